@@ -1,0 +1,69 @@
+# Everything starts from Python 3.11 or newer and make; what else is needed goes into .venv, once.
+
+PYTHON ?= python3
+ONLY ?=
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+DEMO := release/demo
+
+.PHONY: help demo test lint benchmarks experiments docs clean
+.DEFAULT_GOAL := help
+
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(STAMPS)/run ## Protect the embedded hospital sample; print the verdict and the report's place.
+	@mkdir -p $(dir $(DEMO))
+	@$(BIN)/discreet demo --out $(DEMO)
+
+test: lint ## Run the linters, the type checker, the layer check and every test and doctest.
+	$(BIN)/python -m pytest -n 2 --verbosity=0
+
+lint: $(STAMPS)/test ## Run the linters, the type checker and the layer check only.
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+	$(BIN)/lint-imports
+
+benchmarks: $(STAMPS)/benchmarks ## Measure speed, memory and loss beside peers; ONLY=name runs one.
+	$(BIN)/python benchmarks/run.py $(ONLY)
+
+experiments: $(STAMPS)/run ## Regenerate the tables and figures of the papers.
+	@if [ -d src/discreet/experiments ]; then $(BIN)/python -m discreet.experiments; \
+	else echo "This version has no experiments yet: src/discreet/experiments does not exist."; fi
+
+docs: $(STAMPS)/docs ## Build the documentation into site/.
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+clean: ## Remove caches, the built site and the demo's release; .venv stays.
+	rm -rf site build dist $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# One stamp for each set of packages: installed again only when pyproject.toml changes.
+
+$(STAMPS)/run: pyproject.toml $(STAMPS)/venv
+	@echo "Installing discreet into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(STAMPS)/test $(STAMPS)/docs $(STAMPS)/benchmarks: pyproject.toml $(STAMPS)/venv
+	@echo "Installing discreet[$(@F)] into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(@F)]'
+	@touch $@ $(STAMPS)/run
+
+$(STAMPS)/venv:
+	@if ! $(BIN)/python -c 'import sys, pip; assert sys.version_info >= (3, 11)' 2>/dev/null; then \
+	  command -v $(PYTHON) >/dev/null || { \
+	    echo "discreet needs Python 3.11 or newer, and '$(PYTHON)' was not found. Try: make PYTHON=/path/to/python"; \
+	    exit 1; }; \
+	  $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "discreet needs Python 3.11 or newer; '$(PYTHON)' is `$(PYTHON) -V 2>&1`. Try: make PYTHON=python3.12"; \
+	    exit 1; }; \
+	  $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo "'$(PYTHON)' cannot make virtual environments. On Debian or Ubuntu: apt install python3-venv"; \
+	    exit 1; }; \
+	  echo "Making a virtual environment in $(VENV) ..."; \
+	  $(PYTHON) -m venv --clear $(VENV); \
+	fi
+	@mkdir -p $(STAMPS) && touch $@
