@@ -1,0 +1,74 @@
+"""Discreet: collect, publish, mine and share sensitive data without giving anyone away."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.core.hierarchies import flat, from_mapping, intervals, masked, read_hierarchy, suggest, tree
+    from discreet.core.hierarchy import Hierarchy
+    from discreet.core.release import Release
+    from discreet.core.schema import Column, Role, Schema, identifier, other, quasi, sensitive
+    from discreet.core.table import Table
+    from discreet.core.verdict import Basis, Verdict
+    from discreet.engines.files import read
+    from discreet.publish.recipe import Recipe
+
+__version__ = _version("discreet")
+
+_HOMES = {
+    "Basis": "core.verdict",
+    "Column": "core.schema",
+    "Hierarchy": "core.hierarchy",
+    "Recipe": "publish.recipe",
+    "Release": "core.release",
+    "Role": "core.schema",
+    "Schema": "core.schema",
+    "Table": "core.table",
+    "Verdict": "core.verdict",
+    "flat": "core.hierarchies",
+    "from_mapping": "core.hierarchies",
+    "identifier": "core.schema",
+    "intervals": "core.hierarchies",
+    "masked": "core.hierarchies",
+    "other": "core.schema",
+    "quasi": "core.schema",
+    "read": "engines.files",
+    "read_hierarchy": "core.hierarchies",
+    "sensitive": "core.schema",
+    "suggest": "core.hierarchies",
+    "tree": "core.hierarchies",
+}
+
+__all__ = [
+    "Basis",
+    "Column",
+    "Hierarchy",
+    "Recipe",
+    "Release",
+    "Role",
+    "Schema",
+    "Table",
+    "Verdict",
+    "flat",
+    "from_mapping",
+    "identifier",
+    "intervals",
+    "masked",
+    "other",
+    "quasi",
+    "read",
+    "read_hierarchy",
+    "sensitive",
+    "suggest",
+    "tree",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used, so that importing the package costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+    return getattr(import_module(f"discreet.{_HOMES[name]}"), name)

@@ -1,0 +1,1 @@
+"""The nouns: tables, roles, hierarchies, groups, releases and verdicts."""

@@ -1,0 +1,83 @@
+"""Covers: which people of another table a class's published cells may describe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from discreet.core.encoding import Encoded, Kind
+from discreet.core.errors import SchemaError
+from discreet.core.labels import Any_, parse, texts
+
+if TYPE_CHECKING:
+    from discreet.core.table import Table
+
+
+@dataclass(frozen=True, repr=False)
+class LabelCover:
+    """Classes described by the labels of their cells: the label codes of each class, and the labels."""
+
+    classes: CodeArray
+    books: tuple[Encoded, ...]
+
+    def matches(self, population: object) -> IntArray:
+        """Count, for each class, the population rows that its labels cover in every column."""
+        from discreet.kernels.matching import matched_weight
+
+        table = _as_table(population, self.books)
+        described = [described_values(book, table.encoded[book.name]) for book in self.books]
+        columns = [table.codes(book.name) for book in self.books]
+        rows = [matrix[:, codes] for matrix, codes in zip(described, columns, strict=True)]
+        return matched_weight(self.classes, rows, table.tuples.counts)
+
+
+def described_values(labels: Encoded, values: Encoded) -> BoolArray:
+    """Tell which values (columns) each label (rows) may stand for; a null stands for a null."""
+    described = np.zeros((labels.n_codes, values.n_codes), np.bool_)
+    described[0, 0] = True
+    for code, label in enumerate(texts(labels.values).to_pylist(), start=1):
+        meaning = parse(label)
+        described[code, 1:] = meaning.covers(values.values)
+        described[code, 0] = isinstance(meaning, Any_)
+        if values.hierarchy is not None:
+            for level, names in zip(values.hierarchy.levels, values.hierarchy.labels, strict=True):
+                nodes = [number for number, name in enumerate(names) if name == label]
+                described[code] |= np.isin(level, nodes)
+    return described
+
+
+def label_costs(labels: Encoded, values: Encoded, overall: IntArray) -> tuple[FloatArray, IntArray]:
+    """Give each label code's generalised loss, and the rows of the original table it may stand for.
+
+    ``overall`` counts the original's codes. A label that stands for no known value cannot be measured.
+    """
+    described = described_values(labels, values)
+    unread = int((~described.any(axis=1)).sum())
+    if unread:
+        raise SchemaError(
+            f"{unread} labels of column '{labels.name}' stand for no original value; give its hierarchy."
+        )
+    starred = described.all(axis=1)
+    known = described[:, 1:]
+    if values.kind in (Kind.NUMBER, Kind.DATE) and values.hierarchy is None:
+        position = values.positions[1:]
+        low = np.where(known, position, np.inf).min(axis=1, initial=np.inf)
+        high = np.where(known, position, -np.inf).max(axis=1, initial=-np.inf)
+        loss = np.where(known.any(axis=1), high - low, 0.0)
+    else:
+        loss = np.maximum(known.sum(axis=1) - 1, 0) / max(values.n_codes - 2, 1)
+    return np.where(starred, 1.0, loss), described @ overall
+
+
+def _as_table(population: object, books: tuple[Encoded, ...]) -> Table:
+    from discreet.core.table import Table
+
+    if not isinstance(population, Table):
+        raise SchemaError("A population is a Table with the release's quasi-identifiers.")
+    absent = [book.name for book in books if book.name not in population.schema.quasi]
+    if absent:
+        raise SchemaError(f"The population has no quasi-identifier '{absent[0]}'.")
+    return population

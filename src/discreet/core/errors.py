@@ -1,0 +1,39 @@
+"""The exceptions: mistakes a user can mend, and bugs of our own. No message ever holds a data value."""
+
+from __future__ import annotations
+
+
+class DiscreetError(Exception):
+    """Something the user can mend; the message says what, and never shows a data value."""
+
+
+class ParameterError(DiscreetError, ValueError):
+    """A parameter outside its constraint."""
+
+
+class SchemaError(DiscreetError, ValueError):
+    """Roles and columns that do not fit the data."""
+
+
+class HierarchyError(DiscreetError, ValueError):
+    """A generalisation tree that does not cover its column, or is no tree."""
+
+
+class InputError(DiscreetError):
+    """A file or frame that cannot be read as a table."""
+
+
+class OutputError(DiscreetError):
+    """A target that cannot be written; nothing is left half-written."""
+
+
+class InfeasibleError(DiscreetError):
+    """No release keeps the promise; the message says what would make it feasible."""
+
+
+class PromiseBrokenError(DiscreetError):
+    """A release whose verdict is not ok was about to leave the building."""
+
+
+class InternalError(Exception):
+    """A bug of ours: please report it. The message never shows a data value."""

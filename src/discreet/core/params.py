@@ -1,0 +1,131 @@
+"""Parameter constraints, and the one template every parameter error is written in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Literal, Protocol
+
+from discreet.core.errors import ParameterError
+
+_SHOWN = 40
+
+
+class Constraint(Protocol):
+    """What a parameter must be: a test and its wording."""
+
+    def admits(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        ...
+
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class IntIn:
+    """An int in [low, high]; a missing end is open."""
+
+    low: int | None = None
+    high: int | None = None
+
+    def admits(self, value: object) -> bool:
+        """Tell whether the value is an int (no bool) between the ends."""
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            return False
+        return (self.low is None or int(value) >= self.low) and (self.high is None or int(value) <= self.high)
+
+    def __str__(self) -> str:
+        low = "(-inf" if self.low is None else f"[{self.low}"
+        high = "inf)" if self.high is None else f"{self.high}]"
+        return f"an int in {low}, {high}"
+
+
+@dataclass(frozen=True)
+class FloatIn:
+    """A finite number between two ends, each open or closed."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    closed: Literal["both", "left", "right", "neither"] = "both"
+
+    def admits(self, value: object) -> bool:
+        """Tell whether the value is a finite number between the ends."""
+        if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+            return False
+        number = float(value)
+        above = number >= self.low if self.closed in ("both", "left") else number > self.low
+        below = number <= self.high if self.closed in ("both", "right") else number < self.high
+        return above and below
+
+    def __str__(self) -> str:
+        opening = "[" if self.closed in ("both", "left") and math.isfinite(self.low) else "("
+        closing = "]" if self.closed in ("both", "right") and math.isfinite(self.high) else ")"
+        return f"a number in {opening}{self.low:g}, {self.high:g}{closing}"
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of a few words."""
+
+    options: tuple[object, ...]
+
+    def admits(self, value: object) -> bool:
+        """Tell whether the value is one of the options."""
+        return any(type(value) is type(option) and value == option for option in self.options)
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(repr(option) for option in self.options)
+
+
+@dataclass(frozen=True)
+class InstanceOf:
+    """An instance of a type, said in words."""
+
+    types: tuple[type, ...]
+    wording: str
+
+    def admits(self, value: object) -> bool:
+        """Tell whether the value is of one of the types."""
+        return isinstance(value, self.types)
+
+    def __str__(self) -> str:
+        return self.wording
+
+
+def require(owner: str | object, name: str, value: object, *constraints: Constraint) -> None:
+    """Raise a ParameterError unless one of the constraints admits the value.
+
+    >>> require("Mondrian", "k", 0, IntIn(1, 30162))
+    Traceback (most recent call last):
+    discreet.core.errors.ParameterError: The 'k' parameter of Mondrian must be an int in [1, 30162].
+    Got 0 instead.
+    """
+    if any(constraint.admits(value) for constraint in constraints):
+        return
+    wording = " or ".join(str(constraint) for constraint in constraints)
+    raise ParameterError(
+        f"The '{name}' parameter of {_called(owner)} must be {wording}. Got {shown(value)} instead."
+    )
+
+
+def unknown(owner: str | object, name: str, given: object, known: Iterable[str]) -> ParameterError:
+    """Make the error for a name that is none of the known ones."""
+    options = ", ".join(sorted(known))
+    return ParameterError(
+        f"The '{name}' parameter of {_called(owner)} must be one of {options}. Got {shown(given)} instead."
+    )
+
+
+def shown(value: object) -> str:
+    """Show a parameter's value if it is a short scalar, else only its type."""
+    if value is None or isinstance(value, bool | int | float | str):
+        text = repr(value)
+        if len(text) <= _SHOWN:
+            return text
+    return f"an instance of {type(value).__name__}"
+
+
+def _called(owner: str | object) -> str:
+    return owner if isinstance(owner, str) else type(owner).__name__

@@ -1,0 +1,156 @@
+"""Roles: which column identifies, which is quasi-identifying, which is sensitive, and how each may be published."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from discreet.core.errors import SchemaError
+from discreet.core.params import FloatIn, InstanceOf, require
+
+if TYPE_CHECKING:
+    from discreet.core.hierarchy import Hierarchy, HierarchySpec
+
+_SHORTEST_KEY = 16
+
+
+class Role(enum.Enum):
+    """What a column could do to a person."""
+
+    IDENTIFIER = "identifier"
+    """Names a person: dropped, or replaced by keyed pseudonyms."""
+    QUASI = "quasi"
+    """Known to others, and identifying in combination: generalised."""
+    SENSITIVE = "sensitive"
+    """What must not be learnt about a person: published exactly, inside a class."""
+    OTHER = "other"
+    """Neither: published as it is."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's role and how it may be published; made by `identifier`, `quasi`, `sensitive` and `other`."""
+
+    role: Role
+    hierarchy: HierarchySpec | Hierarchy | None = None
+    weight: float = 1.0
+    ordered: tuple[object, ...] | None = field(default=None, repr=False)
+    key: bytes | None = field(default=None, repr=False)
+
+
+def identifier(*, pseudonym: bytes | str | None = None) -> Column:
+    """Mark a column that names a person: dropped, or replaced by an HMAC-SHA-256 pseudonym under the given key."""
+    require(
+        "identifier", "pseudonym", pseudonym, InstanceOf((bytes, str, type(None)), "None or a secret key")
+    )
+    key = pseudonym.encode() if isinstance(pseudonym, str) else pseudonym
+    if key is not None and len(key) < _SHORTEST_KEY:
+        raise SchemaError(
+            f"A pseudonym key needs at least {_SHORTEST_KEY} bytes, or pseudonyms can be guessed."
+        )
+    return Column(Role.IDENTIFIER, key=key)
+
+
+def quasi(
+    hierarchy: HierarchySpec | Hierarchy | None = None,
+    *,
+    weight: float = 1.0,
+    ordered: Sequence[object] | None = None,
+) -> Column:
+    """Mark a quasi-identifier, with its generalisation tree, its weight in the loss, or the order of its categories."""
+    require("quasi", "weight", weight, FloatIn(0, closed="neither"))
+    if hierarchy is not None and ordered is not None:
+        raise SchemaError("A quasi-identifier takes a hierarchy or an order, not both.")
+    return Column(Role.QUASI, hierarchy, float(weight), None if ordered is None else tuple(ordered))
+
+
+def sensitive(
+    hierarchy: HierarchySpec | Hierarchy | None = None, *, ordered: Sequence[object] | None = None
+) -> Column:
+    """Mark a sensitive column; the tree or the order serves the distances of t-closeness."""
+    return Column(Role.SENSITIVE, hierarchy, ordered=None if ordered is None else tuple(ordered))
+
+
+def other() -> Column:
+    """Mark a column that is published as it is."""
+    return Column(Role.OTHER)
+
+
+@dataclass(frozen=True)
+class Schema(Mapping[str, Column]):
+    """The roles of a table's columns, by name.
+
+    >>> schema = Schema({"age": quasi(), "disease": sensitive()})
+    >>> schema.quasi, schema.sensitive
+    (('age',), ('disease',))
+    """
+
+    columns: Mapping[str, Column]
+
+    def __post_init__(self) -> None:
+        wrong = [name for name, column in self.columns.items() if not isinstance(column, Column)]
+        if wrong:
+            raise SchemaError(
+                f"Roles are given with identifier(), quasi(), sensitive() or other(): {_listed(wrong)}."
+            )
+        object.__setattr__(self, "columns", dict(self.columns))
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def named(self, role: Role) -> tuple[str, ...]:
+        """Give the names of the columns with a role, in order."""
+        return tuple(name for name, column in self.columns.items() if column.role is role)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return self.named(Role.QUASI)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns."""
+        return self.named(Role.SENSITIVE)
+
+    def fitted(self, names: Sequence[str]) -> Schema:
+        """Check the roles against a frame's columns, and put them in the frame's order."""
+        twice = sorted({name for name in names if list(names).count(name) > 1})
+        if twice:
+            raise SchemaError(f"The table has several columns of the same name: {_listed(twice)}.")
+        absent = [name for name in self.columns if name not in names]
+        if absent:
+            raise SchemaError(f"A role is given for {_listed(absent)}, which the table does not have.")
+        bare = [name for name in names if name not in self.columns]
+        if bare:
+            raise SchemaError(
+                f"Every column needs a role; {_listed(bare)} has none. Mark it identifier, quasi, sensitive or other."
+            )
+        if not self.quasi:
+            raise SchemaError("The table has no quasi-identifier: mark at least one column quasi.")
+        return Schema({name: self.columns[name] for name in names})
+
+    def released(self) -> Schema:
+        """Give the roles of the released table: quasi-identifiers hold opaque labels, pseudonyms are plain columns."""
+        kept: dict[str, Column] = {}
+        for name, column in self.columns.items():
+            if column.role is Role.QUASI:
+                kept[name] = Column(Role.QUASI)
+            elif column.role is Role.IDENTIFIER:
+                if column.key is not None:
+                    kept[name] = Column(Role.OTHER)
+            else:
+                kept[name] = replace(column, weight=1.0)
+        return Schema(kept)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -1,0 +1,72 @@
+"""Verdict: whether a promise is kept, by how much, and on what basis."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Basis(enum.Enum):
+    """What a verdict rests on."""
+
+    VERIFIED = "verified"
+    """Recomputed from the released data alone."""
+    CONSTRUCTION = "by construction"
+    """From kept evidence: a channel, a query log, group sizes."""
+    ASSUMED = "assumed"
+    """From a trust assumption, such as semi-honest parties."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judgement: ok or not, the worst value, the bound, where, and on what basis. Holds no data value.
+
+    ``relation`` reads "worst relation bound", for example ``>=`` for k-anonymity. ``parts`` holds the verdicts of
+    a conjunction.
+    """
+
+    ok: bool
+    guarantee: str
+    measure: str
+    worst: float
+    relation: str
+    bound: float
+    n_groups: int
+    n_rows: int
+    failing_groups: int
+    failing_rows: int
+    basis: Basis = Basis.VERIFIED
+    parts: tuple[Verdict, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        if self.parts:
+            return "\n".join(str(part) for part in self.parts)
+        told = (
+            f"{self.measure} {self.worst:.10g}, asked {self.relation} {self.bound:.10g}; {self.basis.value}"
+        )
+        if self.ok:
+            return f"{self.guarantee}: kept ({told})"
+        where = f"{self.failing_groups} of {self.n_groups} classes ({self.failing_rows} rows) fail"
+        return f"{self.guarantee}: broken ({told}, {where})"
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the verdict as plain data for JSON."""
+        plain: dict[str, object] = {
+            "ok": self.ok,
+            "guarantee": self.guarantee,
+            "measure": self.measure,
+            "worst": self.worst,
+            "relation": self.relation,
+            "bound": self.bound,
+            "classes": self.n_groups,
+            "rows": self.n_rows,
+            "failing_classes": self.failing_groups,
+            "failing_rows": self.failing_rows,
+            "basis": self.basis.value,
+        }
+        if self.parts:
+            plain["parts"] = [part.to_dict() for part in self.parts]
+        return plain

@@ -1,0 +1,1 @@
+"""Compiled loops over plain arrays: arrays in, arrays out, nothing else of ours imported."""

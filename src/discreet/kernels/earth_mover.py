@@ -1,0 +1,122 @@
+"""Earth mover's distances between the value counts of every group and the whole, from CSR arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+def ordered(indptr: Ints, values: Codes, counts: Ints, overall: Ints) -> Floats:
+    """Move earth along a line of equidistant values: the ones that occur in the whole, in code order.
+
+    The distance is the sum of |P_i - Q_i| over the cumulative shares, divided by the number of steps. P is
+    constant between two values of a group and Q grows, so a binary search finds where their difference
+    changes sign, and prefix sums of Q do the rest.
+    """
+    present = np.flatnonzero(overall)
+    if present.size < 2:
+        return np.zeros(indptr.size - 1)
+    start = indptr[:-1]
+    group = np.repeat(np.arange(start.size), np.diff(indptr))
+    whole = np.cumsum(overall[present]) / overall.sum()
+    prefix = np.concatenate(([0.0], np.cumsum(whole)))
+    rank = (np.cumsum(overall > 0) - 1)[values]
+    last = indptr[1:] - 1
+    running = np.cumsum(counts)
+    before = running[start] - counts[start]
+    after = running - before[group]
+    share = after / after[last][group]
+    until = np.append(rank[1:], present.size)
+    until[last] = present.size
+    cross = until.copy()
+    inner = np.flatnonzero(after < after[last][group])
+    cross[inner] = np.minimum(np.maximum(np.searchsorted(whole, share[inner]), rank[inner]), until[inner])
+    above = share * (cross - rank) - (prefix[cross] - prefix[rank])
+    below = (prefix[until] - prefix[cross]) - share * (until - cross)
+    first = prefix[rank[start]]
+    return np.asarray((first + np.add.reduceat(above + below, start)) / (present.size - 1))
+
+
+def hierarchical(
+    indptr: Ints, values: Codes, counts: Ints, overall: Ints, levels: Sequence[NDArray[Any]]
+) -> Floats:
+    """Move earth through a tree; a unit that turns at a node of level h costs h / height.
+
+    ``levels[h][code]`` is the node of a leaf at level h, not falling within a group. A node's cost is h /
+    height times the smaller of its children's surplus and lack. Nodes without a value of the group have no
+    surplus, so only the others are visited.
+    """
+    start = indptr[:-1]
+    cost = np.zeros(start.size)
+    group = np.repeat(np.arange(start.size), np.diff(indptr))
+    share = counts / np.add.reduceat(counts, start)[group]
+    total = overall.sum()
+    leaf = values
+    extra = share - overall[leaf] / total
+    for level in range(1, len(levels)):
+        node = levels[level][leaf]
+        first = np.flatnonzero(
+            np.diff(group, prepend=-1).astype(bool) | np.diff(node, prepend=-1).astype(bool)
+        )
+        surplus = np.add.reduceat(np.maximum(extra, 0.0), first)
+        share = np.add.reduceat(share, first)
+        group, leaf, node = group[first], leaf[first], node[first]
+        whole = np.bincount(levels[level], weights=overall)
+        extra = share - whole[node] / total
+        moved = np.maximum(np.minimum(surplus, surplus - extra), 0.0)
+        cost += np.bincount(group, weights=moved, minlength=cost.size) * (level / (len(levels) - 1))
+    return cost
+
+
+def transported(indptr: Ints, values: Codes, counts: Ints, overall: Ints, ground: Floats) -> Floats:
+    """Move earth over any ground distance, from a group's values to the whole's, by a linear programme each.
+
+    Groups with the same shares are solved once.
+    """
+    solved: dict[tuple[bytes, bytes], float] = {}
+    cost = np.zeros(indptr.size - 1)
+    present = np.flatnonzero(overall)
+    whole = overall[present] / overall.sum()
+    for number, (begin, end) in enumerate(zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True)):
+        held, weight = values[begin:end], counts[begin:end] // np.gcd.reduce(counts[begin:end])
+        key = (held.tobytes(), weight.tobytes())
+        if key not in solved:
+            solved[key] = _cheapest(weight / weight.sum(), whole, ground[np.ix_(held, present)])
+        cost[number] = solved[key]
+    return cost
+
+
+def _cheapest(supply: Floats, demand: Floats, ground: Floats) -> float:
+    """Solve one transport problem: the least cost of turning one distribution into another."""
+    from scipy.optimize import linprog
+
+    solution = linprog(
+        ground.ravel(),
+        A_eq=_sums(*ground.shape),
+        b_eq=np.concatenate([supply, demand]),
+        bounds=(0.0, None),
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if solution.status != 0 or solution.fun is None:
+        raise ArithmeticError("the linear programme of a transport problem was not solved")
+    return float(solution.fun)
+
+
+@lru_cache(maxsize=16)
+def _sums(rows: int, columns: int) -> Any:
+    """Give the sparse matrix that sums a flattened plan by row, then by column."""
+    from scipy.sparse import csr_array
+
+    cell = np.arange(rows * columns)
+    by_column = cell.reshape(rows, columns).T.ravel()
+    ends = np.concatenate([np.arange(rows) * columns, cell.size + np.arange(columns + 1) * rows])
+    return csr_array((np.ones(2 * cell.size), np.concatenate([cell, by_column]), ends))

@@ -1,0 +1,134 @@
+"""Grouping of integer keys: distinct keys with their weights, and value counts per group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.compiled import compiled
+
+_LARGEST_KEY = 1 << 62
+_MANY = 1 << 19
+_SAMPLE = 1 << 14
+
+
+def pack(columns: list[NDArray[Any]], cards: list[int]) -> NDArray[np.int64]:
+    """Give every row one int64 key, equal exactly where all its codes are equal.
+
+    The keys sort like the rows do (first column first). Where the product of the cards outgrows 62 bits, the
+    keys so far are replaced by their ranks.
+    """
+    if not columns:
+        raise ValueError("no column to pack")
+    keys = columns[0].astype(np.int64)
+    size = max(cards[0], 1)
+    for codes, card in zip(columns[1:], cards[1:], strict=True):
+        width = max(card, 1)
+        if size > _LARGEST_KEY // width:
+            ranked, keys = np.unique(keys, return_inverse=True)
+            size = ranked.size
+        keys = keys * width
+        keys += codes
+        size *= width
+    return keys
+
+
+def distinct(
+    keys: NDArray[np.int64], weights: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Find the distinct keys: (a row of each, the key's number for every row, the summed weights).
+
+    Keys are numbered in ascending order, so the result does not depend on the order of the rows.
+    """
+    if keys.size > _MANY and _mostly_different(keys):
+        return _sorted_distinct(keys, weights)
+    first, number, counts = _distinct(keys, np.empty(0, np.int64) if weights is None else weights)
+    order = np.argsort(keys[first], kind="stable")
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size, dtype=np.int32)
+    return first[order], rank[number], counts[order]
+
+
+def count_values(
+    labels: NDArray[np.int32], values: NDArray[Any], weights: NDArray[np.int64], n_groups: int, n_values: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Count each value in each group, as CSR arrays (indptr, values, counts), values ascending inside a group."""
+    keys = labels.astype(np.int64) * n_values + values
+    first, _, counts = distinct(keys, weights)
+    found = keys[first]
+    indptr = np.searchsorted(found, np.arange(n_groups + 1, dtype=np.int64) * n_values)
+    return indptr.astype(np.int64), (found % n_values).astype(np.int32), counts
+
+
+def _mostly_different(keys: NDArray[np.int64]) -> bool:
+    sample = keys[:: keys.size // _SAMPLE]
+    return np.unique(sample).size > sample.size // 2
+
+
+def _sorted_distinct(
+    keys: NDArray[np.int64], weights: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Sort instead of hashing: many different keys would fall out of every cache."""
+    order = np.argsort(keys)
+    ordered = keys[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    del ordered
+    number = np.empty(keys.size, np.int32)
+    widths = np.diff(np.append(starts, keys.size))
+    number[order] = np.repeat(np.arange(starts.size, dtype=np.int32), widths)
+    counts = widths if weights is None else np.add.reduceat(weights[order], starts)
+    return order[starts], number, counts
+
+
+@compiled
+def _mixed(key):
+    mixed = np.uint64(key)
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(29))
+
+
+@compiled
+def _distinct(keys, weights):
+    size = np.int64(1024)
+    slots = np.full(size, -1, np.int32)
+    first = np.empty(512, np.int64)
+    counts = np.empty(512, np.int64)
+    number = np.empty(keys.size, np.int32)
+    found = 0
+    for row in range(keys.size):
+        weight = weights[row] if weights.size else np.int64(1)
+        mask = np.uint64(size - 1)
+        slot = np.int64(_mixed(keys[row]) & mask)
+        while slots[slot] >= 0 and keys[first[slots[slot]]] != keys[row]:
+            slot = (slot + 1) & np.int64(mask)
+        if slots[slot] >= 0:
+            counts[slots[slot]] += weight
+            number[row] = slots[slot]
+            continue
+        if found == first.size:
+            size *= 2
+            wider_first = np.empty(size // 2, np.int64)
+            wider_first[:found] = first
+            first = wider_first
+            wider_counts = np.empty(size // 2, np.int64)
+            wider_counts[:found] = counts
+            counts = wider_counts
+            slots = np.full(size, -1, np.int32)
+            mask = np.uint64(size - 1)
+            for group in range(found):
+                slot = np.int64(_mixed(keys[first[group]]) & mask)
+                while slots[slot] >= 0:
+                    slot = (slot + 1) & np.int64(mask)
+                slots[slot] = group
+            slot = np.int64(_mixed(keys[row]) & mask)
+            while slots[slot] >= 0:
+                slot = (slot + 1) & np.int64(mask)
+        slots[slot] = found
+        first[found] = row
+        counts[found] = weight
+        number[row] = found
+        found += 1
+    return first[:found].copy(), number, counts[:found].copy()

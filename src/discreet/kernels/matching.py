@@ -1,0 +1,84 @@
+"""Matching of classes with rows by bit sets: the rows that every column of a class admits."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.compiled import compiled
+
+
+def matched_weight(
+    classes: NDArray[np.int32], admitted: list[NDArray[np.bool_]], weights: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Sum, for each class, the weights of the rows that all its labels admit.
+
+    ``classes`` holds a label code per column; ``admitted[j][label, row]`` tells whether column j's label admits the
+    row.
+    """
+    bits, offsets = _packed(admitted)
+    matched: NDArray[np.int64] = _matched_weight(classes, bits, offsets, weights)
+    return matched
+
+
+def first_match(rows: NDArray[np.int32], admitted: list[NDArray[np.bool_]]) -> NDArray[np.int32]:
+    """Find, for each row, the first class that admits all its codes, or -1.
+
+    ``rows`` holds a value code per column; ``admitted[j][value, class]`` tells whether the class admits the value.
+    """
+    bits, offsets = _packed(admitted)
+    found: NDArray[np.int32] = _first_match(rows, bits, offsets)
+    return found
+
+
+def _packed(admitted: list[NDArray[np.bool_]]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Pack boolean matrices over the same columns into one matrix of 64-bit words, with the first row of each."""
+    width = admitted[0].shape[1]
+    words = max((width + 63) // 64, 1)
+    offsets = np.concatenate([[0], np.cumsum([len(matrix) for matrix in admitted])]).astype(np.int64)
+    packed = np.zeros((int(offsets[-1]), words * 8), np.uint8)
+    for start, matrix in zip(offsets, admitted, strict=False):
+        block = np.packbits(matrix, axis=1, bitorder="little")
+        packed[start : start + len(matrix), : block.shape[1]] = block
+    return packed.view(np.uint64), offsets
+
+
+@compiled
+def _lowest_bit(word):
+    place = 0
+    while not word & np.uint64(1):
+        word >>= np.uint64(1)
+        place += 1
+    return place
+
+
+@compiled
+def _matched_weight(classes, bits, offsets, weights):
+    matched = np.zeros(classes.shape[0], np.int64)
+    for group in range(classes.shape[0]):
+        for word in range(bits.shape[1]):
+            common = np.uint64(0xFFFFFFFFFFFFFFFF)
+            for column in range(classes.shape[1]):
+                common &= bits[offsets[column] + classes[group, column], word]
+                if common == np.uint64(0):
+                    break
+            while common != np.uint64(0):
+                matched[group] += weights[word * 64 + _lowest_bit(common)]
+                common &= common - np.uint64(1)
+    return matched
+
+
+@compiled
+def _first_match(rows, bits, offsets):
+    found = np.full(rows.shape[0], -1, np.int32)
+    for row in range(rows.shape[0]):
+        for word in range(bits.shape[1]):
+            common = np.uint64(0xFFFFFFFFFFFFFFFF)
+            for column in range(rows.shape[1]):
+                common &= bits[offsets[column] + rows[row, column], word]
+                if common == np.uint64(0):
+                    break
+            if common != np.uint64(0):
+                found[row] = word * 64 + _lowest_bit(common)
+                break
+    return found
