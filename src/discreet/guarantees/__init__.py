@@ -1,0 +1,30 @@
+"""Promises about a release, and how to judge any table by them."""
+
+from __future__ import annotations
+
+from discreet.guarantees.alpha_k_anonymity import AlphaKAnonymity
+from discreet.guarantees.base import TOLERANCE, AllOf, Guarantee
+from discreet.guarantees.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from discreet.guarantees.delta_disclosure import DeltaDisclosure
+from discreet.guarantees.k_anonymity import KAnonymity
+from discreet.guarantees.k_map import KMap
+from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from discreet.guarantees.plain import guarantee_from_dict
+from discreet.guarantees.t_closeness import TCloseness
+
+__all__ = [
+    "TOLERANCE",
+    "AllOf",
+    "AlphaKAnonymity",
+    "BasicBetaLikeness",
+    "DeltaDisclosure",
+    "DistinctDiversity",
+    "EnhancedBetaLikeness",
+    "EntropyDiversity",
+    "Guarantee",
+    "KAnonymity",
+    "KMap",
+    "RecursiveDiversity",
+    "TCloseness",
+    "guarantee_from_dict",
+]

@@ -1,0 +1,82 @@
+"""(alpha, k)-anonymity: large classes, none of them dominated by a sensitive value (Wong et al. 2006)."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.groups import Groups, SensitiveCounts
+from discreet.core.params import FloatIn, IntIn
+from discreet.core.verdict import Verdict
+from discreet.guarantees.base import Relation, SensitiveGuarantee
+from discreet.guarantees.k_anonymity import KAnonymity
+
+
+@dataclass(frozen=True, repr=False)
+class AlphaKAnonymity(SensitiveGuarantee):
+    """Every class has at least ``k`` rows, and no sensitive value has a share above ``alpha`` in it.
+
+    The measure is the largest share; ``holds`` and the verdict ask for both, and the verdict has a part for
+    each.
+
+    Parameters
+    ----------
+    alpha
+        The largest share of any value, in (0, 1]; null is a value like any other.
+    k
+        The least number of rows of a class.
+    of
+        The sensitive column or columns; None means all.
+
+    References
+    ----------
+    R. Wong, J. Li, A. Fu, K. Wang: (alpha, k)-anonymity: an enhanced k-anonymity model. KDD 2006.
+    """
+
+    alpha: float
+    k: int
+    of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    relation: ClassVar[Relation] = "<="
+    tolerance: ClassVar[float] = 0.0
+    measured: ClassVar[str] = "largest share of a value"
+
+    def __post_init__(self) -> None:
+        self._settle("alpha", FloatIn(0.0, 1.0, closed="right"))
+        self._settle("k", IntIn(1))
+        self._settle_columns()
+
+    @property
+    def smallest(self) -> int:
+        """The bound k."""
+        return self.k
+
+    @property
+    def bound(self) -> float:
+        """The bound alpha."""
+        return float(self.alpha)
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        return (
+            f"Every class has at least {self.k} people, of whom at most {self.alpha:.4g} "
+            f"(as a share) have the same value of {self._where()}."
+        )
+
+    def _score(self, counts: SensitiveCounts) -> FloatArray:
+        return np.asarray(np.maximum.reduceat(counts.share, counts.indptr[:-1]))
+
+    def _passes(self, measure: FloatArray, groups: Groups) -> BoolArray:
+        return super()._passes(measure, groups) & (groups.sizes >= self.k)
+
+    def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
+        measure = self.measure(groups)
+        holds = self._passes(measure, groups)
+        shares = self._verdict(measure, super()._passes(measure, groups), groups, judged)
+        sizes, _ = KAnonymity(self.k)._judge(groups, judged)
+        verdict = self._verdict(measure, holds, groups, judged)
+        return dataclasses.replace(verdict, parts=(sizes, shares)), holds

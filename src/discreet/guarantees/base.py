@@ -1,0 +1,299 @@
+"""Guarantee: a promise with its bound, how to measure it per class, and how to judge any table by it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.errors import SchemaError
+from discreet.core.groups import Groups, SensitiveCounts
+from discreet.core.params import Constraint, OneOf, require
+from discreet.core.verdict import Verdict
+
+TOLERANCE = 1e-9
+"""How far rounding may put a measure from its bound and the two still count as equal."""
+
+Relation = Literal[">=", "<=", "<"]
+
+
+class HasGroups(Protocol):
+    """Anything a guarantee can judge: a table or a release."""
+
+    def groups(self) -> Groups:
+        """Give the classes."""
+        ...
+
+
+class Guarantee(ABC):
+    """A promise about every class of a table.
+
+    ``measure`` and ``holds`` look at classes, ``check`` judges a whole table. A measure compares with the
+    bound by ``relation``. What lies within ``tolerance`` of the bound (relative where the bound is above 1)
+    counts as equal to it, so ``>=`` and ``<=`` pass there and ``<`` fails. Counts and their ratios are
+    compared exactly.
+    """
+
+    monotone: ClassVar[bool] = False
+    """Whether a class that keeps the promise keeps it after taking in any other rows."""
+    relation: ClassVar[Relation] = ">="
+    """How the measure of a class must compare with the bound."""
+    tolerance: ClassVar[float] = TOLERANCE
+    """How near to the bound counts as equal; 0 where the measure is exact."""
+    measured: ClassVar[str]
+    """What is measured, in words."""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a larger measure protects better."""
+        return self.relation == ">="
+
+    @property
+    def smallest(self) -> int:
+        """A size below which no class can keep the promise; never too large."""
+        return 1
+
+    @property
+    @abstractmethod
+    def bound(self) -> float:
+        """What the measure of every class is compared with."""
+
+    def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
+        """Name those of a table's sensitive columns that the guarantee looks at."""
+        return ()
+
+    @abstractmethod
+    def measure(self, groups: Groups) -> FloatArray:
+        """Measure every class, unrounded; the worst over the columns."""
+
+    def holds(self, groups: Groups) -> BoolArray:
+        """Tell for every class whether it keeps the promise."""
+        return self._passes(self.measure(groups), groups)
+
+    def check(
+        self, subject: Groups | HasGroups, *, suppressed: Literal["judged", "exempt"] = "judged"
+    ) -> Verdict:
+        """Judge a table, a release or its classes; no class breaks no promise, and the worst value is nan.
+
+        Parameters
+        ----------
+        subject
+            Classes, or anything whose ``groups()`` gives them.
+        suppressed
+            Whether the class of fully suppressed rows is judged like any other (the safe reading) or exempt.
+        """
+        require(self, "suppressed", suppressed, OneOf(("judged", "exempt")))
+        groups = subject if isinstance(subject, Groups) else subject.groups()
+        judged = np.ones(groups.n_groups, np.bool_)
+        if suppressed == "exempt" and groups.suppressed is not None:
+            judged = ~groups.suppressed
+        return self._judge(groups, judged)[0]
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""
+        return {"guarantee": type(self).__name__} | {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in self._parameters().items()
+            if value is not None
+        }
+
+    def __and__(self, other: Guarantee) -> AllOf:
+        """Promise both."""
+        return AllOf((self, other)) if isinstance(other, Guarantee) else NotImplemented
+
+    def __repr__(self) -> str:
+        given = (f"{name}={value!r}" for name, value in self._parameters().items() if value is not None)
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def _passes(self, measure: FloatArray, groups: Groups) -> BoolArray:
+        return compare(measure, self.relation, self.bound, self.tolerance)
+
+    def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
+        """Give the verdict on the judged classes, and which classes keep the promise."""
+        measure = self.measure(groups)
+        holds = self._passes(measure, groups)
+        return self._verdict(measure, holds, groups, judged), holds
+
+    def _verdict(self, measure: FloatArray, holds: BoolArray, groups: Groups, judged: BoolArray) -> Verdict:
+        failing = judged & ~holds
+        worst = math.nan
+        if judged.any():
+            worst = float(measure[judged].min() if self.higher_is_better else measure[judged].max())
+        return Verdict(
+            ok=not failing.any(),
+            guarantee=repr(self),
+            measure=self.measured,
+            worst=worst,
+            relation=self.relation,
+            bound=self.bound,
+            n_groups=int(judged.sum()),
+            n_rows=int(groups.sizes[judged].sum()),
+            failing_groups=int(failing.sum()),
+            failing_rows=int(groups.sizes[failing].sum()),
+        )
+
+    def _parameters(self) -> dict[str, object]:
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass
+        return {field.name: getattr(self, field.name) for field in fields}
+
+    def _settle(self, name: str, *constraints: Constraint) -> None:
+        """Check a parameter and keep it as a plain Python number."""
+        value = getattr(self, name)
+        require(self, name, value, *constraints)
+        plain = (
+            int(value) if isinstance(value, Integral) else float(value) if isinstance(value, Real) else value
+        )
+        object.__setattr__(self, name, plain)
+
+
+class SensitiveGuarantee(Guarantee):
+    """A promise about the sensitive values of every class, in the columns ``of`` or (None) in all of them."""
+
+    of: str | tuple[str, ...] | None
+
+    def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
+        """Name those of a table's sensitive columns that the guarantee looks at."""
+        if self.of is None:
+            if not sensitive:
+                raise SchemaError(f"{type(self).__name__} needs a sensitive column, but none is named.")
+            return tuple(sensitive)
+        asked = (self.of,) if isinstance(self.of, str) else self.of
+        for name in asked:
+            if name not in sensitive:
+                known = ", ".join(repr(column) for column in sensitive) or "none"
+                raise SchemaError(
+                    f"{type(self).__name__} looks at the column {name!r}, which is not sensitive here. "
+                    f"The sensitive columns: {known}."
+                )
+        return asked
+
+    def measure(self, groups: Groups) -> FloatArray:
+        """Measure every class, unrounded; the worst over the columns."""
+        scores = [self._score(counts) for counts in self._counts(groups)]
+        return np.asarray(np.min(scores, axis=0) if self.higher_is_better else np.max(scores, axis=0))
+
+    @abstractmethod
+    def _score(self, counts: SensitiveCounts) -> FloatArray:
+        """Measure every class in one column."""
+
+    def _counts(self, groups: Groups) -> list[SensitiveCounts]:
+        return [groups.sensitive[name] for name in self.columns(tuple(groups.sensitive))]
+
+    def _settle_columns(self) -> None:
+        if isinstance(self.of, list | tuple):
+            object.__setattr__(self, "of", tuple(dict.fromkeys(self.of)))
+        require(self, "of", self.of, _ColumnNames())
+
+    def _where(self) -> str:
+        if self.of is None:
+            return "each sensitive column"
+        return self.of if isinstance(self.of, str) else " and of ".join(self.of)
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class AllOf(Guarantee):
+    """Several promises at once, as ``a & b`` makes them.
+
+    The measure of a class is the number of promises it keeps; the verdict holds a verdict per promise.
+
+    >>> from discreet.guarantees import EntropyDiversity, KAnonymity
+    >>> KAnonymity(5) & EntropyDiversity(2, of="disease")
+    KAnonymity(k=5) & EntropyDiversity(l=2, of='disease')
+    """
+
+    parts: tuple[Guarantee, ...]
+    measured: ClassVar[str] = "promises kept"
+
+    def __post_init__(self) -> None:
+        require(self, "parts", self.parts, _Guarantees())
+        flat = (part.parts if isinstance(part, AllOf) else (part,) for part in self.parts)
+        object.__setattr__(self, "parts", tuple(part for several in flat for part in several))
+
+    @property
+    def monotone(self) -> bool:  # type: ignore[override]  # a conjunction is what its parts are
+        """Whether every part is monotone."""
+        return all(part.monotone for part in self.parts)
+
+    @property
+    def smallest(self) -> int:
+        """A size below which no class can keep every promise."""
+        return max(part.smallest for part in self.parts)
+
+    @property
+    def bound(self) -> float:
+        """The number of promises."""
+        return float(len(self.parts))
+
+    def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
+        """Name the sensitive columns that some part looks at, in the table's order."""
+        looked_at = {name for part in self.parts for name in part.columns(sensitive)}
+        return tuple(name for name in sensitive if name in looked_at)
+
+    def measure(self, groups: Groups) -> FloatArray:
+        """Count the promises every class keeps."""
+        return np.asarray(np.sum([part.holds(groups) for part in self.parts], axis=0, dtype=np.float64))
+
+    def holds(self, groups: Groups) -> BoolArray:
+        """Tell for every class whether it keeps every promise."""
+        return np.asarray(np.all([part.holds(groups) for part in self.parts], axis=0))
+
+    def describe(self) -> str:
+        """Say every promise in a sentence of its own."""
+        return " ".join(part.describe() for part in self.parts)
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""
+        return {"guarantee": "AllOf", "parts": [part.to_dict() for part in self.parts]}
+
+    def __repr__(self) -> str:
+        return " & ".join(repr(part) for part in self.parts)
+
+    def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
+        verdicts, kept = zip(*(part._judge(groups, judged) for part in self.parts), strict=True)
+        holds = np.asarray(np.all(kept, axis=0))
+        verdict = self._verdict(np.sum(kept, axis=0, dtype=np.float64), holds, groups, judged)
+        return dataclasses.replace(verdict, parts=verdicts), holds
+
+
+def compare(
+    measure: FloatArray, relation: Relation, bound: float | FloatArray, tolerance: float = TOLERANCE
+) -> BoolArray:
+    """Compare measures with a bound; what lies within the tolerance counts as equal."""
+    slack = tolerance * np.maximum(1.0, np.abs(bound))
+    if relation == ">=":
+        return np.asarray(measure >= bound - slack)
+    return np.asarray(measure <= bound + slack if relation == "<=" else measure < bound - slack)
+
+
+def expected(counts: SensitiveCounts) -> FloatArray:
+    """Give the share in the whole table of the value of every entry."""
+    return np.asarray(counts.overall[counts.values] / counts.overall.sum())
+
+
+class _ColumnNames:
+    def admits(self, value: object) -> bool:
+        names = value if isinstance(value, tuple) else (value,)
+        return value is None or (len(names) > 0 and all(isinstance(name, str) and name for name in names))
+
+    def __str__(self) -> str:
+        return "a column name, a tuple of column names or None"
+
+
+class _Guarantees:
+    def admits(self, value: object) -> bool:
+        return (
+            isinstance(value, tuple) and len(value) > 0 and all(isinstance(part, Guarantee) for part in value)
+        )
+
+    def __str__(self) -> str:
+        return "a tuple of one or more guarantees"

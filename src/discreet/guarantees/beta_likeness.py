@@ -1,0 +1,113 @@
+"""beta-likeness: no sensitive value gains too much likelihood in a class (Cao and Karras 2012)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.arrays import FloatArray
+from discreet.core.groups import SensitiveCounts
+from discreet.core.params import FloatIn
+from discreet.guarantees.base import Relation, SensitiveGuarantee, expected
+
+
+@dataclass(frozen=True, repr=False)
+class BasicBetaLikeness(SensitiveGuarantee):
+    """The share p of a value in a class exceeds its share q in the table by at most ``beta`` times q.
+
+    The measure is the largest (p - q) / q over the values with p > q.
+
+    Parameters
+    ----------
+    beta
+        The largest relative gain, above 0.
+    of
+        The sensitive column or columns; None means all. Null is a value like any other.
+
+    References
+    ----------
+    J. Cao, P. Karras: Publishing microdata with a robust privacy guarantee. PVLDB 5(11), 2012.
+    """
+
+    beta: float
+    of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    relation: ClassVar[Relation] = "<="
+    measured: ClassVar[str] = "relative gain of a value"
+
+    def __post_init__(self) -> None:
+        self._settle("beta", FloatIn(0.0, closed="neither"))
+        self._settle_columns()
+
+    @property
+    def bound(self) -> float:
+        """The bound beta."""
+        return float(self.beta)
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        return (
+            f"In no class is a value of {self._where()} more than {1 + self.beta:g} times "
+            "as frequent as in the whole table."
+        )
+
+    def _score(self, counts: SensitiveCounts) -> FloatArray:
+        return np.asarray(np.maximum.reduceat(_gain(counts), counts.indptr[:-1]))
+
+
+@dataclass(frozen=True, repr=False)
+class EnhancedBetaLikeness(SensitiveGuarantee):
+    """The relative gain (p - q) / q of a value in a class is at most ``beta`` and at most -ln q.
+
+    The second bound holds frequent values back, which a relative gain alone would let rise to certainty. So
+    that one number can be compared with beta, the gain of a value with -ln q below beta is measured times
+    beta / -ln q.
+
+    Parameters
+    ----------
+    beta
+        The largest relative gain, above 0.
+    of
+        The sensitive column or columns; None means all. Null is a value like any other.
+
+    References
+    ----------
+    J. Cao, P. Karras: Publishing microdata with a robust privacy guarantee. PVLDB 5(11), 2012.
+    """
+
+    beta: float
+    of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    relation: ClassVar[Relation] = "<="
+    measured: ClassVar[str] = "relative gain of a value, scaled to its allowance"
+
+    def __post_init__(self) -> None:
+        self._settle("beta", FloatIn(0.0, closed="neither"))
+        self._settle_columns()
+
+    @property
+    def bound(self) -> float:
+        """The bound beta."""
+        return float(self.beta)
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        return (
+            f"In no class is a value of {self._where()} more than {1 + self.beta:g} times "
+            "as frequent as in the whole table, and less still if the value is common."
+        )
+
+    def _score(self, counts: SensitiveCounts) -> FloatArray:
+        gain = _gain(counts)
+        allowed = -np.log(expected(counts))
+        scale = np.divide(
+            self.beta, allowed, out=np.ones_like(gain), where=(allowed < self.beta) & (gain > 0.0)
+        )
+        return np.asarray(np.maximum.reduceat(gain * scale, counts.indptr[:-1]))
+
+
+def _gain(counts: SensitiveCounts) -> FloatArray:
+    """Give every entry's relative gain, 0 where the value is no more frequent than in the table."""
+    return np.asarray(np.maximum(counts.share / expected(counts) - 1.0, 0.0))

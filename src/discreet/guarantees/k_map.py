@@ -1,0 +1,76 @@
+"""k-map: every class describes at least k people of a population (Sweeney 2001)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.arrays import FloatArray
+from discreet.core.errors import SchemaError
+from discreet.core.groups import Groups
+from discreet.core.params import IntIn, require
+from discreet.guarantees.base import Guarantee
+
+
+@dataclass(frozen=True, repr=False)
+class KMap(Guarantee):
+    """The published cells of every class fit at least ``k`` people of a population.
+
+    Parameters
+    ----------
+    k
+        The least number of people a class may describe.
+    population
+        The table of the population, with the quasi-identifying columns of the judged table.
+
+    References
+    ----------
+    L. Sweeney: Computational disclosure control. PhD thesis, MIT 2001.
+    """
+
+    k: int
+    population: object
+
+    monotone: ClassVar[bool] = True
+    tolerance: ClassVar[float] = 0.0
+    measured: ClassVar[str] = "matching people of the population"
+
+    def __post_init__(self) -> None:
+        self._settle("k", IntIn(1))
+        require(self, "population", self.population, _Given())
+
+    @property
+    def bound(self) -> float:
+        """The bound k."""
+        return float(self.k)
+
+    def measure(self, groups: Groups) -> FloatArray:
+        """Count for every class the people of the population its cells fit."""
+        if groups.cover is None:
+            raise SchemaError(
+                "KMap cannot tell what the classes describe: judge a table or a release with "
+                "quasi-identifying columns, not bare classes."
+            )
+        return groups.cover.matches(self.population).astype(np.float64)
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        people = "person" if self.k == 1 else "people"
+        return f"The published values of every class fit at least {self.k} {people} of the population."
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the guarantee as plain data for JSON, without the population."""
+        return {"guarantee": "KMap", "k": self.k}
+
+    def __repr__(self) -> str:
+        return f"KMap(k={self.k}, population=<{type(self.population).__name__}>)"
+
+
+class _Given:
+    def admits(self, value: object) -> bool:
+        return value is not None
+
+    def __str__(self) -> str:
+        return "a table"

@@ -1,0 +1,177 @@
+"""l-diversity: every class holds l well-represented sensitive values (Machanavajjhala et al. 2006).
+
+Null is a value like any other. With several columns each column must be diverse on its own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.groups import SensitiveCounts
+from discreet.core.params import FloatIn, IntIn
+from discreet.guarantees.base import TOLERANCE, Relation, SensitiveGuarantee
+
+
+@dataclass(frozen=True, repr=False)
+class DistinctDiversity(SensitiveGuarantee):
+    """Every class holds at least ``l`` different sensitive values.
+
+    Parameters
+    ----------
+    l
+        The least number of different values; null counts as one.
+    of
+        The sensitive column or columns; None means all.
+    """
+
+    l: int  # noqa: E741  # the published letter
+    of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    monotone: ClassVar[bool] = True
+    tolerance: ClassVar[float] = 0.0
+    measured: ClassVar[str] = "different values"
+
+    def __post_init__(self) -> None:
+        self._settle("l", IntIn(1))
+        self._settle_columns()
+
+    @property
+    def smallest(self) -> int:
+        """The bound l: every value takes a row."""
+        return self.l
+
+    @property
+    def bound(self) -> float:
+        """The bound l."""
+        return float(self.l)
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        return f"Every class holds at least {self.l} different values of {self._where()}."
+
+    def _score(self, counts: SensitiveCounts) -> FloatArray:
+        return np.diff(counts.indptr).astype(np.float64)
+
+
+@dataclass(frozen=True, repr=False)
+class EntropyDiversity(SensitiveGuarantee):
+    """The entropy of the sensitive values of every class is at least log ``l``.
+
+    The measure is the exponential of the natural entropy, the effective number of values: a class where l
+    values are equally frequent measures l, and passes.
+
+    Parameters
+    ----------
+    l
+        The least effective number of values, at least 1.
+    of
+        The sensitive column or columns; None means all.
+    """
+
+    l: float  # noqa: E741  # the published letter
+    of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    measured: ClassVar[str] = "effective number of values"
+
+    def __post_init__(self) -> None:
+        self._settle("l", FloatIn(1.0))
+        self._settle_columns()
+
+    @property
+    def smallest(self) -> int:
+        """The bound l, rounded up: n rows have at most n effective values."""
+        return math.ceil(self.l * (1.0 - 2.0 * TOLERANCE))
+
+    @property
+    def bound(self) -> float:
+        """The bound l."""
+        return float(self.l)
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        return (
+            f"The values of {self._where()} in every class are as uncertain as "
+            f"at least {self.l:g} equally likely values."
+        )
+
+    def _score(self, counts: SensitiveCounts) -> FloatArray:
+        start = counts.indptr[:-1]
+        size = np.add.reduceat(counts.counts, start)
+        return np.exp(np.log(size) - np.add.reduceat(counts.counts * np.log(counts.counts), start) / size)
+
+
+@dataclass(frozen=True, repr=False)
+class RecursiveDiversity(SensitiveGuarantee):
+    """The most frequent value of a class is rarer than ``c`` times the values from the ``l``-th on together.
+
+    With the counts of a class sorted in descending order, r_1 < c (r_l + r_{l+1} + ... + r_m). The measure
+    is r_1 / (r_l + ... + r_m), infinite where a class has fewer than l values. The comparison is strict,
+    and exact: a ratio of counts is a correctly rounded number.
+
+    Parameters
+    ----------
+    c
+        The bound on the ratio, above 0.
+    l
+        The rank from which values count against the most frequent one.
+    of
+        The sensitive column or columns; None means all.
+    """
+
+    c: float
+    l: int  # noqa: E741  # the published letter
+    of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    relation: ClassVar[Relation] = "<"
+    tolerance: ClassVar[float] = 0.0
+    measured: ClassVar[str] = "most frequent value against the rarer ones"
+
+    def __post_init__(self) -> None:
+        self._settle("c", FloatIn(0.0, closed="neither"))
+        self._settle("l", IntIn(1))
+        self._settle_columns()
+
+    @property
+    def smallest(self) -> int:
+        """The bound l: fewer values leave no rarer ones."""
+        return self.l
+
+    @property
+    def bound(self) -> float:
+        """The bound c."""
+        return float(self.c)
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        return (
+            f"In every class the most frequent value of {self._where()} occurs less than {self.c:g} times "
+            f"as often as all values from the {ordinal(self.l)} most frequent on."
+        )
+
+    def _score(self, counts: SensitiveCounts) -> FloatArray:
+        start = counts.indptr[:-1]
+        ranked = _descending(counts)
+        rank = np.arange(ranked.size) - start[counts.group]
+        tail = np.add.reduceat(np.where(rank >= self.l - 1, ranked, 0), start)
+        with np.errstate(divide="ignore"):
+            return ranked[start] / tail
+
+
+def ordinal(rank: int) -> str:
+    """Write 1 as 1st, 2 as 2nd and so on."""
+    ending = "th" if rank % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th")
+    return f"{rank}{ending}"
+
+
+def _descending(counts: SensitiveCounts) -> IntArray:
+    """Sort the counts inside every class, largest first."""
+    if not counts.counts.size:
+        return counts.counts
+    width = counts.counts.max() + 1
+    end = (counts.group + 1) * width
+    return np.asarray(end - np.sort(end - counts.counts))

@@ -1,0 +1,63 @@
+"""Guarantees from plain data, as recipes and job files keep them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.core.errors import ParameterError
+from discreet.core.params import InstanceOf, require, unknown
+from discreet.guarantees.alpha_k_anonymity import AlphaKAnonymity
+from discreet.guarantees.base import AllOf, Guarantee
+from discreet.guarantees.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from discreet.guarantees.delta_disclosure import DeltaDisclosure
+from discreet.guarantees.k_anonymity import KAnonymity
+from discreet.guarantees.k_map import KMap
+from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from discreet.guarantees.t_closeness import TCloseness
+
+GUARANTEES: dict[str, type[Guarantee]] = {
+    kind.__name__: kind
+    for kind in (
+        KAnonymity,
+        DistinctDiversity,
+        EntropyDiversity,
+        RecursiveDiversity,
+        TCloseness,
+        AlphaKAnonymity,
+        BasicBetaLikeness,
+        EnhancedBetaLikeness,
+        DeltaDisclosure,
+        KMap,
+    )
+}
+"""Every single promise by its name."""
+
+
+def guarantee_from_dict(plain: Mapping[str, object], *, population: object = None) -> Guarantee:
+    """Read what ``to_dict`` gave; the population of a k-map is not in it and must be given.
+
+    >>> guarantee_from_dict({"guarantee": "EntropyDiversity", "l": 2, "of": "disease"})
+    EntropyDiversity(l=2, of='disease')
+    """
+    reader = "guarantee_from_dict"
+    require(reader, "plain", plain, InstanceOf((Mapping,), "a mapping"))
+    given: dict[str, Any] = {name: value for name, value in plain.items() if name != "guarantee"}
+    named = plain.get("guarantee")
+    if named == "AllOf":
+        require(reader, "parts", given.get("parts"), InstanceOf((list, tuple), "a list"))
+        return AllOf(tuple(guarantee_from_dict(part, population=population) for part in given["parts"]))
+    if not isinstance(named, str) or named not in GUARANTEES:
+        raise unknown(reader, "guarantee", named, ["AllOf", *GUARANTEES])
+    kind = GUARANTEES[named]
+    if kind is KMap:
+        given["population"] = population
+    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for name in given:
+        if name not in fields:
+            raise ParameterError(f"{named} has no parameter {name!r}. It has: {', '.join(fields)}.")
+    for name, field in fields.items():
+        if name not in given and field.default is dataclasses.MISSING:
+            raise ParameterError(f"The '{name}' parameter of {named} is missing.")
+    return kind(**given)
