@@ -1,0 +1,196 @@
+"""Recipes: how a release was made, as plain data without any record, and how to protect new rows the same way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core import labels
+from discreet.core.arrays import BoolArray, CodeArray
+from discreet.core.cover import described_values, label_costs
+from discreet.core.encoding import Encoded, Kind
+from discreet.core.errors import InputError, SchemaError
+from discreet.core.hierarchies import spec_from_dict
+from discreet.core.release import Cells, Evidence, Release
+from discreet.core.rng import RandomState, generator, seed_of
+from discreet.core.schema import Column, Role, Schema, identifier
+from discreet.core.source import Replacement
+from discreet.core.table import Table
+from discreet.guarantees import guarantee_from_dict
+from discreet.publish.suppression import suppressed_tuples
+
+FORMAT = 1
+
+
+def row_seed(random_state: RandomState, owner: object) -> int:
+    """Draw the seed that shuffles the rows of a release."""
+    return int(generator(random_state, owner=owner).integers(2**62))
+
+
+def recipe_of(
+    publisher: Any,
+    table: Table,
+    *,
+    parameters: Mapping[str, object],
+    levels: Mapping[str, int] | None = None,
+    boxes: Mapping[str, Replacement] | None = None,
+    cells: Mapping[str, Replacement] | None = None,
+) -> dict[str, Any]:
+    """Write down how a publisher made a release of a table.
+
+    ``levels`` are given by whole columns; ``boxes`` describe groups by labels, and ``cells`` say what was published
+    for them where that is not the exact value.
+    """
+    recipe: dict[str, Any] = {
+        "format": FORMAT,
+        "method": type(publisher).__name__,
+        "parameters": dict(parameters),
+        "guarantee": publisher.guarantee.to_dict(),
+        "seed": seed_of(publisher.random_state),
+        "columns": [_column(name, table) for name in table.schema],
+    }
+    if levels is not None:
+        recipe["levels"] = dict(levels)
+    if boxes is not None:
+        recipe["boxes"] = {name: _plain(box) for name, box in boxes.items()}
+        recipe["cells"] = {name: _plain(cell) for name, cell in (cells or {}).items()}
+    return recipe
+
+
+class Recipe:
+    """A release's recipe, read back.
+
+    Examples
+    --------
+    >>> from discreet.core.errors import InputError
+    >>> Recipe({"format": 99})
+    Traceback (most recent call last):
+    discreet.core.errors.InputError: The recipe is not one this version can read (format 1).
+    """
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+            raise InputError(f"The recipe is not one this version can read (format {FORMAT}).")
+        self.data = dict(data)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Recipe:
+        """Read a release.json."""
+        try:
+            return cls(json.loads(Path(path).read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            raise InputError(f"There is no recipe at '{path}'.") from None
+        except (OSError, UnicodeDecodeError, json.JSONDecodeError):
+            raise InputError(f"'{path}' cannot be read as a recipe.") from None
+
+    def schema(self, keys: Mapping[str, bytes] | None = None) -> Schema:
+        """Give the roles of the columns; pseudonym keys are never in a recipe and must be given again."""
+        columns: dict[str, Column] = {}
+        for entry in self.data["columns"]:
+            name, role = entry["name"], Role(entry["role"])
+            if entry.get("pseudonym"):
+                if name not in (keys or {}):
+                    raise SchemaError(f"The recipe replaces '{name}' by pseudonyms: give their key again.")
+                columns[name] = identifier(pseudonym=(keys or {})[name])
+                continue
+            spec = None if entry.get("hierarchy") is None else spec_from_dict(entry["hierarchy"])
+            ordered = None if entry.get("ordered") is None else tuple(entry["ordered"])
+            columns[name] = Column(role, spec, entry.get("weight", 1.0), ordered)
+        return Schema(columns)
+
+    def apply(
+        self,
+        frame: Any,
+        *,
+        keys: Mapping[str, bytes] | None = None,
+        max_suppressed: float = 0.0,
+        random_state: RandomState = None,
+    ) -> Release:
+        """Protect new rows as the recipe's release protected the old, and judge the result afresh.
+
+        Rows that no box holds, or whose class would break the promise, are left out as long as they are at most the
+        given share; more is an error.
+        """
+        table = Table(frame, self.schema(keys))
+        guarantee = guarantee_from_dict(self.data["guarantee"])
+        if "levels" in self.data:
+            from discreet.publish.generalization import Generalization
+
+            return Generalization(
+                guarantee,
+                levels=self.data["levels"],
+                max_suppressed=max_suppressed,
+                random_state=random_state,
+            ).release(table)
+        group = self._boxed(table)
+        dropped = suppressed_tuples(guarantee, table, group, max_suppressed, homeless=group < 0)
+        by_piece = {
+            name: Replacement(np.array(cell["index"], np.int32)[group], pa.array(cell["labels"], pa.string()))
+            for name, cell in self.data["cells"].items()
+        }
+        return Release(
+            frame=table.recode(by_piece=by_piece, dropped=dropped, seed=row_seed(random_state, self)),
+            schema=table.schema.released(),
+            guarantee=guarantee,
+            evidence=self._evidence(table, group, dropped),
+            recipe=self.data,
+            original=table,
+        )
+
+    def _boxed(self, table: Table) -> CodeArray:
+        """Find the first box that holds each tuple, or -1."""
+        from discreet.kernels.matching import first_match
+
+        admitted: list[BoolArray] = []
+        for name in table.schema.quasi:
+            book, code = self._book(name)
+            admitted.append(described_values(book, table.encoded[name])[code].T)
+        codes = np.stack([table.codes(name) for name in table.schema.quasi], axis=1).astype(np.int32)
+        return first_match(codes, admitted)
+
+    def _book(self, name: str) -> tuple[Encoded, CodeArray]:
+        """Give the labels of a column's boxes as a code book, and each box's code."""
+        box = self.data["boxes"][name]
+        known = np.array([label is not None for label in box["labels"]])
+        code = (np.cumsum(known) * known).astype(np.int32)
+        written = pa.array([label for label in box["labels"] if label is not None], pa.string())
+        return Encoded(name, Kind.CATEGORY, pa.string(), written), code[np.array(box["index"], np.int32)]
+
+    def _evidence(self, table: Table, group: CodeArray, dropped: BoolArray) -> Evidence:
+        present, numbers = np.unique(group[~dropped], return_inverse=True)
+        counts = table.tuples.counts
+        cells: dict[str, Cells] = {}
+        for name in table.schema.quasi:
+            book, code = self._book(name)
+            cells[name] = Cells(code[present], *label_costs(book, table.encoded[name], table.overall(name)))
+        sizes = np.bincount(numbers, weights=counts[~dropped]).astype(np.int64)
+        return Evidence(table.n_rows, sizes, cells, suppressed=int(counts[dropped].sum()))
+
+
+def _plain(replacement: Replacement) -> dict[str, Any]:
+    return {
+        "labels": labels.texts(replacement.labels).to_pylist(),
+        "index": replacement.index.tolist(),
+        "type": str(replacement.labels.type),
+    }
+
+
+def _column(name: str, table: Table) -> dict[str, Any]:
+    column = table.schema[name]
+    entry: dict[str, Any] = {"name": name, "role": column.role.value}
+    if column.role is Role.QUASI:
+        entry |= {"weight": column.weight, "type": str(table.encoded[name].type)}
+    if column.hierarchy is not None:
+        entry["hierarchy"] = column.hierarchy.to_dict()
+    if column.ordered is not None:
+        entry["ordered"] = [
+            value if isinstance(value, str | int | float) else labels.text(value) for value in column.ordered
+        ]
+    if column.key is not None:
+        entry["pseudonym"] = True
+    return entry

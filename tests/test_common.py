@@ -1,0 +1,346 @@
+"""The checks that every exported publisher passes; a new publisher joins by a line in PUBLISHERS."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles
+import strategies
+from discreet import Release, Schema, Table, identifier, other, publish, quasi, sensitive
+from discreet.core.errors import DiscreetError, InfeasibleError, InputError, ParameterError
+from discreet.guarantees import (
+    DistinctDiversity,
+    EntropyDiversity,
+    Guarantee,
+    KAnonymity,
+    RecursiveDiversity,
+    TCloseness,
+)
+
+Publisher = Callable[..., Any]
+
+PUBLISHERS: dict[str, list[Publisher]] = {
+    "Mondrian": [
+        lambda guarantee, **more: publish.Mondrian(guarantee, **more),
+        lambda guarantee, **more: publish.Mondrian(guarantee, strict=False, **more),
+    ],
+    "Generalization": [
+        lambda guarantee, **more: publish.Generalization(
+            guarantee,
+            levels={} if guarantee == KAnonymity(1) else {"age": 1},
+            max_suppressed=0.99,
+            **more,
+        ),
+    ],
+}
+CASES = [
+    pytest.param(make, id=f"{name}-{i}") for name, made in PUBLISHERS.items() for i, make in enumerate(made)
+]
+SCHEMAS = [
+    pytest.param(strategies.plain_schema(), id="plain"),
+    pytest.param(strategies.tree_schema(), id="trees"),
+]
+every_publisher = pytest.mark.parametrize("make", CASES)
+
+
+def released_rows(release: Release) -> list[dict[str, Any]]:
+    frame = release.frame
+    if isinstance(frame, duckdb.DuckDBPyRelation):
+        frame = frame.to_arrow_table()
+    frame = nw.from_native(frame)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    return frame.to_arrow().to_pylist()
+
+
+def multiset(rows: list[dict[str, Any]]) -> Counter[tuple[Any, ...]]:
+    names = sorted(rows[0]) if rows else []
+    return Counter(tuple(str(row[name]) for name in names) for row in rows)
+
+
+def kept(guarantee: Guarantee, rows: list[dict[str, Any]]) -> bool:
+    """Judge released rows by the slow definitions."""
+    everyone = [row["disease"] for row in rows]
+    for members in oracles.equivalence_classes(rows, ["age", "day", "city", "smoker"]):
+        values = [row["disease"] for row in members]
+        match guarantee:
+            case KAnonymity():
+                good = len(members) >= guarantee.k
+            case DistinctDiversity():
+                good = oracles.distinct_values(values) >= guarantee.l
+            case EntropyDiversity():
+                good = oracles.effective_values(values) >= guarantee.l * (1 - 1e-9)
+            case RecursiveDiversity():
+                good = oracles.is_recursively_diverse(values, guarantee.c, guarantee.l)
+            case TCloseness():
+                good = oracles.variational_distance(values, everyone) <= guarantee.t + 1e-9
+            case _:
+                raise AssertionError(guarantee)
+        if not good:
+            return False
+    return True
+
+
+def test_every_exported_publisher_is_checked() -> None:
+    classes = {name: getattr(publish, name) for name in publish.__all__}
+    exported = {name for name, kind in classes.items() if inspect.isclass(kind) and hasattr(kind, "release")}
+    assert exported == set(PUBLISHERS)
+
+
+GUARANTEES = st.one_of(
+    st.builds(KAnonymity, st.integers(1, 8)),
+    st.builds(DistinctDiversity, st.integers(1, 4)),
+    st.builds(EntropyDiversity, st.sampled_from([1, 1.5, 2, 3])),
+    st.builds(RecursiveDiversity, st.sampled_from([1.0, 2.0, 5.0]), st.integers(1, 3)),
+    st.builds(TCloseness, st.sampled_from([0.0, 0.2, 0.5])),
+)
+
+
+@every_publisher
+@pytest.mark.parametrize("schema", SCHEMAS)
+@given(rows=strategies.rows(), guarantee=GUARANTEES)
+@settings(max_examples=60)
+def test_the_promise_is_kept_by_the_slow_definition(
+    make: Publisher, schema: Schema, rows: list[dict[str, Any]], guarantee: Guarantee
+) -> None:
+    table = Table(strategies.frame(rows), schema)
+    try:
+        release = make(guarantee).release(table)
+    except InfeasibleError:
+        return
+    released = released_rows(release)
+    assert len(released) == len(rows) - release.evidence.suppressed
+    assert kept(guarantee, released)
+    assert release.verdict.ok
+    untouched = Counter(row["disease"] for row in released)
+    assert not untouched - Counter(row["disease"] for row in rows)
+
+
+@every_publisher
+def test_infeasible_is_an_error_that_says_what_would_do(make: Publisher) -> None:
+    table = Table(strategies.frame([dict.fromkeys(strategies.TYPES.names)] * 4), strategies.plain_schema())
+    with pytest.raises(InfeasibleError, match="4"):
+        make(KAnonymity(5)).release(table)
+    with pytest.raises(InfeasibleError):
+        make(EntropyDiversity(2)).release(table)
+
+
+@every_publisher
+def test_one_row_and_no_row(make: Publisher) -> None:
+    one = strategies.frame([{"age": 3, "day": None, "city": "Rome", "smoker": True, "disease": None}])
+    assert make(KAnonymity(1)).release(Table(one, strategies.plain_schema())).verdict.ok
+    with pytest.raises(InputError, match="no rows"):
+        make(KAnonymity(1)).release(Table(one.slice(0, 0), strategies.plain_schema()))
+
+
+@every_publisher
+@pytest.mark.parametrize("schema", SCHEMAS)
+@given(rows=strategies.rows(), seed=st.integers(0, 9))
+@settings(max_examples=25)
+def test_the_order_of_rows_and_columns_does_not_matter(
+    make: Publisher, schema: Schema, rows: list[dict[str, Any]], seed: int
+) -> None:
+    frame = strategies.frame(rows)
+    mixed = frame.take(np.random.default_rng(seed).permutation(len(rows)))
+    mixed = mixed.select(frame.column_names[::-1])
+    try:
+        release = make(KAnonymity(2)).release(Table(frame, schema))
+    except InfeasibleError:
+        return
+    turned = Schema({name: schema[name] for name in reversed(list(schema))})
+    again = make(KAnonymity(2)).release(Table(mixed, turned))
+    assert again.frame.column_names == mixed.column_names
+    if list(schema.quasi) == list(turned.quasi):
+        assert multiset(released_rows(again)) == multiset(released_rows(release))
+    assert again.verdict.ok
+
+
+@every_publisher
+@given(rows=strategies.rows())
+@settings(max_examples=25)
+def test_a_shuffled_table_gives_the_same_release(make: Publisher, rows: list[dict[str, Any]]) -> None:
+    schema = strategies.plain_schema()
+    frame = strategies.frame(rows)
+    try:
+        release = make(KAnonymity(3)).release(Table(frame, schema))
+    except InfeasibleError:
+        return
+    again = make(KAnonymity(3)).release(Table(frame.take(list(range(len(rows)))[::-1]), schema))
+    assert multiset(released_rows(again)) == multiset(released_rows(release))
+
+
+@every_publisher
+@pytest.mark.parametrize("schema", SCHEMAS)
+@given(rows=strategies.rows())
+@settings(max_examples=25)
+def test_a_stronger_parameter_gives_no_weaker_measure(
+    make: Publisher, schema: Schema, rows: list[dict[str, Any]]
+) -> None:
+    table = Table(strategies.frame(rows), schema)
+    worst = 0.0
+    for k in range(1, 6):
+        try:
+            release = make(KAnonymity(k)).release(table)
+        except InfeasibleError:
+            break
+        assert release.verdict.worst >= k
+        assert release.verdict.worst >= min(worst, k)
+        worst = release.verdict.worst
+
+
+@every_publisher
+@given(rows=strategies.rows())
+@settings(max_examples=25)
+def test_k_1_returns_the_input(make: Publisher, rows: list[dict[str, Any]]) -> None:
+    frame = strategies.frame(rows)
+    release = make(KAnonymity(1)).release(Table(frame, strategies.plain_schema()))
+    assert multiset(release.frame.to_pylist()) == multiset(frame.to_pylist())
+    assert release.frame.schema.types == frame.schema.types
+
+
+@every_publisher
+def test_a_seed_gives_the_same_bytes_and_the_global_generator_is_untouched(make: Publisher) -> None:
+    table = Table(strategies.frame(_many()), strategies.plain_schema())
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    first = make(KAnonymity(3), random_state=7).release(table)
+    second = make(KAnonymity(3), random_state=7).release(table)
+    assert first.frame.equals(second.frame)
+    assert not first.frame.equals(make(KAnonymity(3), random_state=8).release(table).frame)
+    assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
+    assert first.recipe["seed"] == 7
+    assert make(KAnonymity(3)).release(table).recipe["seed"] is None
+
+
+@every_publisher
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "lazy", "duckdb"])
+def test_every_kind_of_frame_agrees_and_comes_back_and_stays_as_it_was(make: Publisher, kind: str) -> None:
+    schema = strategies.plain_schema()
+    arrow = strategies.frame(_many())
+    expected = make(KAnonymity(3), random_state=1).release(Table(arrow, schema))
+    frame = _as(kind, arrow)
+    copy = _as(kind, arrow)
+    release = make(KAnonymity(3), random_state=1).release(Table(frame, schema))
+    assert type(release.frame) is type(frame)
+    assert multiset(_plain(released_rows(release))) == multiset(_plain(released_rows(expected)))
+    assert release.verdict == expected.verdict
+    assert _same(frame, copy)
+
+
+@every_publisher
+def test_a_pandas_index_does_not_matter(make: Publisher) -> None:
+    schema = strategies.plain_schema()
+    frame = strategies.frame(_many()).to_pandas()
+    odd = frame.set_index(pd.Index(["same"] * len(frame)))
+    release = make(KAnonymity(3), random_state=1).release(Table(odd, schema))
+    again = make(KAnonymity(3), random_state=1).release(Table(frame, schema))
+    pd.testing.assert_frame_equal(release.frame, again.frame)
+    assert list(release.frame.index) == list(range(len(release.frame)))
+
+
+@every_publisher
+def test_planted_identifiers_never_appear(make: Publisher, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    n = 40
+    frame = pa.table(
+        {
+            "ssn": [f"SECRET-{i}" for i in range(n)],
+            "card": [f"HIDDEN-{i}" for i in range(n)],
+            "age": [i % 7 for i in range(n)],
+            "disease": [f"ILL-{i % 3}" for i in range(n)],
+            "ward": ["w"] * n,
+        }
+    )
+    columns = {
+        "ssn": identifier(),
+        "card": identifier(pseudonym="a key of sixteen bytes"),
+        "age": quasi(),
+        "disease": sensitive(),
+        "ward": other(),
+    }
+    table = Table(frame, columns)
+    release = make(KAnonymity(4)).release(table)
+    assert release.frame.column_names == ["card", "age", "disease", "ward"]
+    assert len(set(release.frame["card"].to_pylist())) == release.frame.num_rows
+    shown = [
+        str(released_rows(release)),
+        repr(release),
+        repr(release.evidence),
+        str(release.verdict),
+        repr(table),
+    ]
+    shown += [repr(table.encoded), repr(table.groups()), repr(table.tuples), str(release.recipe), caplog.text]
+    for text in shown:
+        assert "SECRET" not in text
+        assert "HIDDEN" not in text
+    for text in shown[1:]:
+        assert "ILL" not in text
+    with pytest.raises(DiscreetError) as caught:
+        make(KAnonymity(400)).release(table)
+    assert "SECRET" not in str(caught.value)
+    assert "ILL" not in str(caught.value)
+
+
+@every_publisher
+def test_each_constraint_names_its_parameter(make: Publisher) -> None:
+    table = Table(strategies.frame(_many()), strategies.plain_schema())
+    with pytest.raises(ParameterError, match="'guarantee' parameter of"):
+        make(5).release(table)
+    with pytest.raises(ParameterError, match="'random_state' parameter of"):
+        make(KAnonymity(2), random_state=-1).release(table)
+    with pytest.raises(ParameterError, match="'table' parameter of"):
+        make(KAnonymity(2)).release(table.frame)
+
+
+def _many() -> list[dict[str, Any]]:
+    """Rows enough for several classes, with nulls, ties and duplicates."""
+    rng = np.random.default_rng(5)
+    cities = (*strategies.CITIES, None)
+    return [
+        {
+            "age": None if rng.random() < 0.1 else int(rng.integers(20, 40)),
+            "day": None,
+            "city": cities[int(rng.integers(len(cities)))],
+            "smoker": bool(rng.random() < 0.5),
+            "disease": "abcd"[int(rng.integers(4))],
+        }
+        for _ in range(120)
+    ]
+
+
+def _as(kind: str, frame: pa.Table) -> Any:
+    match kind:
+        case "pandas":
+            return frame.to_pandas(types_mapper=pd.ArrowDtype)
+        case "polars":
+            return pl.from_arrow(frame)
+        case "lazy":
+            return pl.from_arrow(frame).lazy()
+        case "duckdb":
+            return duckdb.connect().from_arrow(frame)
+    return frame
+
+
+def _plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: None if value is pd.NA else value for name, value in row.items()} for row in rows]
+
+
+def _same(frame: Any, copy: Any) -> bool:
+    if isinstance(frame, duckdb.DuckDBPyRelation):
+        return sorted(map(str, frame.fetchall())) == sorted(map(str, copy.fetchall()))
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect().equals(copy.collect())
+    return bool(frame.equals(copy))
