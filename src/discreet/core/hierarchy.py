@@ -118,7 +118,7 @@ class Hierarchy:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Hierarchy:
         """Rebuild a hierarchy from what ``to_dict`` gave."""
-        leaves = pa.array(data["leaves"], pa.string()).cast(_type_named(data["type"]))
+        leaves = pa.array(data["leaves"], pa.string()).cast(type_named(data["type"]))
         codes = np.arange(len(leaves) + 1, dtype=np.int32)
         levels = (codes, *(np.asarray(level, dtype=np.int32) for level in data["levels"]))
         labels = ([None, *data["leaves"]], *(list(level) for level in data["labels"]))
@@ -273,7 +273,7 @@ def _safely_cast(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
         return None
 
 
-def _type_named(name: str) -> pa.DataType:
+def type_named(name: str) -> pa.DataType:
     """Read back the name of an Arrow type."""
     if found := re.fullmatch(r"timestamp\[(\w+)(?:, tz=(.+))?\]", name):
         return pa.timestamp(found[1], tz=found[2])

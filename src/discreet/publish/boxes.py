@@ -92,6 +92,34 @@ def means(book: Encoded, column: int, segments: Segments) -> pa.Array:
     return pa.array(np.round(mean), pa.float64(), from_pandas=True).cast(storage).cast(book.type)
 
 
+def branches(book: Encoded, column: int, segments: Segments) -> tuple[CodeArray, list[list[str | None]]]:
+    """Tell which branches of a tree each segment took: the nodes just below the lowest node that holds it.
+
+    A node's name alone does not say which of its branches went to another group. Gives the number of each segment's
+    list, and the lists of node names.
+    """
+    from discreet.kernels.partition import values_of
+
+    tree = book.hierarchy
+    if tree is None:
+        raise TypeError("the column has no tree")
+    indptr, found, _ = values_of(
+        segments.codes, segments.weights, segments.low, segments.high, column, book.n_codes
+    )
+    levels, _ = tree.lowest_common(found[indptr[:-1]], found[indptr[1:] - 1])
+    below = np.maximum(levels - 1, 0)
+    numbers: dict[tuple[int, bytes], int] = {}
+    lists: list[list[str | None]] = []
+    index = np.empty(below.size, np.int32)
+    for segment, level in enumerate(below):
+        nodes = np.unique(tree.levels[level][found[indptr[segment] : indptr[segment + 1]]])
+        number = numbers.setdefault((int(level), nodes.tobytes()), len(lists))
+        if number == len(lists):
+            lists.append([tree.labels[level][node] for node in nodes])
+        index[segment] = number
+    return index, lists
+
+
 def is_exact(book: Encoded, box: Box) -> bool:
     """Tell whether every cell of the column is still one exact value, so that the column may stay as it was."""
     own = labels.texts(book.values)

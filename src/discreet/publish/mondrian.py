@@ -17,7 +17,7 @@ from discreet.core.rng import RandomState
 from discreet.core.source import Pieces, Replacement
 from discreet.core.table import Table
 from discreet.guarantees import Guarantee
-from discreet.publish.boxes import Box, Segments, boxes, cover_of, is_exact, means
+from discreet.publish.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
 from discreet.publish.feasibility import refuse_infeasible
 from discreet.publish.recipe import recipe_of, row_seed
 
@@ -101,7 +101,7 @@ class Mondrian:
             self,
             table,
             parameters={"strict": self.strict, "report": self.report, "weights": dict(self.weights or {})},
-            boxes={name: Replacement(box.index, box.labels) for name, box in described.items()},
+            boxes=_plain_boxes(books, described, segments),
             cells=shown,
         )
         cells = {name: box.cells for name, box in described.items()}
@@ -184,6 +184,21 @@ class Mondrian:
 
 def _quasi_books(table: Table) -> list[Encoded]:
     return [table.encoded[name] for name in table.schema.quasi]
+
+
+def _plain_boxes(
+    books: list[Encoded], described: Mapping[str, Box], segments: Segments
+) -> dict[str, dict[str, Any]]:
+    """Write the boxes down so that new rows can be told to belong to one: by labels, or by branches of a tree."""
+    plain: dict[str, dict[str, Any]] = {}
+    for column, book in enumerate(books):
+        if book.hierarchy is None:
+            box = described[book.name]
+            plain[book.name] = {"index": box.index.tolist(), "labels": box.labels.to_pylist()}
+        else:
+            index, lists = branches(book, column, segments)
+            plain[book.name] = {"index": index.tolist(), "branches": lists}
+    return plain
 
 
 def _overall(table: Table) -> dict[str, IntArray]:

@@ -16,6 +16,8 @@ from discreet.core.cover import described_values, label_costs
 from discreet.core.encoding import Encoded, Kind
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchies import spec_from_dict
+from discreet.core.hierarchy import type_named
+from discreet.core.params import FloatIn, require
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RandomState, generator, seed_of
 from discreet.core.schema import Column, Role, Schema, identifier
@@ -38,13 +40,13 @@ def recipe_of(
     *,
     parameters: Mapping[str, object],
     levels: Mapping[str, int] | None = None,
-    boxes: Mapping[str, Replacement] | None = None,
+    boxes: Mapping[str, Mapping[str, Any]] | None = None,
     cells: Mapping[str, Replacement] | None = None,
 ) -> dict[str, Any]:
     """Write down how a publisher made a release of a table.
 
-    ``levels`` are given by whole columns; ``boxes`` describe groups by labels, and ``cells`` say what was published
-    for them where that is not the exact value.
+    ``levels`` are given by whole columns; ``boxes`` tell for each group what values it takes in (by a label, or by
+    branches of a tree), and ``cells`` what was published for it where that is not the exact value.
     """
     recipe: dict[str, Any] = {
         "format": FORMAT,
@@ -57,7 +59,7 @@ def recipe_of(
     if levels is not None:
         recipe["levels"] = dict(levels)
     if boxes is not None:
-        recipe["boxes"] = {name: _plain(box) for name, box in boxes.items()}
+        recipe["boxes"] = dict(boxes)
         recipe["cells"] = {name: _plain(cell) for name, cell in (cells or {}).items()}
     return recipe
 
@@ -109,15 +111,17 @@ class Recipe:
         *,
         keys: Mapping[str, bytes] | None = None,
         max_suppressed: float = 0.0,
+        population: Table | None = None,
         random_state: RandomState = None,
     ) -> Release:
         """Protect new rows as the recipe's release protected the old, and judge the result afresh.
 
         Rows that no box holds, or whose class would break the promise, are left out as long as they are at most the
-        given share; more is an error.
+        given share; more is an error. A k-map promise needs its population again.
         """
+        require(self, "max_suppressed", max_suppressed, FloatIn(0, 1))
         table = Table(frame, self.schema(keys))
-        guarantee = guarantee_from_dict(self.data["guarantee"])
+        guarantee = guarantee_from_dict(self.data["guarantee"], population=population)
         if "levels" in self.data:
             from discreet.publish.generalization import Generalization
 
@@ -130,7 +134,7 @@ class Recipe:
         group = self._boxed(table)
         dropped = suppressed_tuples(guarantee, table, group, max_suppressed, homeless=group < 0)
         by_piece = {
-            name: Replacement(np.array(cell["index"], np.int32)[group], pa.array(cell["labels"], pa.string()))
+            name: Replacement(np.array(cell["index"], np.int32)[group], _cells(cell))
             for name, cell in self.data["cells"].items()
         }
         return Release(
@@ -148,28 +152,64 @@ class Recipe:
 
         admitted: list[BoolArray] = []
         for name in table.schema.quasi:
-            book, code = self._book(name)
-            admitted.append(described_values(book, table.encoded[name])[code].T)
+            box = self.data["boxes"][name]
+            taken = (
+                _by_branch(box, table.encoded[name])
+                if "branches" in box
+                else _by_label(box, table.encoded[name])
+            )
+            admitted.append(taken[np.array(box["index"], np.int32)].T)
         codes = np.stack([table.codes(name) for name in table.schema.quasi], axis=1).astype(np.int32)
         return first_match(codes, admitted)
-
-    def _book(self, name: str) -> tuple[Encoded, CodeArray]:
-        """Give the labels of a column's boxes as a code book, and each box's code."""
-        box = self.data["boxes"][name]
-        known = np.array([label is not None for label in box["labels"]])
-        code = (np.cumsum(known) * known).astype(np.int32)
-        written = pa.array([label for label in box["labels"] if label is not None], pa.string())
-        return Encoded(name, Kind.CATEGORY, pa.string(), written), code[np.array(box["index"], np.int32)]
 
     def _evidence(self, table: Table, group: CodeArray, dropped: BoolArray) -> Evidence:
         present, numbers = np.unique(group[~dropped], return_inverse=True)
         counts = table.tuples.counts
         cells: dict[str, Cells] = {}
         for name in table.schema.quasi:
-            book, code = self._book(name)
-            cells[name] = Cells(code[present], *label_costs(book, table.encoded[name], table.overall(name)))
+            box = self.data["boxes"][name]
+            if "branches" in box:
+                box = self.data["cells"].get(name) or _leaves(box)
+            book, code = _label_book(box, name)
+            loss, covered = label_costs(book, table.encoded[name], table.overall(name))
+            cells[name] = Cells(code[np.array(box["index"], np.int32)][present], loss, covered)
         sizes = np.bincount(numbers, weights=counts[~dropped]).astype(np.int64)
         return Evidence(table.n_rows, sizes, cells, suppressed=int(counts[dropped].sum()))
+
+
+def _label_book(box: Mapping[str, Any], name: str) -> tuple[Encoded, CodeArray]:
+    """Give labels as a code book, null first, and the code of each label."""
+    known = np.array([label is not None for label in box["labels"]], np.bool_)
+    written = pa.array([label for label in box["labels"] if label is not None], pa.string())
+    return Encoded(name, Kind.CATEGORY, pa.string(), written), (np.cumsum(known) * known).astype(np.int32)
+
+
+def _by_label(box: Mapping[str, Any], values: Encoded) -> BoolArray:
+    """Tell which values each label takes in."""
+    book, code = _label_book(box, values.name)
+    return described_values(book, values)[code]
+
+
+def _by_branch(box: Mapping[str, Any], values: Encoded) -> BoolArray:
+    """Tell which values each list of branches takes in."""
+    tree = values.hierarchy
+    if tree is None:
+        raise InputError(f"The recipe has branches of a tree for '{values.name}', but no tree.")
+    taken = np.zeros((len(box["branches"]), values.n_codes), np.bool_)
+    for number, names in enumerate(box["branches"]):
+        wanted = set(names)
+        for level, labelled in zip(tree.levels[: tree.height] or tree.levels, tree.labels, strict=False):
+            taken[number] |= np.array([label in wanted for label in labelled], np.bool_)[level]
+    return taken
+
+
+def _leaves(box: Mapping[str, Any]) -> dict[str, Any]:
+    """Read branches that are single leaves as labels: the column was published exactly."""
+    return {"index": box["index"], "labels": [names[0] for names in box["branches"]]}
+
+
+def _cells(cell: Mapping[str, Any]) -> pa.Array:
+    return pa.array(cell["labels"], pa.string()).cast(type_named(cell["type"]))
 
 
 def _plain(replacement: Replacement) -> dict[str, Any]:
