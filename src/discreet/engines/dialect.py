@@ -1,0 +1,126 @@
+"""The dialect of delimited text: its delimiter, found by trying, and its column names, checked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.core.errors import InputError
+
+EDGES = " \t\r\n\f\v\u00a0"
+_DELIMITERS = (",", ";", "\t", "|")
+_SAMPLE = 1 << 16
+_NUMBER = re.compile(r"[-+]?\d+([., ]\d+)*([eE][-+]?\d+)?|\d{4}-\d\d-\d\d")
+_LONGEST_NAME = 255
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file separates its cells, the blank lines it starts with, and the names of its columns."""
+
+    delimiter: str
+    quote: str
+    skip: int
+    header: bool
+    names: tuple[str, ...]
+
+
+def sniff(plain: Path, *, delimiter: str | None, quote: str, header: bool, shown: Path) -> Dialect:
+    """Find the delimiter, by the share of records as long as the first, and the column names."""
+    with plain.open("rb") as stream:
+        head = stream.read(_SAMPLE)
+    sample = head.decode("utf-8", "ignore")
+    delimiter = delimiter or _best_delimiter(sample, quote, cut=len(head) == _SAMPLE)
+    with plain.open(encoding="utf-8", newline="") as lines:
+        skip = sum(1 for _ in itertools.takewhile(lambda line: not line.strip(EDGES), lines))
+        lines.seek(0)
+        for _ in range(skip):
+            next(lines)
+        try:
+            first = next(reader(lines, delimiter, quote, strict=False), None)
+        except csv.Error:
+            raise InputError(f"{shown} has no readable first line; is a quote never closed?") from None
+    if first is None:
+        raise InputError(f"{shown} is empty.")
+    if not header:
+        names = tuple(f"column{number}" for number in range(1, len(first) + 1))
+    else:
+        names = tuple(name.strip(EDGES) for name in first)
+        check_names(names, shown)
+        _refuse_data(names, shown)
+    return Dialect(delimiter, quote, skip, header, names)
+
+
+def check_names(names: Sequence[str], shown: Path) -> None:
+    """Refuse empty and repeated names, by position: what stands in a first line may be data."""
+    empty = [number for number, name in enumerate(names, 1) if not name]
+    if empty:
+        raise InputError(f"{shown}: {_columns(empty)} no name; name every column.")
+    places: dict[str, list[int]] = {}
+    for number, name in enumerate(names, 1):
+        places.setdefault(name.casefold(), []).append(number)
+    repeated = [where for where in places.values() if len(where) > 1]
+    if repeated:
+        where = " and ".join(str(number) for number in repeated[0][:2])
+        raise InputError(
+            f"{shown}: columns {where} have the same name but for letter case ({len(repeated)} such"
+            f" name{'s' * (len(repeated) > 1)}); rename them, or pass header=False if there is no header."
+        )
+
+
+def _columns(numbers: Sequence[int]) -> str:
+    listed = ", ".join(str(number) for number in numbers[:5]) + (", …" if len(numbers) > 5 else "")
+    return f"column {listed} has" if len(numbers) == 1 else f"columns {listed} have"
+
+
+def _refuse_data(names: Sequence[str], shown: Path) -> None:
+    """Refuse a first line that holds numbers, unless they count evenly (0, 1, 2 or 2019, 2020, 2021)."""
+    if any(len(name) > _LONGEST_NAME for name in names):
+        raise InputError(
+            f"{shown}: the first line looks like data, not like column names (one has more than"
+            f" {_LONGEST_NAME} characters); pass header=False, or name the columns."
+        )
+    numbers = [name for name in names if _NUMBER.fullmatch(name)]
+    if not numbers:
+        return
+    if len(numbers) > 1 and all(re.fullmatch(r"\d{1,9}", name) for name in numbers):
+        steps = {int(later) - int(name) for name, later in itertools.pairwise(numbers)}
+        if steps == {1}:
+            return
+    raise InputError(
+        f"{shown}: the first line looks like data, not like column names ({len(numbers)} of {len(names)} are"
+        " numbers); pass header=False, or name the columns."
+    )
+
+
+def _best_delimiter(sample: str, quote: str, *, cut: bool) -> str:
+    best, best_score = ",", (0.0, 0)
+    for delimiter in _DELIMITERS:
+        try:
+            lines = io.StringIO(sample, newline="")
+            lengths = [len(record) for record in reader(lines, delimiter, quote, strict=False) if any(record)]
+        except csv.Error:
+            continue
+        if cut and len(lengths) > 1:
+            lengths.pop()
+        if lengths and lengths[0] > 1:
+            score = (lengths.count(lengths[0]) / len(lengths), lengths[0])
+            if score > best_score:
+                best, best_score = delimiter, score
+    return best
+
+
+def reader(lines: Iterable[str], delimiter: str, quote: str, *, strict: bool) -> Iterator[list[str]]:
+    """Read records the way DuckDB does: spaces before a quote do not count."""
+    if not quote:
+        return csv.reader(
+            lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, skipinitialspace=delimiter != " "
+        )
+    return csv.reader(
+        lines, delimiter=delimiter, quotechar=quote, skipinitialspace=delimiter != " ", strict=strict
+    )

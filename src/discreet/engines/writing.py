@@ -1,0 +1,317 @@
+"""Writers: a frame, a file or a whole folder appears complete under its name, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import DiscreetError, OutputError
+from discreet.core.params import unknown
+from discreet.engines.scratch import hold, is_abandoned, remove
+
+_SUFFIX = ".discreet-tmp"
+_FORMATS = {
+    "csv": (".csv", ".txt"),
+    "tsv": (".tsv", ".tab"),
+    "parquet": (".parquet", ".pq", ".parq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "jsonl": (".jsonl", ".ndjson", ".json"),
+}
+_PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_BATCH = 1 << 17
+
+
+def write_frame(frame: Any, path: str | os.PathLike[str], format: str | None = None) -> Path:  # noqa: A002
+    """Write a pandas, Polars, PyArrow or DuckDB frame to a file, all or nothing, and give the file's path.
+
+    Parameters
+    ----------
+    frame : frame
+        What to write; a DuckDB relation is streamed. Row labels of pandas are not written.
+    path : path
+        The file; missing folders above it are made, an old file is replaced.
+    format : {"csv", "tsv", "parquet", "arrow", "jsonl"}, optional
+        By default the ending of the name tells. Text is UTF-8; nulls and NaN are empty cells, in JSON null. A
+        second ending .gz or .zst packs text.
+    """
+    import duckdb
+    import pyarrow as pa
+
+    target = Path(path)
+    kind = _format(target, format)
+    try:
+        with atomic_file(target) as temporary:
+            _emit(frame, temporary, kind, _PACKED.get(target.suffix.lower(), "none"))
+    except DiscreetError as error:
+        failure: DiscreetError = error
+    except (duckdb.Error, pa.ArrowException, UnicodeError, TypeError, ValueError, OverflowError) as error:
+        failure = OutputError(f"{target} cannot be written: {_reason(error)}.")
+    else:
+        return target
+    failure.__cause__ = failure.__context__ = None
+    raise failure
+
+
+@contextlib.contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path beside the target; what is written there takes the target's name at the end.
+
+    On any exception the temporary is removed and the old file is untouched.
+    """
+    with _as_output_error(path):
+        target = _resolved(path)
+        if target.is_dir():
+            raise OutputError(f"{path} is a folder; a file is to be written there.")
+        temporary = _temporary(target)
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        with _guarded(temporary):
+            yield temporary
+            if target.exists():
+                shutil.copymode(target, temporary)
+            _sync(temporary)
+            temporary.replace(target)
+            _sync(target.parent)
+
+
+@contextlib.contextmanager
+def atomic_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
+    """Give a temporary folder beside the target, which takes the target's name at the end.
+
+    A folder that is there and not empty is replaced, whole, only with ``overwrite=True``. On any exception
+    the temporary is removed and the old folder is untouched.
+    """
+    with _as_output_error(path):
+        target = _resolved(path)
+        _require_replaceable(target, path, overwrite=overwrite)
+        temporary = _temporary(target)
+        temporary.mkdir()
+        with _guarded(temporary):
+            yield temporary
+            for folder, _, files in os.walk(temporary):
+                for name in files:
+                    _sync(Path(folder, name))
+                _sync(Path(folder))
+            _require_replaceable(target, path, overwrite=overwrite)
+            _swap(temporary, target)
+
+
+def _resolved(path: str | os.PathLike[str]) -> Path:
+    """Follow links to the real target, make the folders above it, and clear what killed runs left there."""
+    target = Path(path).resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _clear(target)
+    return target
+
+
+def _require_replaceable(target: Path, shown: str | os.PathLike[str], *, overwrite: bool) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise OutputError(f"{shown} is a file; a folder is to be written there.")
+    here = Path.cwd()
+    if target in (here, Path.home(), *here.parents, *Path.home().parents):
+        raise OutputError(f"{shown} is a folder in use; name a new one for the output.")
+    if not overwrite and any(target.iterdir()):
+        raise OutputError(f"{shown} is there already and not empty; name a new folder, or allow overwriting.")
+
+
+def _clear(target: Path) -> None:
+    """Remove what killed runs left beside the target; an old folder caught in mid-swap gets its name back."""
+    for left in target.parent.glob(f".{_escaped(target.name)}.*{_SUFFIX}"):
+        if is_abandoned(left):
+            if left.name.endswith(f".old{_SUFFIX}") and not target.exists():
+                left.rename(target)
+            else:
+                remove(left)
+
+
+def _escaped(name: str) -> str:
+    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
+
+
+def _temporary(target: Path, mark: str = "") -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(6)}{mark}{_SUFFIX}")
+
+
+@contextlib.contextmanager
+def _guarded(temporary: Path) -> Iterator[None]:
+    """Hold a temporary while it is written, and remove it if anything goes wrong."""
+    descriptor = hold(temporary)
+    try:
+        yield
+    except BaseException:
+        remove(temporary)
+        raise
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _swap(temporary: Path, target: Path) -> None:
+    """Rename a new folder into the place of the old one, which is held until it is removed."""
+    if not target.exists():
+        temporary.rename(target)
+        _sync(target.parent)
+        return
+    old = _temporary(target, ".old")
+    descriptor = hold(target)
+    try:
+        target.rename(old)
+        try:
+            temporary.rename(target)
+        except BaseException:
+            old.rename(target)
+            raise
+        _sync(target.parent)
+        remove(old)
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _sync(path: Path) -> None:
+    """Have the disk keep a file, or a folder's entries, before going on."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _as_output_error(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {_reason(error)}.") from None
+
+
+def _reason(error: Exception) -> str:
+    """Say in words why writing failed; a library's own message may hold data, so it is never shown."""
+    code = error.errno if isinstance(error, OSError) else None
+    words = str(error)
+    if code in _FULL or "No space left" in words or "File too large" in words or "quota exceeded" in words:
+        return "the disk is full"
+    if code in (errno.EACCES, errno.EPERM, errno.EROFS) or "Permission denied" in words:
+        return "permission denied"
+    if code in (errno.ENOTDIR, errno.EEXIST):
+        return "a file stands where a folder is needed"
+    if code:
+        return os.strerror(code)
+    return f"the frame does not fit the format, or could not be computed ({type(error).__name__})"
+
+
+def _format(target: Path, given: str | None) -> str:
+    if given is None:
+        suffixes = [suffix.lower() for suffix in target.suffixes if suffix.lower() not in _PACKED]
+        given = next((kind for kind, ends in _FORMATS.items() if suffixes and suffixes[-1] in ends), None)
+        if given is None:
+            raise OutputError(
+                f"{target}: the ending tells no format; use .csv, .tsv, .parquet, .arrow or .jsonl."
+            )
+    if given not in _FORMATS:
+        raise unknown("write_frame", "format", given, _FORMATS)
+    return given
+
+
+def _emit(frame: Any, temporary: Path, kind: str, packing: str) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    relation = type(frame).__module__.split(".")[0].lstrip("_") == "duckdb"
+    if not relation:
+        frame = _arrow_table(frame)
+    if kind == "arrow":
+        reader = frame.to_arrow_reader(_BATCH) if relation else frame.to_reader(_BATCH)
+        with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+    elif kind == "parquet" and not relation:
+        parquet.write_table(frame, str(temporary))
+    else:
+        _copy_out(frame if relation else _relation(frame), temporary, kind, packing)
+
+
+def _arrow_table(frame: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(frame, pa.Table):
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
+    if isinstance(frame, pa.RecordBatchReader):
+        return frame.read_all()
+    if type(frame).__module__.split(".")[0] == "pandas":
+        return pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False).replace_schema_metadata()
+    import narwhals as nw
+
+    wrapped = nw.from_native(frame)
+    return (wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped).to_arrow()
+
+
+def _relation(table: Any) -> Any:
+    from discreet.engines.connection import connect
+
+    return connect().from_arrow(table)
+
+
+def _copy_out(relation: Any, temporary: Path, kind: str, packing: str) -> None:
+    """Stream a relation to a text or Parquet file through DuckDB."""
+    from discreet.engines.connection import literal
+
+    options = {
+        "csv": "FORMAT csv, HEADER true, DELIMITER ','",
+        "tsv": "FORMAT csv, HEADER true, DELIMITER '\t'",
+        "jsonl": "FORMAT json, ARRAY false",
+        "parquet": "FORMAT parquet",
+    }[kind]
+    if kind == "jsonl":
+        _refuse_infinity(relation)
+    if kind != "parquet":
+        relation = relation.project(_without_nan(relation, kind))
+        options += f", COMPRESSION '{packing}'"
+    if kind in ("csv", "tsv"):
+        options += """, NULLSTR '', QUOTE '"', ESCAPE '"'"""
+    target = literal(str(temporary))
+    relation.query("__frame", f"COPY (SELECT * FROM __frame) TO {target} ({options}, USE_TMP_FILE false)")
+
+
+def _without_nan(relation: Any, kind: str) -> str:
+    """Select all columns with NaN as null; a null alone on its line of CSV is "" so that the line counts."""
+    from discreet.engines.connection import identifier
+
+    floats = _floats(relation)
+    cells = []
+    for name in relation.columns:
+        cell = column = identifier(name)
+        if name in floats:
+            cell = f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
+        if kind in ("csv", "tsv") and len(relation.columns) == 1:
+            cell = f"coalesce(CAST({cell} AS VARCHAR), '')"
+        cells.append(f"{cell} AS {column}")
+    return ", ".join(cells)
+
+
+def _refuse_infinity(relation: Any) -> None:
+    from discreet.engines.connection import identifier
+
+    floats = _floats(relation)
+    if floats:
+        asked = ", ".join(f"bool_or(isinf({identifier(name)}))" for name in floats)
+        for name, infinite in zip(floats, relation.aggregate(asked).fetchall()[0], strict=True):
+            if infinite:
+                raise OutputError(f"Column '{name}' holds infinite numbers, which JSON cannot write.")
+
+
+def _floats(relation: Any) -> list[str]:
+    kinds = zip(relation.columns, relation.types, strict=True)
+    return [name for name, type_ in kinds if str(type_) in ("FLOAT", "DOUBLE")]

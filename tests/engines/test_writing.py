@@ -1,0 +1,417 @@
+from __future__ import annotations
+
+import datetime as dt
+import errno
+import gzip
+import json
+import math
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from discreet.core.errors import OutputError, ParameterError
+from discreet.engines.files import DEFAULT_NULLS, connect, read
+from discreet.engines.writing import atomic_file, atomic_folder, write_frame
+
+SECRET = "Sekretowski"
+NAMES = ["data.csv", "data.tsv", "data.parquet", "data.arrow", "data.jsonl"]
+KINDS = ["pandas", "polars", "lazy", "arrow", "duckdb"]
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12).filter(
+    lambda word: word == word.strip(" \t\r\n\f\v\u00a0") and word not in DEFAULT_NULLS
+)
+floats = st.floats(allow_nan=False, allow_infinity=False)
+days = st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31))
+records = st.tuples(
+    st.none() | texts, st.none() | st.integers(-(2**63), 2**63 - 1), st.none() | floats, st.none() | days
+)
+SCHEMA = pa.schema([("s", pa.string()), ("i", pa.int64()), ("f", pa.float64()), ("d", pa.date32())])
+
+
+def table_of(rows: list[tuple[Any, ...]]) -> pa.Table:
+    return pa.table(list(map(list, zip(*rows, strict=True))), schema=SCHEMA)
+
+
+def frame_of(table: pa.Table, kind: str) -> Any:
+    if kind == "pandas":
+        return table.to_pandas(types_mapper=pd.ArrowDtype)
+    if kind in ("polars", "lazy"):
+        frame = pl.DataFrame(table)
+        return frame.lazy() if kind == "lazy" else frame
+    return connect().from_arrow(table) if kind == "duckdb" else table
+
+
+def same(left: Any, right: Any) -> bool:
+    if isinstance(left, float) and isinstance(right, float):
+        return left == right and math.copysign(1, left) == math.copysign(1, right)
+    return bool(left == right)
+
+
+def leftovers(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.name.endswith(".discreet-tmp")]
+
+
+# Round trips
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=40)
+@given(rows=st.lists(records, min_size=1, max_size=8))
+@example(
+    rows=[("=1+1", 1, 1e16, dt.date(1, 1, 1)), ('a"b', 2, -0.0, None), ("x\r\ny,;\t|", None, 5e-324, None)]
+)
+@example(rows=[("02139", 0, 1.7976931348623157e308, None), (None, None, None, None)])
+def test_what_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, name: str, rows: list[tuple[Any, ...]]
+) -> None:
+    path = write_frame(table_of(rows), tmp_path_factory.mktemp("round") / name)
+    back = read(path, text=["s"]).fetchall()
+    assert len(back) == len(rows)
+    for old, new in zip(rows, back, strict=True):
+        assert all(same(a, b) for a, b in zip(old, new, strict=True)), (old, new)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_frame_to_every_format(tmp_path: Path, name: str, kind: str) -> None:
+    rows = [
+        ("02139", 1, 0.5, dt.date(2020, 1, 2)),
+        (None, None, None, None),
+        ("é", -3, 2.0, dt.date(1999, 1, 1)),
+    ]
+    path = write_frame(frame_of(table_of(rows), kind), tmp_path / name)
+    assert read(path).fetchall() == rows
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.tsv"])
+@settings(max_examples=40)
+@given(cells=st.lists(st.none() | texts, min_size=1, max_size=6))
+@example(cells=[None, None])
+def test_one_column_keeps_its_nulls(
+    tmp_path_factory: pytest.TempPathFactory, name: str, cells: list[str | None]
+) -> None:
+    path = write_frame(pa.table({"s": pa.array(cells, pa.string())}), tmp_path_factory.mktemp("one") / name)
+    assert [row[0] for row in read(path, text=["s"]).fetchall()] == cells
+
+
+def test_csv_is_plain_rfc_4180(tmp_path: Path) -> None:
+    table = pa.table(
+        {"a b": ["x,y", 'q"', "two\nlines", "=cmd()", None], "n": [1.0, math.nan, 2.5, None, 0.0]}
+    )
+    path = write_frame(table, tmp_path / "data.csv")
+    assert path.read_text("utf-8") == 'a b,n\n"x,y",1.0\n"q""",\n"two\nlines",2.5\n=cmd(),\n,0.0\n'
+
+
+def test_json_lines_are_valid_json(tmp_path: Path) -> None:
+    table = pa.table({"f": [1.5, math.nan, None], "s": ["é", "\n", None], "t": [True, False, None]})
+    lines = write_frame(table, tmp_path / "data.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line, parse_constant=pytest.fail) for line in lines] == [
+        {"f": 1.5, "s": "é", "t": True},
+        {"f": None, "s": "\n", "t": False},
+        {"f": None, "s": None, "t": None},
+    ]
+    with pytest.raises(OutputError, match="Column 'f' holds infinite numbers"):
+        write_frame(pa.table({"f": [math.inf]}), tmp_path / "data.jsonl")
+    assert len(read(tmp_path / "data.jsonl")) == 3
+
+
+def test_labels_of_pandas_rows_are_not_written(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [1, 2], 7: ["x", None]}, index=[SECRET, "other"])
+    path = write_frame(frame, tmp_path / "data.csv")
+    assert path.read_text() == "a,7\n1,x\n2,\n"
+    assert read(write_frame(frame, tmp_path / "data.parquet")).columns == ["a", "7"]
+
+
+def test_categories_and_moments(tmp_path: Path) -> None:
+    when = dt.datetime.fromisoformat("2020-01-02 03:04:05.678")
+    frame = pl.DataFrame({"c": pl.Series(["a", "b"], dtype=pl.Categorical), "t": [when, None]})
+    for name in NAMES:
+        assert read(write_frame(frame, tmp_path / name)).fetchall() == [("a", when), ("b", None)]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_packed_text(tmp_path: Path, suffix: str) -> None:
+    path = write_frame(pa.table({"a": [1], "b": ["02"]}), tmp_path / f"data.csv{suffix}")
+    assert read(path).fetchall() == [(1, "02")]
+    if suffix == ".gz":
+        assert gzip.decompress(path.read_bytes()) == b"a,b\n1,02\n"
+
+
+def test_a_relation_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCREET_MEMORY", "200MB")
+    big = connect().sql("SELECT range AS i, md5(range::VARCHAR) AS s FROM range(3_000_000)")
+    for name in ("data.parquet", "data.arrow", "data.csv"):
+        path = write_frame(big, tmp_path / name)
+        assert read(path).aggregate("count(*), max(i)").fetchall() == [(3_000_000, 2_999_999)]
+
+
+def test_the_format_can_be_given_and_must_be_known(tmp_path: Path) -> None:
+    table = pa.table({"a": [1], "b": [2]})
+    assert write_frame(table, tmp_path / "data", format="tsv").read_text() == "a\tb\n1\t2\n"
+    with pytest.raises(ParameterError, match="format"):
+        write_frame(table, tmp_path / "data.csv", format="xlsx")
+    with pytest.raises(OutputError, match="the ending tells no format"):
+        write_frame(table, tmp_path / "data.xlsx")
+
+
+# All or nothing
+
+
+def interrupted_file(target: Path, problem: type[BaseException]) -> None:
+    with atomic_file(target) as temporary:
+        assert temporary.parent == target.parent
+        assert temporary.name.startswith(".")
+        assert temporary.name.endswith(".discreet-tmp")
+        temporary.write_text("half")
+        raise problem
+
+
+def interrupted_folder(target: Path) -> None:
+    with atomic_folder(target, overwrite=True) as temporary:
+        (temporary / "data.csv").write_text("half")
+        raise KeyboardInterrupt
+
+
+def test_a_file_is_replaced_only_when_it_is_whole(tmp_path: Path) -> None:
+    target = tmp_path / "data.csv"
+    target.write_text("old")
+    for problem in (KeyboardInterrupt, ValueError, SystemExit):
+        with pytest.raises(problem):
+            interrupted_file(target, problem)
+        assert target.read_text() == "old"
+        assert leftovers(tmp_path) == []
+    with atomic_file(target) as temporary:
+        temporary.write_text("new")
+        assert target.read_text() == "old"
+    assert target.read_text() == "new"
+
+
+def test_a_folder_is_replaced_only_when_it_is_whole_and_wanted(tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "release"
+    with atomic_folder(target) as temporary:
+        (temporary / "sub").mkdir()
+        (temporary / "sub" / "data.csv").write_text("old")
+        assert not target.exists()
+    with pytest.raises(OutputError, match="there already"), atomic_folder(target):
+        pytest.fail("the folder was opened")
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_folder(target)
+    assert (target / "sub" / "data.csv").read_text() == "old"
+    with atomic_folder(target, overwrite=True) as temporary:
+        (temporary / "data.csv").write_text("new")
+    assert [path.name for path in target.iterdir()] == ["data.csv"]
+    assert leftovers(target.parent) == []
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "release").mkdir()
+    with atomic_folder(tmp_path / "release") as temporary:
+        (temporary / "a").touch()
+    assert (tmp_path / "release" / "a").exists()
+
+
+def test_a_folder_in_use_is_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    for place in (tmp_path, Path(), Path.home()):
+        with pytest.raises(OutputError, match="in use"), atomic_folder(place, overwrite=True):
+            pytest.fail("the folder was opened")
+
+
+def test_a_failed_swap_brings_the_old_folder_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "release"
+    target.mkdir()
+    (target / "a").write_text("old")
+    rename = Path.rename
+
+    def failing(self: Path, to: Path) -> Path:
+        if to == target and ".old" not in self.name:
+            raise OSError(errno.EIO, "no")
+        return rename(self, to)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OutputError), atomic_folder(target, overwrite=True) as temporary:
+        (temporary / "a").write_text("new")
+    assert (target / "a").read_text() == "old"
+    assert leftovers(tmp_path) == []
+
+
+def killed(code: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    code = f"import os\nfrom discreet.engines.writing import *\n{code}\n    os.kill(os.getpid(), 9)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def test_a_killed_run_leaves_the_old_release(tmp_path: Path) -> None:
+    target = tmp_path / "release"
+    with atomic_folder(target) as temporary:
+        (temporary / "data.csv").write_text("old")
+    killed(
+        f"with atomic_folder({str(target)!r}, overwrite=True) as t:\n    (t / 'data.csv').write_text('half')"
+    )
+    assert (target / "data.csv").read_text() == "old"
+    assert len(leftovers(tmp_path)) == 1
+    with atomic_folder(target, overwrite=True) as temporary:
+        (temporary / "data.csv").write_text("new")
+    assert (target / "data.csv").read_text() == "new"
+    assert leftovers(tmp_path) == []
+
+
+def test_a_killed_run_leaves_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "da[t]a.csv"
+    target.write_text("old")
+    killed(f"with atomic_file({str(target)!r}) as t:\n    t.write_text('half')")
+    assert target.read_text() == "old"
+    assert len(leftovers(tmp_path)) == 1
+    write_frame(pa.table({"a": [1]}), target)
+    assert leftovers(tmp_path) == []
+
+
+def test_a_release_caught_in_mid_swap_gets_its_name_back(tmp_path: Path) -> None:
+    old = tmp_path / ".release.0123.old.discreet-tmp"
+    old.mkdir()
+    (old / "data.csv").write_text("old")
+    with pytest.raises(OutputError, match="there already"), atomic_folder(tmp_path / "release"):
+        pytest.fail("the folder was opened")
+    assert (tmp_path / "release" / "data.csv").read_text() == "old"
+
+
+def test_a_living_writer_keeps_its_temporary(tmp_path: Path) -> None:
+    target = tmp_path / "data.csv"
+    with atomic_file(target) as first:
+        first.write_text("first")
+        with atomic_file(target) as second:
+            second.write_text("second")
+        assert first.exists()
+    assert target.read_text() == "first"
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "data.csv").write_text("old")
+    link = tmp_path / "link.csv"
+    link.symlink_to(tmp_path / "real" / "data.csv")
+    write_frame(pa.table({"a": [1]}), link)
+    assert link.is_symlink()
+    assert (tmp_path / "real" / "data.csv").read_text() == "a\n1\n"
+
+
+@pytest.fixture(params=[0o022, 0o077])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_permissions(tmp_path: Path, umask: int, name: str) -> None:
+    path = write_frame(pa.table({"a": [1], "b": [2]}), tmp_path / name)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+    path.chmod(0o640)
+    write_frame(pa.table({"a": [1], "b": [2]}), path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    with atomic_folder(tmp_path / "folder") as temporary:
+        (temporary / "a").touch()
+    assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o777 & ~umask
+
+
+# Targets that cannot be written
+
+
+def refused(frame: Any, path: Path) -> str:
+    with pytest.raises(OutputError) as caught:
+        write_frame(frame, path)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert "\n" not in str(caught.value)
+    assert SECRET not in repr(caught.value)
+    return str(caught.value)
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    table = pa.table({"a": [SECRET]})
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.csv").mkdir()
+    assert "a file stands where a folder is needed" in refused(table, tmp_path / "file" / "data.csv")
+    assert "is a folder" in refused(table, tmp_path / "folder.csv")
+    assert "File name too long" in refused(table, tmp_path / f"{'n' * 300}.csv")
+    with pytest.raises(OutputError, match="is a file"), atomic_folder(tmp_path / "file", overwrite=True):
+        pytest.fail("the folder was opened")
+    write_frame(table, tmp_path / "new" / "deep" / "data.csv")
+
+
+def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object, **__: object) -> int:
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr("discreet.engines.writing.os.open", denied)
+    assert "permission denied" in refused(pa.table({"a": [SECRET]}), tmp_path / "data.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs limits on the size of files")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_full_disk(tmp_path: Path, name: str) -> None:
+    """A limit on the size of files stands in for a full disk: the writers fail in mid-file."""
+    old = write_frame(pa.table({"a": [1], "b": ["old"]}), tmp_path / name)
+    before = old.read_bytes()
+    code = f"""
+import resource, signal
+import pyarrow as pa
+from discreet.core.errors import OutputError
+from discreet.engines.writing import write_frame
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 17, 1 << 17))
+try:
+    write_frame(pa.table({{"a": range(200_000), "b": [f"{SECRET}{{n * 7919}}" for n in range(200_000)]}}), {str(old)!r})
+except OutputError as error:
+    assert error.__context__ is None
+    print(error)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == f"{old} cannot be written: the disk is full."
+    assert old.read_bytes() == before
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("format_", ["csv", "json", "parquet"])
+def test_duckdb_on_a_full_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format_: str) -> None:
+    def full(relation: Any, *_: object) -> None:
+        relation.query("f", f"COPY (SELECT * FROM f) TO '/dev/full' (FORMAT {format_}, USE_TMP_FILE false)")
+
+    monkeypatch.setattr("discreet.engines.writing._copy_out", full)
+    assert "the disk is full" in refused(pa.table({"a": [SECRET]}), tmp_path / "data.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_frames_that_cannot_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("old")
+    failing = duckdb.connect().sql(f"SELECT CAST(x AS INTEGER) AS x FROM (VALUES ('{SECRET}')) AS t(x)")
+    assert "does not fit" in refused(failing, path)
+    assert "does not fit" in refused(pd.DataFrame({"a": [SECRET, 1, None]}), tmp_path / "data.parquet")
+    assert "does not fit" in refused({"a": [SECRET]}, path)
+    assert path.read_text() == "old"
+    assert leftovers(tmp_path) == []
