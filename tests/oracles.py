@@ -140,3 +140,65 @@ def is_enhanced_beta_like(values: Values, everyone: Values, beta: float) -> bool
 def log2_ratio(values: Values, everyone: Values) -> float:
     p, q = shares(values), shares(everyone)
     return max(abs(math.log2(p[value] / q[value])) for value in p)
+
+
+# --- loss of a full-domain generalisation -----------------------------------------------------------
+#
+# ``path[value]`` names the nodes of a value from itself to the root; null has nodes of its own below the root. A row is
+# generalised to ``path[value][level]``; ``kept`` tells of each row whether it was published.
+
+Path = Mapping[Any, Sequence[Any]]
+
+
+def leaf_share(path: Path, value: Any, level: int) -> Fraction:
+    """Leaves under the value's node at a level / all leaves; null below the root is a leaf's worth."""
+    leaves = [leaf for leaf in path if leaf is not None]
+    under = sum(path[leaf][level] == path[value][level] for leaf in leaves)
+    return Fraction(max(under, 1), len(leaves))
+
+
+def column_loss(values: Values, path: Path, level: int, kept: Sequence[bool], g: float = 0.5) -> float:
+    """x = sum over kept of gF a + sum over suppressed of (a + sF (1 - a)), scaled between gF n / D and n."""
+    g_factor, s_factor = Fraction(min(1.0, 2 - 2 * g)), Fraction(min(1.0, 2 * g))
+    spent = Fraction(0)
+    for value, stays in zip(values, kept, strict=True):
+        share = leaf_share(path, value, level)
+        spent += g_factor * share if stays else share + s_factor * (1 - share)
+    n, n_leaves = len(values), sum(leaf is not None for leaf in path)
+    least = g_factor * Fraction(n, n_leaves)
+    return float((spent - least) / (n - least))
+
+
+def entropy_bits(values: Values, path: Path, level: int, kept: Sequence[bool], *, monotone: bool) -> float:
+    nodes = [path[value][level] for value in values]
+    bits = sum(-math.log2(values.count(v) / nodes.count(node)) for v, node in zip(values, nodes, strict=True))
+    out = [node for node, stays in zip(nodes, kept, strict=True) if not stays]
+    return bits if monotone else bits + sum(-math.log2(out.count(node) / len(out)) for node in out)
+
+
+def most_bits(values: Values) -> float:
+    return sum(-math.log2(values.count(value) / len(values)) for value in values)
+
+
+def discernibility(classes: Sequence[int], suppressed: int, n: int) -> int:
+    """Each kept row pays its class's size, each suppressed row the whole table."""
+    return sum(size * size for size in classes) + n * suppressed
+
+
+# --- linkage ----------------------------------------------------------------------------------------
+
+
+def fitting_people(record: Row, people: Sequence[Row], fits: Any) -> list[int]:
+    """The numbers of the people whose values a record's cells may stand for, column by column."""
+    return [i for i, person in enumerate(people) if all(fits(record[name], person[name]) for name in person)]
+
+
+def link_certainty(person: int, records: Sequence[Row], people: Sequence[Row], fits: Any) -> Fraction:
+    """The best of 1 / max(people that fit a record, records alike) over the records that fit the person."""
+    known, best = list(people[0]), Fraction(0)
+    for record in records:
+        candidates = fitting_people(record, people, fits)
+        if person in candidates:
+            alike = sum(all(other[name] == record[name] for name in known) for other in records)
+            best = max(best, Fraction(1, max(len(candidates), alike)))
+    return best

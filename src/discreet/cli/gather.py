@@ -1,0 +1,176 @@
+"""Gather what the options say into plain data, laid out as a job file."""
+
+from __future__ import annotations
+
+import csv
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+ROLES = ("quasi", "sensitive", "identifier", "other")
+_READING = ("delimiter", "encoding", "decimal", "thousands", "dates", "header")
+
+
+def mistake(message: str, remedy: str | None = None) -> click.UsageError:
+    """Make the error for options that do not fit together."""
+    error = click.UsageError(message)
+    error.remedy = remedy  # type: ignore[attr-defined]
+    return error
+
+
+def names_in(values: Iterable[str]) -> list[str]:
+    """Split lists of column names at commas; a name that holds one is put in double quotes.
+
+    >>> names_in(["age,zip", '"first, last"'])
+    ['age', 'zip', 'first, last']
+    """
+    cells = (cell for row in csv.reader(values, skipinitialspace=True) for cell in row)
+    return [cell.strip() for cell in cells if cell.strip()]
+
+
+def as_flag(names: Iterable[str]) -> str:
+    """Write column names as a flag takes them."""
+    return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in names))
+
+
+def pairs(flag: str, values: Iterable[str]) -> dict[str, str]:
+    """Split COLUMN=VALUE options; a value that is wrong is not repeated, since it may be a secret."""
+    found: dict[str, str] = {}
+    for given in values:
+        name, equals, value = given.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise mistake(f"{flag} takes COLUMN=VALUE.")
+        if name.strip() in found:
+            raise mistake(f"{flag} is given twice for column '{name.strip()}'.")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def numbers(flag: str, values: Iterable[str], kind: type[int] | type[float]) -> dict[str, Any]:
+    """Split COLUMN=NUMBER options."""
+    try:
+        return {name: kind(value) for name, value in pairs(flag, values).items()}
+    except ValueError:
+        raise mistake(f"{flag} takes COLUMN=NUMBER.") from None
+
+
+def reading(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the options for reading that were named."""
+    plain = {name: given[name] for name in _READING if given.get(name) is not None}
+    if given.get("nulls"):
+        from discreet.engines.files import DEFAULT_NULLS
+
+        plain["nulls"] = [*DEFAULT_NULLS, *given["nulls"]]
+    if given.get("text"):
+        plain["text"] = names_in(given["text"])
+    return {
+        name: {"\\t": "\t"}.get(value, value) if isinstance(value, str) else value
+        for name, value in plain.items()
+    }
+
+
+def columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Give the columns' roles, hierarchies, weights and pseudonyms."""
+    found: dict[str, dict[str, Any]] = {}
+    for role in ROLES:
+        for name in names_in(given.get(role) or ()):
+            if found.get(name, {"role": role})["role"] != role:
+                raise mistake(f"Column '{name}' is given two roles: {found[name]['role']} and {role}.")
+            found[name] = {"role": role}
+    details = {
+        "hierarchy": (
+            {
+                name: hierarchy(how)
+                for name, how in pairs("--hierarchy", given.get("hierarchies") or ()).items()
+            },
+            "quasi or sensitive",
+        ),
+        "weight": (numbers("--weight", given.get("weights") or (), float), "quasi"),
+        "pseudonym": (pairs("--pseudonym", given.get("pseudonyms") or ()), "identifier"),
+    }
+    for key, (values, roles) in details.items():
+        for name, value in values.items():
+            if name not in found or found[name]["role"] not in roles.split(" or "):
+                raise mistake(
+                    f"--{key} is given for column '{name}', which is not {roles}.",
+                    f"--{roles.split()[0]} {as_flag([name])}",
+                )
+            found[name][key] = value
+    return found
+
+
+def hierarchy(how: str) -> dict[str, Any]:
+    """Read how values become coarser: intervals:5,10,20, mask, mask:left, flat, or a file.
+
+    >>> hierarchy("intervals:5,10"), hierarchy("mask"), hierarchy("tree.csv")
+    ({'intervals': [5, 10]}, {'mask': 'right'}, {'file': 'tree.csv'})
+    """
+    way, _, rest = how.partition(":")
+    if way == "intervals":
+        return {"intervals": [_number(width.strip()) for width in rest.split(",")]}
+    if way in ("mask", "masked"):
+        return {"mask": rest or "right"}
+    if how == "flat":
+        return {"flat": True}
+    path = rest if way == "file" else how
+    if not Path(path).suffix:
+        raise mistake(
+            "--hierarchy takes COLUMN=intervals:5,10,20, COLUMN=mask, COLUMN=flat or COLUMN=FILE.csv."
+        )
+    return {"file": path}
+
+
+def promises(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give the promises asked for, in a fixed order."""
+    _refuse_idle(given)
+    asked: list[dict[str, Any]] = []
+    if given.get("k") is not None:
+        asked.append({"kind": "k-anonymity", "k": given["k"]})
+    if given.get("l") is not None:
+        asked.append(_diversity(given))
+    if given.get("t") is not None:
+        asked.append({"kind": "t-closeness", "t": given["t"], "distance": given.get("distance") or "equal"})
+    if given.get("alpha") is not None:
+        asked.append({"kind": "alpha-k-anonymity", "alpha": given["alpha"], "k": given.get("k") or 1})
+    if given.get("beta") is not None:
+        asked.append({"kind": f"{given.get('likeness') or 'enhanced'}-beta-likeness", "beta": given["beta"]})
+    if given.get("delta") is not None:
+        asked.append({"kind": "delta-disclosure", "delta": given["delta"]})
+    if given.get("k_map") is not None:
+        asked.append({"kind": "k-map", "k": given["k_map"], "population": given["population"]})
+    return asked
+
+
+def _diversity(given: Mapping[str, Any]) -> dict[str, Any]:
+    number = given["l"]
+    l = int(number) if float(number).is_integer() else number  # noqa: E741  # the published letter
+    kind = given.get("diversity") or "distinct"
+    if kind != "recursive":
+        return {"kind": f"{kind}-l-diversity", "l": l}
+    if given.get("c") is None:
+        raise mistake("Recursive diversity needs its c as well.", "--c 3")
+    return {"kind": "recursive-cl-diversity", "c": given["c"], "l": l}
+
+
+def _refuse_idle(given: Mapping[str, Any]) -> None:
+    """Refuse an option that another one would need to have any effect."""
+    for option, needed in (("diversity", "l"), ("c", "l"), ("distance", "t"), ("likeness", "beta")):
+        if given.get(option) is not None and given.get(needed) is None:
+            flag = f"-{needed}" if len(needed) == 1 else f"--{needed}"
+            raise mistake(f"--{option} says nothing without {flag}.", flag)
+    if given.get("c") is not None and given.get("diversity") != "recursive":
+        raise mistake("--c belongs to recursive diversity.", "--diversity recursive")
+    if given.get("k_map") is not None and given.get("population") is None:
+        raise mistake("--k-map needs the population's table.", "--population FILE")
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

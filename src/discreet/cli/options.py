@@ -1,0 +1,163 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DATA = click.Path(path_type=Path)
+
+_READING = (
+    click.option("--delimiter", metavar="CHAR", help="What separates the cells; found by itself otherwise."),
+    click.option("--encoding", metavar="NAME", help="The file's encoding; UTF-8 otherwise."),
+    click.option("--decimal", type=click.Choice([".", ","]), help="The decimal mark."),
+    click.option("--thousands", metavar="CHAR", help="The thousands separator."),
+    click.option(
+        "--null",
+        "nulls",
+        multiple=True,
+        metavar="TOKEN",
+        help="A cell that stands for nothing, beside the usual ones; may be repeated.",
+    ),
+    click.option(
+        "--dates", type=click.Choice(["dmy", "mdy", "ymd"]), help="The order of day, month and year."
+    ),
+    click.option(
+        "--no-header",
+        "header",
+        flag_value=False,
+        default=None,
+        type=bool,
+        help="The first line is data; columns are column1, column2, …",
+    ),
+    click.option(
+        "--text", multiple=True, metavar="COLUMNS", help="Columns that stay text, whatever they look like."
+    ),
+)
+_ROLES = (
+    click.option(
+        "--quasi", multiple=True, metavar="COLUMNS", help="Quasi-identifiers: what others may know."
+    ),
+    click.option(
+        "--sensitive", multiple=True, metavar="COLUMNS", help="What must not be learnt about a person."
+    ),
+    click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped."),
+    click.option("--other", multiple=True, metavar="COLUMNS", help="Published as it is."),
+)
+_PROMISES = (
+    click.option("-k", type=int, help="k-anonymity: at least so many rows in every class."),
+    click.option(
+        "-l", type=float, help="l-diversity: so many well-represented sensitive values in every class."
+    ),
+    click.option(
+        "--diversity",
+        type=click.Choice(["distinct", "entropy", "recursive"]),
+        help="The kind of l-diversity; distinct by default.",
+    ),
+    click.option("--c", type=float, help="The c of recursive (c, l)-diversity."),
+    click.option("-t", type=float, help="t-closeness: the largest distance to the whole table."),
+    click.option(
+        "--distance",
+        type=click.Choice(["equal", "ordered", "hierarchical", "kl", "variational"]),
+        help="The distance of t-closeness; equal by default.",
+    ),
+    click.option(
+        "--alpha", type=float, help="(alpha, k)-anonymity: the largest share of a sensitive value in a class."
+    ),
+    click.option(
+        "--beta", type=float, help="beta-likeness: the largest relative gain of a sensitive value in a class."
+    ),
+    click.option(
+        "--likeness",
+        type=click.Choice(["basic", "enhanced"]),
+        help="The kind of beta-likeness; enhanced by default.",
+    ),
+    click.option("--delta", type=float, help="delta-disclosure: the largest log2 ratio of a value's shares."),
+    click.option(
+        "--k-map", type=int, help="k-map: at least so many people of the population fit every class."
+    ),
+    click.option(
+        "--population", type=DATA, metavar="FILE", help="The population's table, with the quasi-identifiers."
+    ),
+)
+_HIERARCHY = click.option(
+    "--hierarchy",
+    "hierarchies",
+    multiple=True,
+    metavar="COLUMN=HOW",
+    help="How values become coarser: age=intervals:5,10,20, zip=mask, zip=mask:left, sex=flat, education=tree.csv.",
+)
+_PSEUDONYM = click.option(
+    "--pseudonym",
+    "pseudonyms",
+    multiple=True,
+    metavar="COLUMN=KEY",
+    help="Keep an identifier as a keyed pseudonym; the key is env:NAME or file:PATH.",
+)
+_OUTPUT = (
+    click.option("--out", required=True, type=DATA, metavar="DIR", help="The folder to write."),
+    click.option(
+        "--format",
+        "format_",
+        type=click.Choice(["csv", "tsv", "parquet", "arrow", "jsonl"]),
+        help="The format of the data; the input's by default.",
+    ),
+    click.option("--overwrite", is_flag=True, help="Replace an earlier release."),
+    click.option("--no-report", "report", flag_value=False, default=True, type=bool, help="Write no report."),
+    click.option(
+        "--seed", type=click.IntRange(min=0), help="Make the order of the rows repeatable; keep it secret."
+    ),
+)
+_TELLING = (
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for machines."),
+    click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+    click.option("--debug", is_flag=True, hidden=True, expose_value=False),
+)
+
+
+def reading(command: F) -> F:
+    """Add the options for reading a file."""
+    return _all(_READING, command)
+
+
+def roles(*, rest: str | None) -> Callable[[F], F]:
+    """Add the options for roles; ``rest`` is the default role of columns that are not named."""
+    told = "refused otherwise" if rest is None else f"{rest} by default"
+    choice = click.option(
+        "--rest",
+        type=click.Choice(["other", "identifier"]),
+        default=rest,
+        help=f"The role of columns that are not named; {told}.",
+    )
+    return lambda command: _all((*_ROLES, choice, _HIERARCHY), command)
+
+
+def promises(command: F) -> F:
+    """Add the options for guarantees."""
+    return _all(_PROMISES, command)
+
+
+def pseudonym(command: F) -> F:
+    """Add the option for pseudonyms."""
+    return _PSEUDONYM(command)
+
+
+def output(command: F) -> F:
+    """Add the options for writing a release."""
+    return _all(_OUTPUT, command)
+
+
+def telling(command: F) -> F:
+    """Add the options for what is printed."""
+    return _all(_TELLING, command)
+
+
+def _all(options: tuple[Callable[[F], F], ...], command: F) -> F:
+    for option in reversed(options):
+        command = option(command)
+    return command

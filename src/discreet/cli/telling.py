@@ -1,0 +1,127 @@
+"""What is printed: calm aligned lines for people, one JSON object for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli.failures import one_line
+
+if TYPE_CHECKING:
+    from discreet.core.release import Release
+    from discreet.core.verdict import Verdict
+
+_COLOURS = {"kept": "green", "broken": "red"}
+
+
+def tell_json(plain: Mapping[str, Any]) -> None:
+    """Print one JSON object; a number that is not finite is null."""
+    click.echo(json.dumps(_finite(plain), ensure_ascii=False, allow_nan=False))
+
+
+def tell_lines(rows: Iterable[tuple[str, str]]) -> None:
+    """Print labelled lines, the labels aligned; a line without a label goes on with the one above."""
+    listed = [(label, one_line(text)) for label, text in rows]
+    width = max((len(label) for label, _ in listed), default=0)
+    for label, text in listed:
+        padded = label.ljust(width)
+        if label in _COLOURS and "NO_COLOR" not in os.environ:
+            padded = click.style(padded, fg=_COLOURS[label], bold=True)
+        click.echo(f"{padded}  {text}".rstrip())
+
+
+def verdict_lines(verdict: Verdict) -> list[tuple[str, str]]:
+    """Say each promise, whether it is kept, and by how much."""
+    lines = []
+    for part in verdict.parts or (verdict,):
+        measured = f"{part.measure} {number(part.worst)}, asked {part.relation} {number(part.bound)}"
+        failing = f"; {part.failing_groups:,} of {part.n_groups:,} classes ({part.failing_rows:,} rows) fail"
+        lines.append(
+            ("kept" if part.ok else "broken", f"{part.guarantee}: {measured}{'' if part.ok else failing}")
+        )
+    return lines
+
+
+def number(value: float) -> str:
+    """Write a number short, and whole numbers whole.
+
+    >>> number(5.0), number(0.123456), number(float("nan")), number(20000)
+    ('5', '0.1235', 'nothing to measure', '20,000')
+    """
+    if math.isnan(value):
+        return "nothing to measure"
+    if math.isinf(value):
+        return "infinite"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
+
+
+def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
+    """Give what a run came to, as plain data."""
+    from discreet.measure import loss, risk
+
+    after = risk(release)
+    report = out / "report.html"
+    return {
+        "command": command,
+        "ok": release.verdict.ok,
+        "promise": release.guarantee.describe(),
+        "verdict": release.verdict.to_dict(),
+        "rows": release.evidence.n_rows,
+        "suppressed": release.evidence.suppressed,
+        "classes": after.n_classes,
+        "loss": loss(release).to_dict(),
+        "risk": {"before": risk(release.original).to_dict(), "after": after.to_dict()},
+        "folder": str(out),
+        "files": sorted(path.name for path in out.iterdir()),
+        "report": str(report) if report.is_file() else None,
+    }
+
+
+def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, quiet: bool) -> None:
+    """Say what a run came to, where it is, and what to do next."""
+    if as_json:
+        tell_json(plain)
+        return
+    if quiet:
+        return
+    before, after = plain["risk"]["before"], plain["risk"]["after"]
+    suppressed = f"{plain['suppressed']:,} left out" if plain["suppressed"] else "none left out"
+    tell_lines(
+        [
+            *verdict_lines(release.verdict),
+            ("", f"{release.verdict.basis.value} on the released data alone"),
+            ("rows", f"{plain['rows']:,}, {suppressed}"),
+            (
+                "classes",
+                f"{plain['classes']:,}, of {after['smallest_class']:,} to {after['largest_class']:,} rows",
+            ),
+            ("loss", f"{plain['loss']['total']:.1%} of the quasi-identifiers' detail"),
+            ("risk", f"{_highest(before)} → {_highest(after)}, the highest chance to find a person again"),
+            ("written", f"{plain['folder']}: {', '.join(plain['files'])}"),
+            *_next(plain),
+        ]
+    )
+
+
+def _next(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
+    if plain["report"] is None:
+        return [("next", "read the data as its reader would, before you hand it on")]
+    return [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]
+
+
+def _highest(risk: Mapping[str, Any]) -> str:
+    return f"{risk['prosecutor']['highest']:.3g}"
+
+
+def _finite(plain: Any) -> Any:
+    if isinstance(plain, Mapping):
+        return {str(name): _finite(value) for name, value in plain.items()}
+    if isinstance(plain, list | tuple):
+        return [_finite(value) for value in plain]
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain

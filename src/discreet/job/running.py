@@ -1,0 +1,77 @@
+"""Run a job: read, publish, judge, write; one straight line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import OutputError
+from discreet.core.release import Release
+from discreet.core.source import source_of
+from discreet.core.table import Table
+from discreet.job.model import Job
+
+Progress = Callable[[str], None]
+"""Told the name of each stage as it begins."""
+
+STAGES = ("Reading", "Protecting", "Judging", "Writing")
+RECIPE = "release.json"
+
+
+def run(job: Job, progress: Progress | None = None) -> Release:
+    """Do what the job says, and give the release; with ``out`` it is also written, if it keeps its promise.
+
+    Parameters
+    ----------
+    job : Job
+        What to do.
+    progress : callable, optional
+        Told the name of each stage as it begins.
+    """
+    tell = progress or _silent
+    if job.out is not None:
+        refuse_target(job.out, job.data if job.is_file else None, overwrite=job.overwrite)
+    tell("Reading")
+    frame = _frame(job)
+    table = Table(frame, job.schema(source_of(frame).names))
+    tell("Protecting")
+    release = job.publisher().release(table)
+    return finish(
+        release, tell, job.out, format=job.output_format, report=job.report, overwrite=job.overwrite
+    )
+
+
+def finish(release: Release, tell: Progress, out: Path | None, **writing: Any) -> Release:
+    """Judge a release and, where a folder is named, write it."""
+    tell("Judging")
+    kept = release.verdict.ok
+    if out is not None:
+        if kept:
+            tell("Writing")
+        release.write(out, **writing)
+    return release
+
+
+def refuse_target(out: Path, data: str | Path | None, *, overwrite: bool) -> None:
+    """Refuse, before any work is done, a folder that cannot or must not be replaced."""
+    if data is not None and out.resolve() in Path(data).resolve().parents:
+        raise OutputError(f"{out} holds the input itself; name another folder for the output.")
+    if out.is_file():
+        raise OutputError(f"{out} is a file; name a folder for the output.")
+    if not out.is_dir() or not any(out.iterdir()):
+        return
+    if not overwrite:
+        raise OutputError(f"{out} is there already and not empty; name a new folder, or allow overwriting.")
+    if not (out / RECIPE).is_file():
+        raise OutputError(f"{out} holds no earlier release, so it is not overwritten; name another folder.")
+
+
+def _frame(job: Job) -> Any:
+    from discreet.engines.files import read
+
+    return read(job.data, **job.reading) if job.is_file else job.data
+
+
+def _silent(stage: str) -> None:
+    del stage

@@ -1,0 +1,158 @@
+"""Job files: a proposal written down as commented TOML. No comment holds a data value."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import InputError
+from discreet.core.hierarchies import HierarchySpec, Rows
+from discreet.core.schema import Role
+from discreet.job.proposal import Proposal
+
+_K = 5
+_SIDES = {"intervals": "widths", "cuts": "levels"}
+_EXPLAINED = {
+    Role.IDENTIFIER: "names a person: dropped",
+    Role.QUASI: "others may know it: generalised",
+    Role.SENSITIVE: "must not be learnt about a person: published exactly, inside a class",
+    Role.OTHER: "published as it is",
+}
+
+
+def job_text(
+    data: Path, proposals: Sequence[Proposal], *, folder: Path, reading: Mapping[str, Any] | None = None
+) -> str:
+    """Write a job for a file down as TOML that `Job.read` accepts, to lie in a folder."""
+    n_rows = proposals[0].facts.n_rows
+    parts = [
+        "# A proposal. The roles and the promise are your decision: read it, change it, then `discreet run` it.",
+        _input(data, folder, reading or {}),
+        _columns_comment(),
+        *(_column(one) for one in proposals),
+        *_guarantees(proposals, n_rows),
+        _METHOD,
+        _OUTPUT,
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _input(data: Path, folder: Path, reading: Mapping[str, Any]) -> str:
+    try:
+        shown = os.path.relpath(data.resolve(), folder.resolve())
+    except ValueError:
+        shown = str(data.resolve())
+    lines = ["[input]", f"path = {value(Path(shown).as_posix())}  # relative to this file"]
+    lines += [f"{name} = {value(option)}" for name, option in reading.items()]
+    lines += [
+        "# delimiter, encoding, quote, header, decimal, thousands, nulls, dates, text: how to read the file.",
+        '# rest = "other" or "identifier" gives columns not named below a role; without it they are refused.',
+    ]
+    return "\n".join(lines)
+
+
+def _columns_comment() -> str:
+    lines = ["# Every column has a role:"]
+    lines += [f"#   {role.value:<11} {meaning}" for role, meaning in _EXPLAINED.items()]
+    lines += [
+        '# An identifier can be kept as a pseudonym: pseudonym = "env:NAME" or "file:PATH" says where its key is.',
+        "# A quasi-identifier's hierarchy says how its values become coarser:",
+        '#   {intervals = [5, 10, 20]}, {intervals = ["month", "year"]}, {mask = "right"}, {flat = true},',
+        '#   {file = "tree.csv"} (lines of leaf;level 1;…;*); without one, numbers become intervals, categories sets.',
+        "# weight = 2 keeps a column finer; ordered = [...] gives categories an order instead of a hierarchy.",
+    ]
+    return "\n".join(lines)
+
+
+def _column(proposal: Proposal) -> str:
+    facts = proposal.facts
+    lines = [
+        f"[columns.{key(proposal.name)}]  # {facts.n_distinct:,} different values, {facts.n_missing:,} missing"
+    ]
+    if proposal.warning:
+        lines.append(f"# Please check: {proposal.warning}.")
+    lines.append(f'role = "{proposal.role.value}"  # {proposal.reason}')
+    if isinstance(proposal.hierarchy, Rows):
+        levels = [f"    {value(level)}," for level in proposal.hierarchy.columns]
+        lines += [f"[columns.{key(proposal.name)}.hierarchy]", "rows = [", *levels, "]"]
+    elif proposal.hierarchy is not None:
+        lines.append(f"hierarchy = {_hierarchy(proposal.hierarchy)}")
+    return "\n".join(lines)
+
+
+def _hierarchy(spec: HierarchySpec) -> str:
+    plain = {name: option for name, option in spec.to_dict().items() if option not in (None, False)}
+    kind = plain.pop("kind")
+    if kind == "flat":
+        return "{flat = true}"
+    if kind == "masked":
+        short = {"mask": plain["from_"]} | ({"levels": plain["levels"]} if "levels" in plain else {})
+        return value(short)
+    first = plain.pop(_SIDES[kind])
+    rest = {name: option for name, option in plain.items() if (name, option) != ("origin", 0)}
+    return value({kind: first} | rest)
+
+
+def _guarantees(proposals: Sequence[Proposal], n_rows: int) -> list[str]:
+    diverse = [one for one in proposals if one.role is Role.SENSITIVE and one.facts.n_distinct > 1]
+    return [
+        _PROMISES,
+        f"{_ANONYMITY}\nk = {min(_K, n_rows)}",
+        *(f"{_DIVERSITY}\nl = 2\nof = {value(one.name)}" for one in diverse),
+    ]
+
+
+_PROMISES = """\
+# The promises; where one cannot be kept, nothing is written. There are also: entropy-l-diversity (l),
+# recursive-cl-diversity (c, l), t-closeness (t, distance), alpha-k-anonymity (alpha, k), basic-beta-likeness and
+# enhanced-beta-likeness (beta), delta-disclosure (delta), k-map (k, population)."""
+
+_ANONYMITY = """\
+[[guarantee]]
+kind = "k-anonymity"  # everyone shares their quasi-identifiers with at least k - 1 others"""
+
+_DIVERSITY = """\
+[[guarantee]]
+kind = "distinct-l-diversity"  # every class holds at least l different values"""
+
+_METHOD = """\
+[method]
+name = "mondrian"  # or "generalization", with levels = {column = 1, …} and max_suppressed = 0.02
+strict = true  # equal values stay together; false shares ties out, for smaller classes
+report = "box"  # or "mean", for numbers and dates without a hierarchy"""
+
+_OUTPUT = """\
+[output]
+folder = "release"  # relative to this file
+# format = "csv", "tsv", "parquet", "arrow" or "jsonl"; by default the input's.
+# overwrite = true replaces an earlier release; report = false leaves the report out.
+# seed = 7 makes the order of the rows repeatable; keep it secret."""
+
+
+def key(name: str) -> str:
+    """Write a TOML key, quoted where it must be."""
+    bare = name.isascii() and name and all(char.isalnum() or char in "-_" for char in name)
+    return name if bare else value(name)
+
+
+def value(plain: object) -> str:
+    """Write a TOML value.
+
+    >>> value({"intervals": [5, 10], "unit": "year"}), value(True)
+    ('{intervals = [5, 10], unit = "year"}', 'true')
+    """
+    if isinstance(plain, Mapping):
+        return "{" + ", ".join(f"{key(str(name))} = {value(one)}" for name, one in plain.items()) + "}"
+    if isinstance(plain, list | tuple):
+        return "[" + ", ".join(value(one) for one in plain) + "]"
+    if isinstance(plain, bool):
+        return "true" if plain else "false"
+    if isinstance(plain, int | float):
+        return repr(plain)
+    text = str(plain)
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise InputError("A name that is no valid Unicode cannot stand in a job file.")
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
