@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.encoding import Encoded, Kind
 from discreet.core.errors import SchemaError
-from discreet.core.labels import Any_, parse, texts
+from discreet.core.hierarchy import Hierarchy
+from discreet.core.labels import Any_, Exact, kind_of, parse, texts
 
 if TYPE_CHECKING:
     from discreet.core.table import Table
@@ -38,30 +40,48 @@ def described_values(labels: Encoded, values: Encoded) -> BoolArray:
     """Tell which values (columns) each label (rows) may stand for; a null stands for a null."""
     described = np.zeros((labels.n_codes, values.n_codes), np.bool_)
     described[0, 0] = True
-    for code, label in enumerate(texts(labels.values).to_pylist(), start=1):
-        meaning = parse(label)
-        described[code, 1:] = meaning.covers(values.values)
-        described[code, 0] = isinstance(meaning, Any_)
-        if values.hierarchy is not None:
-            for level, names in zip(values.hierarchy.levels, values.hierarchy.labels, strict=True):
-                nodes = [number for number, name in enumerate(names) if name == label]
-                described[code] |= np.isin(level, nodes)
+    written = texts(labels.values)
+    meanings = [parse(label) for label in written.to_pylist()]
+    exact = pc.index_in(texts(values.values), value_set=written).to_numpy(zero_copy_only=False)
+    named = np.flatnonzero(~np.isnan(exact.astype(np.float64)))
+    described[exact[named].astype(np.int64) + 1, named + 1] = True
+    for code, meaning in enumerate(meanings, start=1):
+        if isinstance(meaning, Any_):
+            described[code] = True
+        elif not isinstance(meaning, Exact) or kind_of(values.values.type) != "text":
+            described[code, 1:] |= meaning.covers(values.values)
+    if values.hierarchy is not None:
+        _describe_nodes(described, written.to_pylist(), values.hierarchy)
     return described
 
 
-def label_costs(labels: Encoded, values: Encoded, overall: IntArray) -> tuple[FloatArray, IntArray]:
+def _describe_nodes(described: BoolArray, written: list[str], tree: Hierarchy) -> None:
+    """Add what labels stand for as names of a tree's nodes."""
+    codes: dict[str | None, int] = {label: code for code, label in enumerate(written, start=1)}
+    for level, names in zip(tree.levels[1:], tree.labels[1:], strict=True):
+        for node, name in enumerate(names):
+            if name in codes:
+                described[codes[name]] |= level == node
+
+
+def label_costs(
+    labels: Encoded, values: Encoded, overall: IntArray, *, used: CodeArray | None = None
+) -> tuple[FloatArray, IntArray]:
     """Give each label code's generalised loss, and the rows of the original table it may stand for.
 
-    ``overall`` counts the original's codes. A label that stands for no known value cannot be measured.
+    ``overall`` counts the original's codes; ``used`` picks label codes, all by default. A label that stands for no
+    known value cannot be measured.
     """
     described = described_values(labels, values)
+    described = described if used is None else described[used]
     unread = int((~described.any(axis=1)).sum())
     if unread:
         raise SchemaError(
             f"{unread} labels of column '{labels.name}' stand for no original value; give its hierarchy."
         )
-    starred = described.all(axis=1)
     known = described[:, 1:]
+    several = values.hierarchy is None or values.hierarchy.n_leaves > 1
+    starred = described.all(axis=1) & known.any(axis=1) & several
     if values.kind in (Kind.NUMBER, Kind.DATE) and values.hierarchy is None:
         position = values.positions[1:]
         low = np.where(known, position, np.inf).min(axis=1, initial=np.inf)

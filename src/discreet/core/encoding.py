@@ -73,7 +73,7 @@ def kind_of(type_: pa.DataType, column: str) -> Kind:
         return Kind.CATEGORY
     if pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_):
         return Kind.NUMBER
-    if pa.types.is_temporal(type_):
+    if pa.types.is_temporal(type_) and not pa.types.is_interval(type_):
         return Kind.DATE
     raise SchemaError(
         f"Column '{column}' has the type {type_}, which has no order and no categories; make it text."

@@ -45,6 +45,14 @@ class SensitiveCounts:
         """The share of each entry in its group."""
         return self.counts / np.add.reduceat(self.counts, self.indptr[:-1])[self.group]
 
+    def only(self, kept: BoolArray) -> SensitiveCounts:
+        """Give the counts of some groups, in a table of those groups alone."""
+        entries = kept[self.group]
+        values, counts = self.values[entries], self.counts[entries]
+        indptr = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[kept])])
+        overall = np.bincount(values, weights=counts, minlength=self.overall.size).astype(np.int64)
+        return SensitiveCounts(self.name, indptr, values, counts, overall, self.hierarchy)
+
     def __repr__(self) -> str:
         return f"SensitiveCounts({self.name!r}, {self.n_groups} groups, {self.overall.size} value codes)"
 
@@ -55,6 +63,18 @@ class Cover(Protocol):
     def matches(self, population: object) -> IntArray:
         """Count, for each group, the people of a population table its published cells may describe."""
         ...
+
+
+@dataclass(frozen=True, repr=False)
+class _CoverOf:
+    """The cover of some groups."""
+
+    whole: Cover
+    kept: BoolArray
+
+    def matches(self, population: object) -> IntArray:
+        """Count the people of a population that each of the groups may describe."""
+        return self.whole.matches(population)[self.kept]
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,6 +108,13 @@ class Groups:
             for name, (codes, overall, hierarchy) in sensitive.items()
         }
         return cls(sizes, counted, suppressed, cover)
+
+    def only(self, kept: BoolArray) -> Groups:
+        """Give some of the groups, as if the rows of the others were not in the table."""
+        sensitive = {name: counts.only(kept) for name, counts in self.sensitive.items()}
+        suppressed = None if self.suppressed is None else self.suppressed[kept]
+        cover = None if self.cover is None else _CoverOf(self.cover, kept)
+        return Groups(self.sizes[kept], sensitive, suppressed, cover)
 
     @property
     def n_groups(self) -> int:

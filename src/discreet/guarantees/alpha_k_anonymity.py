@@ -12,7 +12,7 @@ from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.groups import Groups, SensitiveCounts
 from discreet.core.params import FloatIn, IntIn
 from discreet.core.verdict import Verdict
-from discreet.guarantees.base import Relation, SensitiveGuarantee
+from discreet.guarantees.base import Relation, SensitiveGuarantee, failing_share
 from discreet.guarantees.k_anonymity import KAnonymity
 
 
@@ -59,6 +59,11 @@ class AlphaKAnonymity(SensitiveGuarantee):
     def bound(self) -> float:
         """The bound alpha."""
         return float(self.alpha)
+
+    def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
+        """Bound from below how many rows of each class fail, however it is divided: the largest share is convex."""
+        share = failing_share(self.measure(groups), self.alpha, 1.0)
+        return np.where(groups.sizes < self.k, groups.sizes, share * groups.sizes)
 
     def describe(self) -> str:
         """Say the promise in one plain sentence."""

@@ -42,6 +42,8 @@ class Guarantee(ABC):
 
     monotone: ClassVar[bool] = False
     """Whether a class that keeps the promise keeps it after taking in any other rows."""
+    relative: ClassVar[bool] = False
+    """Whether classes are compared with the whole table, so that leaving rows out may change the others' measure."""
     relation: ClassVar[Relation] = ">="
     """How the measure of a class must compare with the bound."""
     tolerance: ClassVar[float] = TOLERANCE
@@ -75,6 +77,16 @@ class Guarantee(ABC):
     def holds(self, groups: Groups) -> BoolArray:
         """Tell for every class whether it keeps the promise."""
         return self._passes(self.measure(groups), groups)
+
+    def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
+        """Bound from below how many rows of each class fail, however the class is divided.
+
+        A search may give up all finer generalisations where that is too many. ``moved`` is the share of rows that
+        may be left out of the whole table a class is compared with.
+        """
+        if self.monotone:
+            return np.where(self.holds(groups), 0, groups.sizes).astype(np.float64)
+        return np.where(groups.sizes < self.smallest, groups.sizes, 0).astype(np.float64)
 
     def check(
         self, subject: Groups | HasGroups, *, suppressed: Literal["judged", "exempt"] = "judged"
@@ -247,6 +259,16 @@ class AllOf(Guarantee):
         """Tell for every class whether it keeps every promise."""
         return np.asarray(np.all([part.holds(groups) for part in self.parts], axis=0))
 
+    @property
+    def relative(self) -> bool:  # type: ignore[override]  # a conjunction is what its parts are
+        """Whether some part compares classes with the whole table."""
+        return any(part.relative for part in self.parts)
+
+    def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
+        """Bound from below how many rows of each class fail some part, however the class is divided."""
+        least = [part.failing_at_least(groups, moved=moved) for part in self.parts]
+        return np.asarray(np.maximum.reduce(least))
+
     def describe(self) -> str:
         """Say every promise in a sentence of its own."""
         return " ".join(part.describe() for part in self.parts)
@@ -273,6 +295,17 @@ def compare(
     if relation == ">=":
         return np.asarray(measure >= bound - slack)
     return np.asarray(measure <= bound + slack if relation == "<=" else measure < bound - slack)
+
+
+def failing_share(measure: FloatArray, bound: float, highest: float) -> FloatArray:
+    """Give the least share of a class in failing parts, for a measure that no mixture of parts can exceed.
+
+    Where the class measures more than the bound, its passing parts measure at most the bound and its failing parts at
+    most the highest there is, and their weighted mean is no less than the whole's measure.
+    """
+    if highest <= bound:
+        return np.zeros(measure.size)
+    return np.clip((measure - bound) / (highest - bound) - TOLERANCE, 0.0, 1.0)
 
 
 def expected(counts: SensitiveCounts) -> FloatArray:

@@ -35,6 +35,7 @@ class BasicBetaLikeness(SensitiveGuarantee):
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
 
     relation: ClassVar[Relation] = "<="
+    relative: ClassVar[bool] = True
     measured: ClassVar[str] = "relative gain of a value"
 
     def __post_init__(self) -> None:
@@ -81,6 +82,7 @@ class EnhancedBetaLikeness(SensitiveGuarantee):
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
 
     relation: ClassVar[Relation] = "<="
+    relative: ClassVar[bool] = True
     measured: ClassVar[str] = "relative gain of a value, scaled to its allowance"
 
     def __post_init__(self) -> None:

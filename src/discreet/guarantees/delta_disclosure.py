@@ -37,6 +37,7 @@ class DeltaDisclosure(SensitiveGuarantee):
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
 
     relation: ClassVar[Relation] = "<"
+    relative: ClassVar[bool] = True
     measured: ClassVar[str] = "log2 ratio of shares"
 
     def __post_init__(self) -> None:

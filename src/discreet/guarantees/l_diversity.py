@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
-from discreet.core.groups import SensitiveCounts
+from discreet.core.groups import Groups, SensitiveCounts
 from discreet.core.params import FloatIn, IntIn
 from discreet.guarantees.base import TOLERANCE, Relation, SensitiveGuarantee
 
@@ -91,6 +91,14 @@ class EntropyDiversity(SensitiveGuarantee):
     def bound(self) -> float:
         """The bound l."""
         return float(self.l)
+
+    def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
+        """Bound from below how many rows of each class fail, however it is divided: the entropy is concave."""
+        if self.l == 1:
+            return np.zeros(groups.n_groups)
+        entropy = np.log(self.measure(groups))
+        share = np.clip(1 - entropy / math.log(self.l) - TOLERANCE, 0.0, 1.0)
+        return np.where(groups.sizes < self.smallest, groups.sizes, share * groups.sizes)
 
     def describe(self) -> str:
         """Say the promise in one plain sentence."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InternalError, SchemaError
-from discreet.core.groups import SensitiveCounts
+from discreet.core.groups import Groups, SensitiveCounts
 from discreet.core.params import FloatIn, OneOf, require
-from discreet.guarantees.base import Relation, SensitiveGuarantee, expected
+from discreet.guarantees.base import Relation, SensitiveGuarantee, expected, failing_share
 
 DISTANCES = ("equal", "variational", "kl", "ordered", "hierarchical")
 
@@ -69,6 +69,7 @@ class TCloseness(SensitiveGuarantee):
     distance: str | Matrix = "equal"
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
 
+    relative: ClassVar[bool] = True
     relation: ClassVar[Relation] = "<="
     measured: ClassVar[str] = "distance to the whole table"
 
@@ -85,6 +86,22 @@ class TCloseness(SensitiveGuarantee):
     def bound(self) -> float:
         """The bound t."""
         return float(self.t)
+
+    def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
+        """Bound from below how many rows of each class fail, however it is divided: every distance is convex.
+
+        Leaving out a share of the rows moves the whole table, and so every distance, by that share of the largest;
+        but the ordered distance is scaled by the number of values, which may change.
+        """
+        if self.distance == "kl" or (self.distance == "ordered" and moved > 0):
+            return super().failing_at_least(groups, moved=moved)
+        least = np.zeros(groups.n_groups)
+        for counts in self._counts(groups):
+            highest = float(self._score(_alone(counts)).max())
+            slack = moved * (1.0 if isinstance(self.distance, str) else float(np.max(self.distance)))
+            share = failing_share(self._score(counts), self.t + slack, highest + slack)
+            least = np.maximum(least, share * groups.sizes)
+        return least
 
     def describe(self) -> str:
         """Say the promise in one plain sentence."""
@@ -136,6 +153,15 @@ class TCloseness(SensitiveGuarantee):
                 f"has {n_codes - 1} values{nulls}: give a square matrix of {wanted} rows."
             )
         return np.pad(ground, ((1, 0), (1, 0)))
+
+
+def _alone(counts: SensitiveCounts) -> SensitiveCounts:
+    """Give every value that occurs a group of its own: nothing is further from the whole than one of these."""
+    values = np.flatnonzero(counts.overall).astype(np.int32)
+    indptr = np.arange(values.size + 1)
+    return SensitiveCounts(
+        counts.name, indptr, values, np.ones(values.size, np.int64), counts.overall, counts.hierarchy
+    )
 
 
 def _variation(counts: SensitiveCounts) -> FloatArray:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.kernels.compiled import compiled
+
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -54,25 +56,10 @@ def hierarchical(
     height times the smaller of its children's surplus and lack. Nodes without a value of the group have no
     surplus, so only the others are visited.
     """
-    start = indptr[:-1]
-    cost = np.zeros(start.size)
-    group = np.repeat(np.arange(start.size), np.diff(indptr))
-    share = counts / np.add.reduceat(counts, start)[group]
     total = overall.sum()
-    leaf = values
-    extra = share - overall[leaf] / total
-    for level in range(1, len(levels)):
-        node = levels[level][leaf]
-        first = np.flatnonzero(
-            np.diff(group, prepend=-1).astype(bool) | np.diff(node, prepend=-1).astype(bool)
-        )
-        surplus = np.add.reduceat(np.maximum(extra, 0.0), first)
-        share = np.add.reduceat(share, first)
-        group, leaf, node = group[first], leaf[first], node[first]
-        whole = np.bincount(levels[level], weights=overall)
-        extra = share - whole[node] / total
-        moved = np.maximum(np.minimum(surplus, surplus - extra), 0.0)
-        cost += np.bincount(group, weights=moved, minlength=cost.size) * (level / (len(levels) - 1))
+    wholes = [np.bincount(level, weights=overall) / max(total, 1) for level in levels]
+    starts = np.cumsum([0, *[whole.size for whole in wholes[:-1]]])
+    cost: Floats = _hierarchical(indptr, values, counts, np.stack(levels), np.concatenate(wholes), starts)
     return cost
 
 
@@ -120,3 +107,46 @@ def _sums(rows: int, columns: int) -> Any:
     by_column = cell.reshape(rows, columns).T.ravel()
     ends = np.concatenate([np.arange(rows) * columns, cell.size + np.arange(columns + 1) * rows])
     return csr_array((np.ones(2 * cell.size), np.concatenate([cell, by_column]), ends))
+
+
+@compiled
+def _hierarchical(indptr, values, counts, levels, wholes, starts):
+    height = levels.shape[0] - 1
+    cost = np.zeros(indptr.size - 1)
+    longest = np.int64(0)
+    for group in range(cost.size):
+        longest = max(longest, indptr[group + 1] - indptr[group])
+    leaf = np.empty(longest, np.int64)
+    share = np.empty(longest, np.float64)
+    extra = np.empty(longest, np.float64)
+    for group in range(cost.size):
+        begin = indptr[group]
+        n_nodes = indptr[group + 1] - begin
+        size = np.int64(0)
+        for place in range(n_nodes):
+            size += counts[begin + place]
+        for place in range(n_nodes):
+            leaf[place] = values[begin + place]
+            share[place] = counts[begin + place] / size
+            extra[place] = share[place] - wholes[leaf[place]]
+        for level in range(1, height + 1):
+            n_parents = 0
+            place = 0
+            while place < n_nodes:
+                node = levels[level, leaf[place]]
+                first = leaf[place]
+                surplus = 0.0
+                held = 0.0
+                while place < n_nodes and levels[level, leaf[place]] == node:
+                    surplus += max(extra[place], 0.0)
+                    held += share[place]
+                    place += 1
+                leaf[n_parents] = first
+                share[n_parents] = held
+                extra[n_parents] = held - wholes[starts[level] + node]
+                moved = min(surplus, surplus - extra[n_parents])
+                if moved > 0.0:
+                    cost[group] += moved * level / height
+                n_parents += 1
+            n_nodes = n_parents
+    return cost

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.hierarchies import flat
 from discreet.core.hierarchy import Hierarchy
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 from discreet.core.release import Cells, Evidence, Release
@@ -17,8 +16,9 @@ from discreet.core.rng import RandomState
 from discreet.core.source import Replacement
 from discreet.core.table import Table
 from discreet.guarantees import Guarantee
+from discreet.publish.lattice import Lattice, Node
 from discreet.publish.recipe import recipe_of, row_seed
-from discreet.publish.suppression import suppressed_tuples
+from discreet.publish.suppression import kept_groups, refuse_too_many
 
 
 class Generalization:
@@ -69,39 +69,11 @@ class Generalization:
 
     def release(self, table: Table) -> Release:
         """Generalise the table and publish it."""
-        from discreet.kernels.grouping import distinct, pack
-
         self._check(table)
-        trees = {name: _tree(table, name) for name in table.schema.quasi}
-        levels = {name: self._level(name, tree) for name, tree in trees.items()}
-        columns = [tree.levels[levels[name]][table.codes(name)] for name, tree in trees.items()]
-        cards = [len(tree.labels[levels[name]]) for name, tree in trees.items()]
-        first, classes, sizes = distinct(pack(columns, cards), table.tuples.counts)
-        dropped = suppressed_tuples(self.guarantee, table, classes, self.max_suppressed)
-        n_dropped = int(table.tuples.counts[dropped].sum())
-        frame = table.recode(
-            by_value={
-                name: Replacement(tree.levels[levels[name]], pa.array(tree.labels[levels[name]], pa.string()))
-                for name, tree in trees.items()
-                if levels[name] > 0
-            },
-            dropped=dropped if n_dropped else None,
-            seed=row_seed(self.random_state, self),
-        )
-        kept = np.ones(first.size, np.bool_)
-        kept[classes[dropped]] = False
-        cells = {
-            name: _cells(tree, levels[name], nodes[first[kept]], table.overall(name))
-            for (name, tree), nodes in zip(trees.items(), columns, strict=True)
-        }
-        return Release(
-            frame=frame,
-            schema=table.schema.released(),
-            guarantee=self.guarantee,
-            evidence=Evidence(table.n_rows, sizes[kept], cells, n_dropped, levels),
-            recipe=recipe_of(self, table, parameters={"max_suppressed": self.max_suppressed}, levels=levels),
-            original=table,
-        )
+        lattice = Lattice(table)
+        node = tuple(self._level(name, tree) for name, tree in zip(lattice.names, lattice.trees, strict=True))
+        parameters = {"max_suppressed": self.max_suppressed}
+        return release_node(self, lattice, node, self.max_suppressed, parameters=parameters)
 
     def _check(self, table: Table) -> None:
         require(self, "guarantee", self.guarantee, InstanceOf((Guarantee,), "a guarantee"))
@@ -122,11 +94,38 @@ class Generalization:
         return int(level)
 
 
-def _cells(tree: Hierarchy, level: int, nodes: CodeArray, overall: IntArray) -> Cells:
-    loss = (tree.leaves_under(level) - 1) / max(tree.n_leaves - 1, 1)
-    return Cells(nodes, loss, np.bincount(tree.levels[level], weights=overall).astype(np.int64))
-
-
-def _tree(table: Table, name: str) -> Hierarchy:
-    book = table.encoded[name]
-    return book.hierarchy or flat().bind(book.values, column=name)
+def release_node(
+    publisher: Any,
+    lattice: Lattice,
+    node: Node,
+    max_suppressed: float,
+    *,
+    parameters: Mapping[str, object],
+    details: Mapping[str, object] | None = None,
+) -> Release:
+    """Publish a table at a node of its lattice; rows whose class breaks the promise are left out, up to a share."""
+    table, guarantee = lattice.table, publisher.guarantee
+    groups, labels, codes = lattice.groups(node)
+    kept = kept_groups(guarantee, groups)
+    n_dropped = int(groups.sizes[~kept].sum())
+    refuse_too_many(guarantee, n_dropped, table.n_rows, max_suppressed)
+    changed: dict[str, Replacement] = {}
+    cells: dict[str, Cells] = {}
+    for column, (name, tree, level) in enumerate(zip(lattice.names, lattice.trees, node, strict=True)):
+        if level > 0:
+            changed[name] = Replacement(tree.levels[level], pa.array(tree.labels[level], pa.string()))
+        covered = np.bincount(tree.levels[level], weights=table.overall(name)).astype(np.int64)
+        cells[name] = Cells(codes[column][kept], lattice.losses(column, level), covered)
+    levels = lattice.levels(node)
+    return Release(
+        frame=table.recode(
+            by_value=changed,
+            dropped=~kept[labels] if n_dropped else None,
+            seed=row_seed(publisher.random_state, publisher),
+        ),
+        schema=table.schema.released(),
+        guarantee=guarantee,
+        evidence=Evidence(table.n_rows, groups.sizes[kept], cells, n_dropped, levels, details or {}),
+        recipe=recipe_of(publisher, table, parameters=parameters, levels=levels),
+        original=table,
+    )

@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from discreet.core import labels
 from discreet.core.arrays import BoolArray, CodeArray
-from discreet.core.cover import described_values, label_costs
-from discreet.core.encoding import Encoded, Kind
+from discreet.core.cover import LabelCover, described_values, label_costs
+from discreet.core.encoding import Encoded, Kind, overall
 from discreet.core.errors import InputError, SchemaError
+from discreet.core.groups import Groups
 from discreet.core.hierarchies import spec_from_dict
 from discreet.core.hierarchy import type_named
 from discreet.core.params import FloatIn, require
@@ -23,8 +24,8 @@ from discreet.core.rng import RandomState, generator, seed_of
 from discreet.core.schema import Column, Role, Schema, identifier
 from discreet.core.source import Replacement
 from discreet.core.table import Table
-from discreet.guarantees import guarantee_from_dict
-from discreet.publish.suppression import suppressed_tuples
+from discreet.guarantees import Guarantee, guarantee_from_dict
+from discreet.publish.suppression import kept_groups, refuse_too_many
 
 FORMAT = 1
 
@@ -76,7 +77,7 @@ class Recipe:
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT or not _is_whole(data):
             raise InputError(f"The recipe is not one this version can read (format {FORMAT}).")
         self.data = dict(data)
 
@@ -132,7 +133,8 @@ class Recipe:
                 random_state=random_state,
             ).release(table)
         group = self._boxed(table)
-        dropped = suppressed_tuples(guarantee, table, group, max_suppressed, homeless=group < 0)
+        dropped = self._dropped(table, guarantee, group)
+        refuse_too_many(guarantee, int(table.tuples.counts[dropped].sum()), table.n_rows, max_suppressed)
         by_piece = {
             name: Replacement(np.array(cell["index"], np.int32)[group], _cells(cell))
             for name, cell in self.data["cells"].items()
@@ -162,19 +164,53 @@ class Recipe:
         codes = np.stack([table.codes(name) for name in table.schema.quasi], axis=1).astype(np.int32)
         return first_match(codes, admitted)
 
-    def _evidence(self, table: Table, group: CodeArray, dropped: BoolArray) -> Evidence:
-        present, numbers = np.unique(group[~dropped], return_inverse=True)
-        counts = table.tuples.counts
-        cells: dict[str, Cells] = {}
+    def _dropped(self, table: Table, guarantee: Guarantee, group: CodeArray) -> BoolArray:
+        """Find the tuples that are in no box, or in a box that breaks the promise for the new rows."""
+        housed = group >= 0
+        present, numbers = np.unique(group[housed], return_inverse=True)
+        counts = table.tuples.counts[housed]
+        sensitive = {
+            name: (codes[housed], overall(codes[housed], counts, n_codes.size), tree)
+            for name, (codes, n_codes, tree) in table.sensitive_codes().items()
+        }
+        cover = LabelCover(*self._labels(table, present))
+        groups = Groups.of(numbers.astype(np.int32), counts, present.size, sensitive, cover=cover)
+        dropped = ~housed
+        dropped[housed] = ~kept_groups(guarantee, groups)[numbers]
+        return dropped
+
+    def _labels(self, table: Table, groups: CodeArray) -> tuple[CodeArray, tuple[Encoded, ...]]:
+        """Give the label codes of some groups in each column, and the columns' labels."""
+        columns, books = [], []
         for name in table.schema.quasi:
             box = self.data["boxes"][name]
             if "branches" in box:
                 box = self.data["cells"].get(name) or _leaves(box)
             book, code = _label_book(box, name)
-            loss, covered = label_costs(book, table.encoded[name], table.overall(name))
-            cells[name] = Cells(code[np.array(box["index"], np.int32)][present], loss, covered)
+            columns.append(code[np.array(box["index"], np.int32)[groups]])
+            books.append(book)
+        return np.stack(columns, axis=1), tuple(books)
+
+    def _evidence(self, table: Table, group: CodeArray, dropped: BoolArray) -> Evidence:
+        present, numbers = np.unique(group[~dropped], return_inverse=True)
+        counts = table.tuples.counts
+        cells: dict[str, Cells] = {}
+        codes, books = self._labels(table, present)
+        for column, book in enumerate(books):
+            used, index = np.unique(codes[:, column], return_inverse=True)
+            values = table.encoded[book.name]
+            loss, covered = label_costs(book, values, table.overall(book.name), used=used)
+            cells[book.name] = Cells(index.astype(np.int32), loss, covered)
         sizes = np.bincount(numbers, weights=counts[~dropped]).astype(np.int64)
         return Evidence(table.n_rows, sizes, cells, suppressed=int(counts[dropped].sum()))
+
+
+def _is_whole(data: Mapping[str, Any]) -> bool:
+    """Tell whether a recipe has all it needs to be applied."""
+    kinds = {"columns": list, "guarantee": dict} | (
+        {"levels": dict} if "levels" in data else {"boxes": dict, "cells": dict}
+    )
+    return all(isinstance(data.get(name), kind) for name, kind in kinds.items())
 
 
 def _label_book(box: Mapping[str, Any], name: str) -> tuple[Encoded, CodeArray]:

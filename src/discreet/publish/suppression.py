@@ -4,57 +4,38 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from discreet.core.arrays import BoolArray, CodeArray
+from discreet.core.arrays import BoolArray
 from discreet.core.errors import InfeasibleError
 from discreet.core.groups import Groups
-from discreet.core.table import Table
 from discreet.guarantees import Guarantee
 
 
-def suppressed_tuples(
-    guarantee: Guarantee,
-    table: Table,
-    labels: CodeArray,
-    max_suppressed: float,
-    *,
-    homeless: BoolArray | None = None,
-) -> BoolArray:
-    """Find the tuples to leave out so that every class left keeps the promise.
+def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = None) -> BoolArray:
+    """Find the groups that keep the promise once those that break it are left out.
 
-    Leaving rows out changes the whole table's distribution, so the classes left are judged again until all hold.
-    ``homeless`` tuples belong to no class and go first. More than the allowed share is an InfeasibleError that names
-    the share it would take.
+    Where groups are compared with the whole table, leaving some out moves it, so the rest is judged again until all
+    hold, or until more rows than the limit are left out.
     """
-    counts = table.tuples.counts
-    dropped = np.zeros(counts.size, np.bool_) if homeless is None else homeless.copy()
-    while not dropped.all():
-        failing = _failing(guarantee, table, labels, ~dropped)
-        if not failing.any():
+    kept = guarantee.holds(groups)
+    while guarantee.relative and kept.any() and not kept.all():
+        if limit is not None and groups.sizes[~kept].sum() > limit:
             break
-        dropped |= failing
-    n_dropped = int(counts[dropped].sum())
-    if n_dropped > math.floor(max_suppressed * table.n_rows) or dropped.all():
-        share = n_dropped / table.n_rows
-        remedy = (
-            "generalise further or ask for less" if dropped.all() else f"allow max_suppressed={share:.4f}"
-        )
-        raise InfeasibleError(
-            f"{n_dropped} of {table.n_rows} rows ({share:.2%}) would have to be suppressed to keep {guarantee}, "
-            f"and at most {max_suppressed:.2%} may be; {remedy}."
-        )
-    return dropped
+        held = guarantee.holds(groups.only(kept))
+        if held.all():
+            break
+        kept[kept] = held
+    return kept
 
 
-def _failing(guarantee: Guarantee, table: Table, labels: CodeArray, kept: BoolArray) -> BoolArray:
-    present, numbers = np.unique(labels[kept], return_inverse=True)
-    counts = table.tuples.counts[kept]
-    sensitive = {}
-    for name, (codes, overall, tree) in table.sensitive_codes().items():
-        left = np.bincount(codes[kept], weights=counts, minlength=overall.size).astype(np.int64)
-        sensitive[name] = (codes[kept], left, tree)
-    groups = Groups.of(numbers.astype(np.int32), counts, present.size, sensitive)
-    failing = np.zeros(kept.size, np.bool_)
-    failing[kept] = ~guarantee.holds(groups)[numbers]
-    return failing
+def refuse_too_many(guarantee: Guarantee, n_dropped: int, n_rows: int, max_suppressed: float) -> None:
+    """Raise an InfeasibleError where more rows must be left out than may be, or all; it says what would do."""
+    if n_dropped <= math.floor(max_suppressed * n_rows) and n_dropped < n_rows:
+        return
+    share = math.ceil(n_dropped / n_rows * 10_000) / 10_000
+    remedy = (
+        "generalise further or ask for less" if n_dropped == n_rows else f"allow max_suppressed={share:g}"
+    )
+    raise InfeasibleError(
+        f"{n_dropped} of {n_rows} rows ({n_dropped / n_rows:.2%}) would have to be suppressed to keep {guarantee}, "
+        f"and at most {max_suppressed:.2%} may be; {remedy}."
+    )

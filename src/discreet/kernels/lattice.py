@@ -1,0 +1,173 @@
+"""Roll-up of packed keys: the classes of a lattice node from those of any node below it.
+
+A class's key holds one field of bits per column: the code of the column's value at its level. Going up replaces codes
+by those of their ancestors and adds up the counts of keys that became equal.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.compiled import compiled
+
+
+class Stats(NamedTuple):
+    """What a node does when classes below a size are suppressed.
+
+    ``suppressed_loss`` sums the weighted loss that the suppressed rows' cells would have had; it is worked out only
+    where the suppressed rows are within the limit. ``squares`` sums the squared sizes of the classes kept.
+    """
+
+    suppressed: int
+    suppressed_loss: float
+    squares: int
+    kept: int
+
+
+class Scratch:
+    """A hash table kept between roll-ups, so that it is never cleared or allocated again."""
+
+    def __init__(self, most: int) -> None:
+        size = 1 << max(int(2 * most).bit_length(), 4)
+        self.slot = np.empty(size, np.int32)
+        self.stamp = np.zeros(size, np.int32)
+        self.turn = 0
+
+    def roll(
+        self,
+        keys: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        fields: NDArray[np.int64],
+        ancestors: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Give the keys and counts after some fields went up.
+
+        ``fields`` has a row (shift, bits, start in ``ancestors``) for each field that changes.
+        """
+        self.turn += 1
+        rolled: tuple[NDArray[np.int64], NDArray[np.int64]] = _roll(
+            keys, counts, fields, ancestors, self.slot, self.stamp, self.turn
+        )
+        return rolled
+
+    def count(
+        self, keys: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Add up the counts of equal keys."""
+        self.turn += 1
+        added: tuple[NDArray[np.int64], NDArray[np.int64]] = _count(
+            keys, counts, self.slot, self.stamp, self.turn
+        )
+        return added
+
+
+def stats_of(
+    keys: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    smallest: int,
+    limit: int,
+    fields: NDArray[np.int64],
+    losses: NDArray[np.float64],
+) -> Stats:
+    """Give a node's stats when classes below the smallest size are suppressed.
+
+    ``fields`` has a row (shift, bits, start in ``losses``) for every column; a class's loss is the sum over columns.
+    """
+    return Stats(*_stats(keys, counts, smallest, limit, fields, losses))
+
+
+def pack_fields(columns: list[NDArray[Any]], shifts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Pack codes into keys, each column in its field."""
+    keys = np.zeros(columns[0].size, np.int64)
+    for codes, shift in zip(columns, shifts, strict=True):
+        keys |= codes.astype(np.int64) << shift
+    return keys
+
+
+@compiled
+def _slot_of(key, mask):
+    mixed = np.uint64(key)
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= np.uint64(0x9E3779B97F4A7C15)
+    return np.int64((mixed ^ (mixed >> np.uint64(29))) & mask)
+
+
+@compiled
+def _roll(keys, counts, fields, ancestors, slot, stamp, turn):
+    size = np.int64(16)
+    while size < 2 * keys.size:
+        size *= 2
+    mask = np.uint64(size - 1)
+    rolled = np.empty(keys.size, np.int64)
+    sums = np.empty(keys.size, np.int64)
+    found = 0
+    for row in range(keys.size):
+        key = keys[row]
+        for field in range(fields.shape[0]):
+            shift = fields[field, 0]
+            code = (key >> shift) & ((np.int64(1) << fields[field, 1]) - 1)
+            key += (ancestors[fields[field, 2] + code] - code) << shift
+        at = _slot_of(key, mask)
+        while stamp[at] == turn and rolled[slot[at]] != key:
+            at = (at + 1) & np.int64(mask)
+        if stamp[at] == turn:
+            sums[slot[at]] += counts[row]
+        else:
+            stamp[at] = turn
+            slot[at] = found
+            rolled[found] = key
+            sums[found] = counts[row]
+            found += 1
+    return rolled[:found].copy(), sums[:found].copy()
+
+
+@compiled
+def _count(keys, counts, slot, stamp, turn):
+    size = np.int64(16)
+    while size < 2 * keys.size:
+        size *= 2
+    mask = np.uint64(size - 1)
+    found_keys = np.empty(keys.size, np.int64)
+    sums = np.empty(keys.size, np.int64)
+    found = 0
+    for row in range(keys.size):
+        key = keys[row]
+        at = _slot_of(key, mask)
+        while stamp[at] == turn and found_keys[slot[at]] != key:
+            at = (at + 1) & np.int64(mask)
+        if stamp[at] == turn:
+            sums[slot[at]] += counts[row]
+        else:
+            stamp[at] = turn
+            slot[at] = found
+            found_keys[found] = key
+            sums[found] = counts[row]
+            found += 1
+    return found_keys[:found].copy(), sums[:found].copy()
+
+
+@compiled
+def _stats(keys, counts, smallest, limit, fields, losses):
+    suppressed = np.int64(0)
+    squares = np.int64(0)
+    kept = np.int64(0)
+    for row in range(keys.size):
+        count = counts[row]
+        if count < smallest:
+            suppressed += count
+        else:
+            squares += count * count
+            kept += 1
+    loss = 0.0
+    if 0 < suppressed <= limit:
+        for row in range(keys.size):
+            if counts[row] < smallest:
+                own = 0.0
+                for field in range(fields.shape[0]):
+                    code = (keys[row] >> fields[field, 0]) & ((np.int64(1) << fields[field, 1]) - 1)
+                    own += losses[fields[field, 2] + code]
+                loss += own * counts[row]
+    return suppressed, loss, squares, kept

@@ -1,0 +1,197 @@
+"""Charts: Vega-Lite specifications made with Altair, coloured by the page so that they follow light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from discreet.core.arrays import FloatArray, IntArray
+from discreet.report.distributions import Bars
+
+BEFORE, AFTER = "before", "after"
+_INK, _SOFT, _LINE, _BEFORE, _AFTER, _MARK = (
+    f"var(--{name})" for name in ("ink", "soft", "line", "before", "after", "mark")
+)
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+_MOST_UPRIGHT = 14
+
+
+def class_size_bins(k: int, largest: int) -> IntArray:
+    """Give where the bins of class sizes start: alone, below k, and from k on in growing steps."""
+    starts = {1, 2, k}
+    step = max(k, 2)
+    for factor in (2, 5, 10, 20, 50, 100, 1000):
+        if step * factor <= largest:
+            starts.add(step * factor)
+    return np.array(sorted(starts))
+
+
+def people_by_class_size(sizes: IntArray, starts: IntArray) -> FloatArray:
+    """Give the share of people in classes of each bin of sizes."""
+    bin_ = np.searchsorted(starts, sizes, side="right") - 1
+    people = np.bincount(bin_, weights=sizes, minlength=starts.size)
+    return np.asarray(people / max(people.sum(), 1))
+
+
+def class_size_labels(starts: IntArray) -> tuple[str, ...]:
+    """Write the bins of class sizes."""
+    inner = [f"{low:,}" if high - low == 1 else f"{low:,}–{high - 1:,}" for low, high in pairwise(starts)]
+    return (*inner, f"{starts[-1]:,} or more")
+
+
+def class_sizes(labels: Sequence[str], before: FloatArray, after: FloatArray) -> dict[str, Any]:
+    """Draw how many people hide in classes of each size, before and after."""
+    return _upright(
+        _pairs(labels, before, after),
+        "people in the class",
+        "Share of people by the size of their class, before and after.",
+        240,
+    )
+
+
+def losses(columns: Sequence[str], loss: Sequence[float]) -> dict[str, Any]:
+    """Draw how much of each column's detail was given up."""
+    import altair as alt
+
+    rows = [{"bar": name, "share": float(one)} for name, one in zip(columns, loss, strict=True)]
+    base = _chart(rows).encode(
+        y=alt.Y("bar:N", sort=None, title=None),
+        x=alt.X(
+            "share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)
+        ),
+        tooltip=[alt.Tooltip("bar:N", title="column"), alt.Tooltip("share:Q", title="loss", format=".1%")],
+    )
+    bars = base.mark_bar(color=_AFTER, cornerRadiusEnd=3, height={"band": 0.62})
+    names = base.mark_text(align="left", dx=6, color=_SOFT).encode(text=alt.Text("share:Q", format=".1%"))
+    return _finished(bars + names, 34 * len(rows) + 10, "Loss of detail by column.")
+
+
+def distribution(bars: Bars) -> dict[str, Any]:
+    """Draw a column's shape before and after."""
+    rows = _pairs(bars.labels, bars.before, bars.after)
+    told = f"Share of people by {bars.column}, before and after."
+    if bars.line and len(bars.labels) <= _MOST_UPRIGHT:
+        return _upright(rows, None, told, 210)
+    return _lying(rows, told)
+
+
+def sensitive(bars: Bars) -> dict[str, Any]:
+    """Draw each value's share in the whole release, and a mark at its largest share in any class."""
+    import altair as alt
+
+    rows = [
+        {"bar": label, "share": float(share), "highest": float(highest)}
+        for label, share, highest in zip(bars.labels, bars.before, bars.after, strict=True)
+    ]
+    base = _chart(rows).encode(
+        y=_category(alt),
+        tooltip=[
+            alt.Tooltip("bar:N", title="value"),
+            alt.Tooltip("share:Q", title="in the release", format=".1%"),
+            alt.Tooltip("highest:Q", title="most in one class", format=".1%"),
+        ],
+    )
+    x = {"title": None, "axis": alt.Axis(format="%", tickCount=5), "scale": alt.Scale(domainMin=0)}
+    bar = base.mark_bar(color=_AFTER, cornerRadiusEnd=2, height={"band": 0.6}).encode(x=alt.X("share:Q", **x))
+    reach = base.mark_rule(color=_MARK, strokeDash=[2, 3], opacity=0.7).encode(
+        x=alt.X("share:Q", **x), x2="highest:Q"
+    )
+    mark = base.mark_tick(color=_MARK, thickness=2.5, height={"band": 0.6}).encode(x=alt.X("highest:Q", **x))
+    told = f"Share of people by {bars.column} in the release, and the largest share in any one class."
+    return _finished(reach + bar + mark, 24 * len(rows) + 10, told)
+
+
+def _pairs(labels: Sequence[str], before: FloatArray, after: FloatArray) -> list[dict[str, Any]]:
+    return [
+        {"bar": label, "when": when, "share": round(float(share), 6)}
+        for label, *shares in zip(labels, before, after, strict=True)
+        for when, share in zip((BEFORE, AFTER), shares, strict=True)
+    ]
+
+
+def _upright(rows: list[dict[str, Any]], title: str | None, told: str, height: int) -> dict[str, Any]:
+    import altair as alt
+
+    angle = 0 if title else -40
+    chart = _coloured(_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
+        x=alt.X("bar:N", sort=None, title=title, axis=alt.Axis(labelAngle=angle, labelOverlap=False)),
+        xOffset=alt.XOffset("when:N", sort=[BEFORE, AFTER]),
+        y=alt.Y("share:Q", title=None, axis=alt.Axis(format="%", tickCount=4, grid=True)),
+    )
+    return _finished(chart, height, told)
+
+
+def _lying(rows: list[dict[str, Any]], told: str) -> dict[str, Any]:
+    import altair as alt
+
+    chart = _coloured(_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
+        y=_category(alt),
+        yOffset=alt.YOffset("when:N", sort=[BEFORE, AFTER]),
+        x=alt.X("share:Q", title=None, axis=alt.Axis(format="%", tickCount=4)),
+    )
+    return _finished(chart, max(15 * len(rows), 60), told)
+
+
+def _category(alt: Any) -> Any:
+    return alt.Y("bar:N", sort=None, title=None, axis=alt.Axis(labelLimit=150))
+
+
+def _coloured(chart: Any) -> Any:
+    import altair as alt
+
+    return chart.encode(
+        color=alt.Color(
+            "when:N", scale=alt.Scale(domain=[BEFORE, AFTER], range=[_BEFORE, _AFTER]), legend=None
+        ),
+        tooltip=[
+            alt.Tooltip("bar:N", title="group"),
+            alt.Tooltip("when:N", title="when"),
+            alt.Tooltip("share:Q", title="people", format=".1%"),
+        ],
+    )
+
+
+def _chart(rows: list[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=rows))
+
+
+def _finished(chart: Any, height: int, told: str) -> dict[str, Any]:
+    import altair as alt
+
+    axis = {
+        "labelColor": _SOFT,
+        "titleColor": _SOFT,
+        "domainColor": _LINE,
+        "tickColor": _LINE,
+        "gridColor": _LINE,
+        "labelFont": _FONT,
+        "titleFont": _FONT,
+        "labelFontSize": 11.5,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelPadding": 6,
+        "titlePadding": 10,
+        "ticks": False,
+    }
+    with alt.theme.enable("none"):
+        spec: dict[str, Any] = chart.properties(width="container", height=height, description=told).to_dict()
+    spec.pop("$schema", None)
+    spec["config"] = {
+        "background": "transparent",
+        "view": {"stroke": None},
+        "axis": axis,
+        "axisX": {"grid": False},
+        "axisY": {"domain": False},
+        "text": {"font": _FONT, "fontSize": 11.5, "color": _INK},
+        "scale": {
+            "bandPaddingInner": 0.25,
+            "bandPaddingOuter": 0.1,
+            "bandWithNestedOffsetPaddingInner": 0.28,
+        },
+    }
+    return spec

@@ -1,0 +1,106 @@
+"""Figures: a chart, what it says in words, and the numbers behind it as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from discreet.report.markup import Markup, joined, tag
+
+_RELATIONS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
+
+
+class Figures:
+    """The charts of a page by their place in it."""
+
+    def __init__(self) -> None:
+        self.specs: dict[str, dict[str, Any]] = {}
+
+    def figure(
+        self, title: str, spec: dict[str, Any], says: str, head: Sequence[str], rows: Iterable[Sequence[str]]
+    ) -> Markup:
+        """Set a chart with its title, what it says, and the table behind it."""
+        place = f"chart-{len(self.specs) + 1}"
+        self.specs[place] = spec
+        return tag(
+            "figure",
+            tag("figcaption", tag("h3", title, id=f"{place}-title"), tag("p", says) if says else ""),
+            tag("div", id=place, class_="chart", role="img", aria_labelledby=f"{place}-title"),
+            tag(
+                "details",
+                tag("summary", "The numbers", tag("span", f" of {title}", class_="unseen")),
+                table(head, rows),
+            ),
+        )
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> Markup:
+    """Write a table whose first column names the row."""
+    columns = joined(tag("th", name, scope="col") for name in head)
+    lines = (
+        tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows
+    )
+    return tag(
+        "div",
+        tag(
+            "table",
+            tag("caption", caption) if caption else "",
+            tag("thead", tag("tr", columns)),
+            tag("tbody", *lines),
+        ),
+        class_="scroll",
+        tabindex=0,
+        role="region",
+        aria_label=caption or "Table",
+    )
+
+
+def legend(*entries: tuple[str, str]) -> Markup:
+    """Name the colours of the charts that follow."""
+    items = (tag("span", tag("i", class_=colour), name) for colour, name in entries)
+    return tag("p", *items, class_="legend")
+
+
+def percent(share: float) -> str:
+    """Write a share so that little is never shown as nothing, nor almost all as all.
+
+    >>> percent(0.2), percent(0.00002), percent(0), percent(0.99999)
+    ('20%', 'under 0.1%', '0%', 'over 99.9%')
+    """
+    if not math.isfinite(share):
+        return "–"
+    if 0 < share < 0.0005:
+        return "under 0.1%"
+    if 0.9995 < share < 1:
+        return "over 99.9%"
+    return f"{100 * share:.1f}".removesuffix(".0") + "%"
+
+
+def number(value: float) -> str:
+    """Write a number for reading.
+
+    >>> number(20000), number(2.51234), number(float("nan"))
+    ('20,000', '2.512', '–')
+    """
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.4g}"
+
+
+def asked(relation: str, bound: float) -> str:
+    """Write what was asked of a measure.
+
+    >>> asked(">=", 5)
+    'at least 5'
+    """
+    return f"{_RELATIONS.get(relation, relation)} {number(bound)}"
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """Write a count with its noun.
+
+    >>> counted(1, "row"), counted(2000, "class", "classes")
+    ('1 row', '2,000 classes')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"

@@ -1,0 +1,24 @@
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const button = document.getElementById("theme");
+  const night = window.matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : night.matches);
+  const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try { localStorage.setItem("discreet-theme", root.dataset.theme); } catch { /* a page without storage forgets */ }
+    name();
+  });
+  night.addEventListener("change", name);
+  name();
+
+  const specs = JSON.parse(document.getElementById("charts").textContent);
+  for (const [place, spec] of Object.entries(specs)) {
+    const options = { mode: "vega-lite", renderer: "svg", actions: false };
+    window.vegaEmbed(document.getElementById(place), spec, options).catch(() => {
+      document.getElementById(place).textContent = "This chart could not be drawn; its numbers stand below.";
+    });
+  }
+})();

@@ -1,0 +1,127 @@
+"""Provenance: the columns and their roles, what was done, and how to do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from discreet import __version__
+from discreet.core.hierarchy import Hierarchy, HierarchySpec
+from discreet.core.release import Release
+from discreet.core.schema import Column, Role
+from discreet.report.figures import table
+from discreet.report.markup import Markup, tag
+
+_ROLES = {
+    Role.IDENTIFIER: "names a person",
+    Role.QUASI: "quasi-identifier",
+    Role.SENSITIVE: "sensitive",
+    Role.OTHER: "other",
+}
+_HIERARCHIES = {"intervals": "intervals", "cuts": "intervals", "masked": "masks", "flat": "all or nothing"}
+
+_APPLY = """from discreet import Recipe, read
+
+new = Recipe.read("release.json").apply(read("new.csv"))
+new.write("new-release")
+"""
+
+
+def columns(release: Release) -> Markup:
+    """List the columns, their roles and what became of them."""
+    rows = [
+        (name, _ROLES[one.role], _fate(name, one, release)) for name, one in release.original.schema.items()
+    ]
+    return tag(
+        "section",
+        tag("h2", "Columns and their roles", id="columns-title"),
+        tag("p", "The promise holds for these roles. They are a person's decision: a column that others can know, "
+            "but is not marked as a quasi-identifier, is not protected.", class_="told"),
+        table(("Column", "Role", "In the release"), rows, caption="Columns"),
+        id="columns",
+        aria_labelledby="columns-title",
+    )  # fmt: skip
+
+
+def method(release: Release) -> Markup:
+    """Say what was done, and how to do it again."""
+    evidence, recipe = release.evidence, release.recipe
+    rows = [
+        ("Method", str(recipe.get("method", "–"))),
+        ("Promise", repr(release.guarantee)),
+        *((f"Parameter {name}", _value(value)) for name, value in _parameters(recipe).items()),
+        ("Rows in", f"{evidence.n_rows:,}"),
+        ("Rows out", f"{release.table.n_rows:,}"),
+        ("Rows left out", f"{evidence.suppressed:,}"),
+        ("Order of the rows", "shuffled"),
+        ("Seed", _seed(recipe.get("seed"))),
+        ("Discreet", __version__),
+    ]  # fmt: skip
+    again = f"from discreet.publish import {recipe.get('method', '')}\n\nrelease = {_call(release)}.release(table)\n"
+    return tag(
+        "section",
+        tag("h2", "How it was made", id="method-title"),
+        table(("What", "How"), rows, caption="What was done"),
+        tag("h3", "Run it again"),
+        tag("p", "With the same table and the same roles, which release.json holds:"),
+        _code(again),
+        tag("h3", "Protect new rows the same way"),
+        tag("p", "On the command line, or in Python. The result is judged afresh."),
+        _code("discreet apply release.json new.csv --out new-release\n"),
+        _code(_APPLY),
+        id="method",
+        aria_labelledby="method-title",
+    )
+
+
+def _fate(name: str, column: Column, release: Release) -> str:
+    if column.role is Role.IDENTIFIER:
+        return "dropped" if column.key is None else "replaced by keyed pseudonyms"
+    if column.role is not Role.QUASI:
+        return "as it was"
+    levels = release.evidence.levels
+    tree = release.original.encoded[name].hierarchy
+    if levels is not None and name in levels:
+        top = tree.height if tree is not None else 1
+        return "as it was" if levels[name] == 0 else f"generalised to level {levels[name]} of {top}"
+    kind = "" if column.hierarchy is None else f" along its hierarchy ({_kind(column.hierarchy)})"
+    return f"generalised{kind}" if release.evidence.cells[name].loss.any() else "as it was"
+
+
+def _kind(hierarchy: Hierarchy | HierarchySpec) -> str:
+    return "tree" if isinstance(hierarchy, Hierarchy) else _HIERARCHIES.get(hierarchy.kind, "tree")
+
+
+def _parameters(recipe: Mapping[str, Any]) -> dict[str, object]:
+    given = {
+        name: value for name, value in dict(recipe.get("parameters", {})).items() if value not in (None, {})
+    }
+    return given | ({"levels": dict(recipe["levels"])} if "levels" in recipe else {})
+
+
+def _call(release: Release) -> str:
+    given = _parameters(release.recipe)
+    if release.recipe.get("seed") is not None:
+        given["random_state"] = release.recipe["seed"]
+    arguments = [repr(release.guarantee), *(f"{name}={value!r}" for name, value in given.items())]
+    return f"{release.recipe.get('method', '')}({', '.join(arguments)})"
+
+
+def _seed(seed: object) -> str:
+    return (
+        "none: drawn from the operating system"
+        if seed is None
+        else f"{seed}; whoever knows it can undo the shuffling"
+    )
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {one}" for name, one in value.items())
+    return str(value)
+
+
+def _code(text: str) -> Markup:
+    return tag("pre", tag("code", text), tabindex=0)

@@ -1,0 +1,275 @@
+"""Sections of the report, in the order they are read: the promise, the risk, the cost, and how to do it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.core.release import Release
+from discreet.core.verdict import Basis, Verdict
+from discreet.guarantees import Guarantee
+from discreet.measure import Loss, Risk
+from discreet.report import charts
+from discreet.report.distributions import Bars, before_and_after, sensitive_bars
+from discreet.report.figures import Figures, asked, counted, legend, number, percent, table
+from discreet.report.markup import Markup, joined, tag
+
+FEWEST = 10
+_BASES = {
+    Basis.VERIFIED: "Recomputed from the released data alone.",
+    Basis.CONSTRUCTION: "By construction: from evidence kept while the release was made.",
+    Basis.ASSUMED: "Assumed: it rests on trust in the parties.",
+}
+_PAIR = (("before", "before"), ("after", "after"))
+
+
+@dataclass(frozen=True, repr=False)
+class Facts:
+    """What the report tells about: a release, its risk before and after, and its loss."""
+
+    release: Release
+    before: Risk
+    after: Risk
+    loss: Loss
+
+    @property
+    def smallest(self) -> int:
+        """The class size the promise asks for."""
+        guarantee = self.release.guarantee
+        return max(guarantee.smallest, 1) if isinstance(guarantee, Guarantee) else 1
+
+    @property
+    def fewest(self) -> int:
+        """The least number of people a bar may stand for."""
+        return max(self.smallest, FEWEST)
+
+
+def promise(facts: Facts) -> Markup:
+    """Say the promise and the verdict."""
+    verdict = facts.release.verdict
+    parts = verdict.parts or (verdict,)
+    state = "kept" if verdict.ok else "broken"
+    return tag(
+        "section",
+        tag(
+            "div",
+            _seal(ok=verdict.ok),
+            tag("h1", tag("span", "The promise is ", class_="quiet"), tag("strong", state)),
+            class_="state",
+        ),
+        tag("p", facts.release.guarantee.describe(), class_="promise"),
+        tag("div", *(_part(part) for part in parts), class_="parts"),
+        tag("p", _basis(verdict), class_="basis"),
+        id="promise",
+        class_=f"verdict {state}",
+        aria_label=f"The promise is {state}",
+    )
+
+
+def _part(part: Verdict) -> Markup:
+    failing = ""
+    if not part.ok:
+        failing = (
+            f"{counted(part.failing_groups, 'class', 'classes')}, {counted(part.failing_rows, 'row')} fail"
+        )
+    return tag(
+        "dl",
+        tag("div", tag("dt", "Promise"), tag("dd", tag("code", part.guarantee))),
+        tag("div", tag("dt", f"Worst {part.measure}"), tag("dd", number(part.worst), class_="figure")),
+        tag("div", tag("dt", "Asked"), tag("dd", asked(part.relation, part.bound), class_="figure")),
+        tag(
+            "div", tag("dt", "Verdict"), tag("dd", "kept" if part.ok else f"broken: {failing}", class_="mark")
+        ),
+        class_="part" if part.ok else "part failing",
+    )
+
+
+def _basis(verdict: Verdict) -> str:
+    seen = f"{counted(verdict.n_rows, 'row')} in {counted(verdict.n_groups, 'class', 'classes')} were judged."
+    return f"{_BASES[verdict.basis]} {seen}"
+
+
+def _seal(*, ok: bool) -> Markup:
+    stroke = tag("path", d="M15 25.5l6.5 6.5L34 18" if ok else "M17 17l14 14M31 17L17 31")
+    return tag(
+        "svg", tag("circle", cx="24", cy="24", r="22"), stroke, viewBox="0 0 48 48", aria_hidden="true"
+    )
+
+
+def summary(facts: Facts) -> Markup:
+    """Give the four figures a reader asks for first."""
+    evidence, loss = facts.release.evidence, facts.loss
+    released = facts.after.n_rows
+    left_out = (
+        f"of {evidence.n_rows:,}; {evidence.suppressed:,} left out"
+        if evidence.suppressed
+        else "none left out"
+    )
+    tiles = (
+        ("Rows released", f"{released:,}", left_out),
+        (
+            "Classes",
+            f"{facts.after.n_classes:,}",
+            f"{number(round(loss.average_class_size, 1))} rows on average",
+        ),
+        ("Smallest class", f"{facts.after.smallest_class:,}", f"before: {facts.before.smallest_class:,}"),
+        ("Detail given up", percent(loss.total), "0% nothing, 100% everything"),
+    )
+    return tag("dl", *(_tile(*tile) for tile in tiles), class_="tiles")
+
+
+def _tile(name: str, figure: str, note: str) -> Markup:
+    return tag("div", tag("dt", name), tag("dd", tag("b", figure), tag("small", note)))
+
+
+def risk(facts: Facts, figures: Figures) -> Markup:
+    """Show the risk of being found again, before and after, and the class sizes behind it."""
+    before, after = facts.before, facts.after
+    above = percent(before.threshold)
+    is_above = (before.prosecutor.share_above, after.prosecutor.share_above)
+    rows = (
+        ("Highest risk", "of the person easiest to find", before.prosecutor.highest, after.prosecutor.highest),
+        ("Mean risk", "over all people", before.prosecutor.mean, after.prosecutor.mean),
+        (f"Above {above}", f"people with a risk above {above}", *is_above),
+        ("Alone", "people whom no one else looks like", before.uniques_share, after.uniques_share),
+    )  # fmt: skip
+    cards = (_card(*row) for row in rows)
+    return _section(
+        "risk",
+        "Risk before and after",
+        "How likely is someone to be found again by an attacker who knows that they are in the table, "
+        "and knows all their quasi-identifying values?",
+        tag("div", *cards, class_="cards"),
+        _class_sizes(facts, figures),
+    )
+
+
+def _card(name: str, note: str, before: float, after: float) -> Markup:
+    return tag(
+        "div",
+        tag("h3", name),
+        tag("p", note),
+        tag(
+            "div",
+            tag("span", tag("small", "before"), tag("b", percent(before)), class_="was"),
+            tag("span", "→", class_="arrow", aria_hidden="true"),
+            tag("span", tag("small", "after"), tag("b", percent(after)), class_="is"),
+            class_="change",
+        ),
+        class_="card",
+    )
+
+
+def _class_sizes(facts: Facts, figures: Figures) -> Markup:
+    groups = (facts.release.original.groups(), facts.release.groups())
+    largest = max(facts.before.largest_class, facts.after.largest_class)
+    starts = charts.class_size_bins(facts.smallest, largest)
+    labels = charts.class_size_labels(starts)
+    before, after = (charts.people_by_class_size(one.sizes, starts) for one in groups)
+    says = (
+        "The share of people by how many look exactly like them. A class of one is a person standing alone."
+    )
+    return joined([
+        legend(*_PAIR),
+        figures.figure(
+            "How many people hide together",
+            charts.class_sizes(labels, before, after),
+            says,
+            ("People in the class", "Before", "After"),
+            _pairs(labels, before, after),
+        ),
+    ])  # fmt: skip
+
+
+def cost(facts: Facts, figures: Figures) -> Markup:
+    """Show what the release costs per column and in all."""
+    loss = facts.loss
+    columns = sorted(loss.columns, key=lambda name: -loss.columns[name])
+    shares = [loss.columns[name] for name in columns]
+    others = [
+        ("Generalised loss, mean of the columns", percent(loss.total)),
+        ("Non-uniform entropy lost", percent(loss.entropy.total_normalised)),
+        ("Discernibility", number(loss.discernibility)),
+        ("Average class size", number(loss.average_class_size)),
+        ("Rows left out", f"{loss.suppressed:,}"),
+    ]
+    if loss.precision is not None:
+        others.insert(2, ("Levels climbed, of all there are", percent(loss.precision)))
+    return _section(
+        "cost",
+        "What it cost",
+        "The detail each quasi-identifier gave up: 0% is every value as it was, 100% is nothing left of it.",
+        figures.figure(
+            "Loss by column",
+            charts.losses(columns, shares),
+            "",
+            ("Column", "Loss"),
+            zip(columns, map(percent, shares), strict=True),
+        ),
+        table(("Measure", "Value"), others, caption="Loss in all"),
+    )  # fmt: skip
+
+
+def shapes(facts: Facts, figures: Figures) -> Markup:
+    """Show every quasi-identifier's distribution before and after, and every sensitive column's in the classes."""
+    release, fewest = facts.release, facts.fewest
+    drawn = [_shape(before_and_after(release, name, fewest), name, figures) for name in release.schema.quasi]
+    told = (
+        f"Shares of people. A released cell is spread evenly over the values it may stand for. Bars of fewer than "
+        f"{fewest} people are pooled, so that nobody is shown."
+    )
+    return _section(
+        "shapes", "Distributions before and after", told, legend(*_PAIR), tag("div", *drawn, class_="grid")
+    )
+
+
+def _shape(bars: Bars | None, name: str, figures: Figures) -> Markup:
+    if bars is None:
+        return tag("figure", tag("figcaption", tag("h3", name), tag("p", "Too few people to be shown.")))
+    return figures.figure(
+        name,
+        charts.distribution(bars),
+        f"{percent(bars.overlap)} of the two shapes overlap.",
+        ("Value", "Before", "After"),
+        _pairs(bars.labels, bars.before, bars.after),
+    )
+
+
+def secrets(facts: Facts, figures: Figures) -> Markup:
+    """Show how the sensitive values are spread over the classes."""
+    release = facts.release
+    if not release.schema.sensitive:
+        return Markup()
+    drawn = []
+    for name in release.schema.sensitive:
+        bars = sensitive_bars(release, name, facts.fewest)
+        if bars is None:
+            drawn.append(_shape(None, name, figures))
+            continue
+        rows = zip(bars.labels, map(percent, bars.before), map(percent, bars.after), strict=True)
+        head = ("Value", "In the release", "Most in one class")
+        drawn.append(figures.figure(name, charts.sensitive(bars), "", head, rows))
+    return _section(
+        "sensitive",
+        "Sensitive values",
+        "Each value's share in the whole release, and its largest share in any one class: the farther the mark from "
+        "the bar, the more someone may learn from knowing a person's class. A mark at 100% is a class that shares "
+        "the value.",
+        legend(("after", "in the release"), ("mark", "most in one class")),
+        tag("div", *drawn, class_="grid"),
+    )
+
+
+def _pairs(labels: tuple[str, ...], before: object, after: object) -> list[tuple[str, str, str]]:
+    return list(zip(labels, map(percent, before), map(percent, after), strict=True))  # type: ignore[call-overload]
+
+
+def _section(place: str, title: str, told: str, *content: str) -> Markup:
+    heading = tag("h2", title, id=f"{place}-title")
+    return tag(
+        "section",
+        heading,
+        tag("p", told, class_="told"),
+        *content,
+        id=place,
+        aria_labelledby=f"{place}-title",
+    )

@@ -1,0 +1,140 @@
+"""Writing a release: the data, the recipe and the report in one folder, judged once more as they lie on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from discreet import __version__
+from discreet.core.errors import DiscreetError, OutputError, PromiseBrokenError
+from discreet.core.params import OneOf, require
+from discreet.core.release import Release
+from discreet.core.schema import Schema
+from discreet.core.table import Table
+from discreet.engines.connection import identifier
+from discreet.engines.files import read
+from discreet.engines.writing import atomic_folder, write_frame
+from discreet.measure import loss, risk
+from discreet.report.markup import plain_json
+
+RECIPE, REPORT = "release.json", "report.html"
+_FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
+_TEXT_FORMATS = ("csv", "tsv", "jsonl")
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_CHUNK = 1 << 20
+
+
+def write_release(
+    release: Release,
+    folder: Path,
+    *,
+    format: str = "csv",  # noqa: A002
+    report: bool = True,
+    overwrite: bool = False,
+) -> Path:
+    """Write ``data.<format>``, ``release.json`` and ``report.html`` into a folder, all or nothing.
+
+    The data file is read back and judged before the folder gets its name, so that what lies on disk keeps the promise,
+    and not only what was in memory. Where it does not, nothing is left and what stood there before is untouched.
+    """
+    require("write", "format", format, OneOf(_FORMATS))
+    with atomic_folder(folder, overwrite=overwrite) as place:
+        data = write_frame(release.frame, place / f"data.{format}", format)
+        _judge_again(release, data, format)
+        written = [data]
+        if report:
+            from discreet.report.page import render
+
+            (place / REPORT).write_text(render(release), encoding="utf-8", newline="\n")
+            written.append(place / REPORT)
+        described = {path.name: _described(path) for path in written}
+        (place / RECIPE).write_text(_json(_record(release, described)), encoding="utf-8", newline="\n")
+    return folder
+
+
+def _judge_again(release: Release, data: Path, kind: str) -> None:
+    """Judge what was written, from the file alone."""
+    try:
+        table = _read_back(release, data, kind)
+        verdict = release.guarantee.check(table)
+    except DiscreetError:
+        verdict = None
+    if verdict is None or verdict.n_rows != release.verdict.n_rows:
+        raise OutputError(
+            f"The released rows cannot be read back from a {kind} file as they were, so nothing was written; "
+            "write another format, such as parquet."
+        )
+    if not verdict.ok:
+        raise PromiseBrokenError(
+            f"The file that was written does not keep the promise, so it was removed. {verdict}"
+        )
+
+
+def _read_back(release: Release, data: Path, kind: str) -> Table:
+    """Read the judged columns of a written file, text in the types the release has."""
+    schema = Schema({name: release.schema[name] for name in release.table.encoded})
+    reading: dict[str, Any] = {}
+    if kind in _TEXT_FORMATS:
+        reading["text"] = tuple(release.table.source.names)
+    if kind in _DELIMITERS:
+        reading |= {"delimiter": _DELIMITERS[kind], "nulls": ("",)}
+    return Table(_typed(read(data, **reading), release), schema)
+
+
+def _typed(relation: Any, release: Release) -> Any:
+    """Choose the judged columns, and give those that were read as text the types they had."""
+    import duckdb
+
+    books = release.table.encoded
+    empty = pa.table({name: pa.array([], book.type) for name, book in books.items()})
+    wanted = [str(type_) for type_ in duckdb.connect().from_arrow(empty).types]
+    found = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
+    try:
+        return relation.project(
+            ", ".join(_cell(name, found[name], type_) for name, type_ in zip(books, wanted, strict=True))
+        )
+    except (duckdb.Error, KeyError) as error:
+        raise OutputError(f"The written columns cannot be typed again ({type(error).__name__}).") from None
+
+
+def _cell(name: str, found: str, wanted: str) -> str:
+    """Write one column as SQL; durations become numbers, since only those have an order."""
+    column = identifier(name)
+    cell = f"CAST({column} AS {wanted})" if found == "VARCHAR" else column
+    interval = "INTERVAL" in (found, wanted if found == "VARCHAR" else "")
+    return f"{f'epoch_us({cell})' if interval else cell} AS {column}"
+
+
+def _record(release: Release, files: dict[str, dict[str, object]]) -> dict[str, Any]:
+    """Give the recipe, and what came of it; no record is in it."""
+    evidence = release.evidence
+    return {
+        **release.recipe,
+        "discreet": __version__,
+        "rows": {"in": evidence.n_rows, "out": release.table.n_rows, "suppressed": evidence.suppressed},
+        "verdict": release.verdict.to_dict(),
+        "loss": loss(release).to_dict(),
+        "risk": {"before": risk(release.original).to_dict(), "after": risk(release).to_dict()},
+        "files": files,
+    }
+
+
+def _json(record: dict[str, Any]) -> str:
+    """Write one entry a line: readable at the top, compact below."""
+    lines = (
+        f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False, allow_nan=False)}"
+        for key, value in plain_json(record).items()
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _described(path: Path) -> dict[str, object]:
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+    return {"sha256": digest.hexdigest(), "bytes": path.stat().st_size}
