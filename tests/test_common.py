@@ -38,6 +38,13 @@ PUBLISHERS: dict[str, list[Publisher]] = {
         lambda guarantee, **more: publish.Mondrian(guarantee, **more),
         lambda guarantee, **more: publish.Mondrian(guarantee, strict=False, **more),
     ],
+    "OptimalLattice": [
+        lambda guarantee, **more: publish.OptimalLattice(guarantee, **more),
+        lambda guarantee, **more: publish.OptimalLattice(
+            guarantee, measure="discernibility", max_suppressed=0.2, **more
+        ),
+        lambda guarantee, **more: publish.OptimalLattice(guarantee, visit="all", max_suppressed=0.1, **more),
+    ],
     "Generalization": [
         lambda guarantee, **more: publish.Generalization(
             guarantee,

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core import labels as written
-from discreet.core.arrays import CodeArray, IntArray
+from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.errors import HierarchyError
 
 
@@ -67,6 +67,10 @@ class Hierarchy:
         if level < self.height:
             counts[0] = 1
         return counts
+
+    def losses(self, level: int) -> FloatArray:
+        """Give the generalised loss of each node of a level: (leaves under it - 1) / (leaves - 1)."""
+        return np.maximum(self.leaves_under(level) - 1, 0) / max(self.n_leaves - 1, 1)
 
     def encode(self, values: pa.Array | pa.ChunkedArray, *, column: str = "") -> CodeArray:
         """Give each value its leaf code; null and NaN are 0, a value that is no leaf is an error.

@@ -42,6 +42,8 @@ class Guarantee(ABC):
 
     monotone: ClassVar[bool] = False
     """Whether a class that keeps the promise keeps it after taking in any other rows."""
+    by_size: ClassVar[bool] = False
+    """Whether a class keeps the promise exactly when it has at least ``smallest`` rows."""
     relative: ClassVar[bool] = False
     """Whether classes are compared with the whole table, so that leaving rows out may change the others' measure."""
     relation: ClassVar[Relation] = ">="
@@ -156,7 +158,7 @@ class Guarantee(ABC):
 
     def _parameters(self) -> dict[str, object]:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass
-        return {field.name: getattr(self, field.name) for field in fields}
+        return {field.name: getattr(self, field.name) for field in fields if field.init}
 
     def _settle(self, name: str, *constraints: Constraint) -> None:
         """Check a parameter and keep it as a plain Python number."""
@@ -258,6 +260,11 @@ class AllOf(Guarantee):
     def holds(self, groups: Groups) -> BoolArray:
         """Tell for every class whether it keeps every promise."""
         return np.asarray(np.all([part.holds(groups) for part in self.parts], axis=0))
+
+    @property
+    def by_size(self) -> bool:  # type: ignore[override]  # a conjunction is what its parts are
+        """Whether every part is a matter of size alone."""
+        return all(part.by_size for part in self.parts)
 
     @property
     def relative(self) -> bool:  # type: ignore[override]  # a conjunction is what its parts are

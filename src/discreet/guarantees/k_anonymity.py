@@ -37,6 +37,7 @@ class KAnonymity(Guarantee):
     k: int
 
     monotone: ClassVar[bool] = True
+    by_size: ClassVar[bool] = True
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "class size"
 

@@ -53,7 +53,7 @@ def guarantee_from_dict(plain: Mapping[str, object], *, population: object = Non
     kind = GUARANTEES[named]
     if kind is KMap:
         given["population"] = population
-    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    fields = {field.name: field for field in dataclasses.fields(kind) if field.init}  # type: ignore[arg-type]
     for name in given:
         if name not in fields:
             raise ParameterError(f"{named} has no parameter {name!r}. It has: {', '.join(fields)}.")

@@ -68,6 +68,9 @@ class TCloseness(SensitiveGuarantee):
     t: float
     distance: str | Matrix = "equal"
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+    _farthest: dict[tuple[str, bytes], float] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     relative: ClassVar[bool] = True
     relation: ClassVar[Relation] = "<="
@@ -97,11 +100,18 @@ class TCloseness(SensitiveGuarantee):
             return super().failing_at_least(groups, moved=moved)
         least = np.zeros(groups.n_groups)
         for counts in self._counts(groups):
-            highest = float(self._score(_alone(counts)).max())
+            highest = self._highest(counts)
             slack = moved * (1.0 if isinstance(self.distance, str) else float(np.max(self.distance)))
             share = failing_share(self._score(counts), self.t + slack, highest + slack)
             least = np.maximum(least, share * groups.sizes)
         return least
+
+    def _highest(self, counts: SensitiveCounts) -> float:
+        """Give the largest distance any class can have: that of a class with one value alone."""
+        key = (counts.name, counts.overall.tobytes())
+        if key not in self._farthest:
+            self._farthest[key] = float(self._score(_alone(counts)).max())
+        return self._farthest[key]
 
     def describe(self) -> str:
         """Say the promise in one plain sentence."""

@@ -62,7 +62,22 @@ def visit(
 
 
 @compiled
-def _visit(keys, counts, shift, bits, dims, strides, start, parents, losses, nodes, outermost, smallest, limit, *found):
+def _visit(
+    keys,
+    counts,
+    shift,
+    bits,
+    dims,
+    strides,
+    start,
+    parents,
+    losses,
+    nodes,
+    outermost,
+    smallest,
+    limit,
+    *found,
+):
     last = dims.size - 1
     width = keys.size
     key = np.empty((max(last, 1), width), np.int64)
@@ -75,7 +90,21 @@ def _visit(keys, counts, shift, bits, dims, strides, start, parents, losses, nod
     count[0] = counts
     size[0] = width
     if last == 0:
-        _scan(key[0], count[0], width, level, shift, bits, start, losses, nodes, strides, smallest, limit, *found)
+        _scan(
+            key[0],
+            count[0],
+            width,
+            level,
+            shift,
+            bits,
+            start,
+            losses,
+            nodes,
+            strides,
+            smallest,
+            limit,
+            *found,
+        )
         return
     for low in range(outermost):
         size[0] = _raise(
@@ -207,7 +236,24 @@ def _sort_block(key, count, begin, end, written, spare_key, spare_count):
 
 
 @compiled
-def _scan(key, count, size, level, shift, bits, start, losses, nodes, strides, smallest, limit, suppressed, loss, squares, kept):
+def _scan(
+    key,
+    count,
+    size,
+    level,
+    shift,
+    bits,
+    start,
+    losses,
+    nodes,
+    strides,
+    smallest,
+    limit,
+    suppressed,
+    loss,
+    squares,
+    kept,
+):
     """Find the classes of all levels of the innermost column, and write what they do."""
     last = shift.size - 1
     n_levels = nodes.shape[0]

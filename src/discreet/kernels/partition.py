@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
 
+_NARROWEST = 1e-12
+"""The width of codes that differ by less than a float can tell; they may still be parted."""
+
 
 @dataclass(frozen=True)
 class Geometry:
@@ -119,9 +122,9 @@ def _width(least, most, j, position, start, width, node, tree, height, card):
     if height[j] == 0:
         if least == 0:
             return 1.0
-        return position[start[j] + most] - position[start[j] + least]
+        return max(position[start[j] + most] - position[start[j] + least], _NARROWEST)
     level = _shared(least, most, j, node, tree, height, card)
-    return width[tree[j] + level * card[j] + most]
+    return max(width[tree[j] + level * card[j] + most], _NARROWEST)
 
 
 @compiled

@@ -2,5 +2,6 @@
 
 from discreet.publish.generalization import Generalization
 from discreet.publish.mondrian import Mondrian
+from discreet.publish.optimal_lattice import OptimalLattice
 
-__all__ = ["Generalization", "Mondrian"]
+__all__ = ["Generalization", "Mondrian", "OptimalLattice"]

@@ -145,7 +145,7 @@ def _nodes(tree: Hierarchy, index: CodeArray, low: CodeArray, high: CodeArray, c
     covered = np.empty(levels.size, np.int64)
     for level in np.unique(levels):
         here = levels == level
-        loss[here] = (tree.leaves_under(level)[nodes[here]] - 1) / max(tree.n_leaves - 1, 1)
+        loss[here] = tree.losses(level)[nodes[here]]
         covered[here] = np.bincount(tree.levels[level], weights=counts)[nodes[here]]
     return Box(index, pa.array(written, pa.string()), loss, covered)
 

@@ -89,9 +89,8 @@ class Lattice:
         ]
 
     def losses(self, column: int, level: int) -> FloatArray:
-        """Give the loss of each node of a column's level: (leaves under it - 1) / (leaves - 1)."""
-        tree = self.trees[column]
-        return (tree.leaves_under(level) - 1) / max(tree.n_leaves - 1, 1)
+        """Give the generalised loss of each node of a column's level."""
+        return self.trees[column].losses(level)
 
     def codes(self, column: int, level: int) -> CodeArray:
         """Give the node of each of the table's distinct tuples at a level of a column."""

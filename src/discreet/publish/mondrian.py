@@ -211,13 +211,10 @@ def _geometry(books: list[Encoded], weights: list[float]) -> Any:
     trees = [book.hierarchy for book in books]
     nodes = [np.concatenate(tree.levels) for tree in trees if tree is not None]
     widths = [
-        np.concatenate([
-            (tree.leaves_under(level)[nodes_] - 1) / max(tree.n_leaves - 1, 1)
-            for level, nodes_ in enumerate(tree.levels)
-        ])
+        np.concatenate([tree.losses(level)[of_codes] for level, of_codes in enumerate(tree.levels)])
         for tree in trees
         if tree is not None
-    ]  # fmt: skip
+    ]
     lengths = [0 if tree is None else sum(level.size for level in tree.levels) for tree in trees]
     cards = np.array([book.n_codes for book in books], np.int64)
     return Geometry(

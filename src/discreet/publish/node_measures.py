@@ -6,15 +6,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.kernels.lattice import Stats
+from discreet.kernels.lattice_visit import Found
 from discreet.publish.lattice import Lattice, Node
 
 Aggregate = Literal["mean", "maximum", "geometric"]
+Costs: TypeAlias = Any
+"""A cost, or an array of costs."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,13 @@ class NodeMeasure(ABC):
 
     prunes: ClassVar[bool] = True
     """Whether the floors tell anything."""
+    counts_suppressed: ClassVar[bool] = True
+    """Whether the relaxed cost of a mean over columns takes in all that suppression costs."""
+
+    @property
+    def relaxed_is_exact(self) -> bool:
+        """Whether the relaxed cost is the cost, where only classes too small are suppressed."""
+        return self.counts_suppressed and (self.aggregate == "mean" or not self.prunes)
 
     def __init__(self, lattice: Lattice, weights: FloatArray, aggregate: Aggregate) -> None:
         self.lattice = lattice
@@ -62,9 +72,9 @@ class NodeMeasure(ABC):
     def _column(self, column: int) -> FloatArray:
         """Give one column's cost at each of its levels, without suppression."""
 
-    def relaxed(self, node: Node, stats: Stats) -> float:
-        """Give a lower bound of a node's cost when classes below a size are suppressed."""
-        return self.floor(node)
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
+        """Give a lower bound of nodes' costs when classes below a size are suppressed, from their floors."""
+        return floor
 
     @abstractmethod
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
@@ -96,13 +106,12 @@ class LossMeasure(NodeMeasure):
             for level in range(lattice.bottom[column], lattice.top[column] + 1)
         ])  # fmt: skip
 
-    def relaxed(self, node: Node, stats: Stats) -> float:
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
         """Give the loss when classes below a size are suppressed; exact for the mean over columns."""
-        floor = self.floor(node)
         if self.aggregate != "mean":
             return floor
-        more = stats.suppressed * float(self.weights.sum()) - stats.suppressed_loss
-        return floor + max(more, 0.0) / (self.n_rows * len(self.weights))
+        more = stats.suppressed * self.weights.sum() - stats.suppressed_loss
+        return floor + more / (self.n_rows * len(self.weights))
 
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
         """Give the loss of a node."""
@@ -115,6 +124,8 @@ class LossMeasure(NodeMeasure):
 
 class EntropyMeasure(NodeMeasure):
     """Non-uniform entropy as a share of what the columns hold; suppressed rows lose what their cells still told."""
+
+    counts_suppressed: ClassVar[bool] = False
 
     def _column(self, column: int) -> FloatArray:
         lattice = self.lattice
@@ -150,16 +161,16 @@ class PrecisionMeasure(NodeMeasure):
         levels = np.arange(self.lattice.bottom[column], self.lattice.top[column] + 1)
         return levels / max(self.lattice.trees[column].height, 1)
 
-    def relaxed(self, node: Node, stats: Stats) -> float:
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
         """Give the cost with the suppressed rows at 1."""
-        return self._with(node, stats.suppressed)
+        if self.aggregate != "mean":
+            return floor
+        share = stats.suppressed / self.n_rows
+        return floor * (1 - share) + share * self.weights.mean()
 
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
         """Give the cost of a node."""
-        return self._with(node, dropped.n_rows)
-
-    def _with(self, node: Node, suppressed: int) -> float:
-        share = suppressed / self.n_rows
+        share = dropped.n_rows / self.n_rows
         places = self.lattice.place(node)
         levels = [column[place] for column, place in zip(self.columns, places, strict=True)]
         return float(self._joined([level * (1 - share) + share for level in levels]))
@@ -189,9 +200,9 @@ class _ClassMeasure(NodeMeasure):
 class DiscernibilityMeasure(_ClassMeasure):
     """The sum of squared class sizes; a suppressed row counts as much as the whole table."""
 
-    def relaxed(self, node: Node, stats: Stats) -> float:
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
         """Give the cost when classes below a size are suppressed."""
-        return float(stats.squares + self.n_rows * stats.suppressed)
+        return stats.squares + float(self.n_rows) * stats.suppressed
 
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
         """Give the cost of a node."""
@@ -201,9 +212,9 @@ class DiscernibilityMeasure(_ClassMeasure):
 class ClassSizeMeasure(_ClassMeasure):
     """The average class size, all suppressed rows being one class."""
 
-    def relaxed(self, node: Node, stats: Stats) -> float:
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
         """Give the cost when classes below a size are suppressed."""
-        return self.n_rows / (stats.kept + (stats.suppressed > 0))
+        return self.n_rows / (stats.kept + np.greater(stats.suppressed, 0))
 
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
         """Give the cost of a node."""

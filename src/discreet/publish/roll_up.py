@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +16,8 @@ from discreet.publish.lattice import Lattice, Node, NodeCover
 
 Counted: TypeAlias = tuple[IntArray, IntArray]
 """Packed keys and how many rows have each."""
+CodesOf: TypeAlias = Callable[[int], CodeArray]
+"""Gives the code of each class in a column."""
 
 WIDEST_KEY = 62
 _MOST_KEPT = 16_000_000
@@ -83,11 +86,12 @@ class RollUp:
         """Give what a node does when classes below the smallest size are suppressed; without sensitive columns."""
         return stats_of(*self.counted(node), smallest, limit, *self._fields(node, weights))
 
-    def groups(self, node: Node) -> tuple[Groups, IntArray]:
-        """Give the classes of a node with their sensitive values, and the key of each class."""
+    def groups(self, node: Node) -> tuple[Groups, CodesOf]:
+        """Give the classes of a node with their sensitive values, and their codes by column."""
         keys, counts = self.counted(node)
         if not self.sensitive:
-            return Groups(counts, cover=self._cover(node, keys)), keys
+            codes = partial(self._codes, keys)
+            return Groups(counts, cover=NodeCover(self.lattice, node, codes)), codes
         order = np.argsort(keys)
         keys, counts = keys[order], counts[order]
         outer = keys >> self._inner
@@ -106,18 +110,14 @@ class RollUp:
                 csr = count_values(labels, values, counts, starts.size, overall.size)
             tree = self.lattice.table.encoded[name].hierarchy
             counted[name] = SensitiveCounts(name, *csr, overall, tree)
-        classes = keys[starts]
-        return Groups(sizes, counted, cover=self._cover(node, classes)), classes
+        codes = partial(self._codes, keys[starts])
+        return Groups(sizes, counted, cover=NodeCover(self.lattice, node, codes)), codes
 
-    def codes(self, keys: IntArray, column: int) -> CodeArray:
-        """Give the codes of one column in class keys."""
+    def _codes(self, keys: IntArray, column: int) -> CodeArray:
         field = (keys >> int(self._shifts[column])) & ((1 << int(self._bits[column])) - 1)
         return field.astype(np.int32)
 
-    def _cover(self, node: Node, keys: IntArray) -> NodeCover:
-        return NodeCover(self.lattice, node, lambda column: self.codes(keys, column))
-
-    def climb(self, start: Node, node: Node) -> tuple[IntArray, IntArray]:
+    def _climb(self, start: Node, node: Node) -> tuple[IntArray, IntArray]:
         """Give the fields that change on the way up, and the ancestors of their codes."""
         changed = [column for column in range(len(node)) if node[column] != start[column]]
         parts = [self._up(column, start[column], node[column]) for column in changed]
@@ -131,7 +131,7 @@ class RollUp:
     def _from(self, start: Node, node: Node) -> Counted:
         keys, counts = self._kept[start]
         if start != self.lattice.bottom or keys.size * sum(self.lattice.dims) > _MOST_SPELLED:
-            return self._scratch.roll(keys, counts, *self.climb(start, node))
+            return self._scratch.roll(keys, counts, *self._climb(start, node))
         inner = (1 << self._inner) - 1
         rolled = keys & inner if inner else np.zeros(keys.size, np.int64)
         for column, level in enumerate(node):
@@ -142,7 +142,7 @@ class RollUp:
         """Spell out one field of the bottom's keys at a level, kept for the next time."""
         found = self._spelled.get((column, level))
         if found is None:
-            codes = self.codes(self._kept[self.lattice.bottom][0], column)
+            codes = self._codes(self._kept[self.lattice.bottom][0], column)
             found = self._up(column, self.lattice.bottom[column], level)[codes] << self._shifts[column]
             self._spelled[column, level] = found
         return found
@@ -165,6 +165,29 @@ class RollUp:
             parts.append(self._losses[column, level])
         starts = np.cumsum([0, *[part.size for part in parts[:-1]]])
         return np.stack([self._shifts, self._bits, starts], axis=1), np.concatenate(parts)
+
+
+class Recount:
+    """The classes of a lattice's nodes counted from the table each time, for keys too wide to pack."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.lattice = lattice
+
+    def stats(self, node: Node, smallest: int, limit: int, weights: FloatArray) -> Stats:
+        """Give what a node does when classes below the smallest size are suppressed."""
+        groups, codes = self.groups(node)
+        few = groups.sizes < smallest
+        kept = groups.sizes[~few]
+        loss = np.zeros(int(few.sum()))
+        for column, level in enumerate(node):
+            loss += weights[column] * self.lattice.losses(column, level)[codes(column)[few]]
+        lost = float((loss * groups.sizes[few]).sum())
+        return Stats(int(groups.sizes[few].sum()), lost, int((kept * kept).sum()), kept.size)
+
+    def groups(self, node: Node) -> tuple[Groups, CodesOf]:
+        """Give the classes of a node with their sensitive values, and their codes by column."""
+        groups, _, codes = self.lattice.groups(node)
+        return groups, codes.__getitem__
 
 
 def _bits(lattice: Lattice, sensitive: Sequence[str]) -> IntArray:

@@ -10,75 +10,51 @@ from __future__ import annotations
 
 import heapq
 import time
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.guarantees import Guarantee
-from discreet.kernels.lattice import Stats
-from discreet.publish.lattice import Lattice, Node
-from discreet.publish.node_measures import Dropped, NodeMeasure
-from discreet.publish.roll_up import RollUp
-from discreet.publish.suppression import kept_groups
+from discreet.publish.lattice import Node
+from discreet.publish.scoring import Score, Scorer, Visited
+from discreet.publish.visit import visit_all
 
 _RELAXED, _EXACT = 1, 2
 _OUT, _UNKNOWN, _OPEN = -1, 0, 1
 
 
-@dataclass(frozen=True)
-class Score:
-    """What a visited node costs: exact (the promise was asked) or a bound, and the rows it suppresses at least."""
-
-    node: Node
-    cost: float
-    suppressed: int
-    feasible: bool
-    exact: bool
-
-
-@dataclass
 class Search:
-    """One search: the guarantee, the limit of suppressed rows, the measure; and what was found on the way."""
+    """One search over a lattice small enough to hold a number per node.
 
-    lattice: Lattice
-    guarantee: Guarantee
-    measure: NodeMeasure
-    limit: int
-    deadline: float | None = None
-    scores: dict[Node, Score] = field(default_factory=dict)
+    ``bound`` tells what the best node may cost at least; it is its cost once the search is over.
+    """
 
-    def __post_init__(self) -> None:
-        sensitive = self.guarantee.columns(self.lattice.table.schema.sensitive)
-        self.sizes = RollUp(self.lattice)
-        self.classes = RollUp(self.lattice, sensitive) if sensitive else self.sizes
-        self.smallest = max(self.guarantee.smallest, 1)
+    def __init__(self, scorer: Scorer, *, deadline: float | None = None) -> None:
+        self.scorer = scorer
+        self.lattice = scorer.lattice
+        self.deadline = deadline
         self.bound = 0.0
-        self._stats: dict[Node, Stats] = {}
-        self._floors = self.measure.floors()
-        self._ruled = np.zeros(self.lattice.dims, np.int8)
-        self._moved = self.limit / self.lattice.table.n_rows
-        if self.limit >= self.lattice.table.n_rows:
-            self._ruled[...] = _OPEN
+        self._floors = scorer.measure.floors()
+        self._ruled = np.full(self.lattice.dims, _UNKNOWN, np.int8)
+        self._all_relaxed = False
 
     def best(self) -> Score | None:
-        """Find the node with the least cost among those that keep the promise, or none."""
+        """Find the node with the least cost among those that keep the promise; the best so far at the deadline."""
+        self._start()
         order = np.argsort(self._floors, axis=None, kind="stable")
-        floors = self._floors.reshape(-1)
+        floors, ruled = self._floors.reshape(-1), self._ruled.reshape(-1)
         queue: list[tuple[float, int, Node]] = []
         at = 0
-        ruled = self._ruled.reshape(-1)
-        while at < order.size or queue:
+        while True:
             while at < order.size and ruled[order[at]] == _OUT:
                 at += 1
-            if self.deadline is not None and time.monotonic() > self.deadline:
-                break
-            floor = floors[order[at]] if at < order.size else np.inf
+            floor = float(floors[order[at]]) if at < order.size else np.inf
             self.bound = min(floor, queue[0][0]) if queue else floor
+            if np.isinf(self.bound) or (self.deadline is not None and time.monotonic() > self.deadline):
+                return self.scorer.best()
             if queue and queue[0][0] <= floor:
                 _, stage, node = heapq.heappop(queue)
-                if stage == _EXACT:
-                    return self.scores[node]
                 score = self._exact(node)
+                if stage == _EXACT:
+                    return score
                 if score.feasible:
                     heapq.heappush(queue, (score.cost, _EXACT, node))
                 continue
@@ -86,10 +62,35 @@ class Search:
             at += 1
             if self._is_ruled_out(node):
                 continue
-            heapq.heappush(queue, (self._relaxed(node), _RELAXED, node))
-        return min(
-            (score for score in self.scores.values() if score.feasible), key=lambda s: s.cost, default=None
-        )
+            known = self.scorer.scores.get(node)
+            if known is None:
+                heapq.heappush(queue, (self._relaxed(node, floor), _RELAXED, node))
+            elif known.feasible:
+                heapq.heappush(queue, (known.cost, _EXACT, node))
+
+    def _start(self) -> None:
+        """Prepare: with no limit every node is open; where floors tell nothing, all nodes are looked at first."""
+        scorer = self.scorer
+        if scorer.limit >= self.lattice.table.n_rows:
+            self._ruled[...] = _OPEN
+        if not scorer.measure.prunes and scorer.is_packed:
+            found = visit_all(self.lattice, scorer.measure.weights, scorer.smallest, scorer.limit)
+            ruled = np.where(found.suppressed <= scorer.limit, _OPEN, _OUT)
+            self._ruled = ruled.astype(np.int8).reshape(self.lattice.dims)
+            relaxed = scorer.measure.relaxed(self._floors.reshape(-1), found)
+            self._floors = relaxed.reshape(self.lattice.dims)
+            self._all_relaxed = True
+
+    def _relaxed(self, node: Node, floor: float) -> float:
+        if self._all_relaxed:
+            return floor
+        return float(self.scorer.measure.relaxed(floor, self.scorer.relaxed(node)))
+
+    def _exact(self, node: Node) -> Score:
+        score = self.scorer.exact(node)
+        if score.rules_out:
+            self._ruled[self.lattice.below(node)] = _OUT
+        return score
 
     def _is_ruled_out(self, node: Node) -> bool:
         """Tell whether a node suppresses too many rows for certain, learning about others on the way."""
@@ -101,9 +102,8 @@ class Search:
         """Search the cheapest path from a node to the top for the highest node that is ruled out, by halving."""
         path = [node]
         while True:
-            unknown = [
-                up for up in self.lattice.successors(path[-1]) if self._ruled[self.lattice.place(up)] != _OPEN
-            ]
+            above = self.lattice.successors(path[-1])
+            unknown = [up for up in above if self._ruled[self.lattice.place(up)] != _OPEN]
             if not unknown:
                 break
             path.append(min(unknown, key=lambda up: float(self._floors[self.lattice.place(up)])))
@@ -119,39 +119,24 @@ class Search:
 
     def _rule(self, node: Node) -> None:
         """Rule out a node and all below it, or leave it open; classes too small stay few on the way up."""
-        if self._relaxed_stats(node).suppressed > self.limit:
-            self._ruled[self.lattice.below(node)] = _OUT
-        elif self.classes is self.sizes:
-            self._ruled[self.lattice.above(node)] = _OPEN
-        else:
+        if self.scorer.has_sensitive:
             self._ruled[self.lattice.place(node)] = _OPEN
             self._exact(node)
-
-    def _relaxed_stats(self, node: Node) -> Stats:
-        if node not in self._stats:
-            stats = self.sizes.stats(node, self.smallest, self.limit, self.measure.weights)
-            self._stats[node] = stats
-            if stats.suppressed > self.limit:
-                self.scores[node] = Score(node, np.inf, stats.suppressed, feasible=False, exact=False)
-        return self._stats[node]
-
-    def _relaxed(self, node: Node) -> float:
-        return self.measure.relaxed(node, self._relaxed_stats(node))
-
-    def _exact(self, node: Node) -> Score:
-        """Ask the guarantee about every class of a node; what must fail however it is divided rules out all below."""
-        if node in self.scores:
-            return self.scores[node]
-        groups, keys = self.classes.groups(node)
-        kept = kept_groups(self.guarantee, groups, limit=self.limit)
-        suppressed = int(groups.sizes[~kept].sum())
-        if suppressed > self.limit or not kept.any():
-            score = Score(node, np.inf, suppressed, feasible=False, exact=True)
-            if self.guarantee.failing_at_least(groups, moved=self._moved).sum() > self.limit:
-                self._ruled[self.lattice.below(node)] = _OUT
+        elif self.scorer.relaxed(node).suppressed > self.scorer.limit:
+            self._ruled[self.lattice.below(node)] = _OUT
         else:
-            codes = [self.classes.codes(keys[~kept], column) for column in range(len(node))]
-            cost = self.measure.exact(node, Dropped(groups.sizes[~kept], codes), groups.sizes[kept])
-            score = Score(node, cost, suppressed, feasible=True, exact=True)
-        self.scores[node] = score
-        return score
+            self._ruled[self.lattice.above(node)] = _OPEN
+
+
+def score_all(scorer: Scorer) -> Visited:
+    """Score every node of a lattice."""
+    lattice, measure = scorer.lattice, scorer.measure
+    if not (scorer.guarantee.by_size and scorer.is_packed and measure.relaxed_is_exact):
+        for number in range(lattice.n_nodes):
+            scorer.exact(lattice.node(number))
+        return scorer.visited()
+    found = visit_all(lattice, measure.weights, scorer.smallest, scorer.limit)
+    feasible = (found.suppressed <= scorer.limit) & (found.kept > 0)
+    cost = np.where(feasible, measure.relaxed(measure.floors().reshape(-1), found), np.inf)
+    levels = np.stack(np.unravel_index(np.arange(cost.size), lattice.dims), axis=1) + np.array(lattice.bottom)
+    return Visited(lattice.names, levels, cost, found.suppressed, feasible, np.ones(cost.size, np.bool_))

@@ -27,12 +27,16 @@ def visit_all(lattice: Lattice, weights: FloatArray, smallest: int, limit: int) 
     first, _, counts = distinct(keys, lattice.table.tuples.counts)
     n_nodes = lattice.n_nodes
     found = Found(
-        np.zeros(n_nodes, np.int64), np.zeros(n_nodes), np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
+        np.zeros(n_nodes, np.int64),
+        np.zeros(n_nodes),
+        np.zeros(n_nodes, np.int64),
+        np.zeros(n_nodes, np.int64),
     )
     outermost = range(int(fields.dims[0])) if len(order) > 1 else range(1)
     with ThreadPoolExecutor(_THREADS) as pool:
         jobs = [
-            pool.submit(visit, keys[first], counts, fields, level, smallest, limit, found) for level in outermost
+            pool.submit(visit, keys[first], counts, fields, level, smallest, limit, found)
+            for level in outermost
         ]
         for job in jobs:
             job.result()
@@ -40,17 +44,21 @@ def visit_all(lattice: Lattice, weights: FloatArray, smallest: int, limit: int) 
 
 
 def _order(lattice: Lattice) -> list[int]:
-    """Put the column with the most levels innermost, where they cost least, and large columns next to it."""
-    columns = sorted(range(len(lattice.names)), key=lambda column: lattice.card(column, lattice.bottom[column]))
-    innermost = max(columns, key=lambda column: lattice.dims[column])
-    return [column for column in columns if column != innermost] + [innermost]
+    """Put the column with the most levels innermost, where they cost least, and the others by falling levels."""
+    innermost, *others = sorted(
+        range(len(lattice.names)),
+        key=lambda column: (-lattice.dims[column], -lattice.card(column, lattice.bottom[column])),
+    )
+    return [*others, innermost]
 
 
 def _fields(lattice: Lattice, weights: FloatArray, order: list[int]) -> Fields:
     cards = [lattice.card(column, lattice.bottom[column]) for column in order]
     bits = np.array([max(int(card - 1).bit_length(), 1) for card in cards], np.int64)
     dims = np.array([lattice.dims[column] for column in order], np.int64)
-    strides = np.array([int(np.prod(lattice.dims[column + 1 :], dtype=np.int64)) for column in order], np.int64)
+    strides = np.array(
+        [int(np.prod(lattice.dims[column + 1 :], dtype=np.int64)) for column in order], np.int64
+    )
     start = np.zeros((len(order), int(dims.max())), np.int64)
     parents, losses = [], []
     at = 0
