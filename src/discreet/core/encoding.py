@@ -82,10 +82,7 @@ def kind_of(type_: pa.DataType, column: str) -> Kind:
 
 def cleaned(array: pa.Array | pa.ChunkedArray, column: str) -> pa.Array:
     """Bring a column into one plain chunk: dictionaries decoded, one type of text, NaN as null, no infinity."""
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    array = combined(array)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
@@ -102,6 +99,31 @@ def cleaned(array: pa.Array | pa.ChunkedArray, column: str) -> pa.Array:
                 f"Column '{column}' holds infinite values ({infinite} rows); clean or drop them first."
             )
     return array
+
+
+def spell(array: pa.Array | pa.ChunkedArray, column: str) -> tuple[pa.Array, CodeArray]:
+    """Give a column's distinct values, cleaned, and the place of each row's value among them."""
+    if isinstance(array, pa.ChunkedArray) and pa.types.is_dictionary(array.type):
+        array = array.unify_dictionaries()
+    array = combined(array)
+    if not pa.types.is_dictionary(array.type):
+        array = cleaned(array, column)
+        kind_of(array.type, column)
+        array = array.dictionary_encode()
+    values = cleaned(array.dictionary, column)
+    places = pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32) + np.int32(1)
+    used = np.bincount(places, minlength=len(values) + 1) > 0
+    values = pa.concat_arrays([pa.nulls(1, values.type), values]).filter(pa.array(used))
+    return values, (np.cumsum(used, dtype=np.int32) - np.int32(1))[places]
+
+
+def combined(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Bring a column into one chunk."""
+    if not isinstance(array, pa.ChunkedArray):
+        return array
+    if array.num_chunks == 1:
+        return array.chunk(0)
+    return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
 
 
 def domain_of(array: pa.Array) -> pa.Array:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import CodeArray
-from discreet.core.encoding import Encoded, cleaned
+from discreet.core.encoding import Encoded, cleaned, spell
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.pseudonym import pseudonyms
 from discreet.core.source import Recoding, Replacement, Tuples
@@ -24,6 +24,7 @@ class FrameSource:
         self.names = tuple(frame.columns)
         self._frame = frame
         self._lazy = lazy
+        self._spelled: dict[str, tuple[pa.Array, CodeArray]] = {}
 
     @classmethod
     def of(cls, native: Any) -> FrameSource:
@@ -40,24 +41,27 @@ class FrameSource:
         return cls(native, frame, lazy=False)
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Give columns as cleaned Arrow arrays."""
-        return {name: self._column(name) for name in names}
+        """Give the distinct values of columns; where each row's lies among them is kept until tuples are counted."""
+        self._spelled = {name: spell(self._arrow(name), name) for name in names}
+        return {name: values for name, (values, _) in self._spelled.items()}
 
-    def _column(self, name: str) -> pa.Array:
+    def _arrow(self, name: str) -> pa.Array | pa.ChunkedArray:
         try:
-            array = self._frame.get_column(name).to_arrow()
+            return self._frame.get_column(name).to_arrow()
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, OverflowError):
             raise SchemaError(
                 f"Column '{name}' mixes types; make it one type, such as text, first."
             ) from None
-        return cleaned(array, name)
 
     def tuples(self, encoded: Sequence[Encoded]) -> Tuples:
         """Encode the rows column by column, and count the distinct ones."""
         from discreet.kernels.grouping import distinct, pack
 
         dtype = np.min_scalar_type(max(book.n_codes for book in encoded))
-        columns = [book.encode(self._column(book.name)).astype(dtype) for book in encoded]
+        columns = []
+        for book in encoded:
+            values, places = self._spelled.pop(book.name, None) or spell(self._arrow(book.name), book.name)
+            columns.append(book.encode(values).astype(dtype)[places])
         first, rows, counts = distinct(pack(columns, [book.n_codes for book in encoded]))
         codes = np.empty((first.size, len(columns)), dtype)
         for number, column in enumerate(columns):
@@ -80,7 +84,7 @@ class FrameSource:
             column = [book.name for book in recoding.encoded].index(name)
             replaced[name] = spelled(replacement, recoding.tuples.codes[tuple_of_row[order], column])
         for name, key in recoding.pseudonyms.items():
-            replaced[name] = pseudonyms(self._column(name).take(pa.array(order)), key)
+            replaced[name] = pseudonyms(cleaned(self._arrow(name), name).take(pa.array(order)), key)
         return self._joined(recoding.columns, replaced, order)
 
     def _joined(self, columns: tuple[str, ...], replaced: dict[str, pa.Array], order: Any) -> Any:

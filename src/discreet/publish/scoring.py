@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from discreet.publish.suppression import kept_groups
 
 @dataclass(frozen=True)
 class Score:
-    """What a node costs, and the rows it suppresses; where it is not exact, at least that.
+    """What a node costs, the rows it suppresses and the classes it keeps; where it is not exact, at least and at most.
 
     A node that suppresses too many rows has an infinite cost. ``rules_out`` tells that so does everything below it.
     """
@@ -27,12 +28,16 @@ class Score:
     suppressed: int
     feasible: bool
     exact: bool
+    classes: int
     rules_out: bool = False
 
 
 @dataclass(frozen=True, repr=False)
 class Visited:
-    """Nodes that were looked at, as arrays: levels, cost, suppressed rows, whether feasible, and if that is sure."""
+    """Nodes that were looked at, as arrays: levels, cost, suppressed rows, kept classes, feasible or not, exact or not.
+
+    A node's mean risk is its kept classes over its kept rows.
+    """
 
     names: tuple[str, ...]
     levels: IntArray
@@ -40,6 +45,7 @@ class Visited:
     suppressed: IntArray
     feasible: BoolArray
     exact: BoolArray
+    classes: IntArray
 
     def __repr__(self) -> str:
         return f"Visited({self.cost.size} nodes, {int(self.feasible.sum())} feasible)"
@@ -73,8 +79,8 @@ class Scorer:
             stats = self.sizes.stats(node, self.smallest, self.limit, self.measure.weights)
             self._stats[node] = stats
             if stats.suppressed > self.limit:
-                infinite = float("inf")
-                self.scores[node] = Score(node, infinite, stats.suppressed, False, False, rules_out=True)
+                score = Score(node, math.inf, stats.suppressed, False, False, stats.kept, rules_out=True)
+                self.scores[node] = score
         return stats
 
     def exact(self, node: Node) -> Score:
@@ -84,15 +90,17 @@ class Scorer:
             return known
         groups, codes = self.classes.groups(node)
         kept = kept_groups(self.guarantee, groups, limit=self.limit)
-        suppressed = int(groups.sizes[~kept].sum())
+        suppressed, n_kept = int(groups.sizes[~kept].sum()), int(kept.sum())
         if suppressed > self.limit or not kept.any():
             moved = self.limit / self.lattice.table.n_rows
             failing = self.guarantee.failing_at_least(groups, moved=moved).sum()
-            score = Score(node, float("inf"), suppressed, False, True, rules_out=bool(failing > self.limit))
+            score = Score(
+                node, math.inf, suppressed, False, True, n_kept, rules_out=bool(failing > self.limit)
+            )
         else:
             dropped = Dropped(groups.sizes[~kept], [codes(column)[~kept] for column in range(len(node))])
             cost = self.measure.exact(node, dropped, groups.sizes[kept])
-            score = Score(node, cost, suppressed, feasible=True, exact=True)
+            score = Score(node, cost, suppressed, feasible=True, exact=True, classes=n_kept)
         self.scores[node] = score
         return score
 
@@ -111,4 +119,5 @@ class Scorer:
             np.array([score.suppressed for score in scores], np.int64),
             np.array([score.feasible for score in scores], np.bool_),
             np.array([score.exact for score in scores], np.bool_),
+            np.array([score.classes for score in scores], np.int64),
         )

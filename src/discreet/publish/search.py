@@ -139,4 +139,5 @@ def score_all(scorer: Scorer) -> Visited:
     feasible = (found.suppressed <= scorer.limit) & (found.kept > 0)
     cost = np.where(feasible, measure.relaxed(measure.floors().reshape(-1), found), np.inf)
     levels = np.stack(np.unravel_index(np.arange(cost.size), lattice.dims), axis=1) + np.array(lattice.bottom)
-    return Visited(lattice.names, levels, cost, found.suppressed, feasible, np.ones(cost.size, np.bool_))
+    exact = np.ones(cost.size, np.bool_)
+    return Visited(lattice.names, levels, cost, found.suppressed, feasible, exact, found.kept)
