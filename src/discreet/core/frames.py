@@ -60,7 +60,9 @@ class FrameSource:
         dtype = np.min_scalar_type(max(book.n_codes for book in encoded))
         columns = []
         for book in encoded:
-            values, places = self._spelled.pop(book.name, None) or spell(self._arrow(book.name), book.name)
+            if book.name not in self._spelled:
+                self._spelled[book.name] = spell(self._arrow(book.name), book.name)
+            values, places = self._spelled.pop(book.name)
             columns.append(book.encode(values).astype(dtype)[places])
         first, rows, counts = distinct(pack(columns, [book.n_codes for book in encoded]))
         codes = np.empty((first.size, len(columns)), dtype)

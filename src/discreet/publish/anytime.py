@@ -1,9 +1,10 @@
 """Anytime search of a lattice too large to visit: descents from feasible nodes until the time is up, and a bound.
 
-A descent lowers one column at a time, always the feasible step that costs least, until none is left. The next one
-starts from the best node with a few columns raised at random, so that other valleys are found. The bound comes from
-small groups of columns: whatever the whole costs, each group's share of it is no less than the best for that group
-alone, because classes only grow when the other columns are left out.
+A descent lowers columns in a random order that favours those that gain most, from the top or from the best node with
+some columns raised. What it finds, if it is near the best, is improved step by step: down in one column, or down in
+one and up in another. Nodes below one that suppresses too many rows for certain are passed over. The bound comes from small groups of columns:
+whatever the whole costs, each group's share of it is no less than the best for that group alone, because classes only
+grow when the other columns are left out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from discreet.publish.scoring import Score, Scorer
 from discreet.publish.search import Search
 
 _GROUP_NODES = 400
-_BOUND_SHARE = 0.2
+_BOUND_SHARE = 0.1
+_FRESH = 0.3
+_NEAR = 1.05
 
 
 class Anytime:
@@ -34,52 +37,96 @@ class Anytime:
         self.deadline = deadline
         self.rng = rng
         self.bound = 0.0
+        self._out = np.empty((0, len(self.lattice.names)), np.int64)
 
     def best(self) -> Score | None:
         """Find the best node that can be found in the time given."""
         begun = time.monotonic()
-        best = self._descend(self.lattice.top)
+        best = self._improved(self._descent(self.lattice.top))
         if best is not None and self.scorer.measure.aggregate == "mean":
             self.bound = self._bounded(begun + _BOUND_SHARE * (self.deadline - begun))
         while best is not None and not self._is_over() and best.cost > self.bound:
-            found = self._descend(self._raised(best.node))
+            start = self.lattice.top if self.rng.random() < _FRESH else self._raised(best.node)
+            found = self._descent(start)
+            if found is not None and found.cost < _NEAR * best.cost:
+                found = self._improved(found)
             if found is not None and found.cost < best.cost:
                 best = found
         return best or self.scorer.best()
 
-    def _descend(self, node: Node) -> Score | None:
-        """Go down from a node, step by cheapest step, to one whose steps down all cost more or break the promise."""
-        here = self.scorer.exact(node)
-        if not here.feasible:
-            return None
-        while not self._is_over():
-            below = sorted(self.lattice.predecessors(here.node), key=self.scorer.measure.floor)
-            steps: list[Score] = []
-            for down in below:
-                if steps and self.scorer.measure.floor(down) >= steps[0].cost:
+    def _descent(self, node: Node) -> Score | None:
+        """Lower columns one by one, in a random order that favours those that gain most, while the promise holds."""
+        here = self._score(node)
+        measure = self.scorer.measure
+        while here is not None and not self._is_over():
+            floor = measure.floor(here.node)
+            below = self.lattice.predecessors(here.node)
+            gains = [(floor - measure.floor(down)) * self.rng.random() for down in below]
+            found = None
+            for at in np.argsort(gains)[::-1]:
+                found = self._score(below[at])
+                if found is not None or self._is_over():
                     break
-                score = self.scorer.exact(down)
-                if score.feasible:
-                    steps = sorted([*steps, score], key=lambda step: step.cost)
-                if self._is_over():
-                    break
-            if not steps or steps[0].cost >= here.cost:
-                return here
-            here = steps[0]
+            if found is None:
+                break
+            here = found
         return here
 
+    def _improved(self, here: Score | None) -> Score | None:
+        """Go from a node to one that no step improves."""
+        if here is None:
+            return None
+        while not self._is_over():
+            better = self._step(here, self.lattice.predecessors(here.node), first=False)
+            better = better or self._step(here, self._swaps(here.node), first=True)
+            if better is None:
+                break
+            here = better
+        return here
+
+    def _step(self, here: Score, steps: list[Node], *, first: bool) -> Score | None:
+        """Find the first step that costs less, or the one that costs least."""
+        best: Score | None = None
+        for node in sorted(steps, key=self.scorer.measure.floor):
+            limit = here.cost if best is None else best.cost
+            if self.scorer.measure.floor(node) >= limit or self._is_over():
+                break
+            score = self._score(node)
+            if score is not None and score.cost < limit:
+                best = score
+                if first:
+                    break
+        return best
+
+    def _swaps(self, node: Node) -> list[Node]:
+        """Give the nodes one level down in one column and one up in another."""
+        return [
+            up
+            for down in self.lattice.predecessors(node)
+            for up in self.lattice.successors(down)
+            if up != node
+        ]
+
+    def _score(self, node: Node) -> Score | None:
+        """Give the score of a node that keeps the promise; None if it breaks it, or must."""
+        if (np.array(node) <= self._out).all(axis=1).any():
+            return None
+        score = self.scorer.exact(node)
+        if score.rules_out:
+            self._out = np.concatenate([self._out[~(self._out <= node).all(axis=1)], [node]])
+        return score if score.feasible else None
+
     def _raised(self, node: Node) -> Node:
-        """Raise a few columns of a node at random, until it keeps the promise."""
+        """Raise some columns of a node at random, until it keeps the promise."""
         levels = list(node)
         while True:
             low = [column for column, level in enumerate(levels) if level < self.lattice.top[column]]
             if not low:
                 return tuple(levels)
-            for column in self.rng.choice(
-                low, size=min(len(low), 1 + int(self.rng.integers(3))), replace=False
-            ):
+            n_raised = int(self.rng.integers(1, len(low) + 1))
+            for column in self.rng.choice(low, size=n_raised, replace=False):
                 levels[column] = int(self.rng.integers(levels[column] + 1, self.lattice.top[column] + 1))
-            if self._is_over() or self.scorer.exact(tuple(levels)).feasible:
+            if self._is_over() or self._score(tuple(levels)) is not None:
                 return tuple(levels)
 
     def _bounded(self, deadline: float) -> float:

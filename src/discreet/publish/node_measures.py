@@ -9,6 +9,7 @@ from functools import reduce
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.kernels.lattice import Stats
@@ -16,6 +17,7 @@ from discreet.kernels.lattice_visit import Found
 from discreet.publish.lattice import Lattice, Node
 
 Aggregate = Literal["mean", "maximum", "geometric"]
+_ROUGHNESS = 1e-5
 Costs: TypeAlias = Any
 """A cost, or an array of costs."""
 
@@ -57,9 +59,14 @@ class NodeMeasure(ABC):
         self.n_rows = lattice.table.n_rows
         self.columns = [self._column(column) for column in range(len(weights))]
 
-    def floors(self) -> FloatArray:
-        """Give a lower bound of every node's cost, as an array over the lattice."""
-        return self._joined(self.columns, outer=True)
+    def floors(self, *, rough: bool = False) -> NDArray[Any]:
+        """Give a lower bound of every node's cost, as an array over the lattice; a rough one is a little lower."""
+        if not rough:
+            return self._joined(self.columns, outer=True)
+        single = [column.astype(np.float32) for column in self.columns]
+        floors: NDArray[Any] = self._joined(single, outer=True).astype(np.float32, copy=False)
+        floors *= np.float32(1 - _ROUGHNESS)
+        return floors
 
     def floor(self, node: Node) -> float:
         """Give the lower bound of one node's cost."""
@@ -80,8 +87,10 @@ class NodeMeasure(ABC):
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
         """Give a node's cost: the classes dropped, and the sizes of those kept."""
 
-    def _joined(self, columns: Sequence[FloatArray], *, outer: bool = False) -> FloatArray:
-        weighted = [weight * column for weight, column in zip(self.weights, columns, strict=True)]
+    def _joined(self, columns: Sequence[NDArray[Any]], *, outer: bool = False) -> NDArray[Any]:
+        weighted = [
+            column * column.dtype.type(weight) for weight, column in zip(self.weights, columns, strict=True)
+        ]
         join: Callable[..., FloatArray]
         if self.aggregate == "maximum":
             join = np.maximum.outer if outer else np.maximum

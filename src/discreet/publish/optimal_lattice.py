@@ -21,8 +21,13 @@ from discreet.publish.lattice import Lattice
 from discreet.publish.suppression import kept_groups
 
 MEASURES = ("loss", "entropy", "discernibility", "average_class_size", "height", "precision")
-LARGEST_SEARCH = 2_000_000
-"""A lattice of more nodes is searched only against the clock."""
+SMALL_SEARCH = 1_000_000
+"""Against the clock, a lattice of more nodes is searched by descents first."""
+LARGEST_VISIT = 5_000_000
+"""A lattice of more nodes is not visited whole."""
+LARGEST_SEARCH = 20_000_000
+"""A lattice of more nodes is searched by descents only."""
+_DESCENTS_SHARE = 0.6
 
 
 class OptimalLattice:
@@ -50,7 +55,7 @@ class OptimalLattice:
     visit
         ``"best"`` looks only at nodes that may be the best; ``"all"`` scores every node, for the whole trade-off.
     time_limit
-        Seconds after which the best so far will do; needed where the lattice has more than two million nodes.
+        Seconds after which the best so far will do; needed where the lattice has more than 20 million nodes.
     random_state
         Seeds the order of the rows, and the descents of a search against the clock.
 
@@ -134,18 +139,23 @@ class OptimalLattice:
         from discreet.publish.anytime import Anytime
         from discreet.publish.search import Search
 
-        deadline = None if self.time_limit is None else begun + self.time_limit
-        search: Search | Anytime
+        self._refuse_large(lattice)
+        bound = 0.0
+        if self.time_limit is not None and lattice.n_nodes > SMALL_SEARCH:
+            share = 1.0 if lattice.n_nodes > LARGEST_SEARCH else _DESCENTS_SHARE
+            descents = Anytime(
+                scorer, deadline=begun + share * self.time_limit, rng=generator(self.random_state, owner=self)
+            )
+            descents.best()
+            bound = descents.bound
         if lattice.n_nodes <= LARGEST_SEARCH:
-            search = Search(scorer, deadline=deadline)
-        else:
-            self._refuse_large(lattice)
-            rng = generator(self.random_state, owner=self)
-            search = Anytime(scorer, deadline=math.inf if deadline is None else deadline, rng=rng)
-        best = search.best()
+            search = Search(scorer, deadline=None if self.time_limit is None else begun + self.time_limit)
+            search.best()
+            bound = max(bound, search.bound)
+        best = scorer.best()
         if best is None:
-            return None, math.inf, search.bound
-        return best.node, best.cost, min(search.bound, best.cost)
+            return None, math.inf, bound
+        return best.node, best.cost, min(bound, best.cost)
 
     def _scorer(self, lattice: Lattice) -> Any:
         from discreet.publish.node_measures import MEASURES as KINDS
@@ -167,7 +177,8 @@ class OptimalLattice:
         return np.asarray(weights / weights.max(), np.float64)
 
     def _refuse_large(self, lattice: Lattice) -> None:
-        if lattice.n_nodes > LARGEST_SEARCH and (self.visit == "all" or self.time_limit is None):
+        largest = LARGEST_VISIT if self.visit == "all" else LARGEST_SEARCH
+        if lattice.n_nodes > largest and (self.visit == "all" or self.time_limit is None):
             raise ParameterError(
                 f"The lattice has {lattice.n_nodes:,} nodes, too many to visit them all: give a time_limit in seconds "
                 "for the best that can be found in that time, or narrow it with lowest and highest."

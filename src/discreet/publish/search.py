@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,6 +21,9 @@ from discreet.publish.visit import visit_all
 
 _RELAXED, _EXACT = 1, 2
 _OUT, _UNKNOWN, _OPEN = -1, 0, 1
+_ONE_BAND = 2_000_000
+_BAND = 500_000
+_SAMPLE = 100_000
 
 
 class Search:
@@ -32,41 +37,56 @@ class Search:
         self.lattice = scorer.lattice
         self.deadline = deadline
         self.bound = 0.0
-        self._floors = scorer.measure.floors()
+        self._floors = scorer.measure.floors(rough=self.lattice.n_nodes > _ONE_BAND)
         self._ruled = np.full(self.lattice.dims, _UNKNOWN, np.int8)
         self._all_relaxed = False
 
     def best(self) -> Score | None:
         """Find the node with the least cost among those that keep the promise; the best so far at the deadline."""
         self._start()
-        order = np.argsort(self._floors, axis=None, kind="stable")
-        floors, ruled = self._floors.reshape(-1), self._ruled.reshape(-1)
+        floors = self._floors.reshape(-1)
         queue: list[tuple[float, int, Node]] = []
-        at = 0
+        coming = self._by_floor()
+        number = next(coming, None)
         while True:
-            while at < order.size and ruled[order[at]] == _OUT:
-                at += 1
-            floor = float(floors[order[at]]) if at < order.size else np.inf
+            floor = np.inf if number is None else float(floors[number])
             self.bound = min(floor, queue[0][0]) if queue else floor
             if np.isinf(self.bound) or (self.deadline is not None and time.monotonic() > self.deadline):
                 return self.scorer.best()
-            if queue and queue[0][0] <= floor:
-                _, stage, node = heapq.heappop(queue)
-                score = self._exact(node)
-                if stage == _EXACT:
-                    return score
-                if score.feasible:
-                    heapq.heappush(queue, (score.cost, _EXACT, node))
+            if number is not None and not (queue and queue[0][0] <= floor):
+                self._enqueue(queue, self.lattice.node(number))
+                number = next(coming, None)
                 continue
-            node = self.lattice.node(int(order[at]))
-            at += 1
-            if self._is_ruled_out(node):
-                continue
-            known = self.scorer.scores.get(node)
-            if known is None:
-                heapq.heappush(queue, (self._relaxed(node, floor), _RELAXED, node))
-            elif known.feasible:
-                heapq.heappush(queue, (known.cost, _EXACT, node))
+            _, stage, node = heapq.heappop(queue)
+            score = self._exact(node)
+            if stage == _EXACT:
+                return score
+            if score.feasible:
+                heapq.heappush(queue, (score.cost, _EXACT, node))
+
+    def _enqueue(self, queue: list[tuple[float, int, Node]], node: Node) -> None:
+        """Put a node that is not ruled out into the queue, by the best bound that is known of it."""
+        if self._is_ruled_out(node):
+            return
+        known = self.scorer.scores.get(node)
+        if known is None:
+            heapq.heappush(queue, (self._relaxed(node), _RELAXED, node))
+        elif known.feasible:
+            heapq.heappush(queue, (known.cost, _EXACT, node))
+
+    def _by_floor(self) -> Iterator[int]:
+        """Give the nodes not ruled out by then, lowest floor first; a large lattice is sorted band by band."""
+        floors, ruled = self._floors.reshape(-1), self._ruled.reshape(-1)
+        if floors.size <= _ONE_BAND:
+            edges = np.array([-np.inf, np.inf])
+        else:
+            shares = np.linspace(0, 1, 1 + floors.size // _BAND)[1:-1]
+            edges = np.unique([-np.inf, *np.quantile(floors[:: floors.size // _SAMPLE], shares), np.inf])
+        for low, high in pairwise(edges):
+            band = np.flatnonzero((floors >= low) & (floors < high) & (ruled != _OUT))
+            for number in band[np.argsort(floors[band], kind="stable")].tolist():
+                if ruled[number] != _OUT:
+                    yield number
 
     def _start(self) -> None:
         """Prepare: with no limit every node is open; where floors tell nothing, all nodes are looked at first."""
@@ -81,10 +101,11 @@ class Search:
             self._floors = relaxed.reshape(self.lattice.dims)
             self._all_relaxed = True
 
-    def _relaxed(self, node: Node, floor: float) -> float:
+    def _relaxed(self, node: Node) -> float:
         if self._all_relaxed:
-            return floor
-        return float(self.scorer.measure.relaxed(floor, self.scorer.relaxed(node)))
+            return float(self._floors[self.lattice.place(node)])
+        measure = self.scorer.measure
+        return float(measure.relaxed(measure.floor(node), self.scorer.relaxed(node)))
 
     def _exact(self, node: Node) -> Score:
         score = self.scorer.exact(node)
@@ -99,7 +120,10 @@ class Search:
         return bool(self._ruled[self.lattice.place(node)] == _OUT)
 
     def _probe(self, node: Node) -> None:
-        """Search the cheapest path from a node to the top for the highest node that is ruled out, by halving."""
+        """Search the cheapest path from a node to the top for the highest node that is ruled out, by halving.
+
+        Against the clock the node above it is scored as well: it is often a good one.
+        """
         path = [node]
         while True:
             above = self.lattice.successors(path[-1])
@@ -116,6 +140,8 @@ class Search:
                 low = middle + 1
             else:
                 high = middle - 1
+        if self.deadline is not None and low < len(path):
+            self._exact(path[low])
 
     def _rule(self, node: Node) -> None:
         """Rule out a node and all below it, or leave it open; classes too small stay few on the way up."""
