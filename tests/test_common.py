@@ -45,6 +45,22 @@ PUBLISHERS: dict[str, list[Publisher]] = {
         ),
         lambda guarantee, **more: publish.OptimalLattice(guarantee, visit="all", max_suppressed=0.1, **more),
     ],
+    "LocalRecoding": [
+        lambda guarantee, **more: publish.LocalRecoding(publish.OptimalLattice(guarantee), **more),
+        lambda guarantee, **more: publish.LocalRecoding(
+            publish.OptimalLattice(guarantee, measure="discernibility", max_suppressed=0.2), max_rounds=5, **more
+        ),
+    ],
+    "Samarati": [
+        lambda guarantee, **more: publish.Samarati(guarantee, **more),
+        lambda guarantee, **more: publish.Samarati(guarantee, max_suppressed=0.2, **more),
+    ],
+    "Incognito": [
+        lambda guarantee, **more: publish.Incognito(guarantee, **more),
+        lambda guarantee, **more: publish.Incognito(
+            guarantee, max_suppressed=0.2, super_roots=False, precompute=False, **more
+        ),
+    ],
     "Generalization": [
         lambda guarantee, **more: publish.Generalization(
             guarantee,

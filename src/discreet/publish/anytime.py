@@ -2,9 +2,9 @@
 
 A descent lowers columns in a random order that favours those that gain most, from the top or from the best node with
 some columns raised. What it finds, if it is near the best, is improved step by step: down in one column, or down in
-one and up in another. Nodes below one that suppresses too many rows for certain are passed over. The bound comes from small groups of columns:
-whatever the whole costs, each group's share of it is no less than the best for that group alone, because classes only
-grow when the other columns are left out.
+one and up in another. Nodes below one that suppresses too many rows for certain are passed over. The bound comes from
+small groups of columns: whatever the whole costs, each group's share of it is no less than the best for that group
+alone, because classes only grow when the other columns are left out.
 """
 
 from __future__ import annotations
