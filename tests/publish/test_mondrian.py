@@ -169,7 +169,9 @@ def test_wide_sparse_codes_take_the_sorted_path() -> None:
 
 def test_parameters_are_checked() -> None:
     table = numbers([1, 2])
-    with pytest.raises(ParameterError, match=r"'strict' parameter of Mondrian must be a bool\. Got 1 instead\."):
+    with pytest.raises(
+        ParameterError, match=r"'strict' parameter of Mondrian must be a bool\. Got 1 instead\."
+    ):
         Mondrian(KAnonymity(1), strict=1).release(table)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'report' parameter of Mondrian"):
         Mondrian(KAnonymity(1), report="median").release(table)  # type: ignore[arg-type]

@@ -45,23 +45,29 @@ def described_values(labels: Encoded, values: Encoded) -> BoolArray:
     exact = pc.index_in(texts(values.values), value_set=written).to_numpy(zero_copy_only=False)
     named = np.flatnonzero(~np.isnan(exact.astype(np.float64)))
     described[exact[named].astype(np.int64) + 1, named + 1] = True
+    nodes = (
+        set()
+        if values.hierarchy is None
+        else _describe_nodes(described, written.to_pylist(), values.hierarchy)
+    )
     for code, meaning in enumerate(meanings, start=1):
         if isinstance(meaning, Any_):
             described[code] = True
-        elif not isinstance(meaning, Exact) or kind_of(values.values.type) != "text":
+        elif code not in nodes and (not isinstance(meaning, Exact) or kind_of(values.values.type) != "text"):
             described[code, 1:] |= meaning.covers(values.values)
-    if values.hierarchy is not None:
-        _describe_nodes(described, written.to_pylist(), values.hierarchy)
     return described
 
 
-def _describe_nodes(described: BoolArray, written: list[str], tree: Hierarchy) -> None:
-    """Add what labels stand for as names of a tree's nodes."""
+def _describe_nodes(described: BoolArray, written: list[str], tree: Hierarchy) -> set[int]:
+    """Add what labels stand for as names of a tree's nodes; gives the codes of those labels."""
     codes: dict[str | None, int] = {label: code for code, label in enumerate(written, start=1)}
+    named: set[int] = set()
     for level, names in zip(tree.levels[1:], tree.labels[1:], strict=True):
         for node, name in enumerate(names):
             if name in codes:
                 described[codes[name]] |= level == node
+                named.add(codes[name])
+    return named
 
 
 def label_costs(

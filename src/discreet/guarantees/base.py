@@ -310,7 +310,8 @@ def failing_share(measure: FloatArray, bound: float, highest: float) -> FloatArr
     Where the class measures more than the bound, its passing parts measure at most the bound and its failing parts at
     most the highest there is, and their weighted mean is no less than the whole's measure.
     """
-    if highest <= bound:
+    bound += TOLERANCE * max(1.0, abs(bound))
+    if highest <= bound + TOLERANCE:
         return np.zeros(measure.size)
     return np.clip((measure - bound) / (highest - bound) - TOLERANCE, 0.0, 1.0)
 

@@ -33,7 +33,6 @@ class KMap(Guarantee):
     k: int
     population: object
 
-    monotone: ClassVar[bool] = True
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "matching people of the population"
 

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InternalError, SchemaError
 from discreet.core.groups import Groups, SensitiveCounts
+from discreet.core.hierarchy import Hierarchy
 from discreet.core.params import FloatIn, OneOf, require
 from discreet.guarantees.base import Relation, SensitiveGuarantee, expected, failing_share
 
@@ -68,7 +69,7 @@ class TCloseness(SensitiveGuarantee):
     t: float
     distance: str | Matrix = "equal"
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
-    _farthest: dict[tuple[str, bytes], float] = field(
+    _farthest: dict[tuple[Hierarchy | None, bytes], float] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -108,7 +109,7 @@ class TCloseness(SensitiveGuarantee):
 
     def _highest(self, counts: SensitiveCounts) -> float:
         """Give the largest distance any class can have: that of a class with one value alone."""
-        key = (counts.name, counts.overall.tobytes())
+        key = (counts.hierarchy, counts.overall.tobytes())
         if key not in self._farthest:
             self._farthest[key] = float(self._score(_alone(counts)).max())
         return self._farthest[key]

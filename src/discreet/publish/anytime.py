@@ -23,6 +23,7 @@ _GROUP_NODES = 400
 _BOUND_SHARE = 0.1
 _FRESH = 0.3
 _NEAR = 1.05
+_LEAST_GAIN = 1e-9
 
 
 class Anytime:
@@ -43,7 +44,9 @@ class Anytime:
         """Find the best node that can be found in the time given."""
         begun = time.monotonic()
         best = self._improved(self._descent(self.lattice.top))
-        if best is not None and self.scorer.measure.aggregate == "mean":
+        while best is None and not self._is_over():
+            best = self._improved(self._descent(self._anywhere()))
+        if best is not None and self.scorer.measure.prunes and self.scorer.measure.aggregate == "mean":
             self.bound = self._bounded(begun + _BOUND_SHARE * (self.deadline - begun))
         while best is not None and not self._is_over() and best.cost > self.bound:
             start = self.lattice.top if self.rng.random() < _FRESH else self._raised(best.node)
@@ -55,13 +58,16 @@ class Anytime:
         return best or self.scorer.best()
 
     def _descent(self, node: Node) -> Score | None:
-        """Lower columns one by one, in a random order that favours those that gain most, while the promise holds."""
-        here = self._score(node)
+        """Lower columns one by one, in a random order that favours those that gain most, while the promise holds.
+
+        Gives the best node on the way, which need not be the last.
+        """
+        here = best = self._score(node)
         measure = self.scorer.measure
         while here is not None and not self._is_over():
             floor = measure.floor(here.node)
             below = self.lattice.predecessors(here.node)
-            gains = [(floor - measure.floor(down)) * self.rng.random() for down in below]
+            gains = [(floor - measure.floor(down) + _LEAST_GAIN) * self.rng.random() for down in below]
             found = None
             for at in np.argsort(gains)[::-1]:
                 found = self._score(below[at])
@@ -70,7 +76,13 @@ class Anytime:
             if found is None:
                 break
             here = found
-        return here
+            best = here if best is None or here.cost < best.cost else best
+        return best
+
+    def _anywhere(self) -> Node:
+        """Draw a node at random."""
+        bottom, top = self.lattice.bottom, self.lattice.top
+        return tuple(int(self.rng.integers(low, high + 1)) for low, high in zip(bottom, top, strict=True))
 
     def _improved(self, here: Score | None) -> Score | None:
         """Go from a node to one that no step improves."""

@@ -57,6 +57,8 @@ class Lattice:
 
     def place(self, node: Node) -> Node:
         """Give a node's place in an array over the lattice."""
+        if not any(self.bottom):
+            return node
         return tuple(level - low for level, low in zip(node, self.bottom, strict=True))
 
     def node(self, number: int) -> Node:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from discreet.publish.lattice import Lattice, Node
 from discreet.publish.optimal_lattice import OptimalLattice
 from discreet.publish.recipe import recipe_of, row_seed
 from discreet.publish.rounds import Recoded, Rounds, Spelling, Steps, ladder
-from discreet.publish.suppression import kept_groups
+from discreet.publish.suppression import allowed_rows, kept_groups
 
 
 class LocalRecoding:
@@ -100,7 +99,7 @@ class LocalRecoding:
         lattice = Lattice(table, lowest=self.start.lowest, highest=self.start.highest)
         weights = _weights(self.start, lattice)
         spelling = [Spelling.of(lattice, column) for column in range(len(lattice.names))]
-        limit = math.floor(self.start.max_suppressed * table.n_rows)
+        limit = allowed_rows(self.start.max_suppressed, table.n_rows)
         possible = []
         for recoded in self._recodings(lattice, weights, found):
             settled = _settled(self.guarantee, lattice, spelling, recoded)

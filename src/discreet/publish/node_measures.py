@@ -66,6 +66,7 @@ class NodeMeasure(ABC):
         single = [column.astype(np.float32) for column in self.columns]
         floors: NDArray[Any] = self._joined(single, outer=True).astype(np.float32, copy=False)
         floors *= np.float32(1 - _ROUGHNESS)
+        floors -= np.float32(_ROUGHNESS)
         return floors
 
     def floor(self, node: Node) -> float:

@@ -18,7 +18,7 @@ from discreet.core.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.generalization import release_node
 from discreet.publish.lattice import Lattice
-from discreet.publish.suppression import kept_groups
+from discreet.publish.suppression import allowed_rows, kept_groups, share_for
 
 MEASURES = ("loss", "entropy", "discernibility", "average_class_size", "height", "precision")
 SMALL_SEARCH = 1_000_000
@@ -27,7 +27,9 @@ LARGEST_VISIT = 5_000_000
 """A lattice of more nodes is not visited whole."""
 LARGEST_SEARCH = 20_000_000
 """A lattice of more nodes is searched by descents only."""
-_DESCENTS_SHARE = 0.6
+_DESCENTS_SHARE = 0.15
+_SECONDS_A_TUPLE = 5e-9
+_RECOUNTED = 20
 
 
 class OptimalLattice:
@@ -141,14 +143,19 @@ class OptimalLattice:
 
         self._refuse_large(lattice)
         bound = 0.0
-        if self.time_limit is not None and lattice.n_nodes > SMALL_SEARCH:
-            share = 1.0 if lattice.n_nodes > LARGEST_SEARCH else _DESCENTS_SHARE
+        in_order = lattice.n_nodes <= LARGEST_SEARCH
+        if self.time_limit is not None:
+            scorer.exact(lattice.top)
+            n_tuples = 0 if scorer.measure.prunes else lattice.table.tuples.counts.size
+            in_order = in_order and lattice.n_nodes * n_tuples * _SECONDS_A_TUPLE < self.time_limit / 2
+        if self.time_limit is not None and (lattice.n_nodes > SMALL_SEARCH or not in_order):
+            share = _DESCENTS_SHARE if in_order else 1.0
             descents = Anytime(
                 scorer, deadline=begun + share * self.time_limit, rng=generator(self.random_state, owner=self)
             )
             descents.best()
             bound = descents.bound
-        if lattice.n_nodes <= LARGEST_SEARCH:
+        if in_order:
             search = Search(scorer, deadline=None if self.time_limit is None else begun + self.time_limit)
             search.best()
             bound = max(bound, search.bound)
@@ -162,7 +169,7 @@ class OptimalLattice:
         from discreet.publish.scoring import Scorer
 
         measure = KINDS[self.measure](lattice, self._weights(lattice), self.aggregate)
-        limit = math.floor(self.max_suppressed * lattice.table.n_rows)
+        limit = allowed_rows(self.max_suppressed, lattice.table.n_rows)
         return Scorer(lattice, self.guarantee, measure, limit)
 
     def _weights(self, lattice: Lattice) -> FloatArray:
@@ -186,15 +193,14 @@ class OptimalLattice:
 
     def _infeasible(self, lattice: Lattice, scorer: Any) -> InfeasibleError:
         """Say how far the best node is from keeping the promise."""
-        groups, _ = scorer.classes.groups(lattice.top)
-        at_top = int(groups.sizes[~kept_groups(self.guarantee, groups)].sum())
-        exact = [score.suppressed for score in scorer.scores.values() if score.exact]
-        least = min([at_top, *exact])
-        n_rows = lattice.table.n_rows
-        if least >= n_rows:
-            remedy = "no share of suppressed rows would do: ask for less"
-        else:
-            remedy = f"allow max_suppressed={math.ceil(least / n_rows * 10_000) / 10_000:g} or ask for less"
+        scores = sorted(scorer.scores.values(), key=lambda score: int(score.suppressed))
+        least = n_rows = lattice.table.n_rows
+        for node in [lattice.top, *(score.node for score in scores[:_RECOUNTED])]:
+            groups, _ = scorer.classes.groups(node)
+            least = min(least, int(groups.sizes[~kept_groups(self.guarantee, groups)].sum()))
+        remedy = "ask for less, or allow more rows to be suppressed"
+        if least < n_rows:
+            remedy = f"allow max_suppressed={share_for(least, n_rows):g} or ask for less"
         return InfeasibleError(
             f"No generalisation keeps {self.guarantee} with at most {self.max_suppressed:.2%} of the rows suppressed: "
             f"the best node looked at suppresses {least} of {n_rows} rows ({least / n_rows:.2%}); {remedy}."
@@ -217,6 +223,9 @@ class OptimalLattice:
         require(self, "max_suppressed", self.max_suppressed, FloatIn(0, 1))
         require(self, "aggregate", self.aggregate, OneOf(("mean", "maximum", "geometric")))
         require(self, "visit", self.visit, OneOf(("best", "all")))
+        for name in ("weights", "lowest", "highest"):
+            by_column = InstanceOf((Mapping, type(None)), "None or a mapping from columns")
+            require(self, name, getattr(self, name), by_column)
         positive = FloatIn(0, closed="neither")
         require(self, "time_limit", self.time_limit, positive, InstanceOf((type(None),), "None"))
         require(self, "table", table, InstanceOf((Table,), "a Table"))

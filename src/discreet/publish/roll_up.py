@@ -53,7 +53,7 @@ class RollUp:
         keys = pack_fields(columns, shifts)
         first, _, counts = distinct(keys, table.tuples.counts)
         self._kept: dict[Node, Counted] = {lattice.bottom: (keys[first], counts)}
-        self._levels = np.array([lattice.bottom], np.int8)
+        self._levels = np.array([lattice.bottom], np.int16)
         self._sizes = np.array([first.size])
         self._room = _MOST_KEPT
         self._scratch = Scratch(first.size)
@@ -71,14 +71,14 @@ class RollUp:
         """Count the keys of a node, from the smallest known node below it."""
         if node in self._kept:
             return self._kept[node]
-        below = np.flatnonzero((self._levels <= np.array(node, np.int8)).all(axis=1))
+        below = np.flatnonzero((self._levels <= np.array(node, np.int16)).all(axis=1))
         nearest = below[np.argmin(self._sizes[below])]
         found = self._from(tuple(self._levels[nearest].tolist()), node)
         self.n_visited += 1
         if found[0].size <= self._room and 8 * found[0].size <= 7 * self._sizes[nearest]:
             self._room -= found[0].size
             self._kept[node] = found
-            self._levels = np.concatenate([self._levels, np.array([node], np.int8)])
+            self._levels = np.concatenate([self._levels, np.array([node], np.int16)])
             self._sizes = np.append(self._sizes, found[0].size)
         return found
 
@@ -161,8 +161,8 @@ class RollUp:
         parts = []
         for column, level in enumerate(node):
             if (column, level) not in self._losses:
-                self._losses[column, level] = weights[column] * self.lattice.losses(column, level)
-            parts.append(self._losses[column, level])
+                self._losses[column, level] = self.lattice.losses(column, level)
+            parts.append(weights[column] * self._losses[column, level])
         starts = np.cumsum([0, *[part.size for part in parts[:-1]]])
         return np.stack([self._shifts, self._bits, starts], axis=1), np.concatenate(parts)
 

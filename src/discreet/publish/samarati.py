@@ -20,7 +20,7 @@ from discreet.guarantees import Guarantee
 from discreet.publish.generalization import release_node
 from discreet.publish.lattice import Lattice, Node
 from discreet.publish.optimal_lattice import MEASURES
-from discreet.publish.suppression import kept_groups
+from discreet.publish.suppression import allowed_rows, kept_groups, share_for
 
 if TYPE_CHECKING:
     from discreet.publish.scoring import Score, Scorer
@@ -103,7 +103,7 @@ class MinimalGeneralization(ABC):
             )
         weights = np.array([table.schema[name].weight for name in lattice.names])
         measure = KINDS[self.measure](lattice, weights / weights.max(), "mean")
-        return Scorer(lattice, self.guarantee, measure, math.floor(self.max_suppressed * table.n_rows))
+        return Scorer(lattice, self.guarantee, measure, allowed_rows(self.max_suppressed, table.n_rows))
 
     def _infeasible(self, scorer: Scorer) -> InfeasibleError:
         """Say how many rows the best node looked at would suppress."""
@@ -112,7 +112,7 @@ class MinimalGeneralization(ABC):
         groups, *_ = lattice.groups(nearest.node)
         least = int(groups.sizes[~kept_groups(self.guarantee, groups)].sum())
         if least < n_rows:
-            remedy = f"allow max_suppressed={math.ceil(least / n_rows * 10_000) / 10_000:g} or ask for less"
+            remedy = f"allow max_suppressed={share_for(least, n_rows):g} or ask for less"
         else:
             remedy = "ask for less"
         return InfeasibleError(

@@ -15,6 +15,9 @@ from discreet.publish.node_measures import Dropped, NodeMeasure
 from discreet.publish.roll_up import Recount, RollUp
 from discreet.publish.suppression import kept_groups
 
+_DUST = 1e-9
+"""What rounding may add to a count of rows, for each row."""
+
 
 @dataclass(frozen=True)
 class Score:
@@ -92,11 +95,11 @@ class Scorer:
         kept = kept_groups(self.guarantee, groups, limit=self.limit)
         suppressed, n_kept = int(groups.sizes[~kept].sum()), int(kept.sum())
         if suppressed > self.limit or not kept.any():
-            moved = self.limit / self.lattice.table.n_rows
-            failing = self.guarantee.failing_at_least(groups, moved=moved).sum()
-            score = Score(
-                node, math.inf, suppressed, False, True, n_kept, rules_out=bool(failing > self.limit)
-            )
+            n_rows = self.lattice.table.n_rows
+            failing = self.guarantee.failing_at_least(groups, moved=self.limit / n_rows).sum()
+            certain = bool(failing > self.limit + _DUST * max(n_rows, 1000))
+            exact = not self.guarantee.relative
+            score = Score(node, math.inf, suppressed, False, exact, n_kept, rules_out=certain)
         else:
             dropped = Dropped(groups.sizes[~kept], [codes(column)[~kept] for column in range(len(node))])
             cost = self.measure.exact(node, dropped, groups.sizes[kept])
