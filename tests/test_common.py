@@ -48,7 +48,9 @@ PUBLISHERS: dict[str, list[Publisher]] = {
     "LocalRecoding": [
         lambda guarantee, **more: publish.LocalRecoding(publish.OptimalLattice(guarantee), **more),
         lambda guarantee, **more: publish.LocalRecoding(
-            publish.OptimalLattice(guarantee, measure="discernibility", max_suppressed=0.2), max_rounds=5, **more
+            publish.OptimalLattice(guarantee, measure="discernibility", max_suppressed=0.2),
+            max_rounds=5,
+            **more,
         ),
     ],
     "Samarati": [

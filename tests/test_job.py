@@ -110,6 +110,44 @@ def test_full_domain_generalisation(folder: Path) -> None:
     assert run(job).evidence.levels == {"age": 1}
 
 
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        (
+            "optimal",
+            {"measure": "discernibility", "aggregate": "maximum", "lowest": {"age": 1}, "visit": "all"},
+        ),
+        (
+            "optimal",
+            {"highest": {"age": 2}, "time_limit": 5.0, "max_suppressed": 0.5, "weights": {"age": 2.0}},
+        ),
+        ("samarati", {"max_suppressed": 0.25, "measure": "precision"}),
+        ("incognito", {"super_roots": False, "precompute": False}),
+        ("local", {"max_suppressed": 0.25, "lowest": {"age": 1}, "max_rounds": 5, "cells": False}),
+    ],
+)
+def test_searches_for_levels(folder: Path, method: str, options: dict[str, Any]) -> None:
+    ages = {"role": "quasi", "hierarchy": {"intervals": [3, 6]}}
+    given = {"name": method} | options
+    job = Job.from_dict(plain(columns=plain()["columns"] | {"age": ages}, method=given), folder=folder)
+    publisher = job.publisher()
+    for name, wanted in options.items():
+        owner = publisher.start if method == "local" and not hasattr(publisher, name) else publisher
+        assert getattr(owner, name) == wanted
+    release = run(job)
+    assert release.verdict.ok
+    assert release.recipe["method"] == type(publisher).__name__
+
+
+def test_a_publisher_that_is_not_there_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    import discreet.publish
+
+    job = Job(PEOPLE, COLUMNS, KAnonymity(4), method="samarati")
+    monkeypatch.delattr(discreet.publish, "Samarati")
+    with pytest.raises(ParameterError, match="method samarati needs Samarati"):
+        run(job)
+
+
 def test_every_guarantee_has_a_name_in_kebab_case() -> None:
     assert set(KINDS.values()) == set(GUARANTEES)
 
@@ -137,6 +175,8 @@ def test_every_guarantee_has_a_name_in_kebab_case() -> None:
         ({"guarantee": [{"kind": "k-map", "k": 3}]}, ParameterError, "population"),
         ({"method": {"name": "mondrain"}}, ParameterError, "did you mean 'mondrian'?"),
         ({"method": {"name": "mondrian", "levels": {}}}, ParameterError, "'levels'"),
+        ({"method": {"name": "samarati", "lowest": {}}}, ParameterError, "'lowest'"),
+        ({"method": {"name": "optimal", "mesure": "loss"}}, ParameterError, "did you mean 'measure'?"),
         ({"method": {"stricct": True}}, ParameterError, "did you mean 'strict'?"),
         ({"output": {"seed": -1}}, ParameterError, "'seed'"),
         ({"output": {"format": "xlsx"}}, ParameterError, "'format'"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from click.testing import Result
@@ -54,7 +56,7 @@ def test_every_command_explains_itself(invoke, command: str) -> None:
     assert "--quiet" in result.output
 
 
-@pytest.mark.parametrize("command", ["anonymize", "init", "check", "risk", "apply"])
+@pytest.mark.parametrize("command", ["explore", "anonymize", "init", "check", "risk", "apply"])
 def test_every_reading_command_takes_the_reading_options(invoke, command: str) -> None:
     shown = invoke(command, "--help").output
     for option in OPTIONS:
@@ -92,3 +94,12 @@ def test_wrong_usage_is_two_lines(process, args: tuple[str, ...], words: str) ->
     assert error.startswith("error: ")
     assert words in error
     assert hint.startswith("try: discreet")
+
+
+def test_every_command_and_method_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for name in app.commands:
+        assert f"`discreet {name}`" in page
+        assert f"$ discreet {name}" in page
+    known = {flag for one in app.commands.values() for param in one.params for flag in param.opts}
+    assert set(re.findall(r"(?<!-)--[a-z][a-z-]+", page)) <= known | {"--help"}

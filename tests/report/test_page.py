@@ -11,10 +11,11 @@ import pyarrow as pa
 import pytest
 from releases import EVIL, PLANTED, evil_release, planted_columns, planted_frame, released
 
-from discreet import Table, quasi, sensitive
+from discreet import Table, intervals, masked, quasi, sensitive
 from discreet.core.release import Release
 from discreet.datasets import hospital, hospital_columns
 from discreet.guarantees import EntropyDiversity, KAnonymity
+from discreet.job import Job
 from discreet.publish import Generalization, Mondrian
 from discreet.report import render
 from discreet.report.bundle import javascript
@@ -239,3 +240,26 @@ def test_without_sensitive_columns_the_section_is_left_out() -> None:
     assert 'id="sensitive"' not in own
     assert 'href="#sensitive"' not in own
     assert "missing" in own
+
+
+@pytest.mark.parametrize(
+    "method", ["mondrian", "generalization", "optimal", "samarati", "incognito", "local"]
+)
+def test_the_call_that_is_shown_makes_the_release_again(method: str) -> None:
+    import html
+
+    import discreet.guarantees
+    import discreet.publish
+
+    table = Table(hospital(600).select(["age", "zip", "diagnosis"]), {
+        "age": quasi(intervals(5, 10, 20)), "zip": quasi(masked()), "diagnosis": sensitive()})  # fmt: skip
+    options = {"levels": {"age": 3, "zip": 4}} if method == "generalization" else {}
+    options |= {} if method == "mondrian" else {"max_suppressed": 0.1}
+    job = Job(table.frame, dict(table.schema), KAnonymity(5), method, options, seed=3)
+    release = job.publisher().release(table)
+    shown = html.unescape(
+        re.search(r"<code>(from discreet.publish .*?)</code>", render(release), re.DOTALL)[1]
+    )  # type: ignore[index]
+    names = {"table": table, **vars(discreet.guarantees), **vars(discreet.publish)}
+    exec(shown, names)
+    assert names["release"].frame.equals(release.frame)  # type: ignore[attr-defined]

@@ -116,7 +116,12 @@ def test_an_old_folder_is_kept_unless_allowed(tmp_path: Path) -> None:
     release = released(planted_frame(), planted_columns())
     with pytest.raises(OutputError, match="not empty"):
         release.write(tmp_path / "out")
+    with pytest.raises(OutputError, match="no earlier release"):
+        release.write(tmp_path / "out", overwrite=True)
     assert (tmp_path / "out" / "mine.txt").read_text() == "mine"
+    (tmp_path / "empty").mkdir()
+    release.write(tmp_path / "empty", report=False)
+    release.write(tmp_path / "empty", report=False, overwrite=True)
     with pytest.raises(ParameterError, match="'format' parameter of write"):
         release.write(tmp_path / "new", format="xls")  # type: ignore[arg-type]
 

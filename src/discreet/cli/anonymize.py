@@ -18,7 +18,9 @@ Examples:
   discreet anonymize patients.csv --quasi age,zip --sensitive disease -k 5 -l 2 --diversity entropy \\
       --hierarchy age=intervals:5,10,20 --hierarchy zip=mask --rest identifier --out release
   discreet anonymize visits.parquet --quasi age,zip --rest other -k 10 --level age=2 --level zip=3 \\
-      --hierarchy age=intervals:5,10 --hierarchy zip=mask --max-suppressed 0.02 --out release"""
+      --hierarchy age=intervals:5,10 --hierarchy zip=mask --max-suppressed 0.02 --out release
+  discreet anonymize visits.parquet --quasi age,zip --rest other -k 10 --method optimal --max-suppressed 0.02 \\
+      --hierarchy age=intervals:5,10 --hierarchy zip=mask --highest zip=3 --out release"""
 
 
 @click.command(short_help="Protect a file, with roles given as options.", epilog=_EPILOG)
@@ -29,26 +31,13 @@ Examples:
     "--weight", "weights", multiple=True, metavar="COLUMN=NUMBER", help="How much finer a column stays."
 )
 @options.promises
-@click.option(
-    "--method",
-    type=click.Choice(["mondrian", "generalization"]),
-    help="Mondrian by default; generalization where levels are given.",
-)
-@click.option("--relaxed", is_flag=True, help="Mondrian: share equal values out, for smaller classes.")
-@click.option("--means", is_flag=True, help="Mondrian: publish means of numbers and dates, not intervals.")
-@click.option(
-    "--level",
-    "levels",
-    multiple=True,
-    metavar="COLUMN=LEVEL",
-    help="Generalization: how high a column goes in its hierarchy.",
-)
-@click.option("--max-suppressed", type=float, help="Generalization: the share of rows that may be left out.")
+@options.method
 @options.output
 @options.reading
 @options.telling
 def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Protect DATA and write a release that keeps the promise, with a report of what it cost."""
+    from discreet.cli.methods import method as gather_method
     from discreet.job import Job
 
     job = Job.from_dict(
@@ -56,7 +45,7 @@ def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -
             "input": {"path": data, **gather.reading(given), **_rest(given)},
             "columns": gather.columns(given),
             "guarantee": _promises(given),
-            "method": _method(given),
+            "method": gather_method(given),
             "output": _output(out, given),
         }
     )
@@ -110,20 +99,6 @@ def _promises(given: dict[str, Any]) -> list[dict[str, Any]]:
     if given["population"] is not None and given["k_map"] is None:
         raise gather.mistake("--population says nothing without --k-map.", "--k-map 5")
     return asked
-
-
-def _method(given: dict[str, Any]) -> dict[str, Any]:
-    levels = gather.numbers("--level", given["levels"], int)
-    name = given["method"] or ("generalization" if levels else "mondrian")
-    if name == "mondrian":
-        if levels or given["max_suppressed"] is not None:
-            raise gather.mistake(
-                "Levels and suppression belong to generalization.", "--method generalization"
-            )
-        return {"name": name, "strict": not given["relaxed"], "report": "mean" if given["means"] else "box"}
-    if given["relaxed"] or given["means"]:
-        raise gather.mistake("--relaxed and --means belong to Mondrian.", "--method mondrian")
-    return {"name": name, "levels": levels, "max_suppressed": given["max_suppressed"] or 0.0}
 
 
 def _output(out: Path, given: dict[str, Any]) -> dict[str, Any]:

@@ -16,9 +16,11 @@ from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
 from discreet.cli.check import check
 from discreet.cli.demo import demo
+from discreet.cli.explore import explore
 from discreet.cli.failures import Failure, failure_of
 from discreet.cli.init import init
 from discreet.cli.interruption import was_asked_to_stop
+from discreet.cli.recipe import recipe
 from discreet.cli.risk import risk
 from discreet.cli.run import run
 
@@ -71,7 +73,7 @@ def app(debug: bool) -> None:
     del debug
 
 
-for command in (demo, anonymize, init, run, check, risk, apply):
+for command in (demo, explore, anonymize, init, run, check, risk, apply, recipe):
     app.add_command(command)
 
 

@@ -19,6 +19,7 @@ MEND, BUG = 2, 70
 _REMEDIES = (
     (r"header=False", "--no-header"),
     (r"max_suppressed=([0-9]+\.[0-9]+)", r"--max-suppressed \1"),
+    (r"time_limit in seconds", "--time-limit 60"),
     (r"allow overwriting", "--overwrite"),
     (r"give (its|the) encoding|not UTF-8", "--encoding, for example --encoding latin-1"),
 )

@@ -11,6 +11,8 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 DATA = click.Path(path_type=Path)
+MEASURES = ("loss", "entropy", "discernibility", "average_class_size", "height", "precision")
+"""What a search for levels can minimise."""
 
 _READING = (
     click.option("--delimiter", metavar="CHAR", help="What separates the cells; found by itself otherwise."),
@@ -49,8 +51,11 @@ _ROLES = (
     click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped."),
     click.option("--other", multiple=True, metavar="COLUMNS", help="Published as it is."),
 )
+_K = click.option("-k", type=int, help="k-anonymity: at least so many rows in every class.")
+_KS = click.option(
+    "-k", "ks", metavar="NUMBERS", help="k-anonymity: at least so many rows in every class; several: 2,5,10."
+)
 _PROMISES = (
-    click.option("-k", type=int, help="k-anonymity: at least so many rows in every class."),
     click.option(
         "-l", type=float, help="l-diversity: so many well-represented sensitive values in every class."
     ),
@@ -99,6 +104,53 @@ _PSEUDONYM = click.option(
     metavar="COLUMN=KEY",
     help="Keep an identifier as a keyed pseudonym; the key is env:NAME or file:PATH.",
 )
+_METHOD = (
+    click.option(
+        "--method",
+        type=click.Choice(["mondrian", "generalization", "optimal", "samarati", "incognito", "local"]),
+        help="Mondrian by default; generalization where levels are given; optimal finds the levels that cost least.",
+    ),
+    click.option("--relaxed", is_flag=True, help="Mondrian: share equal values out, for smaller classes."),
+    click.option(
+        "--means", is_flag=True, help="Mondrian: publish means of numbers and dates, not intervals."
+    ),
+    click.option(
+        "--level",
+        "levels",
+        multiple=True,
+        metavar="COLUMN=LEVEL",
+        help="Generalization: how high a column goes in its hierarchy.",
+    ),
+    click.option(
+        "--max-suppressed", type=float, help="The share of rows that may be left out; not for Mondrian."
+    ),
+    click.option(
+        "--measure", type=click.Choice(MEASURES), help="What a search for levels minimises; loss by default."
+    ),
+    click.option(
+        "--aggregate",
+        type=click.Choice(["mean", "maximum", "geometric"]),
+        help="How a search puts columns together; mean by default.",
+    ),
+    click.option(
+        "--lowest",
+        multiple=True,
+        metavar="COLUMN=LEVEL",
+        help="Optimal, local: the lowest level of a column.",
+    ),
+    click.option(
+        "--highest",
+        multiple=True,
+        metavar="COLUMN=LEVEL",
+        help="Optimal, local: the highest level of a column.",
+    ),
+    click.option(
+        "--time-limit", type=float, metavar="SECONDS", help="Optimal, local: take the best found by then."
+    ),
+    click.option(
+        "--visit-all", is_flag=True, help="Optimal: score every node, so that the report shows them all."
+    ),
+)
 _OUTPUT = (
     click.option("--out", required=True, type=DATA, metavar="DIR", help="The folder to write."),
     click.option(
@@ -139,7 +191,17 @@ def roles(*, rest: str | None) -> Callable[[F], F]:
 
 def promises(command: F) -> F:
     """Add the options for guarantees."""
-    return _all(_PROMISES, command)
+    return _all((_K, *_PROMISES), command)
+
+
+def many_promises(command: F) -> F:
+    """Add the options for guarantees, with several k at once."""
+    return _all((_KS, *_PROMISES), command)
+
+
+def method(command: F) -> F:
+    """Add the options for methods."""
+    return _all(_METHOD, command)
 
 
 def pseudonym(command: F) -> F:

@@ -75,6 +75,8 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
         "rows": release.evidence.n_rows,
         "suppressed": release.evidence.suppressed,
         "classes": after.n_classes,
+        "levels": None if release.evidence.levels is None else dict(release.evidence.levels),
+        "search": _search(release),
         "loss": loss(release).to_dict(),
         "risk": {"before": risk(release.original).to_dict(), "after": after.to_dict()},
         "folder": str(out),
@@ -101,12 +103,32 @@ def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, q
                 "classes",
                 f"{plain['classes']:,}, of {after['smallest_class']:,} to {after['largest_class']:,} rows",
             ),
+            *_chosen(plain),
             ("loss", f"{plain['loss']['total']:.1%} of the quasi-identifiers' detail"),
             ("risk", f"{_highest(before)} → {_highest(after)}, the highest chance to find a person again"),
             ("written", f"{plain['folder']}: {', '.join(plain['files'])}"),
             *_next(plain),
         ]
     )
+
+
+def _search(release: Release) -> dict[str, Any] | None:
+    """Give what a search for levels came to, if there was one."""
+    details = release.evidence.details
+    known = ("measure", "cost", "bound", "optimal", "n_nodes")
+    return {name: details[name] for name in known} if all(name in details for name in known) else None
+
+
+def _chosen(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say the levels, and how sure it is that they are the best."""
+    lines = []
+    if plain["levels"] is not None:
+        lines.append(("levels", ", ".join(f"{name} {level}" for name, level in plain["levels"].items())))
+    if (search := plain["search"]) is not None:
+        least = f"least {search['measure']} of {search['n_nodes']:,} nodes: {number(search['cost'])}"
+        sure = "" if search["optimal"] else f", found in time; the best may cost {number(search['bound'])}"
+        lines.append(("search", least + sure))
+    return lines
 
 
 def _next(plain: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -92,7 +92,9 @@ def cleaned(array: pa.Array | pa.ChunkedArray, column: str) -> pa.Array:
     if pa.types.is_float16(array.type):
         array = array.cast(pa.float32())
     if pa.types.is_floating(array.type):
-        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+        array = pc.add(
+            pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array), pa.scalar(0.0, array.type)
+        )
         infinite = pc.sum(pc.is_inf(array)).as_py() or 0
         if infinite:
             raise SchemaError(

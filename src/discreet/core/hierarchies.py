@@ -56,8 +56,10 @@ _MOST_BINS = 64
 _SOME_BINS = 20
 
 
-def spec_from_dict(data: Mapping[str, Any]) -> HierarchySpec:
-    """Rebuild a specification from what its ``to_dict`` gave."""
+def spec_from_dict(data: Mapping[str, Any]) -> HierarchySpec | Hierarchy:
+    """Rebuild a specification, or a bound hierarchy, from what its ``to_dict`` gave."""
+    if "leaves" in data and "kind" not in data:
+        return Hierarchy.from_dict(data)
     made = _SPECS.get(data.get("kind", ""))
     if made is None:
         raise HierarchyError(f"A hierarchy's kind must be one of {', '.join(_SPECS)}.")

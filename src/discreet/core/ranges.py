@@ -237,7 +237,8 @@ class _Line:
 
     def _written(self, low: Any, high: Any) -> str:
         if self.discrete and low is not None and high is not None and _is_whole(low) and _is_whole(high):
-            return interval(_shown(low), _shown(high - 1))
+            before = high.astype("datetime64[D]") - 1 if isinstance(high, np.datetime64) else high - 1
+            return interval(_shown(low), _shown(before))
         return interval(_shown(low), _shown(high), closed="left")
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import duckdb
 
 _BATCH = 250_000
+_HELD_ROWS = 1_000_000
+"""A release of up to so many rows is worked out once and held; a larger one each time it is looked at."""
 _BLOCK = 64
 
 
@@ -76,7 +78,11 @@ class RelationSource:
         order = f" ORDER BY hash(__row + {recoding.seed}::UBIGINT)" if recoding.seed is not None else ""
         kept = "" if recoding.dropped is None else " WHERE NOT __dropped"
         cells = ", ".join(self._cell(name, recoding) for name in recoding.columns)
-        return run(relation, f"SELECT {cells} FROM source{kept}{order}")
+        recoded = run(relation, f"SELECT {cells} FROM source{kept}{order}")
+        if recoding.tuples.n_rows > _HELD_ROWS:
+            return recoded
+        held = pa.Table.from_batches(_batches(recoded), _schema_of(recoded))
+        return run(self.native, "SELECT * FROM mapping", held)
 
     def _coded(
         self, relation: duckdb.DuckDBPyRelation, number: int, book: Encoded, replacement: Replacement | None
@@ -165,6 +171,10 @@ def _hmac(column: str, key: bytes) -> str:
     inner, outer = (f"unhex('{bytes(byte ^ pad for byte in block).hex()}')" for pad in (0x36, 0x5C))
     digest = f"sha256({outer} || unhex(sha256({inner} || encode({column}::VARCHAR))))"
     return f"{digest}[1:{LENGTH}]"
+
+
+def _schema_of(relation: duckdb.DuckDBPyRelation) -> pa.Schema:
+    return relation.limit(0).to_arrow_table().schema
 
 
 def _batches(relation: duckdb.DuckDBPyRelation) -> Iterator[pa.RecordBatch]:

@@ -13,13 +13,7 @@ from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.params import InstanceOf, OneOf, require
 from discreet.core.schema import Column, Role, Schema
 from discreet.guarantees import Guarantee
-from discreet.publish import Generalization, Mondrian
-
-METHODS: dict[str, tuple[type[Any], tuple[str, ...]]] = {
-    "mondrian": (Mondrian, ("strict", "report", "weights")),
-    "generalization": (Generalization, ("levels", "max_suppressed")),
-}
-"""The publishers by name, with the parameters a job may give them."""
+from discreet.job.methods import METHODS, publisher_of
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
 _ENDINGS = {
@@ -61,7 +55,7 @@ class Job:
     guarantee
         What the release promises.
     method
-        ``"mondrian"`` or ``"generalization"``.
+        ``"mondrian"``, ``"generalization"``, ``"optimal"``, ``"samarati"``, ``"incognito"`` or ``"local"``.
     options
         The method's own parameters by name.
     reading
@@ -144,7 +138,7 @@ class Job:
 
     def publisher(self) -> Any:
         """Make the publisher."""
-        return METHODS[self.method][0](self.guarantee, **self.options, random_state=self.seed)
+        return publisher_of(self.method, self.guarantee, self.options, self.seed)
 
 
 def format_of(path: Path) -> str:

@@ -13,7 +13,8 @@ from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.core.schema import Column, Role, identifier, other, quasi, sensitive
 from discreet.guarantees import AllOf, Guarantee, guarantee_from_dict
 from discreet.job.hierarchies import hierarchy_from, key_from
-from discreet.job.model import FORMATS, METHODS, Job, listed, nearest
+from discreet.job.methods import METHODS
+from discreet.job.model import FORMATS, Job, listed, nearest
 
 READING = ("delimiter", "encoding", "quote", "header", "decimal", "thousands", "nulls", "dates", "text")
 """How a file is read: the options of `discreet.read`."""

@@ -16,7 +16,6 @@ Progress = Callable[[str], None]
 """Told the name of each stage as it begins."""
 
 STAGES = ("Reading", "Protecting", "Judging", "Writing")
-RECIPE = "release.json"
 
 
 def run(job: Job, progress: Progress | None = None) -> Release:
@@ -57,14 +56,9 @@ def refuse_target(out: Path, data: str | Path | None, *, overwrite: bool) -> Non
     """Refuse, before any work is done, a folder that cannot or must not be replaced."""
     if data is not None and out.resolve() in Path(data).resolve().parents:
         raise OutputError(f"{out} holds the input itself; name another folder for the output.")
-    if out.is_file():
-        raise OutputError(f"{out} is a file; name a folder for the output.")
-    if not out.is_dir() or not any(out.iterdir()):
-        return
-    if not overwrite:
-        raise OutputError(f"{out} is there already and not empty; name a new folder, or allow overwriting.")
-    if not (out / RECIPE).is_file():
-        raise OutputError(f"{out} holds no earlier release, so it is not overwritten; name another folder.")
+    from discreet.report.writing import refuse_folder
+
+    refuse_folder(out, overwrite=overwrite)
 
 
 def _frame(job: Job) -> Any:

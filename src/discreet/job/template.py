@@ -120,9 +120,14 @@ kind = "distinct-l-diversity"  # every class holds at least l different values""
 
 _METHOD = """\
 [method]
-name = "mondrian"  # or "generalization", with levels = {column = 1, …} and max_suppressed = 0.02
+name = "mondrian"
 strict = true  # equal values stay together; false shares ties out, for smaller classes
-report = "box"  # or "mean", for numbers and dates without a hierarchy"""
+report = "box"  # or "mean", for numbers and dates without a hierarchy
+# Other methods generalise whole columns to levels of their hierarchies, and may leave out max_suppressed = 0.02 of
+# the rows: "optimal" finds the levels that cost least by measure = "loss", "entropy", "discernibility",
+# "average_class_size", "height" or "precision", between lowest = {column = 1, …} and highest; "local" goes on from
+# there row by row; "samarati" and "incognito" are the methods of the literature; "generalization" takes
+# levels = {column = 1, …}. `discreet explore` shows what they would cost."""
 
 _OUTPUT = """\
 [output]

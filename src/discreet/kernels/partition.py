@@ -201,7 +201,7 @@ def _even_share(present, counts, total):
 @compiled
 def split(codes, weights, rows, low, high, column, cut, quota):
     """Bring each segment's left rows to its front, in place; gives where the right rows begin."""
-    middle = np.empty(low.size, np.int64)
+    middle = np.empty(low.size, low.dtype)
     for segment in range(low.size):
         j = column[segment]
         left = low[segment]

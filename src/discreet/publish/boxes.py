@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from discreet.core import labels
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
@@ -27,15 +29,15 @@ class Segments:
     A finished partition's ranges lie end to end.
     """
 
-    codes: CodeArray
-    weights: IntArray
-    low: IntArray
-    high: IntArray
+    codes: NDArray[Any]
+    weights: NDArray[Any]
+    low: CodeArray
+    high: CodeArray
 
     @property
     def sizes(self) -> IntArray:
         """The rows of each group of a finished partition."""
-        return np.add.reduceat(self.weights, self.low)
+        return np.add.reduceat(self.weights, self.low, dtype=np.int64)
 
 
 @dataclass(frozen=True, repr=False)

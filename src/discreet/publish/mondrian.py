@@ -120,8 +120,8 @@ class Mondrian:
 
         codes, weights, rows = self._rows(table)
         geometry = _geometry(_quasi_books(table), self._weights(table)).arrays()
-        low = np.zeros(1, np.int64)
-        high = np.array([len(codes)], np.int64)
+        low = np.zeros(1, np.int32)
+        high = np.array([len(codes)], np.int32)
         refuse_infeasible(self.guarantee, table, _evidence(self.guarantee, table, codes, weights, low, high))
         tried = np.zeros(1, np.uint64)
         done_low, done_high = [], []
@@ -171,15 +171,16 @@ class Mondrian:
             require(self, "weights", weight, FloatIn(0, closed="neither"))
         return [table.schema[name].weight * given.get(name, 1.0) for name in table.schema.quasi]
 
-    def _rows(self, table: Table) -> tuple[Any, IntArray, CodeArray]:
+    def _rows(self, table: Table) -> tuple[Any, Any, CodeArray]:
         """Give the coded rows to permute: the distinct tuples with weights, or one by one for relaxed cuts."""
         largest = max(book.n_codes for book in table.encoded.values())
         codes = table.tuples.codes.astype(np.min_scalar_type(largest))
         rows = np.arange(len(codes), dtype=np.int32)
+        small = np.int32 if table.n_rows < 2**31 else np.int64
         if self.strict:
-            return codes, table.tuples.counts.copy(), rows
+            return codes, table.tuples.counts.astype(small), rows
         rows = np.repeat(rows, table.tuples.counts)
-        return codes[rows], np.ones(rows.size, np.int64), rows
+        return codes[rows], np.ones(rows.size, small), rows
 
 
 def _quasi_books(table: Table) -> list[Encoded]:
@@ -230,7 +231,7 @@ def _geometry(books: list[Encoded], weights: list[float]) -> Any:
 
 
 def _evidence(
-    guarantee: Guarantee, table: Table, codes: Any, weights: IntArray, low: IntArray, high: IntArray
+    guarantee: Guarantee, table: Table, codes: Any, weights: Any, low: CodeArray, high: CodeArray
 ) -> Groups:
     """Count what the guarantee looks at in each segment."""
     from discreet.kernels.partition import sizes_of, values_of

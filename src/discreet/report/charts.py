@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.report.distributions import Bars
+from discreet.report.nodes import Nodes
 
 BEFORE, AFTER = "before", "after"
 _INK, _SOFT, _LINE, _BEFORE, _AFTER, _MARK = (
@@ -17,6 +18,15 @@ _INK, _SOFT, _LINE, _BEFORE, _AFTER, _MARK = (
 )
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 _MOST_UPRIGHT = 14
+_POWERS = {"format": ",", "values": [10**power for power in range(16)]}
+_NODE_LEGEND = {"title": None, "orient": "top", "symbolSize": 90, "symbolType": "circle", "offset": 14}
+_NODE_KINDS: dict[str, dict[str, Any]] = {
+    "breaks the promise": {"color": _BEFORE, "size": 16, "opacity": 0.5},
+    "keeps the promise": {"color": _AFTER, "size": 18, "opacity": 0.5},
+    "on the border": {"color": _INK, "size": 16, "opacity": 0.6},
+    "chosen": {"color": _MARK, "size": 230, "opacity": 1.0, "shape": "diamond"},
+}
+"""The kinds of lattice nodes in the order of their numbers, and how they are drawn."""
 
 
 def class_size_bins(k: int, largest: int) -> IntArray:
@@ -104,6 +114,65 @@ def sensitive(bars: Bars) -> dict[str, Any]:
     return _finished(reach + bar + mark, 24 * len(rows) + 10, told)
 
 
+def lattice(nodes: Nodes, measure: str) -> dict[str, Any]:
+    """Draw every node by its risk and its cost; the border and the chosen node stand out."""
+    import altair as alt
+
+    columns = [f"datum.l[{at}] + ' of {height}'" for at, height in enumerate(nodes.heights)]
+    base = _chart(_points(nodes)).transform_calculate(**{f"c{at}": one for at, one in enumerate(columns)})
+    wide = nodes.cost.min() > 0 and nodes.cost.max() > 1000 * nodes.cost.min()
+    colours = alt.Scale(domain=list(_NODE_KINDS), range=[look["color"] for look in _NODE_KINDS.values()])
+    powers = alt.Axis(format="~%", values=[10.0**power for power in range(-9, 1)])
+    base = base.encode(
+        x=alt.X("r:Q", title="mean risk", scale=alt.Scale(type="log", nice=True), axis=powers),
+        y=alt.Y(
+            "c:Q",
+            title=measure.lower(),
+            scale=alt.Scale(type="log" if wide else "linear", zero=False, nice=True),
+            axis=alt.Axis(**_POWERS) if wide else alt.Axis(tickCount=6),
+        ),
+        color=alt.Color("kind:N", scale=colours, legend=alt.Legend(**_NODE_LEGEND)),
+        tooltip=_node_tooltip(nodes, measure),
+    )
+    layers = [
+        base.transform_filter(alt.datum.kind == kind).mark_point(filled=True, **look)
+        for kind, look in _NODE_KINDS.items()
+    ]
+    only = alt.selection_point(name="only", fields=["kind"], bind="legend")
+    move = alt.selection_interval(name="move", bind="scales", zoom="wheel![event.shiftKey]")
+    layers[0] = layers[0].add_params(only, move)
+    told = f"{measure} of nodes of the lattice against their mean risk, with the border and the chosen node."
+    return _finished(alt.layer(*layers).transform_filter(only), 420, told)
+
+
+def _points(nodes: Nodes) -> list[dict[str, Any]]:
+    kinds = list(_NODE_KINDS)
+    return [
+        {
+            "kind": kinds[kind],
+            "r": float(f"{risk:.4g}"),
+            "c": float(f"{cost:.5g}"),
+            "s": round(float(left_out), 5),
+            "l": levels,
+        }
+        for kind, risk, cost, left_out, levels in zip(
+            nodes.kind.tolist(), nodes.risk, nodes.cost, nodes.left_out, nodes.levels.tolist(), strict=True
+        )
+    ]
+
+
+def _node_tooltip(nodes: Nodes, measure: str) -> list[Any]:
+    import altair as alt
+
+    return [
+        alt.Tooltip("kind:N", title="node"),
+        *(alt.Tooltip(f"c{at}:N", title=name) for at, name in enumerate(nodes.names)),
+        alt.Tooltip("c:Q", title=measure.lower(), format=",.4~r"),
+        alt.Tooltip("r:Q", title="mean risk", format=".3~%"),
+        alt.Tooltip("s:Q", title="rows left out", format=".2~%"),
+    ]
+
+
 def _pairs(labels: Sequence[str], before: FloatArray, after: FloatArray) -> list[dict[str, Any]]:
     return [
         {"bar": label, "when": when, "share": round(float(share), 6)}
@@ -187,6 +256,7 @@ def _finished(chart: Any, height: int, told: str) -> dict[str, Any]:
         "axis": axis,
         "axisX": {"grid": False},
         "axisY": {"domain": False},
+        "legend": {"labelColor": _SOFT, "labelFont": _FONT, "labelFontSize": 12, "symbolOpacity": 1},
         "text": {"font": _FONT, "fontSize": 11.5, "color": _INK},
         "scale": {
             "bandPaddingInner": 0.25,

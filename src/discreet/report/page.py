@@ -12,6 +12,7 @@ from discreet.report import provenance, sections
 from discreet.report.bundle import javascript
 from discreet.report.figures import Figures
 from discreet.report.markup import Markup, joined, script_json, tag
+from discreet.report.trade_off import trade_off
 
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
@@ -20,6 +21,7 @@ _PLACES = (
     ("promise", "Promise"),
     ("risk", "Risk"),
     ("cost", "Cost"),
+    ("lattice", "Choices"),
     ("shapes", "Distributions"),
     ("sensitive", "Sensitive"),
     ("columns", "Columns"),
@@ -45,13 +47,14 @@ def render(release: Release) -> str:
         sections.summary(facts),
         sections.risk(facts, figures),
         sections.cost(facts, figures),
+        trade_off(release, figures),
         sections.shapes(facts, figures),
         sections.secrets(facts, figures),
         provenance.columns(release),
         provenance.method(release),
         id="main",
     )
-    body = tag("body", _header(release), main, _footer(), _scripts(figures))
+    body = tag("body", _header(main), main, _footer(), _scripts(figures))
     return f"<!DOCTYPE html>\n{tag('html', _head(release), body, lang='en')}\n"
 
 
@@ -70,8 +73,8 @@ def _head(release: Release) -> Markup:
     )
 
 
-def _header(release: Release) -> Markup:
-    places = [one for one in _PLACES if one[0] != "sensitive" or release.schema.sensitive]
+def _header(main: Markup) -> Markup:
+    places = [one for one in _PLACES if f' id="{one[0]}"' in main]
     links = (tag("a", name, href=f"#{place}") for place, name in places)
     return joined([
         tag("a", "Skip to the report", href="#main", class_="skip"),

@@ -57,7 +57,7 @@ def method(release: Release) -> Markup:
         ("Seed", _seed(recipe.get("seed"))),
         ("Discreet", __version__),
     ]  # fmt: skip
-    again = f"from discreet.publish import {recipe.get('method', '')}\n\nrelease = {_call(release)}.release(table)\n"
+    again = f"from discreet.publish import {_imported(recipe)}\n\nrelease = {_call(release)}.release(table)\n"
     return tag(
         "section",
         tag("h2", "How it was made", id="method-title"),
@@ -100,11 +100,29 @@ def _parameters(recipe: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _call(release: Release) -> str:
+    """Write the call that makes the release again; a method around a search takes the search's own call."""
+    method = str(release.recipe.get("method", ""))
     given = _parameters(release.recipe)
+    if method != "Generalization":
+        given.pop("levels", None)
+    start = given.pop("start", None)
+    first = repr(release.guarantee)
+    if isinstance(start, Mapping):
+        given = {name: value for name, value in given.items() if name not in start}
+        first = f"OptimalLattice({_arguments(first, start)})"
     if release.recipe.get("seed") is not None:
         given["random_state"] = release.recipe["seed"]
-    arguments = [repr(release.guarantee), *(f"{name}={value!r}" for name, value in given.items())]
-    return f"{release.recipe.get('method', '')}({', '.join(arguments)})"
+    return f"{method}({_arguments(first, given)})"
+
+
+def _arguments(first: str, given: Mapping[str, object]) -> str:
+    named = (f"{name}={value!r}" for name, value in given.items() if value is not None and value != {})
+    return ", ".join([first, *named])
+
+
+def _imported(recipe: Mapping[str, Any]) -> str:
+    search = "OptimalLattice" if "start" in recipe.get("parameters", {}) else None
+    return ", ".join(filter(None, [str(recipe.get("method", "")), search]))
 
 
 def _seed(seed: object) -> str:
@@ -119,7 +137,7 @@ def _value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {one}" for name, one in value.items())
+        return ", ".join(f"{name}: {one}" for name, one in value.items() if one is not None and one != {})
     return str(value)
 
 

@@ -42,6 +42,7 @@ def write_release(
     and not only what was in memory. Where it does not, nothing is left and what stood there before is untouched.
     """
     require("write", "format", format, OneOf(_FORMATS))
+    refuse_folder(folder, overwrite=overwrite)
     with atomic_folder(folder, overwrite=overwrite) as place:
         data = write_frame(release.frame, place / f"data.{format}", format)
         _judge_again(release, data, format)
@@ -54,6 +55,22 @@ def write_release(
         described = {path.name: _described(path) for path in written}
         (place / RECIPE).write_text(_json(_record(release, described)), encoding="utf-8", newline="\n")
     return folder
+
+
+def refuse_folder(folder: Path, *, overwrite: bool) -> None:
+    """Refuse a folder that cannot or must not be replaced: only an earlier release may be, and only when allowed."""
+    if folder.is_file():
+        raise OutputError(f"{folder} is a file; name a folder for the output.")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    if not overwrite:
+        raise OutputError(
+            f"{folder} is there already and not empty; name a new folder, or allow overwriting."
+        )
+    if not (folder / RECIPE).is_file():
+        raise OutputError(
+            f"{folder} holds no earlier release, so it is not overwritten; name another folder."
+        )
 
 
 def _judge_again(release: Release, data: Path, kind: str) -> None:
@@ -125,11 +142,15 @@ def _record(release: Release, files: dict[str, dict[str, object]]) -> dict[str, 
 
 def _json(record: dict[str, Any]) -> str:
     """Write one entry a line: readable at the top, compact below."""
-    lines = (
-        f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False, allow_nan=False)}"
-        for key, value in plain_json(record).items()
-    )
+    lines = (f"  {json.dumps(key)}: {_json_value(value)}" for key, value in record.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _json_value(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        return json.dumps(plain_json(value), ensure_ascii=False, allow_nan=False)
 
 
 def _described(path: Path) -> dict[str, object]:
