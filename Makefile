@@ -26,7 +26,7 @@ lint: $(STAMPS)/test ## Run the linters, the type checker and the layer check on
 	$(BIN)/python -m mypy
 	$(BIN)/lint-imports
 
-benchmarks: $(STAMPS)/benchmarks ## Measure speed, memory and loss beside peers; ONLY=name runs one.
+benchmarks: $(STAMPS)/test $(STAMPS)/peers ## Measure speed, memory and loss beside peers; ONLY=name runs one.
 	$(BIN)/python benchmarks/run.py $(ONLY)
 
 experiments: $(STAMPS)/run ## Regenerate the tables and figures of the papers.
@@ -47,10 +47,18 @@ $(STAMPS)/run: pyproject.toml $(STAMPS)/venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-$(STAMPS)/test $(STAMPS)/docs $(STAMPS)/benchmarks: pyproject.toml $(STAMPS)/venv
+$(STAMPS)/test $(STAMPS)/docs: pyproject.toml $(STAMPS)/venv
 	@echo "Installing discreet[$(@F)] into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(@F)]'
 	@touch $@ $(STAMPS)/run
+
+# Peers pin versions of their own, so they live in an environment of their own.
+
+$(STAMPS)/peers: benchmarks/peers.txt $(STAMPS)/venv
+	@echo "Installing the peers into $(VENV)/peers ..."
+	@$(BIN)/python -m venv $(VENV)/peers
+	@$(VENV)/peers/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 $(STAMPS)/venv:
 	@if ! $(BIN)/python -c 'import sys, pip; assert sys.version_info >= (3, 11)' 2>/dev/null; then \

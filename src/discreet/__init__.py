@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.engines.files import read
     from discreet.publish.recipe import Recipe
 
-__version__ = _version("discreet")
+__version__ = "0.1.0"
 
 _HOMES = {
     "Basis": "core.verdict",

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+
+_RARELY = 100_000
+"""How many objects are made between two searches for cycles: a command is short, and makes few."""
 
 
 def main() -> None:
     """Run the command line as a process of its own."""
+    gc.set_threshold(_RARELY)
     from discreet.cli.interruption import INTERRUPTED, Interrupted, heed_signals
 
     heed_signals()

@@ -1,5 +1,14 @@
 """The report of a release: one self-contained HTML file, and the folder it is written into."""
 
-from discreet.report.page import render
+from __future__ import annotations
+
+from discreet.core.release import Release
 
 __all__ = ["render"]
+
+
+def render(release: Release) -> str:
+    """Give the report of a release as one self-contained HTML page."""
+    from discreet.report.page import render as rendered
+
+    return rendered(release)
