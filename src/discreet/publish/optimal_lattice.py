@@ -198,7 +198,9 @@ class OptimalLattice:
         for node in [lattice.top, *(score.node for score in scores[:_RECOUNTED])]:
             groups, _ = scorer.classes.groups(node)
             least = min(least, int(groups.sizes[~kept_groups(self.guarantee, groups)].sum()))
-        remedy = "ask for less, or allow more rows to be suppressed"
+        remedy = "ask for less"
+        if self.max_suppressed < 1:
+            remedy += ", or allow more rows to be suppressed"
         if least < n_rows:
             remedy = f"allow max_suppressed={share_for(least, n_rows):g} or ask for less"
         return InfeasibleError(
