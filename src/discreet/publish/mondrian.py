@@ -124,15 +124,14 @@ class Mondrian:
         high = np.array([len(codes)], np.int32)
         refuse_infeasible(self.guarantee, table, _evidence(self.guarantee, table, codes, weights, low, high))
         tried = np.zeros(1, np.uint64)
-        done_low, done_high = [], []
+        done = []
         smallest = max(self.guarantee.smallest, 1)
         while low.size:
             column, cut, quota = kernels.propose(
                 codes, weights, low, high, tried, smallest, not self.strict, *geometry
             )
             final = column < 0
-            done_low.append(low[final])
-            done_high.append(high[final])
+            done.append(low[final])
             low, high, tried, column = low[~final], high[~final], tried[~final], column[~final]
             middle = kernels.split(codes, weights, rows, low, high, column, cut[~final], quota[~final])
             ends = np.stack([low, middle, middle, high], axis=1).reshape(-1, 2)
@@ -143,9 +142,8 @@ class Mondrian:
             low = np.concatenate([halves[:, 0], low[~kept]])
             high = np.concatenate([halves[:, 1], high[~kept]])
             tried = np.concatenate([np.zeros(len(halves), np.uint64), refused])
-        order = np.argsort(np.concatenate(done_low))
-        low, high = np.concatenate(done_low)[order], np.concatenate(done_high)[order]
-        return Segments(codes, weights, low, high), rows
+        low = np.sort(np.concatenate(done))
+        return Segments(codes, weights, low, np.append(low[1:], np.int32(len(codes)))), rows
 
     def _shown(self, book: Encoded, box: Box, segments: Segments, table: Table) -> Replacement:
         """Give what the cells of a column show: the label of the box, or the group's mean."""
