@@ -22,6 +22,8 @@ from discreet.publish.feasibility import refuse_infeasible
 from discreet.publish.recipe import recipe_of, row_seed
 
 _MOST_COLUMNS = 64
+_AT_ONCE = 100_000
+"""How many segments are cut and judged together."""
 
 
 class Mondrian:
@@ -123,10 +125,11 @@ class Mondrian:
         low = np.zeros(1, np.int32)
         high = np.array([len(codes)], np.int32)
         refuse_infeasible(self.guarantee, table, _evidence(self.guarantee, table, codes, weights, low, high))
-        tried = np.zeros(1, np.uint64)
+        batches = [(low, high, np.zeros(1, np.uint64))]
         done = []
         smallest = max(self.guarantee.smallest, 1)
-        while low.size:
+        while batches:
+            low, high, tried = batches.pop()
             column, cut, quota = kernels.propose(
                 codes, weights, low, high, tried, smallest, not self.strict, *geometry
             )
@@ -142,6 +145,9 @@ class Mondrian:
             low = np.concatenate([halves[:, 0], low[~kept]])
             high = np.concatenate([halves[:, 1], high[~kept]])
             tried = np.concatenate([np.zeros(len(halves), np.uint64), refused])
+            for at in range(0, low.size, _AT_ONCE):
+                batch = slice(at, at + _AT_ONCE)
+                batches.append((low[batch], high[batch], tried[batch]))
         low = np.sort(np.concatenate(done))
         return Segments(codes, weights, low, np.append(low[1:], np.int32(len(codes)))), rows
 
