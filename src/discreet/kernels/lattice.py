@@ -57,11 +57,7 @@ class Scratch:
         self, keys: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Add up the counts of equal keys."""
-        self.turn += 1
-        added: tuple[NDArray[np.int64], NDArray[np.int64]] = _count(
-            keys, counts, self.slot, self.stamp, self.turn
-        )
-        return added
+        return self.roll(keys, counts, np.empty((0, 3), np.int64), np.empty(0, np.int64))
 
 
 def stats_of(
@@ -122,31 +118,6 @@ def _roll(keys, counts, fields, ancestors, slot, stamp, turn):
             sums[found] = counts[row]
             found += 1
     return rolled[:found].copy(), sums[:found].copy()
-
-
-@compiled
-def _count(keys, counts, slot, stamp, turn):
-    size = np.int64(16)
-    while size < 2 * keys.size:
-        size *= 2
-    mask = np.uint64(size - 1)
-    found_keys = np.empty(keys.size, np.int64)
-    sums = np.empty(keys.size, np.int64)
-    found = 0
-    for row in range(keys.size):
-        key = keys[row]
-        at = _slot_of(key, mask)
-        while stamp[at] == turn and found_keys[slot[at]] != key:
-            at = (at + 1) & np.int64(mask)
-        if stamp[at] == turn:
-            sums[slot[at]] += counts[row]
-        else:
-            stamp[at] = turn
-            slot[at] = found
-            found_keys[found] = key
-            sums[found] = counts[row]
-            found += 1
-    return found_keys[:found].copy(), sums[:found].copy()
 
 
 @compiled
