@@ -216,6 +216,8 @@ def aggregate(
 ) -> float:
     """Bring the columns' losses together; the weights are divided by the largest.
 
+    Examples
+    --------
     >>> losses, weights = {"age": 0.5, "zip": 0.2}, {"age": 1, "zip": 2}
     >>> [round(aggregate(losses, weights, how=how), 4) for how in ("mean", "maximum", "geometric")]
     [0.225, 0.25, 0.2247]
