@@ -16,7 +16,6 @@ from rich.text import Text
 from measuring import HERE, DataMissingError, PeerMissingError
 from rows import Row, failed, skipped
 
-_BEGIN, _END = "<!-- results -->", "<!-- end of results -->"
 _STYLES = {"pass": "green", "FAIL": "bold red", "skipped": "yellow", "told": "dim"}
 
 
@@ -44,8 +43,6 @@ def main() -> int:
     if asked.json:
         plain = {name: [row.to_dict() for row in found] for name, found in rows.items()}
         Path(asked.json).write_text(json.dumps(plain, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    if asked.page:
-        renew(Path(asked.page), rows)
     return 1 if counts["FAIL"] else 0
 
 
@@ -68,26 +65,11 @@ def measured(name: str, module: str) -> list[Row]:
     return rows
 
 
-def renew(page: Path, rows: dict[str, list[Row]]) -> None:
-    """Put the results into a Markdown page, between its two marks."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    lines = ["| what | ours | peer | value | asked | |", "|---|--:|--:|--:|--:|---|"]
-    for name, found in rows.items():
-        lines.append(f"| **{name}** | | | | | |")
-        for row in found:
-            what = f"{row.what} *({row.note})*" if row.note else row.what
-            state = "" if row.state == "told" else row.state
-            lines.append(f"| {what} | {row.ours} | {row.peer} | {row.shown} | {row.asked} | {state} |")
-    page.write_text("\n".join([before + _BEGIN, "", *lines, "", _END + after]), encoding="utf-8")
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="the benchmarks to run; all by default")
     parser.add_argument("--list", action="store_true", help="list the benchmarks and stop")
     parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON")
-    parser.add_argument("--page", metavar="FILE", help="also put the results into a Markdown page")
     return parser.parse_args()
 
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import gc
-import sys
-
-_RARELY = 100_000
-"""How many objects are made between two searches for cycles: a command is short, and makes few."""
+from typing import NoReturn
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Run the command line as a process of its own."""
-    gc.set_threshold(_RARELY)
     from discreet.cli.interruption import INTERRUPTED, Interrupted, heed_signals
+    from discreet.cli.light import leave, lighten
 
+    lighten()
     heed_signals()
     try:
         from discreet.cli.app import start
 
         start()
     except Interrupted:
-        sys.exit(INTERRUPTED)
+        leave(INTERRUPTED)
+    except SystemExit as done:
+        leave(done.code if isinstance(done.code, int) else int(done.code is not None))

@@ -70,6 +70,15 @@ class FrameSource:
             codes[:, number] = column[first]
         return Tuples(codes, counts, rows)
 
+    def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
+        """Give whole columns, cleaned, row by row."""
+        return {name: cleaned(self._arrow(name), name) for name in names}
+
+    def framed(self, rows: pa.Table) -> Any:
+        """Give rows made elsewhere as the kind of frame that came in."""
+        made = nw.from_arrow(rows, backend=self._frame.implementation)
+        return made.lazy().to_native() if self._lazy else made.to_native()
+
     def recode(self, recoding: Recoding) -> Any:
         """Publish the rows as the recoding says."""
         pieces = piece_of_rows(recoding)

@@ -6,7 +6,9 @@ from importlib import import_module
 from typing import Any
 
 _ROOMS = {
-    "relation source": "discreet.engines.relations:RelationSource",
+    "read grouped baskets": "discreet.engines.grouped_files:read_grouped",
+    "relation source": "discreet.engines.held_relations:relation_source",
+    "write basket release": "discreet.report.basket_writing:write_basket_release",
     "write release": "discreet.report.writing:write_release",
 }
 

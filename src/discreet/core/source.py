@@ -94,8 +94,16 @@ class Source(Protocol):
         """Count the distinct combinations of the columns' codes."""
         ...
 
+    def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
+        """Give whole columns, cleaned, row by row."""
+        ...
+
     def recode(self, recoding: Recoding) -> Any:
         """Publish the rows as the recoding says, as the kind of frame that came in."""
+        ...
+
+    def framed(self, rows: pa.Table) -> Any:
+        """Give rows made elsewhere as the kind of frame that came in."""
         ...
 
 

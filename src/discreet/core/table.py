@@ -14,7 +14,7 @@ from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.cover import LabelCover
 from discreet.core.encoding import Encoded, Kind, domain_of, in_order, kind_of, overall
 from discreet.core.errors import InputError
-from discreet.core.groups import Groups
+from discreet.core.groups import Groups, SensitiveCounts
 from discreet.core.labels import STAR
 from discreet.core.schema import Column, Role, Schema
 from discreet.core.source import Recoding, Source, Tuples, source_of
@@ -84,14 +84,21 @@ class Table:
         return overall(self.codes(name), self.tuples.counts, self.encoded[name].n_codes)
 
     @cached_property
+    def _starts(self) -> IntArray:
+        """Where each class begins in the tuples, which lie in order."""
+        codes = self.tuples.codes
+        begins = np.zeros(len(codes), np.bool_)
+        begins[0] = True
+        for number in range(len(self.schema.quasi)):
+            begins[1:] |= codes[1:, number] != codes[:-1, number]
+        return np.flatnonzero(begins)
+
+    @cached_property
     def classes(self) -> tuple[CodeArray, CodeArray]:
         """The class of each tuple, and the quasi-identifiers' codes of each class."""
-        from discreet.kernels.grouping import distinct, pack
-
-        quasi = self.schema.quasi
-        keys = pack([self.codes(name) for name in quasi], [self.encoded[name].n_codes for name in quasi])
-        first, labels, _ = distinct(keys)
-        return labels, self.tuples.codes[first, : len(quasi)].astype(np.int32)
+        widths = np.diff(self._starts, append=self.tuples.counts.size)
+        labels = np.repeat(np.arange(self._starts.size, dtype=np.int32), widths)
+        return labels, self.tuples.codes[self._starts, : len(self.schema.quasi)].astype(np.int32)
 
     def groups(self) -> Groups:
         """Give the classes of rows with the same quasi-identifiers."""
@@ -99,13 +106,20 @@ class Table:
 
     @cached_property
     def _groups(self) -> Groups:
-        labels, classes = self.classes
+        from discreet.kernels.partition import values_of
+
+        low, counts, codes = self._starts, self.tuples.counts, self.tuples.codes
+        high = np.append(low[1:], counts.size)
         books = [self.encoded[name] for name in self.schema.quasi]
-        return Groups.of(
-            labels,
-            self.tuples.counts,
-            len(classes),
-            self.sensitive_codes(),
+        sensitive = {}
+        for number, name in enumerate(self.schema.sensitive, start=len(books)):
+            book = self.encoded[name]
+            indptr, values, held = values_of(codes, counts, low, high, number, book.n_codes)
+            sensitive[name] = SensitiveCounts(name, indptr, values, held, self.overall(name), book.hierarchy)
+        classes = codes[low, : len(books)].astype(np.int32)
+        return Groups(
+            np.add.reduceat(counts, low),
+            sensitive,
             suppressed=_suppressed(classes, books),
             cover=LabelCover(classes, tuple(books)),
         )

@@ -43,6 +43,7 @@ def connect(memory: str | None = None) -> duckdb.DuckDBPyConnection:
             "threads": _cpus(),
             "temp_directory": str(private_folder()),
             "preserve_insertion_order": True,
+            "allocator_background_threads": True,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "allow_community_extensions": False,

@@ -110,7 +110,8 @@ class EntropyDiversity(SensitiveGuarantee):
     def _score(self, counts: SensitiveCounts) -> FloatArray:
         start = counts.indptr[:-1]
         size = np.add.reduceat(counts.counts, start)
-        return np.exp(np.log(size) - np.add.reduceat(counts.counts * np.log(counts.counts), start) / size)
+        entropy = np.log(size) - np.add.reduceat(counts.counts * np.log(counts.counts), start) / size
+        return np.exp(np.maximum(entropy, 0.0))
 
 
 @dataclass(frozen=True, repr=False)

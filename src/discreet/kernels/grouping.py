@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,24 +15,28 @@ _MANY = 1 << 19
 _SAMPLE = 1 << 14
 
 
-def pack(columns: list[NDArray[Any]], cards: list[int]) -> NDArray[np.int64]:
+def pack(columns: Iterable[NDArray[Any]], cards: Sequence[int]) -> NDArray[np.int64]:
     """Give every row one int64 key, equal exactly where all its codes are equal.
 
     The keys sort like the rows do (first column first). Where the product of the cards outgrows 62 bits, the
     keys so far are replaced by their ranks.
     """
-    if not columns:
-        raise ValueError("no column to pack")
-    keys = columns[0].astype(np.int64)
-    size = max(cards[0], 1)
-    for codes, card in zip(columns[1:], cards[1:], strict=True):
+    keys: NDArray[np.int64] | None = None
+    size = 1
+    for codes, card in zip(columns, cards, strict=True):
         width = max(card, 1)
+        if keys is None:
+            keys = codes.astype(np.int64)
+            size = width
+            continue
         if size > _LARGEST_KEY // width:
             ranked, keys = np.unique(keys, return_inverse=True)
             size = ranked.size
-        keys = keys * width
+        keys *= width
         keys += codes
         size *= width
+    if keys is None:
+        raise ValueError("no column to pack")
     return keys
 
 

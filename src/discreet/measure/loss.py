@@ -370,11 +370,9 @@ def _squared_classes(original: Table, levels: Mapping[str, int] | None) -> int |
 
     if levels is None:
         return None
-    nodes, cards = [], []
-    for name in original.schema.quasi:
-        tree, level = _tree(original, name), levels.get(name, 0)
-        nodes.append(tree.levels[level][original.codes(name)])
-        cards.append(len(tree.labels[level]))
+    chosen = {name: (_tree(original, name), levels.get(name, 0)) for name in original.schema.quasi}
+    nodes = (tree.levels[level][original.codes(name)] for name, (tree, level) in chosen.items())
+    cards = [len(tree.labels[level]) for tree, level in chosen.values()]
     _, _, sizes = distinct(pack(nodes, cards), original.tuples.counts)
     return int((sizes**2).sum())
 

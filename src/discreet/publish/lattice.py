@@ -107,11 +107,14 @@ class Lattice:
         """Give the classes at a node, the class of each tuple, and the codes of each class by column."""
         from discreet.kernels.grouping import distinct, pack
 
-        columns = [self.codes(column, level) for column, level in enumerate(node)]
+        columns = (self.codes(column, level) for column, level in enumerate(node))
         cards = [self.card(column, level) for column, level in enumerate(node)]
         counts = self.table.tuples.counts
         first, labels, _ = distinct(pack(columns, cards), counts)
-        codes = [column[first] for column in columns]
+        codes = [
+            tree.levels[level][self.table.codes(name)[first]]
+            for name, tree, level in zip(self.names, self.trees, node, strict=True)
+        ]
         cover = NodeCover(self, node, codes.__getitem__)
         groups = Groups.of(labels, counts, first.size, self.table.sensitive_codes(), cover=cover)
         return groups, labels, codes

@@ -17,6 +17,7 @@ from discreet.core.schema import Schema
 from discreet.core.table import Table
 from discreet.engines.connection import identifier
 from discreet.engines.files import read
+from discreet.engines.relations import run
 from discreet.engines.writing import atomic_folder, write_frame
 from discreet.measure import loss, risk
 from discreet.report.markup import plain_json
@@ -108,7 +109,7 @@ def _typed(relation: Any, release: Release) -> Any:
 
     books = release.table.encoded
     empty = pa.table({name: pa.array([], book.type) for name, book in books.items()})
-    wanted = [str(type_) for type_ in duckdb.connect().from_arrow(empty).types]
+    wanted = [str(type_) for type_ in run(relation, "SELECT * FROM mapping", empty).types]
     found = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
     try:
         return relation.project(
