@@ -9,15 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.cover import label_costs
+from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import SchemaError
-from discreet.core.hierarchies import flat
-from discreet.core.hierarchy import Hierarchy
-from discreet.core.labels import texts
-from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.params import FloatIn, InstanceOf, OneOf, require
 from discreet.core.release import Cells, Release
 from discreet.core.table import Table
+from discreet.measure.read_back import at_level, kept_sizes, read_back, tree_of
 
 
 @dataclass(frozen=True)
@@ -200,11 +197,11 @@ def loss_between(
     for name in levels or {}:
         if name not in names:
             raise SchemaError(f"A level is given for '{name}', which is no quasi-identifier.")
-    sizes, n_out = _kept_sizes(original, released, suppressed)
+    sizes, n_out = kept_sizes(original, released, suppressed)
     if levels is None:
-        cells = {name: _read_back(original, released, name) for name in names}
+        cells = {name: read_back(original, released, name) for name in names}
     else:
-        cells = {name: _at_level(original, released, name, levels.get(name, 0), sizes) for name in names}
+        cells = {name: at_level(original, released, name, levels.get(name, 0), sizes) for name in names}
     return _measured(original, sizes, cells, sizes[sizes > 0], n_out, levels)
 
 
@@ -230,54 +227,6 @@ def aggregate(
     if how == "geometric":
         return math.prod(value + 1 for value in weighted) ** (1 / len(weighted)) - 1
     return sum(weighted) / len(weighted)
-
-
-def _kept_sizes(original: Table, released: Table, suppressed: int | None) -> tuple[IntArray, int]:
-    """Give the rows of each released class that were not suppressed, and the number that were."""
-    groups = released.groups()
-    n_out = original.n_rows - groups.n_rows
-    if n_out < 0:
-        raise SchemaError(f"The released table has {-n_out} rows more than the original.")
-    if suppressed is None:
-        return groups.sizes, n_out
-    starred = groups.suppressed if groups.suppressed is not None else np.zeros(groups.n_groups, np.bool_)
-    most = n_out + int(groups.sizes[starred].sum())
-    require("loss_between", "suppressed", suppressed, IntIn(n_out, most))
-    return groups.sizes - np.where(starred, suppressed - n_out, 0), int(suppressed)
-
-
-def _read_back(original: Table, released: Table, name: str) -> Cells:
-    costs = label_costs(released.encoded[name], original.encoded[name], original.overall(name))
-    return Cells(_label_codes(released, name), *costs)
-
-
-def _at_level(original: Table, released: Table, name: str, level: int, sizes: IntArray) -> Cells:
-    """Read labels back as nodes of one level of the column's tree."""
-    tree = _tree(original, name)
-    require("loss_between", "levels", level, IntIn(0, tree.height))
-    numbers = {label: node for node, label in enumerate(tree.labels[level])}
-    labels = [None, *texts(released.encoded[name].values).to_pylist()]
-    index = np.array([numbers.get(label, -1) for label in labels], np.int32)[_label_codes(released, name)]
-    strange = int(sizes[index < 0].sum())
-    if strange:
-        raise SchemaError(
-            f"{strange} rows of column '{name}' show labels that are not at level {level} of its tree."
-        )
-    cost = (tree.leaves_under(level) - 1) / max(tree.n_leaves - 1, 1)
-    if level == tree.height:
-        cost = np.ones(1)
-    covered = np.bincount(tree.levels[level], weights=original.overall(name), minlength=cost.size)
-    return Cells(np.maximum(index, 0), cost, covered.astype(np.int64))
-
-
-def _label_codes(released: Table, name: str) -> CodeArray:
-    codes: CodeArray = released.classes[1][:, released.schema.quasi.index(name)]
-    return codes
-
-
-def _tree(table: Table, name: str) -> Hierarchy:
-    book = table.encoded[name]
-    return book.hierarchy or flat().bind(book.values, column=name)
 
 
 def _measured(
@@ -370,7 +319,7 @@ def _squared_classes(original: Table, levels: Mapping[str, int] | None) -> int |
 
     if levels is None:
         return None
-    chosen = {name: (_tree(original, name), levels.get(name, 0)) for name in original.schema.quasi}
+    chosen = {name: (tree_of(original, name), levels.get(name, 0)) for name in original.schema.quasi}
     nodes = (tree.levels[level][original.codes(name)] for name, (tree, level) in chosen.items())
     cards = [len(tree.labels[level]) for tree, level in chosen.values()]
     _, _, sizes = distinct(pack(nodes, cards), original.tuples.counts)
@@ -382,7 +331,7 @@ def _precision(original: Table, levels: Mapping[str, int] | None, suppressed: in
     if levels is None:
         return {"precision": None, "precision_monotone": None, "height": None}
     names = original.schema.quasi
-    plain = sum(levels.get(name, 0) / _tree(original, name).height for name in names) / len(names)
+    plain = sum(levels.get(name, 0) / tree_of(original, name).height for name in names) / len(names)
     share = suppressed / original.n_rows
     return {
         "precision": (1 - share) * plain + share,

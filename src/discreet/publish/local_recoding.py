@@ -123,10 +123,9 @@ class LocalRecoding:
     def _single(self, table: Table) -> tuple[Node | None, InfeasibleError | None]:
         """Find the best single node, or why there is none."""
         try:
-            levels = self.start.release(table).evidence.levels or {}
+            return tuple(self.start.best(table).values()), None
         except InfeasibleError as error:
             return None, error
-        return tuple(levels[name] for name in table.schema.quasi), None
 
     def _recodings(self, lattice: Lattice, weights: FloatArray, found: Node | None) -> list[Recoded]:
         """Give the recodings to choose from: the last rows joined to others or left out, and the single node."""

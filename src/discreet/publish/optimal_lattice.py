@@ -72,6 +72,8 @@ class OptimalLattice:
     >>> release = OptimalLattice(KAnonymity(2), max_suppressed=0.4).release(table)
     >>> release.evidence.levels, release.evidence.suppressed
     ({'age': 1, 'zip': 3}, 2)
+    >>> OptimalLattice(KAnonymity(2), max_suppressed=0.4).best(table)
+    {'age': 1, 'zip': 3}
 
     References
     ----------
@@ -106,6 +108,18 @@ class OptimalLattice:
 
     def release(self, table: Table) -> Release:
         """Find the best node and publish the table at it."""
+        lattice, node, details = self._found(table)
+        return release_node(
+            self, lattice, node, self.max_suppressed, parameters=self._parameters(), details=details
+        )
+
+    def best(self, table: Table) -> dict[str, int]:
+        """Find the best node, and publish nothing: gives the level of every quasi-identifier."""
+        lattice, node, _ = self._found(table)
+        return dict(zip(lattice.names, node, strict=True))
+
+    def _found(self, table: Table) -> tuple[Lattice, tuple[int, ...], dict[str, object]]:
+        """Find the best node; gives the lattice, the node and what is to be told of the search."""
         from discreet.publish.search import score_all
 
         self._check(table)
@@ -123,16 +137,17 @@ class OptimalLattice:
             visited = scorer.visited()
         if found is None:
             raise self._infeasible(lattice, scorer)
-        details = {
-            "measure": self.measure,
-            "cost": cost,
-            "bound": bound,
-            "optimal": bound >= cost * (1 - 1e-12),
-            "n_nodes": lattice.n_nodes,
-            "visited": visited,
-        }
-        return release_node(
-            self, lattice, found, self.max_suppressed, parameters=self._parameters(), details=details
+        return (
+            lattice,
+            found,
+            {
+                "measure": self.measure,
+                "cost": cost,
+                "bound": bound,
+                "optimal": bound >= cost * (1 - 1e-12),
+                "n_nodes": lattice.n_nodes,
+                "visited": visited,
+            },
         )
 
     def _search(
