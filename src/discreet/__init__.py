@@ -6,12 +6,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from discreet.core.baskets import Baskets
     from discreet.core.hierarchies import flat, from_mapping, intervals, masked, read_hierarchy, suggest, tree
     from discreet.core.hierarchy import Hierarchy
     from discreet.core.release import Release
     from discreet.core.schema import Column, Role, Schema, identifier, other, quasi, sensitive
     from discreet.core.table import Table
     from discreet.core.verdict import Basis, Verdict
+    from discreet.engines.basket_files import read_baskets, write_baskets
+    from discreet.engines.bit_files import read_bits, write_bits
     from discreet.engines.files import read
     from discreet.publish.recipe import Recipe
 
@@ -19,6 +22,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Basis": "core.verdict",
+    "Baskets": "core.baskets",
     "Column": "core.schema",
     "Hierarchy": "core.hierarchy",
     "Recipe": "publish.recipe",
@@ -35,14 +39,19 @@ _HOMES = {
     "other": "core.schema",
     "quasi": "core.schema",
     "read": "engines.files",
+    "read_baskets": "engines.basket_files",
+    "read_bits": "engines.bit_files",
     "read_hierarchy": "core.hierarchies",
     "sensitive": "core.schema",
     "suggest": "core.hierarchies",
     "tree": "core.hierarchies",
+    "write_baskets": "engines.basket_files",
+    "write_bits": "engines.bit_files",
 }
 
 __all__ = [
     "Basis",
+    "Baskets",
     "Column",
     "Hierarchy",
     "Recipe",
@@ -59,10 +68,14 @@ __all__ = [
     "other",
     "quasi",
     "read",
+    "read_baskets",
+    "read_bits",
     "read_hierarchy",
     "sensitive",
     "suggest",
     "tree",
+    "write_baskets",
+    "write_bits",
 ]
 
 

@@ -1,7 +1,9 @@
-"""Generated tables to try things on: nobody in them exists."""
+"""Generated tables and baskets to try things on: nobody in them exists."""
 
 from __future__ import annotations
 
+from discreet.datasets.agrawal import agrawal
 from discreet.datasets.hospital import hospital, hospital_columns, voter_roll
+from discreet.datasets.quest import quest
 
-__all__ = ["hospital", "hospital_columns", "voter_roll"]
+__all__ = ["agrawal", "hospital", "hospital_columns", "quest", "voter_roll"]

@@ -77,7 +77,7 @@ def read(
     conventions = Conventions("", decimal, thousands, dates)
     try:
         source = Path(path)
-        _require_file(source)
+        require_file(source)
         kind = _kind(source)
         if kind == "text":
             relation = _read_delimited(
@@ -91,7 +91,7 @@ def read(
     except DiscreetError as error:
         failure: DiscreetError = error
     except OSError as error:
-        failure = InputError(f"{path} cannot be read: {_reason(error)}.")
+        failure = InputError(f"{path} cannot be read: {reason(error)}.")
     except duckdb.Error as error:
         failure = InputError(f"{path} cannot be read: {_engine_reason(error)}.")
     else:
@@ -135,7 +135,8 @@ def _require_options(
     require("read", "dates", dates, OneOf((None, "dmy", "mdy", "ymd")))
 
 
-def _require_file(source: Path) -> None:
+def require_file(source: Path) -> None:
+    """Refuse what is no file, or is empty."""
     if not source.exists():
         raise InputError(f"There is no file {source}.")
     if source.is_dir():
@@ -267,7 +268,8 @@ def _require_columns(text: Sequence[str], columns: Sequence[str], source: Path) 
         )
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
+    """Say in words why a file cannot be read."""
     if error.errno in (errno.EACCES, errno.EPERM):
         return "permission denied"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -1,0 +1,113 @@
+"""Bit columns: one bit per basket and item, block-major, so that a block of every column fits the cache.
+
+Block b holds the baskets from ``b * 8192`` on: for each item 128 words of 64 bits, basket t in bit ``t % 64`` of word
+``t // 64`` of its block.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from discreet.kernels.compiled import compiled
+from discreet.kernels.threads import in_threads
+
+WORDS = 128
+"""The words of one column in one block."""
+BASKETS = WORDS * 64
+"""The baskets of one block."""
+
+
+@intrinsic
+def ones(context, word):
+    """Count the ones of a word, in one instruction."""
+
+    def codegen(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+def columns_of(
+    indptr: NDArray[np.int64], items: NDArray[np.int32], column: NDArray[np.int32], n_columns: int
+) -> NDArray[np.uint64]:
+    """Set the bit of every item of every basket; ``column`` gives an item's column, -1 for none."""
+    n_blocks = -(-(indptr.size - 1) // BASKETS)
+    blocks = np.zeros((n_blocks, n_columns, WORDS), np.uint64)
+    in_threads(lambda start, stop: _set_bits(indptr, items, column, blocks, start, stop), n_blocks)
+    return blocks
+
+
+def counts_of(blocks: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Count the baskets of every column."""
+    parts = in_threads(lambda start, stop: _count(blocks[start:stop]), blocks.shape[0])
+    counts: NDArray[np.int64] = np.sum(parts, axis=0, dtype=np.int64)
+    return counts
+
+
+def rows_of(blocks: NDArray[np.uint64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Give the items of every basket again, ascending, as CSR arrays."""
+    lengths = np.zeros(n, np.int64)
+    in_threads(lambda start, stop: _lengths(blocks, lengths, start, stop), blocks.shape[0])
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    items = np.empty(indptr[-1], np.int32)
+    in_threads(lambda start, stop: _fill(blocks, indptr, items, start, stop), blocks.shape[0])
+    return indptr, items
+
+
+@compiled
+def _set_bits(indptr, items, column, blocks, start, stop):
+    for block in range(start, stop):
+        first = block * BASKETS
+        for basket in range(first, min(first + BASKETS, indptr.size - 1)):
+            word = (basket - first) >> 6
+            bit = np.uint64(1) << np.uint64(basket & 63)
+            for entry in range(indptr[basket], indptr[basket + 1]):
+                place = column[items[entry]]
+                if place >= 0:
+                    blocks[block, place, word] |= bit
+
+
+@compiled
+def _count(blocks):
+    counts = np.zeros(blocks.shape[1], np.int64)
+    for block in range(blocks.shape[0]):
+        for item in range(blocks.shape[1]):
+            words = blocks[block, item]
+            total = np.uint64(0)
+            for word in range(WORDS):
+                total += ones(words[word])
+            counts[item] += np.int64(total)
+    return counts
+
+
+@compiled
+def _lengths(blocks, lengths, start, stop):
+    for block in range(start, stop):
+        for item in range(blocks.shape[1]):
+            for word in range(WORDS):
+                rest = blocks[block, item, word]
+                first = block * BASKETS + word * 64
+                while rest != 0:
+                    low = rest & (~rest + np.uint64(1))
+                    lengths[first + np.int64(ones(low - np.uint64(1)))] += 1
+                    rest ^= low
+
+
+@compiled
+def _fill(blocks, indptr, items, start, stop):
+    for block in range(start, stop):
+        first = block * BASKETS
+        n_here = min(BASKETS, indptr.size - 1 - first)
+        place = indptr[first : first + n_here].copy()
+        for item in range(blocks.shape[1]):
+            for word in range(WORDS):
+                rest = blocks[block, item, word]
+                while rest != 0:
+                    low = rest & (~rest + np.uint64(1))
+                    basket = word * 64 + np.int64(ones(low - np.uint64(1)))
+                    items[place[basket]] = item
+                    place[basket] += 1
+                    rest ^= low

@@ -1,0 +1,117 @@
+"""The inner loop of the Quest generator: patterns, corrupted, are put into baskets until these are full."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.compiled import compiled
+from discreet.kernels.threads import in_threads
+
+_BLOCK = 1 << 13
+"""The baskets that share a seed; fixed, so that the number of threads does not matter."""
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_UNIT = 2.0**-53
+
+
+def n_seeds(n_baskets: int) -> int:
+    """Count the seeds that so many baskets take."""
+    return -(-n_baskets // _BLOCK)
+
+
+def fill(
+    seeds: NDArray[np.uint64],
+    n_baskets: int,
+    n_items: int,
+    lengths: NDArray[np.float64],
+    patterns: tuple[NDArray[np.int64], NDArray[np.int32]],
+    weights: NDArray[np.float64],
+    corruption: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Make baskets, as CSR arrays.
+
+    ``lengths`` are the cumulated chances of the lengths from 1 on, ``weights`` those of the patterns, which come as
+    CSR arrays too.
+    """
+    most = lengths.size + int(np.diff(patterns[0]).max())
+    given = (n_items, most, lengths, *patterns, weights, corruption)
+
+    def blocks(start: int, stop: int) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:
+        sizes = [min(_BLOCK, n_baskets - block * _BLOCK) for block in range(start, stop)]
+        return [_fill(seed, size, *given) for seed, size in zip(seeds[start:stop], sizes, strict=True)]
+
+    made = [block for part in in_threads(blocks, seeds.size) for block in part]
+    sizes = np.concatenate([np.zeros(1, np.int64), *(counts for counts, _ in made)])
+    return np.cumsum(sizes), np.concatenate([items for _, items in made])
+
+
+@compiled
+def _random(state):
+    """Draw from [0, 1), by SplitMix64: the next state and the draw."""
+    state = state + _STEP
+    mixed = (state ^ (state >> np.uint64(30))) * _FIRST
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
+    mixed = mixed ^ (mixed >> np.uint64(31))
+    return state, np.float64(mixed >> np.uint64(11)) * _UNIT
+
+
+@compiled
+def _fill(state, n_baskets, n_items, most, lengths, bounds, members, weights, corruption):
+    items = np.empty(n_baskets * most, np.int32)
+    counts = np.zeros(n_baskets, np.int64)
+    holder = np.full(n_items, -1, np.int64)
+    hand = np.empty(most, np.int32)
+    waiting = 0
+    end = 0
+    for basket in range(n_baskets):
+        state, draw = _random(state)
+        room = 1 + np.searchsorted(lengths, draw, side="right")
+        first = end
+        used = 0
+        while used < room:
+            size = waiting
+            moved = waiting > 0
+            waiting = 0
+            if not moved:
+                state, draw = _random(state)
+                pattern = min(np.searchsorted(weights, draw, side="right"), weights.size - 1)
+                size = bounds[pattern + 1] - bounds[pattern]
+                hand[:size] = members[bounds[pattern] : bounds[pattern + 1]]
+                state, size = _corrupt(state, hand, size, corruption[pattern])
+            if used > 0 and used + size > room:
+                state, draw = _random(state)
+                if draw < 0.5:
+                    waiting = size
+                    break
+            for place in range(size):
+                if holder[hand[place]] != basket:
+                    holder[hand[place]] = basket
+                    _insert(items, first, end, hand[place])
+                    end += 1
+            used += size
+        counts[basket] = end - first
+    return counts, items[:end].copy()
+
+
+@compiled
+def _corrupt(state, hand, size, level):
+    """Drop items one by one while draws stay below the pattern's level of corruption."""
+    state, draw = _random(state)
+    while size > 0 and draw < level:
+        state, draw = _random(state)
+        size -= 1
+        hand[int(draw * (size + 1))] = hand[size]
+        state, draw = _random(state)
+    return state, size
+
+
+@compiled
+def _insert(items, first, end, item):
+    """Put an item into its place among those of a basket."""
+    place = end
+    while place > first and items[place - 1] > item:
+        items[place] = items[place - 1]
+        place -= 1
+    items[place] = item
