@@ -15,14 +15,20 @@ from discreet import __version__
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
 from discreet.cli.check import check
+from discreet.cli.choose_pq import choose_pq
+from discreet.cli.condense import condense
 from discreet.cli.demo import demo
+from discreet.cli.distort import distort
+from discreet.cli.experiments import experiments
 from discreet.cli.explore import explore
 from discreet.cli.failures import Failure, failure_of
 from discreet.cli.init import init
 from discreet.cli.interruption import was_asked_to_stop
+from discreet.cli.mine import mine
 from discreet.cli.recipe import recipe
 from discreet.cli.risk import risk
 from discreet.cli.run import run
+from discreet.cli.stream import stream
 
 _EPILOG = """\b
 Examples:
@@ -73,7 +79,23 @@ def app(debug: bool) -> None:
     del debug
 
 
-for command in (demo, explore, anonymize, init, run, check, risk, apply, recipe):
+for command in (
+    demo,
+    explore,
+    anonymize,
+    init,
+    run,
+    check,
+    risk,
+    apply,
+    recipe,
+    condense,
+    stream,
+    choose_pq,
+    distort,
+    mine,
+    experiments,
+):
     app.add_command(command)
 
 
@@ -82,9 +104,9 @@ def start() -> NoReturn:
     warnings.simplefilter("ignore")
     sys.unraisablehook = _unsaid
     threading.excepthook = _unsaid
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    for output in (sys.stdout, sys.stderr):
+        if hasattr(output, "reconfigure"):
+            output.reconfigure(errors="backslashreplace")
     app.main()
 
 

@@ -49,6 +49,8 @@ class Verdict:
         )
         if self.ok:
             return f"{self.guarantee}: kept ({told})"
+        if not self.n_groups:
+            return f"{self.guarantee}: broken ({told})"
         where = f"{self.failing_groups} of {self.n_groups} classes ({self.failing_rows} rows) fail"
         return f"{self.guarantee}: broken ({told}, {where})"
 

@@ -9,12 +9,18 @@ from typing import Any
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, require, unknown
 from discreet.guarantees.alpha_k_anonymity import AlphaKAnonymity
-from discreet.guarantees.base import AllOf, Guarantee
+from discreet.guarantees.base import Guarantee
+from discreet.guarantees.basic_privacy import BasicPrivacy
 from discreet.guarantees.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from discreet.guarantees.channel import together
 from discreet.guarantees.delta_disclosure import DeltaDisclosure
+from discreet.guarantees.indistinguishability import Indistinguishability
 from discreet.guarantees.k_anonymity import KAnonymity
 from discreet.guarantees.k_map import KMap
+from discreet.guarantees.km_anonymity import KmAnonymity
 from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from discreet.guarantees.local_dp import LocalDP
+from discreet.guarantees.privacy_degree import PrivacyDegree
 from discreet.guarantees.t_closeness import TCloseness
 
 GUARANTEES: dict[str, type[Guarantee]] = {
@@ -30,6 +36,11 @@ GUARANTEES: dict[str, type[Guarantee]] = {
         EnhancedBetaLikeness,
         DeltaDisclosure,
         KMap,
+        Indistinguishability,
+        PrivacyDegree,
+        KmAnonymity,
+        BasicPrivacy,
+        LocalDP,
     )
 }
 """Every single promise by its name."""
@@ -47,7 +58,7 @@ def guarantee_from_dict(plain: Mapping[str, object], *, population: object = Non
     named = plain.get("guarantee")
     if named == "AllOf":
         require(reader, "parts", given.get("parts"), InstanceOf((list, tuple), "a list"))
-        return AllOf(tuple(guarantee_from_dict(part, population=population) for part in given["parts"]))
+        return together(tuple(guarantee_from_dict(part, population=population) for part in given["parts"]))
     if not isinstance(named, str) or named not in GUARANTEES:
         raise unknown(reader, "guarantee", named, ["AllOf", *GUARANTEES])
     kind = GUARANTEES[named]

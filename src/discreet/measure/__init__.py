@@ -1,21 +1,83 @@
 """Measures: what a release costs, how much risk is left, and what an attacker with another table would learn."""
 
 from discreet.measure.attack import AttributeRisk, Linkage, linkage
+from discreet.measure.basic_privacy import average_basic_privacy, basic_privacy
+from discreet.measure.basket_risk import (
+    BasketRisk,
+    Reidentification,
+    SensitiveTie,
+    basket_risk,
+    reidentification,
+)
+from discreet.measure.closeness import (
+    Closeness,
+    Membership,
+    closeness,
+    closeness_between,
+    closest_records,
+    membership,
+    membership_of_points,
+)
+from discreet.measure.fidelity import (
+    Fidelity,
+    NeighbourAccuracy,
+    covariance_compatibility,
+    fidelity,
+    fidelity_between,
+    neighbour_accuracy,
+)
+from discreet.measure.itemset_error import (
+    ItemsetError,
+    expected_error,
+    itemset_error,
+    itemset_error_by_length,
+)
+from discreet.measure.kl_cells import CellError, kl, kl_cells, mean_kl_cells
 from discreet.measure.loss import Entropy, Loss, aggregate, loss, loss_between
+from discreet.measure.reinterrogated_privacy import reinterrogated_privacy
 from discreet.measure.risk import AttackerRisk, ClassSizes, Risk, class_size_histogram, risk
 
 __all__ = [
     "AttackerRisk",
     "AttributeRisk",
+    "BasketRisk",
+    "CellError",
     "ClassSizes",
+    "Closeness",
     "Entropy",
+    "Fidelity",
+    "ItemsetError",
     "Linkage",
     "Loss",
+    "Membership",
+    "NeighbourAccuracy",
+    "Reidentification",
     "Risk",
+    "SensitiveTie",
     "aggregate",
+    "average_basic_privacy",
+    "basic_privacy",
+    "basket_risk",
     "class_size_histogram",
+    "closeness",
+    "closeness_between",
+    "closest_records",
+    "covariance_compatibility",
+    "expected_error",
+    "fidelity",
+    "fidelity_between",
+    "itemset_error",
+    "itemset_error_by_length",
+    "kl",
+    "kl_cells",
     "linkage",
     "loss",
     "loss_between",
+    "mean_kl_cells",
+    "membership",
+    "membership_of_points",
+    "neighbour_accuracy",
+    "reidentification",
+    "reinterrogated_privacy",
     "risk",
 ]

@@ -76,7 +76,7 @@ def losses(columns: Sequence[str], loss: Sequence[float]) -> dict[str, Any]:
     )
     bars = base.mark_bar(color=_AFTER, cornerRadiusEnd=3, height={"band": 0.62})
     names = base.mark_text(align="left", dx=6, color=_SOFT).encode(text=alt.Text("share:Q", format=".1%"))
-    return _finished(bars + names, 34 * len(rows) + 10, "Loss of detail by column.")
+    return finished(bars + names, 34 * len(rows) + 10, "Loss of detail by column.")
 
 
 def distribution(bars: Bars) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def sensitive(bars: Bars) -> dict[str, Any]:
     )
     mark = base.mark_tick(color=_MARK, thickness=2.5, height={"band": 0.6}).encode(x=alt.X("highest:Q", **x))
     told = f"Share of people by {bars.column} in the release, and the largest share in any one class."
-    return _finished(reach + bar + mark, 24 * len(rows) + 10, told)
+    return finished(reach + bar + mark, 24 * len(rows) + 10, told)
 
 
 def lattice(nodes: Nodes, measure: str) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def lattice(nodes: Nodes, measure: str) -> dict[str, Any]:
     move = alt.selection_interval(name="move", bind="scales", zoom="wheel![event.shiftKey]")
     layers[0] = layers[0].add_params(only, move)
     told = f"{measure} of nodes of the lattice against their mean risk, with the border and the chosen node."
-    return _finished(alt.layer(*layers).transform_filter(only), 420, told)
+    return finished(alt.layer(*layers).transform_filter(only), 420, told)
 
 
 def _points(nodes: Nodes) -> list[dict[str, Any]]:
@@ -190,7 +190,7 @@ def _upright(rows: list[dict[str, Any]], title: str | None, told: str, height: i
         xOffset=alt.XOffset("when:N", sort=[BEFORE, AFTER]),
         y=alt.Y("share:Q", title=None, axis=alt.Axis(format="%", tickCount=4, grid=True)),
     )
-    return _finished(chart, height, told)
+    return finished(chart, height, told)
 
 
 def _lying(rows: list[dict[str, Any]], told: str) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def _lying(rows: list[dict[str, Any]], told: str) -> dict[str, Any]:
         yOffset=alt.YOffset("when:N", sort=[BEFORE, AFTER]),
         x=alt.X("share:Q", title=None, axis=alt.Axis(format="%", tickCount=4)),
     )
-    return _finished(chart, max(15 * len(rows), 60), told)
+    return finished(chart, max(15 * len(rows), 60), told)
 
 
 def _category(alt: Any) -> Any:
@@ -229,7 +229,8 @@ def _chart(rows: list[dict[str, Any]]) -> Any:
     return alt.Chart(alt.InlineData(values=rows))
 
 
-def _finished(chart: Any, height: int, told: str) -> dict[str, Any]:
+def finished(chart: Any, height: int, told: str) -> dict[str, Any]:
+    """Give a chart its size and description, and the looks of the page it stands on."""
     import altair as alt
 
     axis = {

@@ -1,0 +1,140 @@
+"""`discreet distort`: flip the bits of baskets, so that nobody's can be told for sure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import options
+
+if TYPE_CHECKING:
+    from discreet.collect import EMask
+    from discreet.core.baskets import Baskets
+
+_EPILOG = """\b
+Examples:
+  discreet distort shop.dat --p 0.5 --q 0.97 --out distorted.dat
+  discreet distort sales.csv --format long --basket receipt --item product --p 0.5 --q 0.97 --out distorted.bits
+
+\b
+The miner must be told p and q; discreet choose-pq proposes them."""
+_FORMATS = click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"])
+
+
+@click.command(short_help="Flip the bits of baskets.", epilog=_EPILOG)
+@click.argument("data", type=options.DATA, metavar="FILE")
+@click.option("--p", type=float, required=True, help="The probability that an item held is reported.")
+@click.option(
+    "--q", type=float, help="The probability that an item not held is not reported; p by default (MASK)."
+)
+@click.option(
+    "--out", type=options.DATA, required=True, metavar="FILE", help="The file to write: .dat, .bits, .npz …"
+)
+@click.option("--format", "kind", type=_FORMATS, help="The form of the file read; found by itself otherwise.")
+@click.option("--out-format", type=_FORMATS, help="The form of the file written; its ending tells otherwise.")
+@click.option("--basket", metavar="COLUMN", help="The column that names the basket, in a long table.")
+@click.option("--item", metavar="COLUMN", help="The column that names the item, in a long table.")
+@click.option(
+    "--seed", type=int, help="Repeat an experiment; never for real data: who knows it undoes the distortion."
+)
+@click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@options.telling
+def distort(
+    data: Path,
+    p: float,
+    q: float | None,
+    out: Path,
+    overwrite: bool,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Report every item of the baskets in FILE with the given probabilities, and write what was reported."""
+    from discreet.cli.progress import stages
+    from discreet.collect import EMask
+    from discreet.core.errors import OutputError
+    from discreet.engines.basket_files import read_baskets
+
+    channel = EMask(p, p if q is None else q)
+    if out.exists() and not overwrite:
+        raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
+    with stages(3, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        baskets = read_baskets(data, format=given["kind"], basket=given["basket"], item=given["item"])
+        tell("Distorting")
+        entries = _write(channel, baskets, out, given, tell, overwrite=overwrite)
+    _tell(_plain(channel, baskets, entries, out, given["seed"]), as_json=as_json, quiet=quiet)
+
+
+def _write(
+    channel: EMask, baskets: Baskets, out: Path, given: dict[str, Any], tell: Any, *, overwrite: bool
+) -> int:
+    """Distort the baskets into the form asked for, and write them; give the number of entries."""
+    from discreet.engines.basket_files import write_baskets
+    from discreet.engines.bit_files import write_bits
+
+    if given["out_format"] == "bits" or (given["out_format"] is None and out.suffix == ".bits"):
+        bits = channel.perturb(baskets, random_state=given["seed"], as_bits=True)
+        tell("Writing")
+        write_bits(bits, out, overwrite=overwrite)
+        return int(bits.counts.sum())
+    distorted = channel.perturb(baskets, random_state=given["seed"])
+    tell("Writing")
+    write_baskets(distorted, out, format=given["out_format"], overwrite=overwrite, lossy=True)
+    return int(distorted.items.size)
+
+
+def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int | None) -> dict[str, Any]:
+    longest = int(baskets.lengths.max(initial=0))
+    return {
+        "command": "distort",
+        "ok": True,
+        "p": channel.p,
+        "q": channel.q,
+        "baskets": len(baskets),
+        "items": baskets.n_items,
+        "entries": {"in": int(baskets.items.size), "out": entries},
+        "epsilon": {
+            "bit": channel.epsilon,
+            "record": channel.epsilon_of_record(max(baskets.n_items, 1)),
+            "longest": longest,
+            "record_of_longest": channel.epsilon_of_record(max(baskets.n_items, 1), longest=longest),
+        },
+        "basic_privacy": {
+            "ones": channel.basic_privacy(baskets),
+            "ones_by_average_support": channel.average_basic_privacy(baskets),
+            "zeros": channel.basic_privacy(baskets, ones=0.0),
+        },
+        "seeded": seed is not None,
+        "file": str(out),
+    }
+
+
+def _tell(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli.telling import number, tell_json, tell_lines
+
+    if as_json:
+        tell_json(plain)
+    elif not quiet:
+        epsilon, privacy = plain["epsilon"], plain["basic_privacy"]
+        tell_lines(
+            [
+                ("baskets", f"{plain['baskets']:,} of {plain['items']:,} items"),
+                ("entries", f"{plain['entries']['in']:,} → {plain['entries']['out']:,}"),
+                (
+                    "epsilon",
+                    f"{number(epsilon['bit'])} for one bit; {number(epsilon['record'])} for a whole basket,",
+                ),
+                (
+                    "",
+                    f"{number(epsilon['record_of_longest'])} where no basket may hold more than {epsilon['longest']:,}",
+                ),
+                ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items held, exactly;"),
+                ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
+                ("written", plain["file"]),
+                *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
+                ("next", f"mine it with p = {plain['p']:g} and q = {plain['q']:g}"),
+            ]
+        )

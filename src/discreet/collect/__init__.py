@@ -1,0 +1,89 @@
+"""Privacy at collection: collectors distort records where they arise, before anyone else sees them."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from discreet.collect.choose_pq import Choice, Choices, choose_pq
+from discreet.collect.client import flip
+from discreet.collect.mask import EMask, Mask
+
+if TYPE_CHECKING:
+    from discreet.collect.additive_noise import AdditiveNoise
+    from discreet.collect.channels import Channels
+    from discreet.collect.conditional_privacy import noise_for_conditional_privacy
+    from discreet.collect.correlated_noise import CorrelatedNoise
+    from discreet.collect.density import Density
+    from discreet.collect.histogram import Histogram
+    from discreet.collect.joint_density import JointDensity
+    from discreet.collect.joint_histogram import JointHistogram
+    from discreet.collect.joint_reconstruction import JointReconstruction
+    from discreet.collect.noise import Gaussian, Laplace, Noise, Uniform, noise_from_dict
+    from discreet.collect.noise_client import add_noise, report_category, report_unary
+    from discreet.collect.randomised_response import RandomisedResponse
+    from discreet.collect.reconstruction import NotConvergedWarning, Reconstruction
+    from discreet.collect.shares import Shares
+    from discreet.collect.unary_response import UnaryResponse
+
+_HOMES = {
+    "AdditiveNoise": "additive_noise",
+    "Channels": "channels",
+    "CorrelatedNoise": "correlated_noise",
+    "Density": "density",
+    "Gaussian": "noise",
+    "Histogram": "histogram",
+    "JointDensity": "joint_density",
+    "JointHistogram": "joint_histogram",
+    "JointReconstruction": "joint_reconstruction",
+    "Laplace": "noise",
+    "Noise": "noise",
+    "NotConvergedWarning": "reconstruction",
+    "RandomisedResponse": "randomised_response",
+    "Reconstruction": "reconstruction",
+    "Shares": "shares",
+    "UnaryResponse": "unary_response",
+    "Uniform": "noise",
+    "add_noise": "noise_client",
+    "noise_for_conditional_privacy": "conditional_privacy",
+    "noise_from_dict": "noise",
+    "report_category": "noise_client",
+    "report_unary": "noise_client",
+}
+"""What is loaded when it is first used."""
+
+__all__ = [
+    "AdditiveNoise",
+    "Channels",
+    "Choice",
+    "Choices",
+    "CorrelatedNoise",
+    "Density",
+    "EMask",
+    "Gaussian",
+    "Histogram",
+    "JointDensity",
+    "JointHistogram",
+    "JointReconstruction",
+    "Laplace",
+    "Mask",
+    "Noise",
+    "NotConvergedWarning",
+    "RandomisedResponse",
+    "Reconstruction",
+    "Shares",
+    "UnaryResponse",
+    "Uniform",
+    "add_noise",
+    "choose_pq",
+    "flip",
+    "noise_for_conditional_privacy",
+    "noise_from_dict",
+    "report_category",
+    "report_unary",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a collector when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'discreet.collect' has no attribute {name!r}")
+    return getattr(import_module(f"discreet.collect.{_HOMES[name]}"), name)

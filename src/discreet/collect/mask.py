@@ -1,0 +1,217 @@
+"""MASK and EMASK: every customer flips her own bits (Rizvi & Haritsa, VLDB 2002; Agrawal, Krishnan & Haritsa 2004)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, overload
+
+import numpy as np
+
+from discreet.collect.secret_key import secret_key
+from discreet.core.arrays import FloatArray
+from discreet.core.baskets import Baskets
+from discreet.core.errors import ParameterError
+from discreet.core.item_bits import ItemBits
+from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+from discreet.core.rng import RandomState
+
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class EMask:
+    """Distort baskets bit by bit: an item held stays with probability p, one not held stays away with probability q.
+
+    Every bit is drawn for itself, so each customer can do it alone, before anything leaves her hands
+    (:func:`discreet.collect.client.flip` is that step in plain Python). The true supports are estimated from the
+    distorted baskets by :class:`discreet.mine.MaskedItemsets`, which must know p and q and nothing else.
+
+    Chance comes from ChaCha20 with a key of 256 bits. Without a seed the key comes from the operating system and is
+    forgotten. With a seed the result can be had again, by anyone who knows or guesses the seed: the distortion is then
+    no protection at all.
+
+    Parameters
+    ----------
+    p
+        The probability that an item held is reported.
+    q
+        The probability that an item not held is not reported. ``p + q = 1`` is refused: a bit would come out the same
+        whatever it was, and nothing could be recovered.
+
+    References
+    ----------
+    S. Agrawal, V. Krishnan, J. Haritsa: On addressing efficiency concerns in privacy-preserving mining. DASFAA 2004.
+
+    Examples
+    --------
+    >>> shop = Baskets.from_lists([["bread", "milk"], ["beer"], []])
+    >>> channel = EMask(p=0.5, q=0.97)
+    >>> channel.perturb(shop, random_state=1)
+    Baskets(3 baskets, 3 items, ... entries)
+    >>> EMask(p=1, q=1).perturb(shop).lists()
+    [['bread', 'milk'], ['beer'], []]
+    >>> round(channel.average_basic_privacy(0.01), 1)
+    92.5
+    >>> round(channel.epsilon, 2)
+    2.81
+    """
+
+    p: float
+    q: float
+
+    def __post_init__(self) -> None:
+        for name in ("p", "q"):
+            require(self, name, getattr(self, name), FloatIn(0, 1))
+            object.__setattr__(self, name, float(getattr(self, name)))
+        if abs(self.p + self.q - 1) < _SAME:
+            raise ParameterError(
+                f"The 'p' and 'q' parameters of {type(self).__name__} must not add up to 1: every bit would come out "
+                f"the same whatever it was, and nothing could be recovered. Got {self.p:g} and {self.q:g} instead."
+            )
+
+    @overload
+    def perturb(
+        self, baskets: Baskets, *, random_state: RandomState = None, as_bits: Literal[False] = False
+    ) -> Baskets: ...
+
+    @overload
+    def perturb(
+        self, baskets: Baskets, *, random_state: RandomState = None, as_bits: Literal[True]
+    ) -> ItemBits: ...
+
+    @overload
+    def perturb(
+        self, baskets: Baskets, *, random_state: RandomState = None, as_bits: bool = False
+    ) -> Baskets | ItemBits: ...
+
+    def perturb(
+        self, baskets: Baskets, *, random_state: RandomState = None, as_bits: bool = False
+    ) -> Baskets | ItemBits:
+        """Distort every basket.
+
+        Parameters
+        ----------
+        baskets
+            The true baskets; their item names stay.
+        random_state
+            None for real use. A seed gives the same baskets again, however many processors there are.
+        as_bits
+            Whether to give bit columns at once, the form that is mined: the same baskets, never held as lists.
+        """
+        from discreet.kernels.distortion import distort_bits, distort_rows
+
+        require(self, "baskets", baskets, InstanceOf((Baskets,), "Baskets"))
+        require(self, "as_bits", as_bits, InstanceOf((bool,), "a bool"))
+        key = secret_key(random_state, owner=self)
+        if as_bits:
+            blocks = distort_bits(baskets.indptr, baskets.items, baskets.n_items, self.p, self.q, key)
+            return ItemBits(blocks, len(baskets), baskets.names)
+        indptr, items = distort_rows(baskets.indptr, baskets.items, baskets.n_items, self.p, self.q, key)
+        return Baskets(indptr, items, baskets.names)
+
+    @property
+    def epsilon(self) -> float:
+        """The local differential privacy of one bit: no report is more than e^epsilon times likelier for one value.
+
+        Infinite where p or q is 0 or 1, since some report then settles the bit.
+        """
+        return max(self._gain())
+
+    def epsilon_of_record(self, n_items: int, *, longest: int | None = None) -> float:
+        """Give the local differential privacy of a whole basket, whatever it holds and whoever compares it.
+
+        Two baskets can differ in all of ``n_items`` bits, and the losses of the bits add up. If no basket holds more
+        than ``longest`` items, which the public must know, two of them differ in at most so many on either side,
+        and epsilon no longer grows with the number of items there are.
+
+        >>> channel = EMask(p=0.5, q=0.97)
+        >>> round(channel.epsilon_of_record(1000)), round(channel.epsilon_of_record(1000, longest=5), 1)
+        (2813, 17.4)
+        """
+        require(self, "n_items", n_items, IntIn(1))
+        require(self, "longest", longest, IntIn(0), InstanceOf((type(None),), "None"))
+        most = n_items if longest is None else min(longest, n_items)
+        if most == 0:
+            return 0.0
+        larger, smaller = sorted(self._gain(), reverse=True)
+        rest = min(most, n_items - most)
+        return most * larger + (rest * smaller if rest else 0.0)
+
+    def basic_privacy(self, supports: FloatArray | Baskets, *, ones: float = 1.0) -> float:
+        """Give the basic privacy in percent from every item's support: the exact form.
+
+        ``ones`` is the weight of the privacy of the items held; the rest is the privacy of the items not held.
+        """
+        from discreet.measure.basic_privacy import basic_privacy
+
+        return basic_privacy(_supports(supports), p=self.p, q=self.q, ones=ones)
+
+    def average_basic_privacy(self, support: float | Baskets, *, ones: float = 1.0) -> float:
+        """Give the basic privacy in percent from the average support: the form of the paper's tables."""
+        from discreet.measure.basic_privacy import average_basic_privacy
+
+        average = float(_supports(support).mean()) if isinstance(support, Baskets) else support
+        return float(average_basic_privacy(average, p=self.p, q=self.q, ones=ones))
+
+    def expected_error(self, support: float, n_baskets: int) -> float:
+        """Give the relative standard error of the estimated support of one item."""
+        from discreet.measure.itemset_error import expected_error
+
+        return float(expected_error(support, n_baskets, p=self.p, q=self.q))
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the channel as plain data: what the miner must be told."""
+        return {"channel": type(self).__name__, "p": self.p, "q": self.q}
+
+    def _gain(self) -> tuple[float, float]:
+        """Give the most that a report can speak for an item held, and for one not held, as logarithms."""
+        p, q = self.p, self.q
+        return (
+            _log_ratio(max((p, 1 - q), (1 - p, q), key=_ratio)),
+            _log_ratio(max((1 - q, p), (q, 1 - p), key=_ratio)),
+        )
+
+
+class Mask(EMask):
+    """Distort baskets bit by bit, ones and zeros alike: ``EMask(p, p)``.
+
+    Parameters
+    ----------
+    p
+        The probability that a bit stays; 0.5 is refused, since nothing could be recovered.
+
+    References
+    ----------
+    S. Rizvi, J. Haritsa: Maintaining data privacy in association rule mining. VLDB 2002.
+
+    Examples
+    --------
+    >>> Mask(0.9)
+    Mask(p=0.9)
+    >>> round(Mask(0.9).epsilon, 3)
+    2.197
+    """
+
+    def __init__(self, p: float) -> None:
+        super().__init__(p, p)
+
+    def __repr__(self) -> str:
+        return f"Mask(p={self.p})"
+
+
+def _supports(given: FloatArray | Baskets | float) -> FloatArray:
+    if isinstance(given, Baskets):
+        return np.asarray(given.counts / max(len(given), 1), np.float64)
+    return np.asarray(given, np.float64)
+
+
+def _ratio(pair: tuple[float, float]) -> float:
+    over, under = pair
+    if over == 0:
+        return 0.0
+    return math.inf if under == 0 else over / under
+
+
+def _log_ratio(pair: tuple[float, float]) -> float:
+    return math.log(_ratio(pair))

@@ -1,0 +1,155 @@
+"""Publish baskets by every method and ask random group-by queries, for the experiment on CAHD."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.core.basket_release import BasketRelease
+from discreet.core.baskets import Baskets
+from discreet.measure import mean_kl_cells
+from discreet.publish import Anatomy, Cahd, PermMondrian
+from discreet.publish.sensitive_items import parted
+
+CAHD, PERM, ANATOMY = "CAHD", "PermMondrian", "Anatomy"
+LEXICOGRAPHIC = "CAHD, lexicographic"
+QUERIES = 100
+HIGHEST = 20
+"""The highest degree asked for; sensitive items are drawn among those that allow it."""
+_STREAMS = {
+    "BMS-WebView-1": (Path("bms-webview-1") / "BMS-WebView-1.dat.gz", "T2.5.I2.D60K.N497.L300"),
+    "BMS-WebView-2": (Path("bms-webview-2") / "BMS-WebView-2.dat.gz", "T4.6.I3.D78K.N3340.L1000"),
+}
+_DRAW = 1
+_REPEATS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Baskets to experiment on; ``name`` is the paper's set, ``stands_in`` the generated one in its place, if any."""
+
+    name: str
+    baskets: Baskets
+    stands_in: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What the set is called on the page."""
+        return self.name if self.stands_in is None else f"generated, like {self.name}"
+
+
+@dataclass(frozen=True)
+class Point:
+    """The mean KL of one method at one setting, for each seed."""
+
+    method: str
+    p: int
+    m: int
+    r: int
+    kl: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """The mean over the seeds."""
+        return float(np.mean(self.kl))
+
+
+def samples(data: Path | None, *, quick: bool) -> list[Sample]:
+    """Read the click streams, or generate sets of their shape where they are absent."""
+    from discreet.datasets import quest
+    from discreet.engines.basket_files import read_baskets
+
+    found = []
+    for name, (path, shape) in _STREAMS.items():
+        if data is not None and (data / path).is_file() and not quick:
+            found.append(Sample(name, read_baskets(data / path)))
+        else:
+            made = re.sub(r"D\d+K", "D4K", shape) if quick else shape
+            found.append(Sample(name, quest(made, random_state=_DRAW), made))
+    return found
+
+
+def sensitive_of(baskets: Baskets, m: int, seed: int) -> list[Any]:
+    """Draw sensitive items among all that occur and allow the highest degree."""
+    allowed = np.flatnonzero((baskets.counts > 0) & (baskets.counts * HIGHEST <= len(baskets)))
+    chosen = np.random.default_rng(seed).choice(allowed, m, replace=False)
+    return [baskets.names[int(code)].as_py() for code in chosen]
+
+
+def publisher(method: str, p: int, sensitive: Sequence[Any], seed: int, *, alpha: int = 3) -> Any:
+    """Make the publisher of a method."""
+    if method == PERM:
+        return PermMondrian(p, sensitive=sensitive, random_state=seed)
+    if method == ANATOMY:
+        return Anatomy(p, sensitive=sensitive, random_state=seed)
+    order: Any = "lexicographic" if method == LEXICOGRAPHIC else "rcm"
+    return Cahd(p, sensitive=sensitive, alpha=alpha, order=order, random_state=seed)
+
+
+@lru_cache(maxsize=24)
+def released(sample: Sample, method: str, p: int, m: int, seed: int, alpha: int = 3) -> BasketRelease:
+    """Publish a sample; the last few releases are kept."""
+    made = publisher(method, p, sensitive_of(sample.baskets, m, seed), seed, alpha=alpha)
+    release: BasketRelease = made.release(sample.baskets)
+    return release
+
+
+def point(
+    sample: Sample, method: str, seeds: Sequence[int], *, p: int, m: int, r: int, alpha: int = 3
+) -> Point:
+    """Ask the same random queries of a method's releases, for every seed."""
+    errors = (
+        mean_kl_cells(
+            released(sample, method, p, m, seed, alpha), r=r, n_queries=QUERIES, random_state=seed
+        ).mean
+        for seed in seeds
+    )
+    return Point(method, p, m, r, tuple(errors))
+
+
+def seconds(sample: Sample, p: int, m: int) -> dict[str, float]:
+    """Give the processor seconds of the band order, of CAHD's groups and of PermMondrian's."""
+    from discreet.kernels.band import band_order
+    from discreet.kernels.cahd_groups import cahd_groups
+
+    sensitive = sensitive_of(sample.baskets, m, 1)
+    perm = publisher(PERM, p, sensitive, 1)
+    parts = parted(perm, sample.baskets)
+    ordinary = (parts.ordinary.indptr, parts.ordinary.items, parts.ordinary.n_items)
+    held = (parts.held.indptr, parts.held.items, parts.held.n_items)
+    order = band_order(*ordinary)
+    return {
+        "band order": least(lambda: band_order(*ordinary)),
+        CAHD: least(lambda: cahd_groups(order, ordinary, held, p=p, alpha=3)),
+        PERM: least(lambda: perm.groups(parts)),
+    }
+
+
+def least(work: Callable[[], object]) -> float:
+    """Give the least processor time of several runs."""
+    taken = []
+    for _ in range(_REPEATS):
+        began = time.process_time()
+        work()
+        taken.append(time.process_time() - began)
+    return min(taken)
+
+
+def grouping_seconds(sample: Sample, alpha: int, *, p: int, m: int) -> float:
+    """Give the processor seconds of CAHD's groups, the band order not counted."""
+    from discreet.kernels.band import band_order
+    from discreet.kernels.cahd_groups import cahd_groups
+
+    made = publisher(CAHD, p, sensitive_of(sample.baskets, m, 1), 1)
+    parts = parted(made, sample.baskets)
+    ordinary = (parts.ordinary.indptr, parts.ordinary.items, parts.ordinary.n_items)
+    held = (parts.held.indptr, parts.held.items, parts.held.n_items)
+    order = band_order(*ordinary)
+    return least(lambda: cahd_groups(order, ordinary, held, p=p, alpha=alpha))

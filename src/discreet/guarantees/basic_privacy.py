@@ -1,0 +1,69 @@
+"""Basic privacy as a promise: a distorted bit is rarely reconstructed (Rizvi & Haritsa, VLDB 2002)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.params import FloatIn, require
+from discreet.guarantees.channel import Channel, ChannelGuarantee
+
+
+@dataclass(frozen=True, repr=False)
+class BasicPrivacy(ChannelGuarantee):
+    """A true bit is reconstructed from the distorted one with a probability of at most ``100 - at_least`` percent.
+
+    An average over all ones (or bits), not a promise to each of them: for that see ``LocalDP``.
+
+    Parameters
+    ----------
+    at_least
+        The least privacy in percent.
+    support
+        The average support of the items, for the form of the papers' tables; or the support of every item, for the
+        exact form, which is never higher.
+    ones
+        The weight of the privacy of the ones; the rest is the zeros'.
+
+    Examples
+    --------
+    >>> from discreet.collect import EMask
+    >>> print(BasicPrivacy(90, support=0.01).check(EMask(p=0.5, q=0.97)))
+    BasicPrivacy(at_least=90, support=0.01, ones=1.0): kept (basic privacy 92.53640221, asked >= 90; by construction)
+    """
+
+    at_least: float = 90
+    support: float | tuple[float, ...] = 0.01
+    ones: float = 1.0
+
+    measured: ClassVar[str] = "basic privacy"
+
+    def __post_init__(self) -> None:
+        self._settle("at_least", FloatIn(0, 100))
+        self._settle("ones", FloatIn(0, 1))
+        if isinstance(self.support, list | tuple):
+            object.__setattr__(self, "support", tuple(self.support))
+            for one in self.support or (None,):
+                require(self, "support", one, FloatIn(0, 1))
+        else:
+            self._settle("support", FloatIn(0, 1))
+
+    @property
+    def bound(self) -> float:
+        """The least privacy in percent."""
+        return float(self.at_least)
+
+    def measure_channel(self, channel: Channel) -> float:
+        """Give the basic privacy of the channel in percent, in the form that the supports given call for."""
+        if isinstance(self.support, tuple):
+            return channel.basic_privacy(np.array(self.support), ones=self.ones)
+        return channel.average_basic_privacy(self.support, ones=self.ones)
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        return (
+            f"A true entry is reconstructed from its distorted self with a probability of at most "
+            f"{100 - self.at_least:g} percent, on average."
+        )

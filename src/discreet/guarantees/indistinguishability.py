@@ -1,0 +1,120 @@
+"""Indistinguishability: every record is condensed with as many others as it asks for (Aggarwal & Yu, SDM 2005)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.errors import SchemaError
+from discreet.core.group_statistics import GroupStatistics
+from discreet.core.groups import Groups
+from discreet.core.params import InstanceOf, IntIn
+from discreet.core.release import Release
+from discreet.core.verdict import Basis, Verdict
+from discreet.guarantees.base import Guarantee, HasGroups
+
+LARGEST = "largest_levels"
+"""Where the evidence of a release keeps the largest level of each group."""
+
+
+@dataclass(frozen=True, repr=False)
+class LevelledGroups(Groups):
+    """Groups that were condensed, with the largest privacy level in each."""
+
+    largest: IntArray | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Indistinguishability(Guarantee):
+    """Every group of condensed records is at least as large as the largest level in it.
+
+    Pseudo-records are nobody's, so the promise cannot be read off them: it is judged by the sizes and levels of the
+    groups, which a publisher keeps as evidence ("by construction"). One level for all can also be asked of the classes
+    of any other table; that is k-anonymity then.
+
+    Parameters
+    ----------
+    levels
+        One level for all records, the name of the column that holds each record's own, or None where levels are given
+        apart from the table.
+
+    References
+    ----------
+    C. Aggarwal, P. Yu: On variable constraints in privacy preserving data mining. SDM 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> groups = LevelledGroups(np.array([4, 3]), largest=np.array([3, 3]))
+    >>> print(Indistinguishability("level").check(groups))
+    Indistinguishability(levels='level'): kept (group size less largest level 0, asked >= 0; by construction)
+    """
+
+    levels: int | str | None = None
+
+    monotone: ClassVar[bool] = False
+    tolerance: ClassVar[float] = 0.0
+    measured: ClassVar[str] = "group size less largest level"
+
+    def __post_init__(self) -> None:
+        self._settle("levels", IntIn(1), InstanceOf((str, type(None)), "the name of a column or None"))
+
+    @property
+    def smallest(self) -> int:
+        """The one level, where there is one."""
+        return self.levels if isinstance(self.levels, int) else 1
+
+    @property
+    def bound(self) -> float:
+        """No group may be smaller than the largest level in it."""
+        return 0.0
+
+    def measure(self, groups: Groups) -> FloatArray:
+        """Give by how much every group is larger than the largest level in it."""
+        largest: Any = groups.largest if isinstance(groups, LevelledGroups) else None
+        if largest is None:
+            if not isinstance(self.levels, int):
+                raise SchemaError(
+                    "Indistinguishability with a level for each record is judged by the groups a publisher kept, and "
+                    "this table comes without them."
+                )
+            largest = self.levels
+        return np.asarray(groups.sizes - largest, np.float64)
+
+    def check(
+        self,
+        subject: Groups | HasGroups | GroupStatistics,
+        *,
+        suppressed: Literal["judged", "exempt"] = "judged",
+    ) -> Verdict:
+        """Judge the groups behind a release or a state, or the classes of a table."""
+        groups = _kept(subject)
+        if groups is None:
+            return super().check(subject, suppressed=suppressed)  # type: ignore[arg-type]  # statistics are kept groups
+        return replace(super().check(groups, suppressed=suppressed), basis=Basis.CONSTRUCTION)
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        if self.levels == 1:
+            return "Records may be published as they are."
+        if isinstance(self.levels, int):
+            return f"Rows are drawn from statistics of groups of at least {self.levels} records; none is published."
+        return (
+            "Rows are drawn from statistics of groups, each at least as large as the largest level that a record in it "
+            "asks for; who asks for level 1 may be published as they are."
+        )
+
+
+def _kept(subject: object) -> LevelledGroups | None:
+    """Give the groups that were kept, where there are any."""
+    if isinstance(subject, LevelledGroups):
+        return subject
+    if isinstance(subject, GroupStatistics):
+        return LevelledGroups(subject.n, largest=subject.largest)
+    if isinstance(subject, Release) and LARGEST in subject.evidence.details:
+        largest: Any = subject.evidence.details[LARGEST]
+        return LevelledGroups(subject.evidence.sizes, largest=largest)
+    return None

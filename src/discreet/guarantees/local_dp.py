@@ -1,0 +1,58 @@
+"""Local differential privacy: no report is much likelier for one truth than for another (Kasiviswanathan 2008)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from discreet.core.params import FloatIn, IntIn
+from discreet.guarantees.base import Relation
+from discreet.guarantees.channel import Channel, ChannelGuarantee
+
+
+@dataclass(frozen=True, repr=False)
+class LocalDP(ChannelGuarantee):
+    """No report is more than e^epsilon times likelier for one truth than for another.
+
+    Parameters
+    ----------
+    epsilon
+        The bound on the logarithm of that ratio.
+    bits
+        In how many bits two truths may differ: 1 to protect each single bit (the default), the number of items to
+        protect a whole basket whatever it holds.
+
+    Examples
+    --------
+    >>> from discreet.collect import EMask
+    >>> print(LocalDP(3).check(EMask(p=0.5, q=0.97)))
+    LocalDP(epsilon=3, bits=1): kept (epsilon 2.813410717, asked <= 3; by construction)
+    """
+
+    epsilon: float
+    bits: int = 1
+
+    relation: ClassVar[Relation] = "<="
+    measured: ClassVar[str] = "epsilon"
+
+    def __post_init__(self) -> None:
+        self._settle("epsilon", FloatIn(0))
+        self._settle("bits", IntIn(1))
+
+    @property
+    def bound(self) -> float:
+        """The bound epsilon."""
+        return float(self.epsilon)
+
+    def measure_channel(self, channel: Channel) -> float:
+        """Give the channel's epsilon over the bits; infinite where some report settles a bit."""
+        return self.bits * channel.epsilon
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        what = "a single bit" if self.bits == 1 else f"{self.bits:,} bits together"
+        return (
+            f"Nothing reported is more than {math.exp(min(self.epsilon, 700)):.4g} times likelier "
+            f"for one truth about {what} than for another."
+        )

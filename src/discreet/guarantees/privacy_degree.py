@@ -1,0 +1,104 @@
+"""Privacy degree: nobody can be tied to a sensitive item with a probability above 1/p (Ghinita, Tao & Kalnis 2008)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.errors import SchemaError
+from discreet.core.groups import Groups, SensitiveCounts
+from discreet.core.params import IntIn
+from discreet.guarantees.base import Guarantee, failing_share
+
+
+@dataclass(frozen=True, repr=False)
+class PrivacyDegree(Guarantee):
+    """In every group at most one in ``p`` holds the same sensitive item.
+
+    A group of |G| baskets of which f hold an item s has the degree |G|/f for s, and the least of these over all
+    sensitive items; a group without any has an infinite one. A basket may hold any number of sensitive items. In
+    groups of rows the values of every sensitive column count, null among them. The comparison is of whole numbers.
+
+    Parameters
+    ----------
+    p
+        The degree every group must have.
+
+    References
+    ----------
+    G. Ghinita, Y. Tao, P. Kalnis: On the anonymization of sparse high-dimensional data. ICDE 2008.
+
+    Examples
+    --------
+    The paper's two groups of three and two customers, one of each with a sensitive item:
+
+    >>> from discreet.core.baskets import Baskets
+    >>> from discreet.core.grouped_baskets import GroupedBaskets
+    >>> groups = GroupedBaskets.of(Baskets.from_lists([["wine"]] * 5), [0, 0, 0, 1, 1], Baskets.from_lists(
+    ...     [["viagra"], [], [], [], ["pregnancy test"]]))
+    >>> print(PrivacyDegree(2).check(groups))
+    PrivacyDegree(p=2): kept (privacy degree 2, asked >= 2; verified)
+    >>> PrivacyDegree(3).holds(groups.groups()).tolist()
+    [True, False]
+    """
+
+    p: int
+
+    tolerance: ClassVar[float] = 0.0
+    measured: ClassVar[str] = "privacy degree"
+
+    def __post_init__(self) -> None:
+        self._settle("p", IntIn(1))
+
+    @property
+    def bound(self) -> float:
+        """The bound p."""
+        return float(self.p)
+
+    def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
+        """Name those of a table's sensitive columns that the guarantee looks at: all of them."""
+        if not sensitive:
+            raise SchemaError("PrivacyDegree needs a sensitive column, but none is named.")
+        return tuple(sensitive)
+
+    def measure(self, groups: Groups) -> FloatArray:
+        """Give the degree of every group, unrounded; infinite where nothing sensitive is held."""
+        most = _most(groups)
+        degree = np.full(groups.n_groups, np.inf)
+        np.divide(groups.sizes, most, out=degree, where=most > 0)
+        return degree
+
+    def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
+        """Bound from below how many rows of each group fail, however it is divided: parts that keep it hold n/p."""
+        share = _most(groups) / groups.sizes
+        return failing_share(share, 1 / self.p, 1.0) * groups.sizes
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        if self.p == 1:
+            return "Anybody may be tied to a sensitive item with certainty."
+        return f"Nobody can be tied to a sensitive item with a probability above 1/{self.p}."
+
+    def _passes(self, measure: FloatArray, groups: Groups) -> BoolArray:
+        return np.asarray(_most(groups) * self.p <= groups.sizes)
+
+
+def _most(groups: Groups) -> IntArray:
+    """Count how often each group holds the sensitive item it holds most often."""
+    if groups.items is not None:
+        return _highest(groups.items)
+    if not groups.sensitive:
+        raise SchemaError("PrivacyDegree needs sensitive items or a sensitive column, but none is named.")
+    return np.asarray(np.max([_highest(counts) for counts in groups.sensitive.values()], axis=0))
+
+
+def _highest(counts: SensitiveCounts) -> IntArray:
+    highest = np.zeros(counts.n_groups, np.int64)
+    held = np.flatnonzero(np.diff(counts.indptr))
+    if held.size:
+        highest[held] = np.maximum.reduceat(counts.counts, counts.indptr[held])
+    return highest

@@ -1,0 +1,141 @@
+"""Pictures for choosing p and q: figures 2 and 3 of the EMASK paper, for any support."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.collect.choose_pq import Choices
+from discreet.measure.basic_privacy import reconstruction
+from discreet.report.pictures import OCHRE, SOFT, TEAL, finished, standing
+
+_SHOWN_FROM = 0.9
+_CELLS = 50
+_STEPS = (0.0, 40.0, 60.0, 80.0, 90.0, 95.0)
+_BANDS = ("below 40", "40 to 60", "60 to 80", "80 to 90", "90 to 95", "95 and more")
+_SHADES = ("#f6efe0", "#e8cf9f", "#b9d3bd", "#6fb3a3", "#2b8576", "#0d4a42")
+_P, _Q = "p, the chance that a one stays", "q, the chance that a zero stays"
+
+
+def privacy_plane(support: float) -> dict[str, Any]:
+    """Draw basic privacy over all p and q at one average support, as figure 2 does, and larger where q is large."""
+    import altair as alt
+
+    return finished(
+        alt.hconcat(_plane(support, 0.0), _plane(support, _SHOWN_FROM), spacing=30),
+        title="How well a one is hidden",
+        subtitle=f"basic privacy at an average support of {support:g}; on the right, q from {_SHOWN_FROM:g} on",
+        told="Basic privacy by p and q, for all q and for large q.",
+    )
+
+
+def _plane(support: float, lowest: float) -> Any:
+    import altair as alt
+
+    across, up = np.arange(_CELLS) / _CELLS, lowest + np.arange(_CELLS) / _CELLS * (1 - lowest)
+    right, top = 1 / _CELLS, (1 - lowest) / _CELLS
+    p, q = (one.ravel() for one in np.meshgrid(across, up))
+    privacy = 100 * (1 - reconstruction(support, p=p + right / 2, q=q + top / 2))
+    band = np.searchsorted(_STEPS, privacy, side="right") - 1
+    rows = [
+        {
+            "p": round(float(one), 4),
+            "p2": round(min(float(one) + 1.15 * right, 1.0), 5),
+            "q": round(float(other), 5),
+            "q2": round(min(float(other) + 1.15 * top, 1.0), 5),
+            "band": _BANDS[which],
+        }
+        for one, other, which in zip(p, q, band, strict=True)
+    ]
+    whole = {"nice": False, "zero": False}
+    return (
+        standing(rows)
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "p:Q",
+                title=_P,
+                scale=alt.Scale(domain=[0, 1], **whole),
+                axis=alt.Axis(tickCount=5, grid=False),
+            ),
+            x2="p2:Q",
+            y=alt.Y("q:Q", title=_Q, scale=alt.Scale(domain=[lowest, 1], **whole), axis=alt.Axis(grid=False)),
+            y2="q2:Q",
+            color=alt.Color(
+                "band:N",
+                title="basic privacy, %",
+                sort=list(_BANDS),
+                scale=alt.Scale(domain=list(_BANDS), range=list(_SHADES)),
+            ),
+        )
+        .properties(width=270, height=270)
+    )
+
+
+def acceptable_points(choices: Choices) -> dict[str, Any]:
+    """Draw which grid points are private (circles) and which are accurate (crosses), as figure 3 does."""
+    import altair as alt
+
+    rows = [
+        {
+            "p": one.p,
+            "q": one.q,
+            "private": one.private,
+            "accurate": one.accurate,
+            "good": one.good,
+            "privacy": round(one.basic_privacy, 2),
+            "ratio": round(one.error_ratio, 3),
+            "epsilon": round(one.epsilon, 2),
+        }
+        for one in choices.points
+        if one.q >= _SHOWN_FROM - 1e-9
+    ]
+    base = standing(rows).encode(
+        x=alt.X("p:Q", title=_P, scale=alt.Scale(domain=[0, 1], nice=False)),
+        y=alt.Y(
+            "q:Q",
+            title=_Q,
+            scale=alt.Scale(domain=[_SHOWN_FROM - 0.005, 0.995], nice=False, zero=False),
+            axis=alt.Axis(format=".2f", values=[round(_SHOWN_FROM + step / 100, 2) for step in range(10)]),
+        ),
+        tooltip=[
+            alt.Tooltip("p:Q"),
+            alt.Tooltip("q:Q"),
+            alt.Tooltip("privacy:Q", title="basic privacy, %"),
+            alt.Tooltip("ratio:Q", title="error over MASK's"),
+            alt.Tooltip("epsilon:Q", title="epsilon of a bit"),
+        ],
+    )
+    words = ("both, and q large enough", f"private: at least {choices.at_least:g} %", "accurate enough")
+    drawn: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+        ("good", "square", "#cfe6df", {"size": 520, "filled": True}),
+        ("private", "circle", TEAL, {"size": 170, "strokeWidth": 1.8, "filled": False}),
+        ("accurate", "cross", OCHRE, {"size": 70, "angle": 45, "filled": True}),
+    )
+    legend = alt.Legend(title=None, orient="bottom", symbolSize=140)
+    colours = alt.Scale(domain=list(words), range=[one[2] for one in drawn])
+    shapes = alt.Scale(domain=list(words), range=[one[1] for one in drawn])
+    layers = [
+        base.transform_filter(f"datum.{field}")
+        .transform_calculate(what=f"'{word}'")
+        .mark_point(opacity=1, **look)
+        .encode(
+            color=alt.Color("what:N", scale=colours, legend=legend),
+            shape=alt.Shape("what:N", scale=shapes, legend=legend),
+        )
+        for word, (field, _, _, look) in zip(words, drawn, strict=True)
+    ]
+    neither = base.transform_filter("!datum.private && !datum.accurate")
+    layers.append(neither.mark_point(shape="circle", size=8, filled=True, color=SOFT, opacity=0.5))
+    return finished(
+        alt.layer(*layers),
+        title="Acceptable p and q",
+        subtitle=(
+            f"average support {choices.support:g}, {choices.n_baskets:,} baskets, "
+            f"error at most {1 + choices.tolerance:g} × MASK's"
+        ),
+        told="Which p and q are private enough, which are accurate enough, and which are both.",
+        width=460,
+        height=360,
+    )

@@ -1,0 +1,60 @@
+"""The EMASK experiment comes out as the paper has it, on fixed seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet.datasets import quest
+from discreet.engines.basket_files import read_baskets
+from discreet.experiments.emask_paper import MIN_SUPPORT, TABLE_3, TABLE_6, Row
+from discreet.experiments.emask_runs import Runs, Truth, runs_of, truth_of
+from discreet.experiments.page import Page
+
+
+@pytest.fixture(scope="module")
+def generated() -> Truth:
+    return truth_of("generated", quest("T10.I4.D1M.N1K", random_state=1), MIN_SUPPORT)
+
+
+def as_the_paper_has_it(run: Runs, row: Row) -> None:
+    assert run.basic_privacy == pytest.approx(row.basic_privacy, abs=0.5)
+    assert run.privacy[0] == pytest.approx(row.reinterrogated_privacy, abs=5)
+    for figure in ("false_positives", "false_negatives", "support_error"):
+        assert 0.5 <= run.of(figure)[0] / getattr(row, figure) <= 2, figure
+
+
+@pytest.mark.parametrize("row", TABLE_3[::3], ids=lambda row: f"{row.p}-{row.q}")
+def test_table_3(generated: Truth, row: Row) -> None:
+    as_the_paper_has_it(runs_of(generated, row.p, row.q, [1]), row)
+
+
+@pytest.fixture(scope="module")
+def real(shared_data: Path) -> Truth:
+    baskets = read_baskets(shared_data / "bms-webview-1" / "BMS-WebView-1.dat.gz")
+    return truth_of("real", baskets.take(np.tile(np.arange(len(baskets)), 10)), MIN_SUPPORT)
+
+
+@pytest.mark.parametrize("row", TABLE_6[::3], ids=lambda row: f"{row.p}-{row.q}")
+def test_table_6(real: Truth, row: Row) -> None:
+    as_the_paper_has_it(runs_of(real, row.p, row.q, [1]), row)
+
+
+def test_the_estimator_with_p_and_q_of_one_finds_the_truth() -> None:
+    truth = truth_of("small", quest("T8.I3.D5K.N80", random_state=2), 0.01)
+    run = runs_of(truth, 1.0, 1.0, [1])
+    error = run.errors[0]
+    assert (error.false_positives, error.false_negatives) == (0, 0)
+    assert error.support_error == pytest.approx(0, abs=1e-9)
+
+
+def test_a_page_escapes_what_it_shows(tmp_path: Path) -> None:
+    page = Page(tmp_path, command="x")
+    page.introduce("<b>", "a & b")
+    page.table("t", "<i>", ["a|b"], [["<u>"], [None], [float("nan")]], note="<s>")
+    shown = page.finish().read_text(encoding="utf-8")
+    assert not {"<b>", "<i>", "<u>", "<s>"} & {shown[at : at + 3] for at in range(len(shown))}
+    assert (tmp_path / "t.csv").read_text(encoding="utf-8") == 'a|b\n<u>\n""\n""\n'
+    assert "a&#124;b" in (tmp_path / "t.md").read_text(encoding="utf-8")
