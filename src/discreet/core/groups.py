@@ -79,12 +79,17 @@ class _CoverOf:
 
 @dataclass(frozen=True, repr=False)
 class Groups:
-    """The classes of a table: their sizes, their sensitive values, and what their cells cover."""
+    """The classes of a table: their sizes, their sensitive values, and what their cells cover.
+
+    Groups of baskets have ``items`` instead: how many of a group's baskets hold each sensitive item. A basket may hold
+    several or none, so these counts do not add up to the sizes.
+    """
 
     sizes: IntArray
     sensitive: Mapping[str, SensitiveCounts] = field(default_factory=lambda: MappingProxyType({}))
     suppressed: BoolArray | None = None
     cover: Cover | None = None
+    items: SensitiveCounts | None = None
 
     @classmethod
     def of(
@@ -114,7 +119,8 @@ class Groups:
         sensitive = {name: counts.only(kept) for name, counts in self.sensitive.items()}
         suppressed = None if self.suppressed is None else self.suppressed[kept]
         cover = None if self.cover is None else _CoverOf(self.cover, kept)
-        return Groups(self.sizes[kept], sensitive, suppressed, cover)
+        items = None if self.items is None else self.items.only(kept)
+        return Groups(self.sizes[kept], sensitive, suppressed, cover, items)
 
     @property
     def n_groups(self) -> int:

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 _ROOMS = {
+    "density chart": "discreet.report.densities:chart",
     "read grouped baskets": "discreet.engines.grouped_files:read_grouped",
     "relation source": "discreet.engines.held_relations:relation_source",
     "write basket release": "discreet.report.basket_writing:write_basket_release",

@@ -56,7 +56,8 @@ class Evidence:
 
     ``n_rows`` counts the rows that came in and ``suppressed`` those left out; ``sizes`` gives the rows of each group
     the publisher made, ``cells`` what each column's cells cost, ``levels`` the chosen level per column where whole
-    columns were generalised, ``details`` whatever else a method wants to show.
+    columns were generalised, ``details`` whatever else a method wants to show. ``pseudo`` tells that the released rows
+    are drawn from statistics and are nobody's, so that there are no classes of people to be judged.
     """
 
     n_rows: int
@@ -65,6 +66,7 @@ class Evidence:
     suppressed: int = 0
     levels: Mapping[str, int] | None = None
     details: Mapping[str, object] = field(default_factory=dict)
+    pseudo: bool = False
 
     def __repr__(self) -> str:
         return f"Evidence({self.n_rows} rows, {self.sizes.size} groups, {self.suppressed} suppressed)"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 
 from discreet import __version__
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
 from discreet.measure import loss, risk
-from discreet.report import provenance, sections
+from discreet.report import provenance, pseudo, sections
 from discreet.report.bundle import javascript
 from discreet.report.figures import Figures
 from discreet.report.markup import Markup, joined, script_json, tag
@@ -21,6 +22,7 @@ _PLACES = (
     ("promise", "Promise"),
     ("risk", "Risk"),
     ("cost", "Cost"),
+    ("groups", "Groups"),
     ("lattice", "Choices"),
     ("shapes", "Distributions"),
     ("sensitive", "Sensitive"),
@@ -39,27 +41,38 @@ def render(release: Release) -> str:
     it again. It holds aggregates only: no record, no identifier, and no value that only a few people have.
     """
     require("render", "release", release, InstanceOf((Release,), "a Release"))
-    facts = sections.Facts(release, risk(release.original), risk(release), loss(release))
     figures = Figures()
-    main = tag(
-        "main",
-        sections.promise(facts),
+    told = pseudo.content(release, figures) if release.evidence.pseudo else _content(release, figures)
+    return whole_page(tag("main", *told, id="main"), figures, _PLACES, ok=release.verdict.ok)
+
+
+def _content(release: Release, figures: Figures) -> list[Markup]:
+    """Give the sections of a report on people's own rows, in the order they are read."""
+    facts = sections.Facts(release, risk(release.original), risk(release), loss(release))
+    return [
+        sections.promise(release.guarantee, release.verdict),
         sections.summary(facts),
         sections.risk(facts, figures),
         sections.cost(facts, figures),
         trade_off(release, figures),
-        sections.shapes(facts, figures),
+        sections.shapes(release, release.schema.quasi, facts.fewest, figures),
         sections.secrets(facts, figures),
         provenance.columns(release),
         provenance.method(release),
-        id="main",
-    )
-    body = tag("body", _header(main), main, _footer(), _scripts(figures))
-    return f"<!DOCTYPE html>\n{tag('html', _head(release), body, lang='en')}\n"
+    ]
 
 
-def _head(release: Release) -> Markup:
-    state = "kept" if release.verdict.ok else "broken"
+def whole_page(main: Markup, figures: Figures, places: Sequence[tuple[str, str]], *, ok: bool) -> str:
+    """Put a report's sections into a page with a head, a way to them, and the charts' script.
+
+    ``places`` are the sections that may be there, by their place in the page and the name shown for it.
+    """
+    body = tag("body", _header(main, places), main, _footer(), _scripts(figures))
+    return f"<!DOCTYPE html>\n{tag('html', _head(ok=ok), body, lang='en')}\n"
+
+
+def _head(*, ok: bool) -> Markup:
+    state = "kept" if ok else "broken"
     return tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -73,9 +86,8 @@ def _head(release: Release) -> Markup:
     )
 
 
-def _header(main: Markup) -> Markup:
-    places = [one for one in _PLACES if f' id="{one[0]}"' in main]
-    links = (tag("a", name, href=f"#{place}") for place, name in places)
+def _header(main: Markup, places: Sequence[tuple[str, str]]) -> Markup:
+    links = (tag("a", name, href=f"#{place}") for place, name in places if f' id="{place}"' in main)
     return joined([
         tag("a", "Skip to the report", href="#main", class_="skip"),
         tag(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet import __version__
+from discreet.core.grouped_table import GroupedRelease
 from discreet.core.hierarchy import Hierarchy, HierarchySpec
 from discreet.core.release import Release
 from discreet.core.schema import Column, Role
@@ -49,26 +50,29 @@ def method(release: Release) -> Markup:
     rows = [
         ("Method", str(recipe.get("method", "–"))),
         ("Promise", repr(release.guarantee)),
-        *((f"Parameter {name}", _value(value)) for name, value in _parameters(recipe).items()),
+        *((f"Parameter {name}", value_text(value)) for name, value in _parameters(recipe).items()),
         ("Rows in", f"{evidence.n_rows:,}"),
         ("Rows out", f"{release.table.n_rows:,}"),
         ("Rows left out", f"{evidence.suppressed:,}"),
         ("Order of the rows", "shuffled"),
-        ("Seed", _seed(recipe.get("seed"))),
+        ("Seed", seed_text(recipe.get("seed"))),
         ("Discreet", __version__),
     ]  # fmt: skip
     again = f"from discreet.publish import {_imported(recipe)}\n\nrelease = {_call(release)}.release(table)\n"
+    renewed = () if "levels" not in recipe and "boxes" not in recipe else (
+        tag("h3", "Protect new rows the same way"),
+        tag("p", "On the command line, or in Python. The result is judged afresh."),
+        code("discreet apply release.json new.csv --out new-release\n"),
+        code(_APPLY),
+    )  # fmt: skip
     return tag(
         "section",
         tag("h2", "How it was made", id="method-title"),
         table(("What", "How"), rows, caption="What was done"),
         tag("h3", "Run it again"),
         tag("p", "With the same table and the same roles, which release.json holds:"),
-        _code(again),
-        tag("h3", "Protect new rows the same way"),
-        tag("p", "On the command line, or in Python. The result is judged afresh."),
-        _code("discreet apply release.json new.csv --out new-release\n"),
-        _code(_APPLY),
+        code(again),
+        *renewed,
         id="method",
         aria_labelledby="method-title",
     )
@@ -76,7 +80,14 @@ def method(release: Release) -> Markup:
 
 def _fate(name: str, column: Column, release: Release) -> str:
     if column.role is Role.IDENTIFIER:
-        return "dropped" if column.key is None else "replaced by keyed pseudonyms"
+        kept = column.key is not None and not release.evidence.pseudo
+        return "replaced by keyed pseudonyms" if kept else "dropped"
+    if release.evidence.pseudo:
+        return (
+            "drawn from statistics of groups" if name in release.schema else "privacy levels: not published"
+        )
+    if isinstance(release, GroupedRelease) and column.role is Role.SENSITIVE:
+        return "counted per group, in a file of its own"
     if column.role is not Role.QUASI:
         return "as it was"
     levels = release.evidence.levels
@@ -103,13 +114,16 @@ def _call(release: Release) -> str:
     """Write the call that makes the release again; a method around a search takes the search's own call."""
     method = str(release.recipe.get("method", ""))
     given = _parameters(release.recipe)
-    if method != "Generalization":
+    if method != "Generalization" and not release.evidence.pseudo:
         given.pop("levels", None)
     start = given.pop("start", None)
-    first = repr(release.guarantee)
+    first = "" if isinstance(release, GroupedRelease) else repr(release.guarantee)
     if isinstance(start, Mapping):
         given = {name: value for name, value in given.items() if name not in start}
         first = f"OptimalLattice({_arguments(first, start)})"
+    if release.evidence.pseudo:
+        levels = given.pop("levels")
+        first = repr(levels) if release.guarantee.to_dict().get("levels") is not None else "levels"
     if release.recipe.get("seed") is not None:
         given["random_state"] = release.recipe["seed"]
     return f"{method}({_arguments(first, given)})"
@@ -117,7 +131,7 @@ def _call(release: Release) -> str:
 
 def _arguments(first: str, given: Mapping[str, object]) -> str:
     named = (f"{name}={value!r}" for name, value in given.items() if value is not None and value != {})
-    return ", ".join([first, *named])
+    return ", ".join(filter(None, [first, *named]))
 
 
 def _imported(recipe: Mapping[str, Any]) -> str:
@@ -125,7 +139,8 @@ def _imported(recipe: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, [str(recipe.get("method", "")), search]))
 
 
-def _seed(seed: object) -> str:
+def seed_text(seed: object) -> str:
+    """Say what the seed was, and what it means."""
     return (
         "none: drawn from the operating system"
         if seed is None
@@ -133,7 +148,8 @@ def _seed(seed: object) -> str:
     )
 
 
-def _value(value: object) -> str:
+def value_text(value: object) -> str:
+    """Write a parameter's value for reading."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
@@ -141,5 +157,6 @@ def _value(value: object) -> str:
     return str(value)
 
 
-def _code(text: str) -> Markup:
+def code(text: str) -> Markup:
+    """Set a piece of code."""
     return tag("pre", tag("code", text), tabindex=0)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.core.release import Release
+from discreet.core.release import Promise, Release
 from discreet.core.verdict import Basis, Verdict
 from discreet.guarantees import Guarantee
 from discreet.measure import Loss, Risk
@@ -43,9 +44,8 @@ class Facts:
         return max(self.smallest, FEWEST)
 
 
-def promise(facts: Facts) -> Markup:
+def promise(guarantee: Promise, verdict: Verdict) -> Markup:
     """Say the promise and the verdict."""
-    verdict = facts.release.verdict
     parts = verdict.parts or (verdict,)
     state = "kept" if verdict.ok else "broken"
     return tag(
@@ -56,7 +56,7 @@ def promise(facts: Facts) -> Markup:
             tag("h1", tag("span", "The promise is ", class_="quiet"), tag("strong", state)),
             class_="state",
         ),
-        tag("p", facts.release.guarantee.describe(), class_="promise"),
+        tag("p", guarantee.describe(), class_="promise"),
         tag("div", *(_part(part) for part in parts), class_="parts"),
         tag("p", _basis(verdict), class_="basis"),
         id="promise",
@@ -114,10 +114,11 @@ def summary(facts: Facts) -> Markup:
         ("Smallest class", f"{facts.after.smallest_class:,}", f"before: {facts.before.smallest_class:,}"),
         ("Detail given up", percent(loss.total), "0% nothing, 100% everything"),
     )
-    return tag("dl", *(_tile(*tile) for tile in tiles), class_="tiles")
+    return tag("dl", *(tile(*one) for one in tiles), class_="tiles")
 
 
-def _tile(name: str, figure: str, note: str) -> Markup:
+def tile(name: str, figure: str, note: str) -> Markup:
+    """Set one figure with its name and a note."""
     return tag("div", tag("dt", name), tag("dd", tag("b", figure), tag("small", note)))
 
 
@@ -133,7 +134,7 @@ def risk(facts: Facts, figures: Figures) -> Markup:
         ("Alone", "people whom no one else looks like", before.uniques_share, after.uniques_share),
     )  # fmt: skip
     cards = (_card(*row) for row in rows)
-    return _section(
+    return section(
         "risk",
         "Risk before and after",
         "How likely is someone to be found again by an attacker who knows that they are in the table, "
@@ -194,7 +195,7 @@ def cost(facts: Facts, figures: Figures) -> Markup:
     ]
     if loss.precision is not None:
         others.insert(2, ("Levels climbed, of all there are", percent(loss.precision)))
-    return _section(
+    return section(
         "cost",
         "What it cost",
         "The detail each quasi-identifier gave up: 0% is every value as it was, 100% is nothing left of it.",
@@ -209,15 +210,14 @@ def cost(facts: Facts, figures: Figures) -> Markup:
     )  # fmt: skip
 
 
-def shapes(facts: Facts, figures: Figures) -> Markup:
-    """Show every quasi-identifier's distribution before and after, and every sensitive column's in the classes."""
-    release, fewest = facts.release, facts.fewest
-    drawn = [_shape(before_and_after(release, name, fewest), name, figures) for name in release.schema.quasi]
+def shapes(release: Release, names: Sequence[str], fewest: int, figures: Figures) -> Markup:
+    """Show the distributions of columns before and after; no bar stands for fewer people than given."""
+    drawn = [_shape(before_and_after(release, name, fewest), name, figures) for name in names]
     told = (
         f"Shares of people. A released cell is spread evenly over the values it may stand for. Bars of fewer than "
         f"{fewest} people are pooled, so that nobody is shown."
     )
-    return _section(
+    return section(
         "shapes", "Distributions before and after", told, legend(*_PAIR), tag("div", *drawn, class_="grid")
     )
 
@@ -248,7 +248,7 @@ def secrets(facts: Facts, figures: Figures) -> Markup:
         rows = zip(bars.labels, map(percent, bars.before), map(percent, bars.after), strict=True)
         head = ("Value", "In the release", "Most in one class")
         drawn.append(figures.figure(name, charts.sensitive(bars), "", head, rows))
-    return _section(
+    return section(
         "sensitive",
         "Sensitive values",
         "Each value's share in the whole release, and its largest share in any one class: the farther the mark from "
@@ -263,7 +263,8 @@ def _pairs(labels: tuple[str, ...], before: object, after: object) -> list[tuple
     return list(zip(labels, map(percent, before), map(percent, after), strict=True))  # type: ignore[call-overload]
 
 
-def _section(place: str, title: str, told: str, *content: str) -> Markup:
+def section(place: str, title: str, told: str, *content: str) -> Markup:
+    """Set a section under its heading, after a word on what it tells."""
     heading = tag("h2", title, id=f"{place}-title")
     return tag(
         "section",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from discreet import __version__
 from discreet.core.errors import DiscreetError, OutputError, PromiseBrokenError
+from discreet.core.grouped_table import GroupedRelease, GroupedTable
 from discreet.core.params import OneOf, require
 from discreet.core.release import Release
 from discreet.core.schema import Schema
@@ -19,10 +21,10 @@ from discreet.engines.connection import identifier
 from discreet.engines.files import read
 from discreet.engines.relations import run
 from discreet.engines.writing import atomic_folder, write_frame
-from discreet.measure import loss, risk
+from discreet.measure import closeness, fidelity, loss, risk
 from discreet.report.markup import plain_json
 
-RECIPE, REPORT = "release.json", "report.html"
+RECIPE, REPORT, COUNTS = "release.json", "report.html", "sensitive"
 _FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
 _TEXT_FORMATS = ("csv", "tsv", "jsonl")
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -39,22 +41,25 @@ def write_release(
 ) -> Path:
     """Write ``data.<format>``, ``release.json`` and ``report.html`` into a folder, all or nothing.
 
-    The data file is read back and judged before the folder gets its name, so that what lies on disk keeps the promise,
-    and not only what was in memory. Where it does not, nothing is left and what stood there before is untouched.
+    Sensitive values that are released as counts per group lie in ``sensitive.<format>``. What holds data is read back
+    and judged before the folder gets its name, so that what lies on disk keeps the promise, and not only what was in
+    memory. Where it does not, nothing is left and what stood there before is untouched.
     """
     require("write", "format", format, OneOf(_FORMATS))
     refuse_folder(folder, overwrite=overwrite)
     with atomic_folder(folder, overwrite=overwrite) as place:
         data = write_frame(release.frame, place / f"data.{format}", format)
-        _judge_again(release, data, format)
         written = [data]
+        if isinstance(release, GroupedRelease):
+            written.append(write_frame(release.counts, place / f"{COUNTS}.{format}", format))
+        _judge_again(release, data, format)
         if report:
             from discreet.report.page import render
 
             (place / REPORT).write_text(render(release), encoding="utf-8", newline="\n")
             written.append(place / REPORT)
-        described = {path.name: _described(path) for path in written}
-        (place / RECIPE).write_text(_json(_record(release, described)), encoding="utf-8", newline="\n")
+        described = {path.name: described_file(path) for path in written}
+        (place / RECIPE).write_text(json_text(_record(release, described)), encoding="utf-8", newline="\n")
     return folder
 
 
@@ -78,10 +83,15 @@ def _judge_again(release: Release, data: Path, kind: str) -> None:
     """Judge what was written, from the file alone."""
     try:
         table = _read_back(release, data, kind)
-        verdict = release.guarantee.check(table)
+        verdict = (
+            release.verdict
+            if release.evidence.pseudo
+            else release.guarantee.check(_judged(release, table, data, kind))
+        )
+        whole = table.n_rows == release.table.n_rows
     except DiscreetError:
-        verdict = None
-    if verdict is None or verdict.n_rows != release.verdict.n_rows:
+        verdict, whole = release.verdict, False
+    if not whole:
         raise OutputError(
             f"The released rows cannot be read back from a {kind} file as they were, so nothing was written; "
             "write another format, such as parquet."
@@ -95,12 +105,30 @@ def _judge_again(release: Release, data: Path, kind: str) -> None:
 def _read_back(release: Release, data: Path, kind: str) -> Table:
     """Read the judged columns of a written file, text in the types the release has."""
     schema = Schema({name: release.schema[name] for name in release.table.encoded})
+    return Table(_typed(_relation(data, kind, release.table.source.names), release), schema)
+
+
+def _judged(release: Release, table: Table, data: Path, kind: str) -> Table | GroupedTable:
+    """Give what the promise is about: the rows that were read, or their groups with the counts beside them."""
+    if not isinstance(release, GroupedRelease):
+        return table
+    names = release.counts.column_names
+    group, value = identifier(release.group), identifier(names[1])
+    number = f"CAST({group} AS INTEGER) AS {group}"
+    rows = _relation(data, kind, release.table.source.names).project(number)
+    counts = _relation(data.with_stem(COUNTS), kind, names)
+    counted = counts.project(f"{number}, {value}, CAST(count AS BIGINT) AS count")
+    return GroupedTable(rows, counted.to_arrow_table(), release.group)
+
+
+def _relation(data: Path, kind: str, names: Sequence[str]) -> Any:
+    """Read a written file, text as it stands."""
     reading: dict[str, Any] = {}
     if kind in _TEXT_FORMATS:
-        reading["text"] = tuple(release.table.source.names)
+        reading["text"] = tuple(names)
     if kind in _DELIMITERS:
         reading |= {"delimiter": _DELIMITERS[kind], "nulls": ("",)}
-    return Table(_typed(read(data, **reading), release), schema)
+    return read(data, **reading)
 
 
 def _typed(relation: Any, release: Release) -> Any:
@@ -135,13 +163,22 @@ def _record(release: Release, files: dict[str, dict[str, object]]) -> dict[str, 
         "discreet": __version__,
         "rows": {"in": evidence.n_rows, "out": release.table.n_rows, "suppressed": evidence.suppressed},
         "verdict": release.verdict.to_dict(),
-        "loss": loss(release).to_dict(),
-        "risk": {"before": risk(release.original).to_dict(), "after": risk(release).to_dict()},
+        **_measured(release),
         "files": files,
     }
 
 
-def _json(record: dict[str, Any]) -> str:
+def _measured(release: Release) -> dict[str, Any]:
+    """Give what the release cost and the risk that is left; pseudo-data has no classes, but is more or less alike."""
+    if release.evidence.pseudo:
+        return {"fidelity": fidelity(release).to_dict(), "closeness": closeness(release).to_dict()}
+    return {
+        "loss": loss(release).to_dict(),
+        "risk": {"before": risk(release.original).to_dict(), "after": risk(release).to_dict()},
+    }
+
+
+def json_text(record: dict[str, Any]) -> str:
     """Write one entry a line: readable at the top, compact below."""
     lines = (f"  {json.dumps(key)}: {_json_value(value)}" for key, value in record.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -154,7 +191,8 @@ def _json_value(value: Any) -> str:
         return json.dumps(plain_json(value), ensure_ascii=False, allow_nan=False)
 
 
-def _described(path: Path) -> dict[str, object]:
+def described_file(path: Path) -> dict[str, object]:
+    """Give a written file's digest and size."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while chunk := stream.read(_CHUNK):
