@@ -75,7 +75,9 @@ class FrameSource:
         return {name: cleaned(self._arrow(name), name) for name in names}
 
     def framed(self, rows: pa.Table) -> Any:
-        """Give rows made elsewhere as the kind of frame that came in."""
+        """Give rows made elsewhere as the kind of frame that came in; pandas columns keep their own types."""
+        if self._frame.implementation.is_pandas():
+            return _as_pandas(rows, self._frame.to_native())
         made = nw.from_arrow(rows, backend=self._frame.implementation)
         return made.lazy().to_native() if self._lazy else made.to_native()
 
@@ -139,6 +141,15 @@ def _refuse_repeated_names(native: Any) -> None:
         return
     if len(set(names)) < len(names):
         raise SchemaError("The table has several columns of the same name.")
+
+
+def _as_pandas(rows: pa.Table, like: Any) -> Any:
+    columns = {}
+    for name in rows.column_names:
+        dtype = like[name].dtype
+        mapper = {rows[name].type: dtype}.get if hasattr(dtype, "__from_arrow__") else None
+        columns[name] = rows[name].to_pandas(types_mapper=mapper)
+    return type(like)(columns)
 
 
 def _without_index(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:

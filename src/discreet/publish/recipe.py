@@ -77,6 +77,8 @@ class Recipe:
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
+        if isinstance(data, Mapping) and data.get("pseudo") is True:
+            raise InputError("The recipe is one of pseudo-data, which is drawn anew from a whole table.")
         if not isinstance(data, Mapping) or data.get("format") != FORMAT or not _is_whole(data):
             raise InputError(f"The recipe is not one this version can read (format {FORMAT}).")
         self.data = dict(data)

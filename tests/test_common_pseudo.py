@@ -1,0 +1,259 @@
+"""The checks that every publisher of pseudo-data passes, in place of those on classes of people's own rows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles_condensation as oracles
+import strategies
+from discreet import Release, Table, identifier, other, publish, quasi, sensitive
+from discreet.core.errors import InfeasibleError, InputError, ParameterError
+
+Publisher = Callable[..., Any]
+
+PSEUDO_PUBLISHERS: dict[str, list[Publisher]] = {
+    "Condensation": [
+        lambda k, **more: publish.Condensation(k, **more),
+        lambda k, **more: publish.Condensation(k, segment="nearest", spread="gaussian", **more),
+        lambda k, **more: publish.Condensation(k, segment="blocked", noise=0.1, **more),
+    ],
+}
+"""Every publisher that test_common.py lists as one of pseudo-data."""
+every_publisher = pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(make, id=f"{name}-{i}")
+        for name, made in PSEUDO_PUBLISHERS.items()
+        for i, make in enumerate(made)
+    ],
+)
+KINDS = ["pandas", "polars", "arrow", "lazy", "duckdb"]
+
+
+def rows_of(release: Release) -> list[dict[str, Any]]:
+    frame = release.frame
+    if isinstance(frame, duckdb.DuckDBPyRelation):
+        frame = frame.to_arrow_table()
+    if isinstance(frame, pl.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, pl.DataFrame):
+        frame = frame.to_arrow()
+    if isinstance(frame, pd.DataFrame):
+        frame = pa.Table.from_pandas(frame, preserve_index=False)
+    return [{name: str(value) for name, value in row.items()} for row in frame.to_pylist()]
+
+
+def made_as(kind: str, frame: pa.Table) -> Any:
+    match kind:
+        case "pandas":
+            return frame.to_pandas(types_mapper=pd.ArrowDtype)
+        case "polars":
+            return pl.from_arrow(frame)
+        case "lazy":
+            return pl.from_arrow(frame).lazy()
+        case "duckdb":
+            return duckdb.connect().from_arrow(frame)
+    return frame
+
+
+def many(n: int = 120) -> pa.Table:
+    rng = np.random.default_rng(5)
+    return strategies.frame(
+        [
+            {
+                "age": None if rng.random() < 0.1 else int(rng.integers(20, 60)),
+                "day": None,
+                "city": (*strategies.CITIES, None)[int(rng.integers(7))],
+                "smoker": bool(rng.random() < 0.5),
+                "disease": "abcd"[int(rng.integers(4))],
+            }
+            for _ in range(n)
+        ]
+    )
+
+
+@every_publisher
+@given(rows=strategies.rows(), k=st.integers(1, 8))
+@settings(max_examples=40)
+def test_the_promise_is_kept_by_the_slow_definition(
+    make: Publisher, rows: list[dict[str, Any]], k: int
+) -> None:
+    table = Table(strategies.frame(rows), strategies.plain_schema())
+    try:
+        release = make(k).release(table)
+    except InfeasibleError:
+        assert k > len(rows)
+        return
+    labels = np.repeat(np.arange(release.evidence.sizes.size), release.evidence.sizes)
+    assert oracles.levels_are_kept(labels, [k] * len(rows))
+    assert release.verdict.ok
+    assert release.verdict.worst >= 0
+    assert release.frame.num_rows == len(rows)
+    assert release.frame.schema == strategies.TYPES
+    for name in ("city", "smoker", "disease"):
+        assert set(release.frame[name].to_pylist()) <= {row[name] for row in rows}
+
+
+@every_publisher
+def test_infeasible_is_an_error_that_says_what_would_do(make: Publisher) -> None:
+    with pytest.raises(InfeasibleError, match="at most 4 would do"):
+        make(5).release(Table(many(4), strategies.plain_schema()))
+
+
+@every_publisher
+def test_one_row_and_no_row(make: Publisher) -> None:
+    one = strategies.frame([{"age": 3, "day": None, "city": "Rome", "smoker": True, "disease": None}])
+    release = make(1).release(Table(one, strategies.plain_schema()))
+    assert release.frame.equals(one)
+    with pytest.raises(InputError, match="no rows"):
+        make(1).release(Table(one.slice(0, 0), strategies.plain_schema()))
+
+
+@every_publisher
+@given(rows=strategies.rows(), seed=st.integers(0, 9))
+@settings(max_examples=25)
+def test_the_order_of_rows_and_columns_does_not_matter(
+    make: Publisher, rows: list[dict[str, Any]], seed: int
+) -> None:
+    schema = strategies.plain_schema()
+    frame = strategies.frame(rows)
+    mixed = frame.take(np.random.default_rng(seed).permutation(len(rows))).select(frame.column_names[::-1])
+    k = min(3, len(rows))
+    release = make(k).release(Table(frame, schema))
+    again = make(k).release(Table(mixed, {name: schema[name] for name in mixed.column_names}))
+    assert again.frame.column_names == mixed.column_names
+    assert again.verdict.ok
+    assert again.evidence.sizes.sum() == release.evidence.sizes.sum()
+    for name in ("city", "disease"):
+        assert set(again.frame[name].to_pylist()) <= set(frame[name].to_pylist())
+
+
+@every_publisher
+def test_a_stronger_level_gives_no_smaller_groups(make: Publisher) -> None:
+    table = Table(many(), strategies.plain_schema())
+    for k in range(1, 9):
+        assert make(k, random_state=0).release(table).evidence.sizes.min() >= k
+
+
+@given(rows=strategies.rows())
+@settings(max_examples=25)
+def test_level_1_without_noise_returns_the_input(rows: list[dict[str, Any]]) -> None:
+    frame = strategies.frame(rows)
+    release = publish.Condensation(1).release(Table(frame, strategies.plain_schema()))
+    assert sorted(map(str, release.frame.to_pylist())) == sorted(map(str, frame.to_pylist()))
+    assert release.frame.schema == frame.schema
+
+
+@every_publisher
+def test_a_seed_gives_the_same_bytes_and_the_global_generator_is_untouched(make: Publisher) -> None:
+    table = Table(many(), strategies.plain_schema())
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    first = make(3, random_state=7).release(table)
+    assert first.frame.equals(make(3, random_state=7).release(table).frame)
+    assert not first.frame.equals(make(3, random_state=8).release(table).frame)
+    assert not make(3).release(table).frame.equals(make(3).release(table).frame)
+    assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
+    assert first.recipe["seed"] == 7
+    assert make(3).release(table).recipe["seed"] is None
+
+
+@every_publisher
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_frame_agrees_and_comes_back_and_stays_as_it_was(make: Publisher, kind: str) -> None:
+    schema = strategies.plain_schema()
+    arrow = many()
+    expected = make(3, random_state=1).release(Table(arrow, schema))
+    frame = made_as(kind, arrow)
+    release = make(3, random_state=1).release(Table(frame, schema))
+    assert type(release.frame) is type(frame)
+    assert rows_of(release) == rows_of(expected)
+    assert release.verdict == expected.verdict
+    untouched = Release(frame, schema, release.guarantee, release.evidence, {}, release.original)
+    assert rows_of(untouched) == [
+        {name: str(value) for name, value in row.items()} for row in arrow.to_pylist()
+    ]
+
+
+@every_publisher
+def test_a_pandas_index_does_not_matter(make: Publisher) -> None:
+    frame = many().to_pandas()
+    odd = frame.set_index(pd.Index(["same"] * len(frame)))
+    release = make(3, random_state=1).release(Table(odd, strategies.plain_schema()))
+    again = make(3, random_state=1).release(Table(frame, strategies.plain_schema()))
+    pd.testing.assert_frame_equal(release.frame, again.frame)
+    assert list(release.frame.index) == list(range(len(release.frame)))
+
+
+def test_pandas_columns_keep_their_own_types() -> None:
+    frame = pd.DataFrame(
+        {
+            "a": pd.array([1, 2, None, 4, 5, 6], "Int64"),
+            "b": np.arange(6, dtype=np.int16),
+            "c": pd.array(list("xyxyxy"), "string"),
+            "d": pd.date_range("2020-01-01", periods=6, tz="UTC"),
+            "e": pd.array([True, False] * 3, "boolean"),
+            "f": pd.array([1.5, None] * 3, pd.ArrowDtype(pa.float32())),
+            "g": pd.Categorical(list("uvuvuv")),
+        }
+    )
+    made = publish.Condensation(2).release(Table(frame, {name: quasi() for name in frame})).frame
+    for name in "abcdef":
+        assert made[name].dtype == frame[name].dtype
+    assert set(made["g"]) <= {"u", "v"}
+
+
+@every_publisher
+def test_planted_identifiers_never_appear(make: Publisher, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    n = 40
+    frame = pa.table(
+        {
+            "ssn": [f"SECRET-{i}" for i in range(n)],
+            "card": [f"HIDDEN-{i}" for i in range(n)],
+            "age": [i % 7 for i in range(n)],
+            "disease": [f"ILL-{i % 3}" for i in range(n)],
+            "ward": ["w"] * n,
+        }
+    )
+    columns = {
+        "ssn": identifier(),
+        "card": identifier(pseudonym="a key of sixteen bytes"),
+        "age": quasi(),
+        "disease": sensitive(),
+        "ward": other(),
+    }
+    table = Table(frame, columns)
+    release = make(4).release(table)
+    assert release.frame.column_names == ["age", "disease", "ward"]
+    told = [repr(release), repr(release.evidence), str(release.evidence.details), str(release.verdict)]
+    told += [repr(table), str(release.recipe), caplog.text]
+    with pytest.raises(InfeasibleError) as caught:
+        make(400).release(table)
+    told.append(str(caught.value))
+    for text in [*told, str(rows_of(release))]:
+        assert "SECRET" not in text
+        assert "HIDDEN" not in text
+    for text in told:
+        assert "ILL" not in text
+
+
+@every_publisher
+def test_each_constraint_names_its_parameter(make: Publisher) -> None:
+    table = Table(many(), strategies.plain_schema())
+    with pytest.raises(ParameterError, match="'levels' parameter of"):
+        make(0).release(table)
+    with pytest.raises(ParameterError, match="'random_state' parameter of"):
+        make(2, random_state=-1).release(table)
+    with pytest.raises(ParameterError, match="'table' parameter of"):
+        make(2).release(table.frame)
