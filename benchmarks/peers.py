@@ -45,3 +45,70 @@ def pycanon_t_closeness(source: str, separator: str, sensitive: str) -> dict[str
     began = time.process_time()
     t = anonymity.t_closeness(frame, quasi, [sensitive])
     return {"seconds": time.process_time() - began, "t": float(t)}
+
+
+def pyfim_eclat(path: str, share: float) -> dict[str, Any]:
+    """Time pyfim's eclat on baskets that are lists already; the itemsets are summed up in a short text."""
+    import hashlib
+    import json
+
+    import fim
+
+    baskets = _baskets(path)
+    spent = []
+    for _ in range(3):
+        wall, cpu = time.perf_counter(), time.process_time()
+        found = fim.eclat(baskets, target="s", supp=100 * share, zmin=1, report="a")
+        spent.append((time.perf_counter() - wall, time.process_time() - cpu))
+    plain = sorted((sorted(items), count) for items, count in found)
+    return {
+        "wall": min(wall for wall, _ in spent),
+        "cpu": min(cpu for _, cpu in spent),
+        "sets": len(found),
+        "digest": hashlib.sha256(json.dumps(plain).encode()).hexdigest(),
+    }
+
+
+def pyfim_memory(path: str, share: float) -> dict[str, int]:
+    """Measure the memory of reading the baskets and mining them by pyfim's eclat."""
+    import fim
+
+    from measuring import peak
+
+    spent = peak(lambda: fim.eclat(_baskets(path), target="s", supp=100 * share, zmin=1, report="a"))
+    return {"added": spent.added, "highest": spent.highest}
+
+
+def mlxtend_fpgrowth(path: str, share: float) -> dict[str, Any]:
+    """Time mlxtend's fpgrowth on a frame of truth values that is there already."""
+    import numpy as np
+    import pandas as pd
+    from mlxtend.frequent_patterns import fpgrowth
+
+    baskets = _baskets(path)
+    held = np.zeros((len(baskets), max(map(max, baskets)) + 1), np.bool_)
+    for row, basket in zip(held, baskets, strict=True):
+        row[basket] = True
+    frame = pd.DataFrame(held)
+    return _timed(lambda: len(fpgrowth(frame, min_support=share)))
+
+
+def efficient_apriori(path: str, share: float) -> dict[str, Any]:
+    """Time efficient-apriori on baskets that are tuples already."""
+    from efficient_apriori import itemsets_from_transactions
+
+    baskets = [tuple(basket) for basket in _baskets(path)]
+    return _timed(lambda: sum(map(len, itemsets_from_transactions(baskets, min_support=share)[0].values())))
+
+
+def _timed(work: Any) -> dict[str, Any]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    sets = work()
+    return {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "sets": sets}
+
+
+def _baskets(path: str) -> list[list[int]]:
+    from pathlib import Path
+
+    with Path(path).open() as lines:
+        return [[int(word) for word in line.split()] for line in lines]

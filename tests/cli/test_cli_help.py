@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -35,15 +34,6 @@ def test_help_imports_nothing_heavy() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.rstrip().endswith("heavy: []")
-
-
-def test_help_is_quick() -> None:
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "discreet", "--help"], capture_output=True, check=True)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.3
 
 
 @pytest.mark.parametrize("command", list(app.commands))
@@ -101,5 +91,8 @@ def test_every_command_and_method_is_documented() -> None:
     for name in app.commands:
         assert f"`discreet {name}`" in page
         assert f"$ discreet {name}" in page
-    known = {flag for one in app.commands.values() for param in one.params for flag in param.opts}
+    commands = [
+        part for one in app.commands.values() for part in (one, *getattr(one, "commands", {}).values())
+    ]
+    known = {flag for one in commands for param in one.params for flag in param.opts}
     assert set(re.findall(r"(?<!-)--[a-z][a-z-]+", page)) <= known | {"--help"}

@@ -58,7 +58,7 @@ class ItemBits:
 
     def take(self, columns: CodeArray | IntArray) -> ItemBits:
         """Keep some columns, in the order given."""
-        return ItemBits(self.blocks[:, columns], self.n, self.names.take(pa.array(columns)))
+        return ItemBits(np.take(self.blocks, columns, axis=1), self.n, self.names.take(pa.array(columns)))
 
     def baskets(self) -> Baskets:
         """Give the baskets again."""

@@ -18,6 +18,8 @@ WORDS = 128
 """The words of one column in one block."""
 BASKETS = WORDS * 64
 """The baskets of one block."""
+_PART = 8
+"""The words that are filled at a time."""
 
 
 @intrinsic
@@ -36,7 +38,8 @@ def columns_of(
     """Set the bit of every item of every basket; ``column`` gives an item's column, -1 for none."""
     n_blocks = -(-(indptr.size - 1) // BASKETS)
     blocks = np.zeros((n_blocks, n_columns, WORDS), np.uint64)
-    in_threads(lambda start, stop: _set_bits(indptr, items, column, blocks, start, stop), n_blocks)
+    placed = np.where(column < 0, np.int32(n_columns), column)
+    in_threads(lambda start, stop: _set_bits(indptr, items, placed, blocks, start, stop), n_blocks)
     return blocks
 
 
@@ -59,15 +62,24 @@ def rows_of(blocks: NDArray[np.uint64], n: int) -> tuple[NDArray[np.int64], NDAr
 
 @compiled
 def _set_bits(indptr, items, column, blocks, start, stop):
+    """Set bits in a small part of the columns at a time; items without a column go to one more, which is left."""
+    n_columns = blocks.shape[1]
+    part = np.zeros((n_columns + 1, _PART), np.uint64)
     for block in range(start, stop):
-        first = block * BASKETS
-        for basket in range(first, min(first + BASKETS, indptr.size - 1)):
-            word = (basket - first) >> 6
-            bit = np.uint64(1) << np.uint64(basket & 63)
-            for entry in range(indptr[basket], indptr[basket + 1]):
-                place = column[items[entry]]
-                if place >= 0:
-                    blocks[block, place, word] |= bit
+        for first_word in range(0, WORDS, _PART):
+            first = block * BASKETS + first_word * 64
+            last = min(first + _PART * 64, indptr.size - 1)
+            if first >= last:
+                break
+            for basket in range(first, last):
+                word = (basket - first) >> 6
+                bit = np.uint64(1) << np.uint64(basket & 63)
+                for entry in range(indptr[basket], indptr[basket + 1]):
+                    part[column[items[entry]], word] |= bit
+            for place in range(n_columns):
+                for word in range(_PART):
+                    blocks[block, place, first_word + word] = part[place, word]
+            part[:] = 0
 
 
 @compiled

@@ -1,0 +1,259 @@
+"""Depth-first mining of frequent itemsets: over bit columns for dense data, over occurrences for long thin data.
+
+Both give the sets in any order, as CSR arrays: where each set begins, its items, and its count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.bits import ones
+from discreet.kernels.compiled import compiled
+from discreet.kernels.threads import in_threads, processors
+
+Sets = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]
+
+
+def mine_columns(blocks: NDArray[np.uint64], n: int, least: int, longest: int) -> Sets:
+    """Find the sets held by at least so many of n baskets; best with items in ascending order of their counts."""
+    words = -(-n // 64)
+    columns = np.ascontiguousarray(blocks.transpose(1, 0, 2).reshape(blocks.shape[1], -1)[:, :words])
+    return _all(lambda part, parts: _dive(columns, least, longest, part, parts))
+
+
+def mine_rows(
+    indptr: NDArray[np.int64], items: NDArray[np.int32], rank: NDArray[np.int32], least: int, longest: int
+) -> Sets:
+    """Find the sets held by at least so many baskets.
+
+    ``rank`` gives each item's number from the rarest on, -1 for none; the items of the sets are such numbers.
+    """
+    entries, starts, places = _ranked(indptr, items, rank, int(rank.max(initial=-1)) + 1)
+    small = places.astype(np.int32) if entries.size < 2**31 else places
+    del places
+    return _all(lambda part, parts: _deliver(entries, starts, small, least, longest, part, parts))
+
+
+def _all(mine: Callable[[int, int], Any]) -> Sets:
+    """Share the first items out among the threads, and put what they find together."""
+    parts = processors()
+    found = in_threads(lambda part, _: mine(part, parts), parts)
+    sizes = np.concatenate([sizes for sizes, _, _ in found])
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    return indptr, np.concatenate([items for _, items, _ in found]), np.concatenate([n for _, _, n in found])
+
+
+@compiled
+def squared_lengths(indptr, items, looked_at):
+    """Sum the squared lengths of the baskets, only the items looked at counted."""
+    total = 0.0
+    for basket in range(indptr.size - 1):
+        length = 0
+        for entry in range(indptr[basket], indptr[basket + 1]):
+            length += looked_at[items[entry]]
+        total += length * length
+    return total
+
+
+@compiled
+def _room(array, needed):
+    """Give the array, or a copy with twice the room."""
+    if needed <= array.size:
+        return array
+    larger = np.empty(max(needed, 2 * array.size), array.dtype)
+    larger[: array.size] = array
+    return larger
+
+
+@compiled
+def _noted(sizes, items, counts, n_sets, n_entries, path, count):
+    """Write a set behind those found, and give the arrays, which may have grown."""
+    sizes, counts = _room(sizes, n_sets + 1), _room(counts, n_sets + 1)
+    items = _room(items, n_entries + path.size)
+    sizes[n_sets], counts[n_sets] = path.size, count
+    items[n_entries : n_entries + path.size] = path
+    return sizes, items, counts
+
+
+@compiled
+def _dive(columns, least, longest, part, parts):
+    """Intersect the columns of a class pairwise; the columns of all classes above lie on one stack."""
+    n_items, words = columns.shape
+    stack = np.empty((n_items + 64) * words, np.uint64)
+    item = np.empty(n_items + 64, np.int32)
+    count = np.empty(n_items + 64, np.int64)
+    for column in range(n_items):
+        stack[column * words : (column + 1) * words] = columns[column]
+        item[column] = column
+        count[column] = _ones_of(columns[column])
+    cursor = np.empty(n_items + 1, np.int64)
+    end = np.empty(n_items + 1, np.int64)
+    cursor[0], end[0] = part, n_items
+    path = np.empty(n_items + 1, np.int32)
+    sizes, items, counts = np.empty(1024, np.int32), np.empty(4096, np.int32), np.empty(1024, np.int64)
+    n_sets = n_entries = depth = 0
+    while depth >= 0:
+        node = cursor[depth]
+        if node >= end[depth]:
+            depth -= 1
+            continue
+        cursor[depth] += parts if depth == 0 else 1
+        path[depth] = item[node]
+        sizes, items, counts = _noted(sizes, items, counts, n_sets, n_entries, path[: depth + 1], count[node])
+        n_sets += 1
+        n_entries += depth + 1
+        if depth + 1 == longest:
+            continue
+        top = end[depth]
+        for other in range(node + 1, end[depth]):
+            stack = _room(stack, (top + 1) * words)
+            item, count = _room(item, top + 1), _room(count, top + 1)
+            both = _meet(stack, node * words, other * words, top * words, words)
+            if both >= least:
+                item[top], count[top] = item[other], both
+                top += 1
+        if top > end[depth]:
+            cursor[depth + 1], end[depth + 1] = end[depth], top
+            depth += 1
+    return sizes[:n_sets].copy(), items[:n_entries].copy(), counts[:n_sets].copy()
+
+
+@compiled
+def _ones_of(column):
+    total = np.uint64(0)
+    for word in range(column.size):
+        total += ones(column[word])
+    return np.int64(total)
+
+
+@compiled
+def _meet(stack, first, second, target, words):
+    """Write the AND of two columns of the stack on its top, and count it."""
+    x, y = stack[first : first + words], stack[second : second + words]
+    top = stack[target : target + words]
+    total = np.uint64(0)
+    for word in range(words):
+        bits = x[word] & y[word]
+        top[word] = bits
+        total += ones(bits)
+    return np.int64(total)
+
+
+@compiled
+def _ranked(indptr, items, rank, n_ranks):
+    """Write the baskets' ranks in ascending order, -1 after each basket, and the places behind each rank's entries."""
+    n_kept = 0
+    starts = np.zeros(n_ranks + 1, np.int64)
+    for entry in range(items.size):
+        if rank[items[entry]] >= 0:
+            n_kept += 1
+            starts[rank[items[entry]] + 1] += 1
+    for number in range(n_ranks):
+        starts[number + 1] += starts[number]
+    entries = np.empty(n_kept + indptr.size - 1, np.int32)
+    places = np.empty(n_kept, np.int64)
+    fill = starts[:-1].copy()
+    place = 0
+    for basket in range(indptr.size - 1):
+        first = place
+        for entry in range(indptr[basket], indptr[basket + 1]):
+            number = rank[items[entry]]
+            if number >= 0:
+                entries[place] = number
+                place += 1
+        entries[first:place].sort()
+        for at in range(first, place):
+            places[fill[entries[at]]] = at + 1
+            fill[entries[at]] += 1
+        entries[place] = -1
+        place += 1
+    return entries, starts, places
+
+
+@compiled
+def _deliver(entries, starts, places, least, longest, part, parts):
+    """Deliver occurrences: from the places behind a set's last item, count what follows, and hand the places on.
+
+    The nodes to be visited lie on a stack (item, depth, where its places begin and end), and so do the places.
+    """
+    n_items = starts.size - 1
+    tally, slot = np.zeros(n_items, np.int64), np.full(n_items, -1, np.int64)
+    touched = np.empty(n_items, np.int32)
+    held = np.empty(4096, places.dtype)
+    nodes = np.empty(4096, np.int64)
+    path = np.empty(n_items + 1, np.int32)
+    sizes, items, counts = np.empty(1024, np.int32), np.empty(4096, np.int32), np.empty(1024, np.int64)
+    n_sets = n_entries = 0
+    for first in range(part, n_items, parts):
+        here = places[starts[first] : starts[first + 1]]
+        held = _room(held, here.size)
+        held[: here.size] = here
+        nodes[0], nodes[1], nodes[2], nodes[3] = first, 0, 0, here.size
+        n_nodes = 1
+        while n_nodes > 0:
+            n_nodes -= 1
+            item, depth, begin, top = nodes[4 * n_nodes : 4 * n_nodes + 4].copy()
+            path[depth] = item
+            sizes, items, counts = _noted(
+                sizes, items, counts, n_sets, n_entries, path[: depth + 1], top - begin
+            )
+            n_sets += 1
+            n_entries += depth + 1
+            if depth + 1 == longest:
+                continue
+            n_touched = _tally(entries, held, begin, top, tally, touched)
+            nodes = _room(nodes, 4 * (n_nodes + n_touched))
+            n_more, end = _branch(nodes, n_nodes, depth + 1, top, tally, touched[:n_touched], slot, least)
+            if n_more:
+                n_nodes += n_more
+                held = _room(held, end)
+                _hand_on(entries, held, begin, top, slot)
+            slot[touched[:n_touched]] = -1
+    return sizes[:n_sets].copy(), items[:n_entries].copy(), counts[:n_sets].copy()
+
+
+@compiled
+def _branch(nodes, n_nodes, depth, end, tally, touched, slot, least):
+    """Put a node on the stack for every item that follows often enough, and give its places a slot."""
+    n_more = 0
+    for other in touched:
+        if tally[other] >= least:
+            at = 4 * (n_nodes + n_more)
+            slot[other] = end
+            nodes[at], nodes[at + 1], nodes[at + 2] = other, depth, end
+            end += tally[other]
+            nodes[at + 3] = end
+            n_more += 1
+        tally[other] = 0
+    return n_more, end
+
+
+@compiled
+def _tally(entries, held, begin, end, tally, touched):
+    n_touched = 0
+    for place in range(begin, end):
+        at = held[place]
+        while entries[at] >= 0:
+            number = entries[at]
+            if tally[number] == 0:
+                touched[n_touched] = number
+                n_touched += 1
+            tally[number] += 1
+            at += 1
+    return n_touched
+
+
+@compiled
+def _hand_on(entries, held, begin, end, slot):
+    for place in range(begin, end):
+        at = held[place]
+        while entries[at] >= 0:
+            target = slot[entries[at]]
+            if target >= 0:
+                held[target] = at + 1
+                slot[entries[at]] = target + 1
+            at += 1

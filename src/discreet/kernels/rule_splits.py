@@ -1,0 +1,120 @@
+"""Association rules of found itemsets: every way to split a set in two, kept where a measure is high enough."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.kernels.compiled import compiled
+
+METRICS = (
+    "antecedent support",
+    "consequent support",
+    "support",
+    "confidence",
+    "lift",
+    "representativity",
+    "leverage",
+    "conviction",
+    "zhangs_metric",
+    "jaccard",
+    "certainty",
+    "kulczynski",
+)
+
+
+@compiled
+def splits(indptr, subsets, supports, metric, threshold):
+    """Give the rules: the set of each, a bit per item of its antecedent, and the numbers of antecedent and consequent.
+
+    ``subsets`` holds, for every item of every set, the number of the set without it.
+    """
+    whole, mask = np.empty(1024, np.int64), np.empty(1024, np.int64)
+    before, after = np.empty(1024, np.int64), np.empty(1024, np.int64)
+    size = 0
+    number_of = np.empty(4, np.int64)
+    for number in range(indptr.size - 1):
+        length = indptr[number + 1] - indptr[number]
+        if length < 2:
+            continue
+        full = (1 << length) - 1
+        if number_of.size <= full:
+            number_of = np.empty(full + 1, np.int64)
+        _number_all(indptr, subsets, number, length, number_of)
+        for antecedent in range(full - 1, 0, -1):
+            a, c = number_of[antecedent], number_of[full ^ antecedent]
+            if not _measured(metric, supports[number], supports[a], supports[c]) >= threshold:
+                continue
+            if size == whole.size:
+                whole, mask = np.concatenate((whole, whole)), np.concatenate((mask, mask))
+                before, after = np.concatenate((before, before)), np.concatenate((after, after))
+            whole[size], mask[size], before[size], after[size] = number, antecedent, a, c
+            size += 1
+    return whole[:size].copy(), mask[:size].copy(), before[:size].copy(), after[:size].copy()
+
+
+@compiled
+def _number_all(indptr, subsets, number, length, number_of):
+    """Find the numbers of all subsets of a set: each is one found before, without one item."""
+    full = (1 << length) - 1
+    number_of[full] = number
+    for mask in range(full - 1, 0, -1):
+        left_out = 0
+        while (mask >> left_out) & 1:
+            left_out += 1
+        place = 0
+        for item in range(left_out):
+            place += (mask >> item) & 1
+        number_of[mask] = subsets[indptr[number_of[mask | (1 << left_out)]] + place]
+
+
+@compiled
+def _measured(metric, whole, antecedent, consequent):
+    """Work out one measure of a rule from the three supports, as the table does; a division by nothing is no number."""
+    if metric == 0:
+        return antecedent
+    if metric == 1:
+        return consequent
+    if metric == 2:
+        return whole
+    if metric == 5:
+        return 1.0
+    if metric == 6:
+        return whole - antecedent * consequent
+    if antecedent <= 0.0 or consequent <= 0.0:
+        return np.nan
+    confidence = whole / antecedent
+    if metric == 3:
+        return confidence
+    if metric == 4:
+        return confidence / consequent
+    if metric == 7:
+        return (1.0 - consequent) / (1.0 - confidence) if confidence < 1.0 else np.inf
+    if metric == 8:
+        below = max(whole * (1.0 - antecedent), antecedent * (consequent - whole))
+        return (whole - antecedent * consequent) / below if below != 0.0 else 0.0
+    if metric == 9:
+        either = antecedent + consequent - whole
+        return whole / either if either != 0.0 else np.nan
+    if metric == 10:
+        return (confidence - consequent) / (1.0 - consequent) if consequent != 1.0 else 0.0
+    return (confidence + whole / consequent) / 2.0
+
+
+@compiled
+def members(indptr, codes, whole, mask, wanted):
+    """Write the items of the rules' antecedents (wanted 1) or consequents (wanted 0), as CSR arrays."""
+    bounds = np.zeros(whole.size + 1, np.int64)
+    for rule in range(whole.size):
+        size = 0
+        for item in range(indptr[whole[rule] + 1] - indptr[whole[rule]]):
+            size += ((mask[rule] >> item) & 1) == wanted
+        bounds[rule + 1] = bounds[rule] + size
+    items = np.empty(bounds[-1], np.int32)
+    place = 0
+    for rule in range(whole.size):
+        start = indptr[whole[rule]]
+        for item in range(indptr[whole[rule] + 1] - start):
+            if ((mask[rule] >> item) & 1) == wanted:
+                items[place] = codes[start + item]
+                place += 1
+    return bounds, items

@@ -1,0 +1,88 @@
+"""What miners are asked for: the least support, the longest set, and the items looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.baskets import Baskets
+from discreet.core.errors import InputError
+from discreet.core.item_bits import ItemBits
+from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+
+Names = Iterable[Any]
+
+
+def check_asked(
+    miner: object, data: object, *, min_support: object, max_length: object, include: object, exclude: object
+) -> None:
+    """Refuse parameters outside their constraints."""
+    require(miner, "baskets", data, InstanceOf((Baskets, ItemBits), "Baskets or ItemBits"))
+    if is_count(min_support):
+        require(miner, "min_support", min_support, IntIn(1))
+    else:
+        require(miner, "min_support", min_support, IntIn(1), FloatIn(0, 1, closed="right"))
+    if max_length is not None:
+        require(miner, "max_length", max_length, IntIn(1))
+    several = InstanceOf((Iterable,), "several item names")
+    for name, value in (("include", include), ("exclude", exclude)):
+        if value is not None:
+            require(miner, name, None if isinstance(value, str | bytes) else value, several)
+
+
+def is_count(min_support: object) -> bool:
+    """Tell whether a support is a number of baskets; a float is a share."""
+    return isinstance(min_support, Integral)
+
+
+def least_count(min_support: float, n: int) -> int:
+    """Give the least number of baskets: an int is a count, a float a share, taken as it is written.
+
+    >>> least_count(0.3, 10), least_count(0.07, 100), least_count(0.1 + 0.2, 10), least_count(0.25, 10)
+    (3, 7, 3, 3)
+    >>> least_count(1, 10), least_count(1.0, 10)
+    (1, 10)
+    """
+    if is_count(min_support):
+        return int(min_support)
+    exact = Fraction(str(float(min_support))) * n
+    near = round(exact)
+    least = near if abs(exact - near) <= Fraction(n, 2**50) else -(-exact.numerator // exact.denominator)
+    return max(least, 1)
+
+
+def counts_of(data: Baskets | ItemBits) -> IntArray:
+    """Give the number of baskets that hold each item."""
+    from discreet.kernels.itemsets import item_counts
+
+    return item_counts(data.items, data.n_items) if isinstance(data, Baskets) else data.counts
+
+
+def items_asked(names: pa.Array, include: Names | None, exclude: Names | None) -> BoolArray:
+    """Tell of each item whether it is looked at; a name that no item bears is refused."""
+    asked = np.ones(len(names), np.bool_)
+    if include is not None:
+        asked[:] = False
+        asked[_codes(names, include, "include")] = True
+    if exclude is not None:
+        asked[_codes(names, exclude, "exclude")] = False
+    return asked
+
+
+def _codes(names: pa.Array, wanted: Names, parameter: str) -> Any:
+    listed = list(wanted)
+    try:
+        values = pa.array(listed, names.type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        raise InputError(f"'{parameter}' names items that are not of the baskets' kind.") from None
+    codes = pc.index_in(values, value_set=names)
+    if codes.null_count:
+        raise InputError(f"{codes.null_count} of the {len(listed)} items of '{parameter}' do not occur.")
+    return codes.to_numpy(zero_copy_only=False)
