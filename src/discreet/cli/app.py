@@ -25,7 +25,9 @@ from discreet.cli.failures import Failure, failure_of
 from discreet.cli.init import init
 from discreet.cli.interruption import was_asked_to_stop
 from discreet.cli.mine import mine
+from discreet.cli.perturb import perturb
 from discreet.cli.recipe import recipe
+from discreet.cli.reconstruct import reconstruct
 from discreet.cli.risk import risk
 from discreet.cli.run import run
 from discreet.cli.stream import stream
@@ -94,6 +96,8 @@ for command in (
     choose_pq,
     distort,
     mine,
+    perturb,
+    reconstruct,
     experiments,
 ):
     app.add_command(command)

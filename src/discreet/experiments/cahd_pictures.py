@@ -101,8 +101,9 @@ def kl_lines(title: str, points: Sequence[Point], *, by: str, across: str) -> di
             scale=alt.Scale(domain=methods, range=[_COLOURS[method] for method in methods]),
             legend=alt.Legend(orient="bottom", columns=2, **_SYMBOLS),
         ),
-        detail="p:N",
     )
+    if degrees:
+        base = base.encode(detail="p:N")
     line = base.mark_line(strokeWidth=2)
     if len(degrees) > 1:
         dashes = alt.Scale(domain=[f"p = {one}" for one in degrees], range=[[1, 0], [5, 4]])
@@ -145,7 +146,7 @@ def times(title: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 "seconds:Q",
                 title="processor seconds",
                 scale=alt.Scale(type="log"),
-                axis=alt.Axis(tickCount=5),
+                axis=alt.Axis(values=[10.0**power for power in range(-5, 5)]),
             ),
             color=alt.Color(
                 "what:N",

@@ -1,0 +1,305 @@
+"""A stream of records into group statistics: nearest viable centroid, joining, splitting, merging."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discreet.kernels.compiled import compiled
+
+GROUPS, ROWS, RENEW_AT, MOST = 0, 1, 2, 3
+"""Places in ``Live.counts``: groups in use, records so far, when units are renewed, how many groups there may be."""
+_ROUNDS = 40
+
+
+class Live(NamedTuple):
+    """Statistics of groups in the making; arrays have room for more groups than are in use.
+
+    ``turned`` holds the means for distances: less the ``origin``, in units of each column (``unit`` multiplies), and a
+    row for each column. ``whole`` tells which columns have held whole numbers only.
+    """
+
+    n: Any
+    mean: Any
+    scatter: Any
+    levels: Any
+    largest: Any
+    turned: Any
+    origin: Any
+    unit: Any
+    whole: Any
+    counts: Any
+
+
+def usable(values: Any, widest: float) -> bool:
+    """Tell whether all numbers are there and none is too wide to be squared."""
+    return bool(_usable(values, widest))
+
+
+def absorb(values: Any, levels: Any, live: Live, start: int) -> int:
+    """Let records join groups one after the other, from ``start`` on; gives the first that found no room.
+
+    ``levels`` holds the level of every record, or one for all. No level is above the number of records so far.
+    """
+    return int(_absorb(values, levels, live, start))
+
+
+def renew(live: Live) -> None:
+    """Take the spread of all records so far as the unit of each column, and lay the means out for distances."""
+    _renew(live)
+
+
+def thin_out(live: Live) -> None:
+    """Merge the smallest group into its nearest until there are no more groups than there may be."""
+    _thin_out(live)
+
+
+@compiled
+def _usable(values, widest):
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            if not abs(values[i, j]) <= widest:
+                return False
+    return True
+
+
+@compiled
+def _absorb(values, levels, live, start):
+    counts = live.counts
+    d = values.shape[1]
+    point, away = np.empty(d), np.empty(d)
+    apart = np.empty(live.n.size)
+    for i in range(start, values.shape[0]):
+        if counts[GROUPS] == live.n.size and counts[GROUPS] < counts[MOST]:
+            return i
+        level = levels[i] if levels.size > 1 else levels[0]
+        for j in range(d):
+            value = values[i, j]
+            point[j] = (value - live.origin[j]) * live.unit[j]
+            if live.whole[j] and value != np.floor(value):
+                live.whole[j] = 0
+        _measure(live, point, apart)
+        group = _nearest_viable(live, level - 1, apart, -1)
+        if group < 0:
+            group = _made_viable(live, level - 1, apart)
+        _join(live, group, values[i], level, away)
+        if live.n[group] // 2 >= live.largest[group] and counts[GROUPS] < counts[MOST]:
+            _split(live, group)
+        counts[ROWS] += 1
+        if counts[ROWS] >= counts[RENEW_AT]:
+            _renew(live)
+    return values.shape[0]
+
+
+@compiled
+def _measure(live, point, apart):
+    """Give the squared distance of every mean to a point; column by column, so that it runs in lanes."""
+    count = live.counts[GROUPS]
+    for t in range(count):
+        apart[t] = 0.0
+    for j in range(point.size):
+        line = live.turned[j]
+        value = point[j]
+        for t in range(count):
+            apart[t] += (line[t] - value) * (line[t] - value)
+
+
+@compiled
+def _nearest_viable(live, least, apart, besides):
+    """Find the nearest group of at least so many records, besides one; −1 where there is none."""
+    best, found = np.inf, -1
+    for t in range(live.counts[GROUPS]):
+        if (apart[t] < best or found < 0) and live.n[t] >= least and t != besides:
+            best, found = apart[t], t
+    return found
+
+
+@compiled
+def _made_viable(live, least, apart):
+    """Merge the groups nearest to a point until they have at least so many records together."""
+    group = _nearest_viable(live, 0, apart, -1)
+    while live.n[group] < least:
+        other = _nearest_viable(live, 0, apart, group)
+        last = live.counts[GROUPS] - 1
+        _merge(live, group, other)
+        apart[other] = apart[last]
+        if group == last:
+            group = other
+    return group
+
+
+@compiled
+def _join(live, group, record, level, away):
+    live.n[group] += 1
+    n = live.n[group]
+    for j in range(record.size):
+        away[j] = record[j] - live.mean[group, j]
+        live.mean[group, j] += away[j] / n
+        live.turned[j, group] = (live.mean[group, j] - live.origin[j]) * live.unit[j]
+    share = (n - 1) / n
+    for j in range(record.size):
+        for k in range(record.size):
+            live.scatter[group, j, k] += share * (away[j] * away[k])
+    live.levels[group] += level
+    live.largest[group] = max(live.largest[group], level)
+
+
+@compiled
+def _merge(live, group, other):
+    """Merge another group into one; the last group takes the other's place, and its own is wiped."""
+    d = live.origin.size
+    both = live.n[group] + live.n[other]
+    away = live.mean[other] - live.mean[group]
+    weight = live.n[group] * (live.n[other] / both)
+    for j in range(d):
+        for k in range(d):
+            live.scatter[group, j, k] += live.scatter[other, j, k] + weight * (away[j] * away[k])
+    for j in range(d):
+        live.mean[group, j] += away[j] * (live.n[other] / both)
+        live.turned[j, group] = (live.mean[group, j] - live.origin[j]) * live.unit[j]
+    live.n[group] = both
+    live.levels[group] += live.levels[other]
+    live.largest[group] = max(live.largest[group], live.largest[other])
+    last = live.counts[GROUPS] - 1
+    _copy(live, last, other)
+    _wipe(live, last)
+    live.counts[GROUPS] = last
+
+
+@compiled
+def _copy(live, group, to):
+    live.n[to], live.levels[to], live.largest[to] = live.n[group], live.levels[group], live.largest[group]
+    live.mean[to] = live.mean[group]
+    live.scatter[to] = live.scatter[group]
+    live.turned[:, to] = live.turned[:, group]
+
+
+@compiled
+def _wipe(live, group):
+    live.n[group], live.levels[group], live.largest[group] = 0, 0, 0
+    live.mean[group] = 0.0
+    live.scatter[group] = 0.0
+    live.turned[:, group] = 0.0
+
+
+@compiled
+def _split(live, group):
+    """Cut a group in two along its leading eigenvector, as if its records lay evenly there.
+
+    The halves have n // 2 records and the rest; together they have the mean and the scatter of the whole. Any record
+    may be in either, so both keep the largest level. A group without any spread stays whole.
+    """
+    d = live.origin.size
+    n = live.n[group]
+    covariance = np.empty((d, d))
+    for j in range(d):
+        for k in range(d):
+            covariance[j, k] = live.scatter[group, j, k] / n * (live.unit[j] * live.unit[k])
+    variance, along = _leading(covariance)
+    if not variance > 0.0:
+        return
+    for j in range(d):
+        along[j] /= live.unit[j]
+    fresh = live.counts[GROUPS]
+    _copy(live, group, fresh)
+    small = n // 2
+    width = np.sqrt(12.0 * variance)
+    for half, size, step in ((group, small, small / n - 1.0), (fresh, n - small, small / n)):
+        share = size / n
+        live.n[half] = size
+        removed = variance * (1.0 - share * share)
+        for j in range(d):
+            for k in range(d):
+                whole = live.scatter[half, j, k] / n
+                live.scatter[half, j, k] = size * (whole - removed * (along[j] * along[k]))
+        for j in range(d):
+            live.mean[half, j] += width * step / 2.0 * along[j]
+            live.turned[j, half] = (live.mean[half, j] - live.origin[j]) * live.unit[j]
+    total = live.levels[group]
+    live.levels[group] = total // n * small + total % n * small // n
+    live.levels[fresh] = total - live.levels[group]
+    live.counts[GROUPS] += 1
+
+
+@compiled
+def _leading(matrix):
+    """Give the largest eigenvalue of a covariance and its eigenvector, by squaring the matrix until one is left.
+
+    Where two directions are all but alike, one between them does. The vector is the regression on that direction, so
+    that what is taken off the covariance along it never is more than it has.
+    """
+    d = matrix.shape[0]
+    trace = 0.0
+    for j in range(d):
+        trace += matrix[j, j]
+    none = np.zeros(d)
+    if not trace > 0.0:
+        return 0.0, none
+    power, square = matrix / trace, np.empty((d, d))
+    for _ in range(_ROUNDS):
+        left = 0.0
+        for j in range(d):
+            for k in range(j + 1):
+                total = 0.0
+                for m in range(d):
+                    total += power[j, m] * power[k, m]
+                square[j, k] = total
+                square[k, j] = total
+            left += square[j, j]
+        for j in range(d):
+            for k in range(d):
+                power[j, k] = square[j, k] / left
+        if left > 1.0 - 1e-15:
+            break
+    top = 0
+    for j in range(d):
+        if power[j, j] > power[top, top]:
+            top = j
+    length = 0.0
+    for j in range(d):
+        length += power[j, top] * power[j, top]
+    along = power[:, top] / np.sqrt(length)
+    image = np.zeros(d)
+    for j in range(d):
+        for k in range(d):
+            image[j] += matrix[j, k] * along[k]
+    variance = 0.0
+    for j in range(d):
+        variance += along[j] * image[j]
+    if not variance > 0.0:
+        return 0.0, none
+    return variance, image / variance
+
+
+@compiled
+def _renew(live):
+    counts = live.counts
+    rows = counts[ROWS]
+    for j in range(live.origin.size):
+        centre = 0.0
+        for t in range(counts[GROUPS]):
+            centre += (live.mean[t, j] - live.origin[j]) * (live.n[t] / rows)
+        spread = 0.0
+        for t in range(counts[GROUPS]):
+            away = live.mean[t, j] - live.origin[j] - centre
+            spread += live.scatter[t, j, j] / rows + away * away * (live.n[t] / rows)
+        live.unit[j] = 1.0 / np.sqrt(spread) if spread > 1e-290 else 1.0
+        for t in range(counts[GROUPS]):
+            live.turned[j, t] = (live.mean[t, j] - live.origin[j]) * live.unit[j]
+    counts[RENEW_AT] = 2 * rows
+
+
+@compiled
+def _thin_out(live):
+    apart = np.empty(live.n.size)
+    point = np.empty(live.origin.size)
+    while live.counts[GROUPS] > live.counts[MOST]:
+        small = 0
+        for t in range(live.counts[GROUPS]):
+            if live.n[t] < live.n[small]:
+                small = t
+        for j in range(point.size):
+            point[j] = live.turned[j, small]
+        _measure(live, point, apart)
+        _merge(live, _nearest_viable(live, 0, apart, small), small)

@@ -1,0 +1,135 @@
+"""State files of streams: a versioned header, arrays and a checksum; written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import InputError
+from discreet.engines.files import reason
+from discreet.engines.writing import atomic_file
+
+VERSION = 1
+_MAGIC = b"discreet stream\n"
+_WORD = 8
+_DIGEST = hashlib.sha256().digest_size
+_TYPES = {"n": "<i8", "levels": "<i8", "largest": "<i8", "counts": "<i8", "whole": "|u1"}
+"""The types of arrays; any other holds ``<f8``."""
+
+
+@dataclass(frozen=True, repr=False)
+class StateFile:
+    """What a state file holds: plain data about the stream, and arrays of statistics."""
+
+    header: Mapping[str, Any]
+    arrays: dict[str, Any]
+
+
+def write_state(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
+    """Write a state file, all or nothing, and give its path; an old one is replaced."""
+    target = Path(path)
+    data = encoded(header, arrays)
+    with atomic_file(target) as temporary:
+        temporary.write_bytes(data)
+    return target
+
+
+def read_state(path: str | os.PathLike[str]) -> StateFile:
+    """Read a state file; one that is cut short, altered or of another version is refused."""
+    source = Path(path)
+    try:
+        data = source.read_bytes()
+    except OSError as error:
+        raise InputError(f"{source} cannot be read: {reason(error)}.") from None
+    return decoded(data, shown=source)
+
+
+def encoded(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
+    """Give the bytes of a state file."""
+    plain = {name: np.ascontiguousarray(array, _type(name)) for name, array in arrays.items()}
+    told = dict(header) | {"arrays": {name: list(array.shape) for name, array in plain.items()}}
+    text = json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
+    parts = [
+        _MAGIC,
+        _number(VERSION),
+        _number(len(text)),
+        text,
+        *(array.tobytes() for array in plain.values()),
+    ]
+    body = b"".join(parts)
+    return body + hashlib.sha256(body).digest()
+
+
+def decoded(data: bytes, *, shown: Path) -> StateFile:
+    """Read the bytes of a state file."""
+    start = len(_MAGIC) + 2 * _WORD
+    if not data.startswith(_MAGIC):
+        raise InputError(f"{shown} is no state of a stream.")
+    if len(data) < start + _DIGEST:
+        raise InputError(f"{shown} is cut short: the state of a stream is longer.")
+    version = _read(data, len(_MAGIC))
+    if version != VERSION:
+        raise InputError(
+            f"{shown} was written in version {version} of the format; this program reads {VERSION}."
+        )
+    body = memoryview(data)[:-_DIGEST]
+    if hashlib.sha256(body).digest() != data[-_DIGEST:]:
+        raise InputError(f"{shown} is cut short or was altered: its checksum does not fit.")
+    try:
+        place = start + _read(data, len(_MAGIC) + _WORD)
+        header: dict[str, Any] = json.loads(bytes(body[start:place]))
+        arrays = {}
+        for name, shape in header.pop("arrays").items():
+            kind = np.dtype(_type(name))
+            count = int(np.prod(shape, dtype=np.int64))
+            arrays[name] = (
+                np.frombuffer(body, kind, count, place).reshape(shape).astype(kind.newbyteorder("="))
+            )
+            place += count * kind.itemsize
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise InputError(f"{shown} cannot be read as the state of a stream.") from None
+    return StateFile(header, arrays)
+
+
+def rng_to_plain(rng: np.random.Generator) -> dict[str, Any]:
+    """Give the state of a generator as plain data."""
+    return dict(_plain(rng.bit_generator.state))
+
+
+def rng_from_plain(plain: Mapping[str, Any]) -> np.random.Generator:
+    """Make the generator that goes on where another was."""
+    kinds = {"PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937"}
+    name = plain.get("bit_generator")
+    if name not in kinds:
+        raise InputError("The state names a generator of random numbers that is not known here.")
+    bits = getattr(np.random, name)()
+    try:
+        bits.state = plain
+    except (ValueError, TypeError, KeyError):
+        raise InputError("The state of the generator of random numbers cannot be read.") from None
+    return np.random.Generator(bits)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _type(name: str) -> str:
+    return _TYPES.get(name, "<f8")
+
+
+def _number(value: int) -> bytes:
+    return value.to_bytes(_WORD, "little")
+
+
+def _read(data: bytes, place: int) -> int:
+    return int.from_bytes(data[place : place + _WORD], "little")
