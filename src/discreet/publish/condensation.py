@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.encoding import spell
 from discreet.core.errors import SchemaError
+from discreet.core.matrices import matrix_of
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RandomState, generator, seed_of
@@ -144,11 +145,9 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def fit(self, X: Any, y: Any = None) -> Condensation:
         """Condense the rows of a matrix; only ``statistics_`` and what is needed to draw from them are kept."""
-        from sklearn.utils.validation import validate_data
-
         rng = self._checked()
         lone = isinstance(self.levels, int | np.integer) and self.levels > 1
-        values = validate_data(self, X, dtype=np.float64, ensure_min_samples=2 if lone else 1)
+        values = matrix_of(self, X, ensure_min_samples=2 if lone else 1)
         if max(values.max(), -values.min()) > WIDEST:
             raise SchemaError("X holds numbers too large to be squared; rescale it.")
         values, classes = self._with_target(values, y)

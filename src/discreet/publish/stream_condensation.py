@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import InputError, OutputError, SchemaError
 from discreet.core.group_statistics import GroupStatistics
+from discreet.core.matrices import matrix_of
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.core.rng import RandomState, generator, seed_of
 from discreet.core.vectors import WIDEST
@@ -299,17 +300,10 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         require(self, "columns", self.columns, Names(width))
 
     def _validated(self, X: Any, *, reset: bool, least: int = 1) -> FloatArray:
-        from sklearn.utils.validation import validate_data
-
-        try:
-            values = validate_data(
-                self, X, dtype=np.float64, order="C", reset=reset, ensure_min_samples=least
-            )
-        except ValueError as error:
-            raise _without_values(error) from None
+        values = matrix_of(self, X, order="C", reset=reset, ensure_min_samples=least)
         if np.abs(values).max() > WIDEST:
             raise SchemaError("X holds numbers too large to be squared; rescale it.")
-        return np.asarray(values)
+        return values
 
     def _asked(self, levels: Any, n: int) -> IntArray:
         """Give the level of each row, or one for all."""
@@ -332,13 +326,6 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         require(self, "max_groups", self.max_groups, IntIn(1))
         require_enough(levels, state.n_rows)
         state.absorb(values, levels, max_groups=self.max_groups)
-
-
-def _without_values(error: ValueError) -> ValueError:
-    """Give an error that holds no cell; two of scikit-learn's do."""
-    if "Complex data not supported" in str(error):
-        return SchemaError("Complex data not supported.")
-    return SchemaError("X holds cells that are no numbers.") if "could not convert" in str(error) else error
 
 
 def _names(stream: StreamCondensation) -> list[str] | None:
