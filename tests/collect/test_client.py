@@ -85,3 +85,11 @@ def test_work_follows_the_items_reported() -> None:
 def test_mistakes_are_refused(items: list[int], p: float, q: float) -> None:
     with pytest.raises(ValueError):
         client.flip(items, 5, p, q)
+
+
+def test_it_takes_whole_numbers_of_any_kind_and_nothing_else() -> None:
+    assert client.flip(np.array([3, 1]), 5, 1.0, 1.0) == [1, 3]
+    for bad in ([1.0], ["1"], [None], [5], [-1]):
+        with pytest.raises(ValueError, match="whole numbers from 0 up to n_items - 1") as caught:
+            client.flip(bad, 5, 1.0, 1.0)
+        assert caught.value.__context__ is None

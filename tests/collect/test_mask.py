@@ -271,3 +271,10 @@ def test_a_table_cannot_be_judged_by_a_promise_of_a_channel() -> None:
     for guarantee in (LocalDP(1), BasicPrivacy(90), KAnonymity(2) & LocalDP(1)):
         with pytest.raises(ParameterError, match="promise of a channel"):
             guarantee.check(classes)
+
+
+def test_mask_speaks_of_its_only_parameter() -> None:
+    with pytest.raises(ParameterError, match=r"'p' parameter of Mask must not be 0.5: .*Got 0.5 instead"):
+        Mask(0.5)
+    with pytest.raises(ParameterError, match="'p' and 'q' parameters of EMask must not add up to 1"):
+        EMask(0.3, 0.7)

@@ -34,7 +34,7 @@ def relation(frame: pa.Table) -> duckdb.DuckDBPyRelation:
 
 
 @given(rows=strategies.rows())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_tuples_equal_those_of_a_frame(rows: strategies.Rows, place: str) -> None:
     frame = strategies.frame(rows)
     for schema in (strategies.plain_schema(), strategies.tree_schema()):
@@ -45,7 +45,7 @@ def test_tuples_equal_those_of_a_frame(rows: strategies.Rows, place: str) -> Non
 
 
 @given(rows=strategies.rows(min_size=2))
-@settings(max_examples=30)
+@settings(max_examples=8)
 def test_releases_equal_those_of_a_frame(rows: strategies.Rows) -> None:
     frame = strategies.frame(rows)
     for schema in (strategies.plain_schema(), strategies.tree_schema()):

@@ -22,14 +22,17 @@ from discreet.cli.distort import distort
 from discreet.cli.experiments import experiments
 from discreet.cli.explore import explore
 from discreet.cli.failures import Failure, failure_of
+from discreet.cli.fit import fit
 from discreet.cli.init import init
 from discreet.cli.interruption import was_asked_to_stop
 from discreet.cli.mine import mine
 from discreet.cli.perturb import perturb
+from discreet.cli.predict import predict
 from discreet.cli.recipe import recipe
 from discreet.cli.reconstruct import reconstruct
 from discreet.cli.risk import risk
 from discreet.cli.run import run
+from discreet.cli.sketch import sketch
 from discreet.cli.stream import stream
 
 _EPILOG = """\b
@@ -95,9 +98,12 @@ for command in (
     stream,
     choose_pq,
     distort,
+    sketch,
     mine,
     perturb,
     reconstruct,
+    fit,
+    predict,
     experiments,
 ):
     app.add_command(command)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from discreet.collect.channels import Channels
     from discreet.collect.conditional_privacy import noise_for_conditional_privacy
     from discreet.collect.correlated_noise import CorrelatedNoise
+    from discreet.collect.delta_sketch import DeltaSketch
     from discreet.collect.density import Density
     from discreet.collect.histogram import Histogram
     from discreet.collect.joint_density import JointDensity
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
     from discreet.collect.randomised_response import RandomisedResponse
     from discreet.collect.reconstruction import NotConvergedWarning, Reconstruction
     from discreet.collect.shares import Shares
+    from discreet.collect.sketch_client import sketch_by_delta, sketch_record
+    from discreet.collect.sketch_family import SketchFamily
     from discreet.collect.unary_response import UnaryResponse
 
 _HOMES = {
     "AdditiveNoise": "additive_noise",
     "Channels": "channels",
     "CorrelatedNoise": "correlated_noise",
+    "DeltaSketch": "delta_sketch",
     "Density": "density",
     "Gaussian": "noise",
     "Histogram": "histogram",
@@ -40,6 +44,7 @@ _HOMES = {
     "RandomisedResponse": "randomised_response",
     "Reconstruction": "reconstruction",
     "Shares": "shares",
+    "SketchFamily": "sketch_family",
     "UnaryResponse": "unary_response",
     "Uniform": "noise",
     "add_noise": "noise_client",
@@ -47,6 +52,8 @@ _HOMES = {
     "noise_from_dict": "noise",
     "report_category": "noise_client",
     "report_unary": "noise_client",
+    "sketch_by_delta": "sketch_client",
+    "sketch_record": "sketch_client",
 }
 """What is loaded when it is first used."""
 
@@ -56,6 +63,7 @@ __all__ = [
     "Choice",
     "Choices",
     "CorrelatedNoise",
+    "DeltaSketch",
     "Density",
     "EMask",
     "Gaussian",
@@ -70,6 +78,7 @@ __all__ = [
     "RandomisedResponse",
     "Reconstruction",
     "Shares",
+    "SketchFamily",
     "UnaryResponse",
     "Uniform",
     "add_noise",
@@ -79,6 +88,8 @@ __all__ = [
     "noise_from_dict",
     "report_category",
     "report_unary",
+    "sketch_by_delta",
+    "sketch_record",
 ]
 
 

@@ -6,6 +6,7 @@ draws come from the operating system, which is what a person's privacy should re
 
 import math
 from collections.abc import Iterable
+from operator import index
 from secrets import SystemRandom
 
 _SYSTEM = SystemRandom()
@@ -35,8 +36,11 @@ def flip(items: Iterable[int], n_items: int, p: float, q: float) -> list[int]:
     """
     if not (0 <= p <= 1 and 0 <= q <= 1) or abs(p + q - 1) < 1e-12:
         raise ValueError("p and q must lie in [0, 1], and p + q must not be 1.")
-    held = set(items)
-    if not all(isinstance(item, int) and 0 <= item < n_items for item in held):
+    try:
+        held = {index(item) for item in items}
+    except TypeError:
+        held = {-1}
+    if not all(0 <= item < n_items for item in held):
         raise ValueError("The items must be whole numbers from 0 up to n_items - 1.")
     kept = [item for item in held if _SYSTEM.random() < p]
     false = [item for item in _skipping(n_items, q) if item not in held]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Literal, NoReturn, overload
 
 import numpy as np
 
@@ -65,9 +65,8 @@ class EMask:
             require(self, name, getattr(self, name), FloatIn(0, 1))
             object.__setattr__(self, name, float(getattr(self, name)))
         if abs(self.p + self.q - 1) < _SAME:
-            raise ParameterError(
-                f"The 'p' and 'q' parameters of {type(self).__name__} must not add up to 1: every bit would come out "
-                f"the same whatever it was, and nothing could be recovered. Got {self.p:g} and {self.q:g} instead."
+            self._refuse(
+                "The 'p' and 'q' parameters of EMask must not add up to 1", f"{self.p:g} and {self.q:g}"
             )
 
     @overload
@@ -164,6 +163,12 @@ class EMask:
         """Give the channel as plain data: what the miner must be told."""
         return {"channel": type(self).__name__, "p": self.p, "q": self.q}
 
+    def _refuse(self, rule: str, got: str) -> NoReturn:
+        raise ParameterError(
+            f"{rule}: every bit would come out the same whatever it was, and nothing could be recovered. "
+            f"Got {got} instead."
+        )
+
     def _gain(self) -> tuple[float, float]:
         """Give the most that a report can speak for an item held, and for one not held, as logarithms."""
         p, q = self.p, self.q
@@ -195,6 +200,10 @@ class Mask(EMask):
 
     def __init__(self, p: float) -> None:
         super().__init__(p, p)
+
+    def _refuse(self, rule: str, got: str) -> NoReturn:
+        del rule, got
+        super()._refuse("The 'p' parameter of Mask must not be 0.5", f"{self.p:g}")
 
     def __repr__(self) -> str:
         return f"Mask(p={self.p})"

@@ -8,9 +8,12 @@ from typing import Any
 _ROOMS = {
     "density chart": "discreet.report.densities:chart",
     "read grouped baskets": "discreet.engines.grouped_files:read_grouped",
+    "read sketches": "discreet.engines.sketch_files:read_sketches",
     "relation source": "discreet.engines.held_relations:relation_source",
     "write basket release": "discreet.report.basket_writing:write_basket_release",
     "write release": "discreet.report.writing:write_release",
+    "write sketch release": "discreet.engines.sketch_files:write_sketch_release",
+    "write sketches": "discreet.engines.sketch_files:write_sketches",
 }
 
 

@@ -6,10 +6,12 @@ from discreet.guarantees.alpha_k_anonymity import AlphaKAnonymity
 from discreet.guarantees.base import TOLERANCE, AllOf, Guarantee
 from discreet.guarantees.basic_privacy import BasicPrivacy
 from discreet.guarantees.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from discreet.guarantees.delta_anonymity import DeltaAnonymity
 from discreet.guarantees.delta_disclosure import DeltaDisclosure
 from discreet.guarantees.indistinguishability import Indistinguishability
 from discreet.guarantees.k_anonymity import KAnonymity
 from discreet.guarantees.k_map import KMap
+from discreet.guarantees.k_variance import KVariance
 from discreet.guarantees.km_anonymity import KmAnonymity
 from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.guarantees.local_dp import LocalDP
@@ -23,6 +25,7 @@ __all__ = [
     "AlphaKAnonymity",
     "BasicBetaLikeness",
     "BasicPrivacy",
+    "DeltaAnonymity",
     "DeltaDisclosure",
     "DistinctDiversity",
     "EnhancedBetaLikeness",
@@ -31,6 +34,7 @@ __all__ = [
     "Indistinguishability",
     "KAnonymity",
     "KMap",
+    "KVariance",
     "KmAnonymity",
     "LocalDP",
     "PrivacyDegree",

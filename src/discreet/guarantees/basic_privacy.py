@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.params import FloatIn, require
-from discreet.guarantees.channel import Channel, ChannelGuarantee
+from discreet.guarantees.channel import BitChannel, Channel, ChannelGuarantee
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,6 +57,8 @@ class BasicPrivacy(ChannelGuarantee):
 
     def measure_channel(self, channel: Channel) -> float:
         """Give the basic privacy of the channel in percent, in the form that the supports given call for."""
+        if not isinstance(channel, BitChannel):
+            self._refuse()
         if isinstance(self.support, tuple):
             return channel.basic_privacy(np.array(self.support), ones=self.ones)
         return channel.average_basic_privacy(self.support, ones=self.ones)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NoReturn, Protocol, runtime_checkable
+from typing import Any, Literal, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,12 +18,22 @@ from discreet.guarantees.base import AllOf, Guarantee, HasGroups, compare
 
 @runtime_checkable
 class Channel(Protocol):
-    """Anything that distorts bits with known probabilities and can say what that is worth, such as EMask."""
+    """Anything that distorts with known probabilities, such as EMask or AdditiveNoise."""
 
     @property
     def epsilon(self) -> float:
-        """The local differential privacy of one bit."""
+        """The local differential privacy of one bit, value or record: of what the channel distorts."""
         ...
+
+    @property
+    def perturb(self) -> Callable[..., Any]:
+        """The distortion."""
+        ...
+
+
+@runtime_checkable
+class BitChannel(Channel, Protocol):
+    """A channel that distorts bits and can say how well they are hidden, such as EMask."""
 
     def basic_privacy(self, supports: FloatArray, *, ones: float = 1.0) -> float:
         """Give the basic privacy in percent from every item's support."""
@@ -38,7 +49,7 @@ class ChannelGuarantee(Guarantee):
 
     @abstractmethod
     def measure_channel(self, channel: Channel) -> float:
-        """Measure the channel, unrounded."""
+        """Measure the channel, unrounded; one that the promise is not about is refused."""
 
     def __and__(self, other: Guarantee) -> AllOf:
         """Promise both; promises of a channel together are judged by the channel too."""

@@ -21,7 +21,8 @@ class LocalDP(ChannelGuarantee):
         The bound on the logarithm of that ratio.
     bits
         In how many bits two truths may differ: 1 to protect each single bit (the default), the number of items to
-        protect a whole basket whatever it holds.
+        protect a whole basket whatever it holds. Channels that hide a value or a record as a whole, such as
+        ``AdditiveNoise``, ``RandomisedResponse`` and ``Channels``, are judged by 1.
 
     Examples
     --------

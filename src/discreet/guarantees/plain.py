@@ -13,10 +13,12 @@ from discreet.guarantees.base import Guarantee
 from discreet.guarantees.basic_privacy import BasicPrivacy
 from discreet.guarantees.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from discreet.guarantees.channel import together
+from discreet.guarantees.delta_anonymity import DeltaAnonymity
 from discreet.guarantees.delta_disclosure import DeltaDisclosure
 from discreet.guarantees.indistinguishability import Indistinguishability
 from discreet.guarantees.k_anonymity import KAnonymity
 from discreet.guarantees.k_map import KMap
+from discreet.guarantees.k_variance import KVariance
 from discreet.guarantees.km_anonymity import KmAnonymity
 from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.guarantees.local_dp import LocalDP
@@ -36,11 +38,13 @@ GUARANTEES: dict[str, type[Guarantee]] = {
         EnhancedBetaLikeness,
         DeltaDisclosure,
         KMap,
+        KVariance,
         Indistinguishability,
         PrivacyDegree,
         KmAnonymity,
         BasicPrivacy,
         LocalDP,
+        DeltaAnonymity,
     )
 }
 """Every single promise by its name."""

@@ -8,6 +8,7 @@ from discreet.measure.basket_risk import (
     SensitiveTie,
     basket_risk,
     reidentification,
+    sensitive_tie,
 )
 from discreet.measure.closeness import (
     Closeness,
@@ -34,8 +35,24 @@ from discreet.measure.itemset_error import (
 )
 from discreet.measure.kl_cells import CellError, kl, kl_cells, mean_kl_cells
 from discreet.measure.loss import Entropy, Loss, aggregate, loss, loss_between
+from discreet.measure.noise_stripping import NoiseStripped
+from discreet.measure.pca_attack import pca_attack
 from discreet.measure.reinterrogated_privacy import reinterrogated_privacy
 from discreet.measure.risk import AttackerRisk, ClassSizes, Risk, class_size_histogram, risk
+from discreet.measure.sketch_attack import (
+    GuessedAttributes,
+    LinkedSketches,
+    guess_attributes,
+    link_sketches,
+)
+from discreet.measure.sketch_quality import (
+    ReconstructionError,
+    accuracy_by_prior,
+    cluster_cohesion,
+    neighbour_overlap,
+    reconstruction_error,
+)
+from discreet.measure.spectral_attack import spectral_attack
 
 __all__ = [
     "AttackerRisk",
@@ -46,14 +63,19 @@ __all__ = [
     "Closeness",
     "Entropy",
     "Fidelity",
+    "GuessedAttributes",
     "ItemsetError",
     "Linkage",
+    "LinkedSketches",
     "Loss",
     "Membership",
     "NeighbourAccuracy",
+    "NoiseStripped",
+    "ReconstructionError",
     "Reidentification",
     "Risk",
     "SensitiveTie",
+    "accuracy_by_prior",
     "aggregate",
     "average_basic_privacy",
     "basic_privacy",
@@ -62,14 +84,17 @@ __all__ = [
     "closeness",
     "closeness_between",
     "closest_records",
+    "cluster_cohesion",
     "covariance_compatibility",
     "expected_error",
     "fidelity",
     "fidelity_between",
+    "guess_attributes",
     "itemset_error",
     "itemset_error_by_length",
     "kl",
     "kl_cells",
+    "link_sketches",
     "linkage",
     "loss",
     "loss_between",
@@ -77,7 +102,12 @@ __all__ = [
     "membership",
     "membership_of_points",
     "neighbour_accuracy",
+    "neighbour_overlap",
+    "pca_attack",
+    "reconstruction_error",
     "reidentification",
     "reinterrogated_privacy",
     "risk",
+    "sensitive_tie",
+    "spectral_attack",
 ]

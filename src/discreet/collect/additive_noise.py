@@ -1,0 +1,171 @@
+"""Additive noise: people add public noise to their own numbers (Agrawal & Srikant, SIGMOD 2000)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from discreet.collect.chance import Chance
+from discreet.collect.conditional_privacy import conditional_privacy
+from discreet.collect.density import Density
+from discreet.collect.noise import Noise
+from discreet.collect.reconstruction import Reconstruction
+from discreet.core.arrays import FloatArray
+from discreet.core.errors import InputError
+from discreet.core.params import FloatIn, InstanceOf, require
+from discreet.core.rng import RandomState
+
+_MOST_STEPS = 2.0**52
+
+
+class AdditiveNoise:
+    """Hide numbers behind noise of a public kind, and recover their distribution, never a number.
+
+    Parameters
+    ----------
+    noise
+        ``Uniform``, ``Gaussian`` or ``Laplace``, wide enough for the privacy wanted (``Gaussian.for_privacy``,
+        ``Laplace.for_epsilon``).
+    low, high
+        The public range of the true values. It makes privacy a share of something, gives Laplace noise its ε, and
+        helps reconstruction; a value outside it is refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.collect import AdditiveNoise, Uniform
+    >>> channel = AdditiveNoise(Uniform.for_privacy(0.5, low=20, high=80), low=20, high=80)
+    >>> round(channel.privacy(), 3)
+    0.5
+    >>> ages = np.random.default_rng(0).normal(50, 8, 10_000).clip(20, 80)
+    >>> noisy = channel.perturb(ages, random_state=3)
+    >>> bool(abs(channel.reconstruct(noisy, intervals=12).mean - ages.mean()) < 0.5)
+    True
+
+    References
+    ----------
+    R. Agrawal, R. Srikant: Privacy-preserving data mining. SIGMOD 2000.
+    """
+
+    def __init__(self, noise: Noise, *, low: float | None = None, high: float | None = None) -> None:
+        self.noise = noise
+        self.low = low
+        self.high = high
+
+    def perturb(self, data: Any, *, columns: Sequence[str] = (), random_state: RandomState = None) -> Any:
+        """Add noise to an array of numbers, or to columns of a frame; gives the same kind back.
+
+        Parameters
+        ----------
+        data
+            An array, or a pandas, Polars or Arrow frame. Integers become numbers with a fraction.
+        columns
+            The frame's columns to hide; the others stay as they are. :class:`Channels` hides each by a channel of its
+            own.
+        random_state
+            None for real use. A seed lets anyone who knows it take the noise off again.
+        """
+        self._check()
+        if isinstance(data, np.ndarray | list | tuple):
+            return self.add(np.asarray(data), Chance(random_state, owner=self))
+        from discreet.collect.channels import Channels
+
+        return Channels(dict.fromkeys(columns, self)).perturb(data, random_state=random_state)
+
+    def add(self, values: np.ndarray[Any, Any], chance: Chance, *, shown: str = "data") -> FloatArray:
+        """Add noise drawn from ``chance`` to an array that errors call by a name."""
+        self._check()
+        if values.dtype.kind not in "iuf":
+            raise InputError(f"'{shown}' must hold numbers to be hidden behind noise.")
+        numbers = values.astype(np.float64)
+        strange = int(numbers.size - np.isfinite(numbers).sum())
+        if strange:
+            raise InputError(
+                f"{strange} values of '{shown}' are null, NaN or infinite; drop or fill them first."
+            )
+        low, high = (
+            end if end is not None else far for end, far in ((self.low, -math.inf), (self.high, math.inf))
+        )
+        outside = int(((numbers < low) | (numbers > high)).sum())
+        if outside:
+            raise InputError(
+                f"{outside} values of '{shown}' lie outside the stated range, so noise could not hide them."
+            )
+        grid = self.noise.grid
+        if numbers.size and float(np.abs(numbers).max()) / grid >= _MOST_STEPS:
+            raise InputError(
+                f"'{shown}' holds numbers so large beside the noise that the noise would be lost in rounding; "
+                "count from a nearer origin."
+            )
+        drawn = self.noise.draw(numbers.size, chance).reshape(numbers.shape)
+        return np.asarray(np.rint(numbers / grid) * grid + drawn)
+
+    def reconstruct(
+        self,
+        noisy: Any,
+        *,
+        intervals: int | Sequence[float] = 50,
+        method: Literal["em", "bayes"] = "em",
+        band: float | None = None,
+        random_state: RandomState = None,
+        **options: Any,
+    ) -> Density:
+        """Recover the distribution of the true values; :class:`Reconstruction` says what the options mean."""
+        how = self.reconstruction(intervals, method=method, **options)
+        return how.reconstruct(noisy, band=band, random_state=random_state)
+
+    def reconstruction(self, intervals: int | Sequence[float] = 50, **options: Any) -> Reconstruction:
+        """Give the reconstruction that undoes this noise, for counting batches and reconstructing later."""
+        self._check()
+        if isinstance(intervals, int | np.integer):
+            options |= {"low": self.low, "high": self.high}
+        return Reconstruction(self.noise, intervals, **options)
+
+    def privacy(self, confidence: float = 0.95) -> float:
+        """Give the width of the interval that holds the true value so surely, as a share of the range."""
+        self._check()
+        require(self, "confidence", confidence, FloatIn(0, 1, closed="neither"))
+        return self.noise.width(confidence) / self._span()
+
+    def conditional_privacy(self, truth: Density) -> float:
+        """Give ``2^h(X|Z)``: the width of an even distribution as uncertain as a true value whose noisy one is known.
+
+        It takes what is known of the whole distribution into account, so it is never more than the width of the true
+        values' own spread (Agrawal & Aggarwal 2001).
+        """
+        self._check()
+        require(self, "truth", truth, InstanceOf((Density,), "a Density"))
+        return conditional_privacy(self.noise, truth)
+
+    def privacy_loss(self, truth: Density) -> float:
+        """Give the share of privacy that a noisy value takes away: ``1 − 2^h(X|Z) / 2^h(X)``."""
+        return float(1 - self.conditional_privacy(truth) / 2**truth.entropy)
+
+    @property
+    def epsilon(self) -> float:
+        """The local differential privacy of one value; infinite for noise that has none, or without a range."""
+        self._check()
+        return math.inf if self.low is None or self.high is None else self.noise.epsilon(self._span())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the channel as plain data: what is public about it."""
+        return {**self.noise.to_dict(), "low": self.low, "high": self.high}
+
+    def _span(self) -> float:
+        if self.low is None or self.high is None:
+            raise InputError("Privacy is told as a share of the values' range: give low and high.")
+        return self.high - self.low
+
+    def _check(self) -> None:
+        require(self, "noise", self.noise, InstanceOf((Noise,), "a noise such as Gaussian(sd)"))
+        for name in ("low", "high"):
+            require(self, name, getattr(self, name), FloatIn(), InstanceOf((type(None),), "None"))
+        if self.low is not None and self.high is not None:
+            require(self, "high", self.high, FloatIn(self.low, closed="neither"))
+
+    def __repr__(self) -> str:
+        ends = "" if self.low is None and self.high is None else f", low={self.low}, high={self.high}"
+        return f"AdditiveNoise({self.noise!r}{ends})"

@@ -1,0 +1,142 @@
+"""Channels: several columns of a frame, each distorted by a channel of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from discreet.collect.additive_noise import AdditiveNoise
+from discreet.collect.chance import Chance
+from discreet.collect.density import Density
+from discreet.collect.randomised_response import RandomisedResponse
+from discreet.collect.shares import Shares, codes_of
+from discreet.collect.unary_response import UnaryResponse
+from discreet.core.errors import InputError, SchemaError
+from discreet.core.params import InstanceOf, require
+from discreet.core.rng import RandomState
+
+Channel: TypeAlias = AdditiveNoise | RandomisedResponse | UnaryResponse
+
+
+class Channels:
+    """Distort columns of a frame where they arise, and recover the distribution of each.
+
+    Parameters
+    ----------
+    channels
+        The channel of each column: ``AdditiveNoise``, ``RandomisedResponse`` or ``UnaryResponse``. A column reported
+        in unary becomes a column of bits for each category, called ``column=category``.
+
+    Examples
+    --------
+    >>> from discreet.collect import AdditiveNoise, Laplace, RandomisedResponse
+    >>> channels = Channels({
+    ...     "age": AdditiveNoise(Laplace.for_epsilon(1, low=0, high=100), low=0, high=100),
+    ...     "sex": RandomisedResponse.k_ary(["f", "m"], epsilon=1),
+    ... })
+    >>> round(channels.epsilon, 3)
+    2.0
+    >>> people = pa.table({"age": [31, 44] * 500, "sex": ["f", "m"] * 500, "town": ["A"] * 1000})
+    >>> noisy = channels.perturb(people, random_state=1)
+    >>> noisy.column_names
+    ['age', 'sex', 'town']
+    >>> channels.reconstruct(noisy)
+    {'age': Density(50 intervals, from 1000 noisy values), 'sex': Shares(2 categories, from 1000 reports)}
+    """
+
+    def __init__(self, channels: Mapping[str, Channel]) -> None:
+        self.channels = dict(channels)
+        for channel in self.channels.values():
+            kinds = InstanceOf(
+                (AdditiveNoise, RandomisedResponse, UnaryResponse), "a channel such as AdditiveNoise"
+            )
+            require(self, "channels", channel, kinds)
+        if not self.channels:
+            raise SchemaError("Name the columns to be hidden.")
+
+    @property
+    def epsilon(self) -> float:
+        """The local differential privacy of a whole record: the losses of its columns add up."""
+        return float(sum(channel.epsilon for channel in self.channels.values()))
+
+    def perturb(self, frame: Any, *, random_state: RandomState = None) -> Any:
+        """Distort the columns of a pandas, Polars or Arrow frame; the others stay, and the same kind comes back."""
+        given = _frame(frame)
+        self._require(given, list(self.channels))
+        chance = Chance(random_state, owner=self)
+        made: dict[str, list[nw.Series[Any]]] = {
+            name: self._distorted(given.get_column(name), channel, name, chance)
+            for name, channel in self.channels.items()
+        }
+        order = [
+            one
+            for name in given.columns
+            for one in ([new.name for new in made[name]] if name in made else [name])
+        ]
+        if len(set(order)) < len(order):
+            raise SchemaError(
+                "The bits of a column reported in unary have the names of columns that are there."
+            )
+        fresh = [new for several in made.values() for new in several]
+        return given.with_columns(*fresh).select(order).to_native()
+
+    def reconstruct(self, noisy: Any, **options: Mapping[str, Any]) -> dict[str, Density | Shares]:
+        """Recover the distribution of each column; options are given by column, as in ``age={"intervals": 20}``."""
+        given = _frame(noisy)
+        found: dict[str, Density | Shares] = {}
+        for name, channel in self.channels.items():
+            asked = dict(options.get(name, {}))
+            if isinstance(channel, UnaryResponse):
+                bits = [f"{name}={category}" for category in channel.categories]
+                self._require(given, bits)
+                found[name] = channel.reconstruct(given.select(bits).to_numpy(), **asked)
+                continue
+            self._require(given, [name])
+            values = given.get_column(name)
+            reports = values.to_numpy() if isinstance(channel, AdditiveNoise) else values
+            found[name] = channel.reconstruct(reports, **asked)
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the channels as plain data: what is public about them."""
+        return {name: channel.to_dict() for name, channel in self.channels.items()}
+
+    def _distorted(
+        self, values: nw.Series[Any], channel: Channel, name: str, chance: Chance
+    ) -> list[nw.Series[Any]]:
+        if values.null_count():
+            raise InputError(f"{values.null_count()} values of '{name}' are null; drop or fill them first.")
+        if isinstance(channel, AdditiveNoise):
+            noisy = channel.add(values.to_numpy(), chance, shown=name)
+            return [nw.new_series(name, noisy, nw.Float64, backend=values.implementation)]
+        codes = codes_of(values, channel.categories, shown=name)
+        if isinstance(channel, UnaryResponse):
+            bits = channel.report(codes, chance)
+            return [
+                nw.new_series(
+                    f"{name}={category}", np.ascontiguousarray(column), backend=values.implementation
+                )
+                for category, column in zip(channel.categories, bits.T, strict=True)
+            ]
+        labels = pa.array(list(channel.categories)).take(pa.array(channel.report(codes, chance)))
+        made = nw.from_arrow(pa.table({name: labels}), backend=values.implementation).get_column(name)
+        return [made if made.dtype == values.dtype else made.cast(values.dtype)]
+
+    def _require(self, frame: nw.DataFrame[Any], names: list[str]) -> None:
+        missing = [name for name in names if name not in frame.columns]
+        if missing:
+            raise SchemaError(f"The frame has no column {', '.join(repr(name) for name in missing)}.")
+
+    def __repr__(self) -> str:
+        return f"Channels({', '.join(self.channels)})"
+
+
+def _frame(given: Any) -> nw.DataFrame[Any]:
+    try:
+        return nw.from_native(given, eager_only=True)
+    except TypeError:
+        raise InputError(f"A {type(given).__name__} holds no columns; give an array or a frame.") from None

@@ -1,0 +1,139 @@
+"""Correlated noise: noise shaped like the data, which filtering cannot take off (Huang, Du & Chen, SIGMOD 2005)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.collect.chance import Chance
+from discreet.core.arrays import FloatArray
+from discreet.core.errors import InputError, ParameterError
+from discreet.core.params import FloatIn, require
+from discreet.core.rng import RandomState
+
+_GRID_BITS = 16
+_MOST_STEPS = 2.0**52
+_SYMMETRIC = 1e-9
+
+
+class CorrelatedNoise:
+    """Add normal noise with a covariance matrix to several columns of numbers at once.
+
+    Independent noise on correlated columns lies mostly where the data does not, and an attacker filters it off
+    (:func:`discreet.measure.pca_attack`, :func:`discreet.measure.spectral_attack`). Noise with the data's own
+    correlations lies where the data does, and nothing but its size can be told.
+
+    Parameters
+    ----------
+    covariance
+        The public covariance matrix of the noise, positive definite. :meth:`like` shapes it like the data.
+
+    Examples
+    --------
+    >>> shape = np.array([[4.0, 3.0], [3.0, 4.0]])
+    >>> channel = CorrelatedNoise.like(shape, ratio=0.5)
+    >>> channel.covariance.tolist()
+    [[2.0, 1.5], [1.5, 2.0]]
+    >>> channel.perturb(np.zeros((3, 2)), random_state=1).shape
+    (3, 2)
+
+    References
+    ----------
+    Z. Huang, W. Du, B. Chen: Deriving private information from randomized data. SIGMOD 2005.
+    """
+
+    def __init__(self, covariance: Any) -> None:
+        self.covariance = _covariance(covariance)
+        try:
+            self._root = np.linalg.cholesky(self.covariance)
+        except np.linalg.LinAlgError:
+            raise ParameterError(
+                "The 'covariance' parameter of CorrelatedNoise must be positive definite: in some direction there "
+                "would be no noise."
+            ) from None
+
+    @classmethod
+    def like(cls, covariance: Any, *, ratio: float) -> CorrelatedNoise:
+        """Choose noise with ``ratio`` times the variances of the data, and with its correlations.
+
+        Parameters
+        ----------
+        covariance
+            The data's covariance matrix, as far as it is public: of an earlier survey, or corrected for noise
+            (:func:`discreet.mine.corrected_moments`).
+        ratio
+            The noise's variance over the data's.
+        """
+        require(cls.__name__, "ratio", ratio, FloatIn(0, closed="neither"))
+        return cls(ratio * _covariance(covariance))
+
+    @property
+    def spreads(self) -> FloatArray:
+        """The standard deviation of each column's noise."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def grids(self) -> FloatArray:
+        """The powers of two that each column's noise is a multiple of."""
+        return np.asarray(np.ldexp(1.0, np.floor(np.log2(self.spreads)).astype(int) - _GRID_BITS))
+
+    def perturb(self, data: Any, *, columns: Sequence[str] = (), random_state: RandomState = None) -> Any:
+        """Add noise to rows of numbers: an array, or the columns of a frame in the covariance's order."""
+        if isinstance(data, np.ndarray | list | tuple):
+            return self._noisy(np.asarray(data), Chance(random_state, owner=self))
+        import narwhals as nw
+
+        try:
+            frame = nw.from_native(data, eager_only=True)
+        except TypeError:
+            raise InputError(f"A {type(data).__name__} holds no columns; give an array or a frame.") from None
+        missing = [name for name in columns if name not in frame.columns]
+        if missing or len(columns) != len(self.covariance):
+            raise ParameterError(
+                f"The 'columns' parameter of CorrelatedNoise must name {len(self.covariance)} columns of the frame."
+            )
+        nulls = sum(frame.get_column(name).null_count() for name in columns)
+        if nulls:
+            raise InputError(f"{nulls} values of the columns are null; drop or fill them first.")
+        noisy = self._noisy(frame.select(columns).to_numpy(), Chance(random_state, owner=self))
+        made = {name: np.ascontiguousarray(column) for name, column in zip(columns, noisy.T, strict=True)}
+        series = [nw.new_series(name, made[name], backend=frame.implementation) for name in columns]
+        return frame.with_columns(*series).to_native()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the channel as plain data: what is public about it."""
+        return {"noise": "correlated", "covariance": self.covariance.tolist()}
+
+    def _noisy(self, rows: np.ndarray[Any, Any], chance: Chance) -> FloatArray:
+        if rows.ndim != 2 or rows.shape[1] != len(self.covariance) or rows.dtype.kind not in "iuf":
+            raise InputError(f"Correlated noise hides rows of {len(self.covariance)} numbers.")
+        numbers = rows.astype(np.float64)
+        strange = int(numbers.size - np.isfinite(numbers).sum())
+        if strange:
+            raise InputError(f"{strange} of the values are null, NaN or infinite; drop or fill them first.")
+        grids = self.grids
+        if numbers.size and float((np.abs(numbers) / grids).max()) >= _MOST_STEPS:
+            raise InputError(
+                "Some numbers are so large beside the noise that the noise would be lost in rounding; count from a "
+                "nearer origin."
+            )
+        drawn = chance.normal(numbers.size).reshape(numbers.shape) @ self._root.T
+        return np.asarray((np.rint(numbers / grids) + np.rint(drawn / grids)) * grids)
+
+    def __repr__(self) -> str:
+        return f"CorrelatedNoise({len(self.covariance)} columns)"
+
+
+def _covariance(given: Any) -> FloatArray:
+    try:
+        matrix = np.array(given, np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] > 0 and bool(np.isfinite(matrix).all())
+    if not square or np.abs(matrix - matrix.T).max() > _SYMMETRIC * np.abs(matrix).max():
+        raise ParameterError(
+            "The 'covariance' parameter of CorrelatedNoise must be a symmetric matrix of numbers."
+        )
+    return np.asarray((matrix + matrix.T) / 2)

@@ -1,0 +1,301 @@
+"""Noise: public distributions that hide a number, each with what reconstruction needs to undo it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from discreet.collect.chance import Chance
+from discreet.core.arrays import FloatArray
+from discreet.core.params import FloatIn, require
+
+_GRID_BITS = 16
+"""How many bits finer than the noise's spread perturbed values are; finer ones would tell of the true value."""
+_FEWEST_STEPS = 2.0**_GRID_BITS
+_DRAWN = 2.0**-26
+"""What the rounding of floating-point draws can add to an ε: each chance is right to one part in 2^28."""
+
+Kind = TypeVar("Kind", bound="Noise")
+
+
+class Noise(ABC):
+    """A public distribution around zero.
+
+    Drawn noise is a multiple of ``grid``, a power of two far below the spread: the low bits of a floating-point sum
+    would otherwise tell which numbers were added.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def spread(self) -> float:
+        """The one number that says how wide the noise is."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """The variance."""
+
+    @property
+    @abstractmethod
+    def entropy(self) -> float:
+        """The differential entropy, in bits."""
+
+    @abstractmethod
+    def pdf(self, at: FloatArray) -> FloatArray:
+        """Give the density."""
+
+    @abstractmethod
+    def cdf(self, at: FloatArray) -> FloatArray:
+        """Give the probability of a value up to ``at``."""
+
+    @abstractmethod
+    def area(self, at: FloatArray) -> FloatArray:
+        """Give the integral of ``cdf`` from minus infinity, which is what averages over an interval need."""
+
+    @abstractmethod
+    def width(self, confidence: float = 0.95) -> float:
+        """Give the width of the shortest interval around a noisy value that holds the true one so surely."""
+
+    @abstractmethod
+    def draw(self, size: int, chance: Chance) -> FloatArray:
+        """Draw noise, in multiples of the grid."""
+
+    @property
+    def grid(self) -> float:
+        """The power of two that all noise is a multiple of."""
+        return math.ldexp(1.0, math.floor(math.log2(self.spread)) - _GRID_BITS)
+
+    def epsilon(self, span: float) -> float:
+        """Give the local differential privacy of a value that lies within ``span``; infinite where there is none."""
+        del span
+        return math.inf
+
+    @property
+    def reach(self) -> float:
+        """How far the noise carries a value, all but one in a thousand million."""
+        return self.width(1 - 1e-9) / 2
+
+    @classmethod
+    def for_privacy(
+        cls: type[Kind], privacy: float, *, low: float, high: float, confidence: float = 0.95
+    ) -> Kind:
+        """Choose the noise whose confidence interval is ``privacy`` times as wide as the range of the values.
+
+        Examples
+        --------
+        >>> Uniform.for_privacy(1.0, low=0, high=95)
+        Uniform(half_width=50.0)
+        """
+        require(cls.__name__, "privacy", privacy, FloatIn(0, closed="neither"))
+        require(cls.__name__, "low", low, FloatIn())
+        require(cls.__name__, "high", high, FloatIn(low, closed="neither"))
+        require(cls.__name__, "confidence", confidence, FloatIn(0, 1, closed="neither"))
+        return cls(privacy * (high - low) / cls(1.0).width(confidence))  # type: ignore[call-arg]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the noise as plain data; ``noise_from_dict`` reads it."""
+        return {"noise": self.name, "spread": self.spread}
+
+    def _check(self) -> None:
+        (field,) = fields(self)  # type: ignore[arg-type]  # every concrete noise is a dataclass with one field
+        value = getattr(self, field.name)
+        require(self, field.name, value, FloatIn(1e-300, 1e300))
+        object.__setattr__(self, field.name, float(value))
+
+    def _on_grid(self, drawn: FloatArray) -> FloatArray:
+        return np.rint(drawn / self.grid) * self.grid
+
+
+@dataclass(frozen=True)
+class Uniform(Noise):
+    """Noise spread evenly over [−half_width, half_width].
+
+    It bounds what a noisy value tells, but values near the ends of the range may be told apart for sure, so it has no
+    finite ε.
+    """
+
+    half_width: float
+    name: ClassVar[str] = "uniform"
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    @property
+    def spread(self) -> float:
+        """The half width."""
+        return self.half_width
+
+    @property
+    def variance(self) -> float:
+        """The variance."""
+        return self.half_width**2 / 3
+
+    @property
+    def entropy(self) -> float:
+        """The differential entropy, in bits."""
+        return math.log2(2 * self.half_width)
+
+    def pdf(self, at: FloatArray) -> FloatArray:
+        """Give the density."""
+        return np.where(np.abs(at) <= self.half_width, 0.5 / self.half_width, 0.0)
+
+    def cdf(self, at: FloatArray) -> FloatArray:
+        """Give the probability of a value up to ``at``."""
+        return np.clip((at + self.half_width) / (2 * self.half_width), 0.0, 1.0)
+
+    def area(self, at: FloatArray) -> FloatArray:
+        """Give the integral of ``cdf``."""
+        inside = np.clip(at + self.half_width, 0.0, 2 * self.half_width)
+        return np.asarray(inside**2 / (4 * self.half_width) + np.maximum(at - self.half_width, 0.0))
+
+    def width(self, confidence: float = 0.95) -> float:
+        """Give the width of the confidence interval."""
+        return 2 * self.half_width * confidence
+
+    def draw(self, size: int, chance: Chance) -> FloatArray:
+        """Draw noise, in multiples of the grid."""
+        return self._on_grid((2 * chance.uniform(size) - 1) * self.half_width)
+
+
+@dataclass(frozen=True)
+class Gaussian(Noise):
+    """Normal noise with standard deviation ``sd``; it has no finite ε, since far tails tell too much."""
+
+    sd: float
+    name: ClassVar[str] = "gaussian"
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation."""
+        return self.sd
+
+    @property
+    def variance(self) -> float:
+        """The variance."""
+        return self.sd**2
+
+    @property
+    def entropy(self) -> float:
+        """The differential entropy, in bits."""
+        return 0.5 * math.log2(2 * math.pi * math.e * self.sd**2)
+
+    def pdf(self, at: FloatArray) -> FloatArray:
+        """Give the density."""
+        return np.asarray(np.exp(-0.5 * (at / self.sd) ** 2) / (self.sd * math.sqrt(2 * math.pi)))
+
+    def cdf(self, at: FloatArray) -> FloatArray:
+        """Give the probability of a value up to ``at``."""
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(at / self.sd))
+
+    def area(self, at: FloatArray) -> FloatArray:
+        """Give the integral of ``cdf``."""
+        return at * self.cdf(at) + self.sd**2 * self.pdf(at)
+
+    def width(self, confidence: float = 0.95) -> float:
+        """Give the width of the confidence interval."""
+        from scipy.special import ndtri
+
+        return float(2 * self.sd * ndtri(0.5 + confidence / 2))
+
+    def draw(self, size: int, chance: Chance) -> FloatArray:
+        """Draw noise, in multiples of the grid."""
+        return self._on_grid(self.sd * chance.normal(size))
+
+
+@dataclass(frozen=True)
+class Laplace(Noise):
+    """Noise that falls off exponentially on both sides; the one with an ε.
+
+    It is drawn as the difference of two geometric numbers of grid steps, so that what is published has the
+    probabilities that the ε is computed from, far into the tails: beyond 44 scales, where less than one in 2^63 values
+    would come, there is nothing.
+    """
+
+    scale: float
+    name: ClassVar[str] = "laplace"
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    @property
+    def spread(self) -> float:
+        """The scale."""
+        return self.scale
+
+    @property
+    def variance(self) -> float:
+        """The variance."""
+        return 2 * self.scale**2
+
+    @property
+    def entropy(self) -> float:
+        """The differential entropy, in bits."""
+        return math.log2(2 * math.e * self.scale)
+
+    def pdf(self, at: FloatArray) -> FloatArray:
+        """Give the density."""
+        return np.asarray(np.exp(-np.abs(at) / self.scale) / (2 * self.scale))
+
+    def cdf(self, at: FloatArray) -> FloatArray:
+        """Give the probability of a value up to ``at``."""
+        tail = 0.5 * np.exp(-np.abs(at) / self.scale)
+        return np.where(at < 0, tail, 1 - tail)
+
+    def area(self, at: FloatArray) -> FloatArray:
+        """Give the integral of ``cdf``."""
+        return np.asarray(np.maximum(at, 0.0) + 0.5 * self.scale * np.exp(-np.abs(at) / self.scale))
+
+    def width(self, confidence: float = 0.95) -> float:
+        """Give the width of the confidence interval."""
+        return -2 * self.scale * math.log1p(-confidence)
+
+    def draw(self, size: int, chance: Chance) -> FloatArray:
+        """Draw noise, in multiples of the grid."""
+        steps = self.scale / self.grid
+        ups, downs = (np.floor(chance.exponential(size) * steps) for _ in range(2))
+        return np.asarray((ups - downs) * self.grid)
+
+    def epsilon(self, span: float) -> float:
+        """Give the local differential privacy of a value within ``span``, all rounding counted."""
+        require(self, "span", span, FloatIn(0))
+        return (span + self.grid) / self.scale + _DRAWN
+
+    @classmethod
+    def for_epsilon(cls, epsilon: float, *, low: float, high: float) -> Laplace:
+        """Choose the noise that makes values between ``low`` and ``high`` locally differentially private.
+
+        Examples
+        --------
+        >>> chosen = Laplace.for_epsilon(0.5, low=0, high=100)
+        >>> round(chosen.scale, 2), chosen.epsilon(100) <= 0.5
+        (200.01, True)
+        """
+        lost = 1 / _FEWEST_STEPS + _DRAWN
+        require(cls.__name__, "epsilon", epsilon, FloatIn(2 * lost))
+        require(cls.__name__, "low", low, FloatIn())
+        require(cls.__name__, "high", high, FloatIn(low, closed="neither"))
+        return cls((high - low) / (epsilon - lost) * (1 + 1e-12))
+
+
+NOISES: dict[str, type[Noise]] = {kind.name: kind for kind in (Uniform, Gaussian, Laplace)}
+
+
+def noise_from_dict(plain: dict[str, Any]) -> Noise:
+    """Read what ``Noise.to_dict`` gives."""
+    from discreet.core.params import unknown
+
+    kind = plain.get("noise")
+    if kind not in NOISES:
+        raise unknown("noise_from_dict", "noise", kind, NOISES)
+    return NOISES[kind](plain["spread"])  # type: ignore[call-arg]

@@ -1,0 +1,112 @@
+"""One person's step, as it would run on a phone: plain Python, nothing but the standard library.
+
+This file can be copied as it is. The draws come from the operating system, which is what a person's privacy should
+rest on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from secrets import SystemRandom
+
+_GRID_BITS = 16
+_MOST_STEPS = 2.0**52
+_chance = SystemRandom()
+
+
+def add_noise(
+    value: float, noise: str, spread: float, *, low: float | None = None, high: float | None = None
+) -> float:
+    """Hide one number behind noise before it leaves.
+
+    Parameters
+    ----------
+    value
+        The true number.
+    noise, spread
+        "uniform" with its half width, "gaussian" with its standard deviation, or "laplace" with its scale: what the
+        collector has made public.
+    low, high
+        The public range of true numbers; a number outside it is moved to its nearest end, since its noise could not
+        hide it.
+
+    Examples
+    --------
+    >>> abs(add_noise(40.0, "uniform", 5.0) - 40) <= 5.001
+    True
+    """
+    if not math.isfinite(value):
+        raise ValueError("The value must be a finite number.")
+    if not 1e-300 <= spread <= 1e300:
+        raise ValueError("The spread must be a positive number.")
+    if low is not None and high is not None and not low < high:
+        raise ValueError("The low end of the range must lie below the high end.")
+    if low is not None:
+        value = max(value, low)
+    if high is not None:
+        value = min(value, high)
+    grid = math.ldexp(1.0, math.floor(math.log2(spread)) - _GRID_BITS)
+    if abs(value) / grid >= _MOST_STEPS:
+        raise ValueError("The value is so large beside the noise that it would be lost in rounding.")
+    return (round(value / grid) + _steps(noise, spread / grid)) * grid
+
+
+def report_category(category: str, categories: Sequence[str], matrix: Sequence[Sequence[float]]) -> str:
+    """Report one's own category, or another one, by the public chances in its row of the matrix.
+
+    Examples
+    --------
+    >>> report_category("no", ["no", "yes"], [[1.0, 0.0], [0.0, 1.0]])
+    'no'
+    """
+    if category not in categories:
+        raise ValueError("The category is none of those asked for.")
+    chances = matrix[categories.index(category)]
+    if len(chances) != len(categories) or min(chances) < 0 or abs(math.fsum(chances) - 1) > 1e-9:
+        raise ValueError("A row of the matrix must hold a chance for every category, which add up to 1.")
+    left = _open()
+    for reported, chance in zip(categories, chances, strict=True):
+        left -= chance
+        if left < 0:
+            return reported
+    return max(zip(chances, categories, strict=True), key=lambda pair: pair[0])[1]
+
+
+def report_unary(category: str, categories: Sequence[str], p: float, q: float) -> Mapping[str, bool]:
+    """Answer yes or no for every category: the own yes stays with chance p, every no with chance q.
+
+    Examples
+    --------
+    >>> report_unary("tea", ["tea", "milk"], 1.0, 1.0)
+    {'tea': True, 'milk': False}
+    """
+    if category not in categories:
+        raise ValueError("The category is none of those asked for.")
+    if not (0 <= p <= 1 and 0 <= q <= 1) or abs(p + q - 1) < 1e-12:
+        raise ValueError("p and q must lie in [0, 1], and p + q must not be 1.")
+    return {one: _open() < p if one == category else _open() >= q for one in categories}
+
+
+def _steps(noise: str, spread: float) -> int:
+    """Draw noise as a whole number of grid steps."""
+    if noise == "uniform":
+        return round((2 * _open() - 1) * spread)
+    if noise == "gaussian":
+        return round(spread * math.sqrt(2 * _waiting()) * math.cos(2 * math.pi * _open()))
+    if noise == "laplace":
+        return math.floor(_waiting() * spread) - math.floor(_waiting() * spread)
+    raise ValueError("The noise must be 'uniform', 'gaussian' or 'laplace'.")
+
+
+def _open() -> float:
+    """Draw a number strictly between 0 and 1."""
+    return (_chance.getrandbits(52) + 0.5) * 2.0**-52
+
+
+def _waiting() -> float:
+    """Draw an exponential waiting time of mean 1, fine in the far tail too."""
+    halves = 0
+    while not _chance.getrandbits(1):
+        halves += 1
+    return halves * math.log(2.0) - math.log(0.5 + 0.5 * _open())

@@ -1,0 +1,50 @@
+"""Channels from plain data, as ``to_dict`` gives them and files hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.collect.additive_noise import AdditiveNoise
+from discreet.collect.channels import Channels
+from discreet.collect.noise import NOISES
+from discreet.collect.randomised_response import RandomisedResponse
+from discreet.core.errors import InputError, ParameterError
+
+_TOLD = ("privacy", "epsilon")
+"""What may be told of a channel beside what it is; it follows from it."""
+_KEYS = ({"noise", "spread", "low", "high", *_TOLD}, {"categories", "matrix", *_TOLD})
+
+
+def channel_from_dict(
+    plain: Mapping[str, Any], *, shown: str = "channel"
+) -> AdditiveNoise | RandomisedResponse:
+    """Read what ``AdditiveNoise.to_dict`` or ``RandomisedResponse.to_dict`` gives; errors call it by a name.
+
+    Examples
+    --------
+    >>> channel_from_dict({"noise": "gaussian", "spread": 5.0, "low": 0, "high": 100})
+    AdditiveNoise(Gaussian(sd=5.0), low=0, high=100)
+    """
+    keys = set(plain) if isinstance(plain, Mapping) else set()
+    if "noise" in keys and "spread" in keys and keys <= _KEYS[0]:
+        if plain["noise"] not in list(NOISES):
+            raise ParameterError(f"The noise of '{shown}' must be one of {', '.join(NOISES)}.")
+        noise = NOISES[plain["noise"]](plain["spread"])  # type: ignore[call-arg]
+        return AdditiveNoise(noise, low=plain.get("low"), high=plain.get("high"))
+    if "categories" in keys and "matrix" in keys and keys <= _KEYS[1]:
+        if not isinstance(plain["categories"], list | tuple):
+            raise ParameterError(f"The categories of '{shown}' must be a list.")
+        return RandomisedResponse(plain["categories"], plain["matrix"])
+    raise InputError(
+        f"The channel of '{shown}' must hold 'noise' and 'spread' (also 'low' and 'high'), or 'categories' and "
+        "'matrix'."
+    )
+
+
+def channels_from_dict(plain: Mapping[str, Any]) -> Channels:
+    """Read channels by column: what ``Channels.to_dict`` gives, or what ``discreet perturb --json`` prints."""
+    listed = plain.get("columns", plain) if plain.get("command") == "perturb" else plain
+    if not isinstance(listed, Mapping) or not listed:
+        raise InputError("There must be a channel for each hidden column, under the column's name.")
+    return Channels({name: channel_from_dict(one, shown=name) for name, one in listed.items()})

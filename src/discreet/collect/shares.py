@@ -1,0 +1,75 @@
+"""Shares: what reconstruction finds of categories, and how reports are read as categories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.errors import InputError, ParameterError
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Shares:
+    """The shares of categories as reconstruction finds them, with their standard errors."""
+
+    categories: tuple[Any, ...]
+    shares: FloatArray
+    standard_errors: FloatArray
+    n: int
+    converged: bool = True
+
+    def __repr__(self) -> str:
+        return f"Shares({len(self.categories)} categories, from {self.n} reports)"
+
+
+def require_categories(owner: str, categories: Sequence[Any]) -> None:
+    """Refuse fewer than two categories, and one that is named twice or not at all."""
+    k = len(categories)
+    if k < 2:
+        raise ParameterError(
+            f"The 'categories' parameter of {owner} must be two or more categories. Got {k} instead."
+        )
+    try:
+        distinct = len(set(categories))
+    except TypeError:
+        distinct = 0
+    if distinct < k or any(one is None for one in categories):
+        raise ParameterError(f"The 'categories' parameter of {owner} must name each category once.")
+
+
+def codes_of(values: Any, categories: Sequence[Any], *, shown: str = "data") -> IntArray:
+    """Give the place of every value among the categories; errors call the values by a name."""
+    try:
+        held = _arrow(values)
+        codes = pc.index_in(held, value_set=pa.array(list(categories), held.type))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise InputError(f"The values of '{shown}' are not of the categories' type.") from None
+    if codes.null_count:
+        raise InputError(
+            f"{codes.null_count} values of '{shown}' are null or none of the {len(categories)} categories."
+        )
+    return np.asarray(codes.to_numpy(zero_copy_only=False), np.int64)
+
+
+def labelled(codes: IntArray, categories: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Give the categories in the places of their codes, in an array of their own type."""
+    same = len({type(one) for one in categories}) == 1
+    labels = np.array(categories) if same else np.empty(len(categories), object)
+    if not same or labels.ndim != 1:
+        labels = np.empty(len(categories), object)
+        labels[:] = categories
+    return labels[codes]
+
+
+def _arrow(values: Any) -> pa.Array:
+    if hasattr(values, "to_arrow"):
+        values = values.to_arrow()
+    held = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
+    held = held.combine_chunks() if isinstance(held, pa.ChunkedArray) else held
+    return held.cast(held.type.value_type) if pa.types.is_dictionary(held.type) else held

@@ -1,0 +1,156 @@
+"""One person's sketch, as it would be made on a phone: plain Python, nothing but the standard library.
+
+This file can be copied as it is. It is also the definition of the signs: what is made here is, bit for bit, what
+:class:`discreet.collect.SketchFamily` makes of the same record with the same key.
+
+- The key (bytes, or text in UTF-8) is hashed to 32 bytes by BLAKE2b, personalised by ``discreet sketch1``; everything
+  else is drawn from these by keyed BLAKE2b.
+- An item is a point of the field of 2^61 − 1 elements: the hash of its name, in 16 bytes. Whole numbers, text and
+  bytes of the same spelling are different names.
+- Component j has a cubic polynomial: the hash of j in 64 bytes, taken as four numbers, the constant first. The sign
+  of an item is +1 where the polynomial's value at its point is even, and −1 where it is odd.
+- Before they are added up, the values of a record are rounded to multiples of a power of two so small that nothing is
+  lost but what lies some 14 digits below the largest, and so large that their sums are exact in any order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+PRIME = 2**61 - 1
+SMALLEST, LARGEST = 2.0**-500, 2.0**500
+"""The range of sizes that the largest value of a record may have, so that squares neither vanish nor overflow."""
+
+
+def sketch_record(record: Mapping[object, float], key: bytes | str, length: int) -> list[float]:
+    """Sketch one record: the first components, as many as asked for.
+
+    Parameters
+    ----------
+    record
+        The value of each item that has one; the rest is zero.
+    key
+        What all who are to be compared share.
+    length
+        The number of components.
+
+    Examples
+    --------
+    >>> sketch_record({"tea": 2, "milk": 1}, "shared key", 6)
+    [1.0, 1.0, 1.0, 1.0, -3.0, -1.0]
+    """
+    secret = master(key)
+    values = _rounded(_checked(record.values()))
+    places = [point(secret, name) for name in record]
+    return [
+        math.fsum(
+            -value if _value(coefficients(secret, j), x) & 1 else value
+            for x, value in zip(places, values, strict=True)
+        )
+        for j in range(length)
+    ]
+
+
+def sketch_by_delta(
+    record: Mapping[object, float], key: bytes | str, delta: float, components: int
+) -> list[float]:
+    """Sketch one record as long as δ-anonymity allows, at most to ``components``; empty if it must not be published.
+
+    Examples
+    --------
+    >>> basket = {"tea": 1, "milk": 1, "bread": 1}
+    >>> len(sketch_by_delta(basket, "shared key", 0.5, 100)), sketch_by_delta({"tea": 1}, "shared key", 0.5, 100)
+    (4, [])
+    """
+    return sketch_record(record, key, longest(record.values(), delta, components))
+
+
+def longest(values: Iterable[float], delta: float, components: int) -> int:
+    """Give the longest sketch whose every attribute has a variance of at least delta; 0 if there is none.
+
+    Reckoned in fractions, so that it is never one too long; delta is the decimal number that it is written as.
+
+    >>> longest([1, 1, 1, 1], 0.3, 100), longest([1.0] * 20, 0.2, 100), longest([5], 0.2, 100)
+    (10, 95, 0)
+    """
+    if not (math.isfinite(delta) and delta > 0):
+        raise ValueError("delta must be a positive number.")
+    squares = [Fraction(value) ** 2 for value in _checked(values)]
+    spare = sum(squares, Fraction(0)) - max(squares, default=Fraction(0))
+    return min(components, math.floor(spare / Fraction(str(float(delta)))))
+
+
+def master(key: bytes | str) -> bytes:
+    """Hash a key to the 32 bytes that everything is drawn from."""
+    given = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else bytes(key)
+    if not given:
+        raise ValueError("The key must not be empty.")
+    return hashlib.blake2b(given, digest_size=32, person=b"discreet sketch1").digest()
+
+
+def fingerprint(secret: bytes) -> str:
+    """Name a key without giving it away."""
+    return hashlib.blake2b(b"fingerprint", digest_size=16, key=secret).hexdigest()
+
+
+def coefficients(secret: bytes, component: int) -> tuple[int, int, int, int]:
+    """Draw the polynomial of one component, the constant first."""
+    drawn = hashlib.blake2b(b"component" + component.to_bytes(8, "little"), digest_size=64, key=secret)
+    four = [int.from_bytes(drawn.digest()[at : at + 16], "little") % PRIME for at in (0, 16, 32, 48)]
+    return four[0], four[1], four[2], four[3]
+
+
+def point(secret: bytes, name: object) -> int:
+    """Give the point of the field that an item stands at."""
+    drawn = hashlib.blake2b(b"item" + spelled(name), digest_size=16, key=secret).digest()
+    return int.from_bytes(drawn, "little") % PRIME
+
+
+def spelled(name: object) -> bytes:
+    """Spell a name so that no two are spelled alike: text, bytes, numbers, None, or a tuple of these."""
+    if isinstance(name, str):
+        return b"s" + name.encode("utf-8", "surrogatepass")
+    if isinstance(name, bytes):
+        return b"b" + name
+    if name is None:
+        return b"n"
+    if isinstance(name, tuple):
+        parts = [spelled(part) for part in name]
+        return b"t" + b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+    if isinstance(name, float) and not name.is_integer():
+        return b"f" + name.hex().encode()
+    try:
+        whole = int(name) if isinstance(name, float) else operator.index(name)  # type: ignore[arg-type]
+    except TypeError:
+        raise ValueError(
+            "The name of an item must be text, bytes, a number, None or a tuple of these."
+        ) from None
+    return b"i" + str(whole).encode()
+
+
+def _value(polynomial: tuple[int, int, int, int], x: int) -> int:
+    c0, c1, c2, c3 = polynomial
+    return (((c3 * x + c2) * x + c1) * x + c0) % PRIME
+
+
+def _checked(values: Iterable[float]) -> list[float]:
+    numbers = [float(value) for value in values]
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError("The values of a record must be finite numbers.")
+    if any(numbers) and not SMALLEST <= max(map(abs, numbers)) <= LARGEST:
+        raise ValueError("The largest value of a record must be neither that small nor that large.")
+    return numbers
+
+
+def _rounded(values: list[float]) -> list[float]:
+    """Round to a power of two so large that sums of all values, with any signs, are exact."""
+    held = [value for value in values if value]
+    if not held:
+        return values
+    _, exponent = math.frexp(max(map(abs, held)))
+    unit = math.ldexp(1.0, exponent + (len(held) - 1).bit_length() - 53)
+    return [round(value / unit) * unit for value in values]

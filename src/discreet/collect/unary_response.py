@@ -1,0 +1,137 @@
+"""Unary response: a yes or no for every category, each turned by chance (Erlingsson 2014; Wang et al. 2017)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.collect.chance import Chance
+from discreet.collect.shares import Shares, codes_of, require_categories
+from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.errors import InputError, ParameterError
+from discreet.core.params import FloatIn, IntIn, require
+from discreet.core.rng import RandomState
+
+_SAME = 1e-12
+
+
+class UnaryResponse:
+    """Report a category as one bit for each: the own bit says yes, the others no, and each is turned by chance.
+
+    The chances do not depend on the number of categories, so it serves where there are many.
+
+    Parameters
+    ----------
+    categories
+        The categories, each once.
+    p
+        The chance that the own bit still says yes.
+    q
+        The chance that another bit still says no, as in :class:`EMask`. (Papers on unary encoding call ``1 − q`` q.)
+
+    Examples
+    --------
+    >>> channel = UnaryResponse.optimal(["tea", "coffee", "milk"], epsilon=1.0)
+    >>> round(channel.p, 2), round(channel.q, 3), round(channel.epsilon, 6)
+    (0.5, 0.731, 1.0)
+    >>> reports = channel.perturb(["tea"] * 6_000 + ["milk"] * 4_000, random_state=1)
+    >>> found = channel.reconstruct(reports)
+    >>> bool((abs(found.shares - [0.6, 0.0, 0.4]) < 4 * found.standard_errors).all())
+    True
+
+    References
+    ----------
+    T. Wang, J. Blocki, N. Li, S. Jha: Locally differentially private protocols for frequency estimation. USENIX
+    Security 2017.
+    """
+
+    def __init__(self, categories: Sequence[Any], *, p: float, q: float) -> None:
+        self.categories = tuple(categories)
+        self.p = p
+        self.q = q
+        require_categories(type(self).__name__, self.categories)
+        for name in ("p", "q"):
+            require(self, name, getattr(self, name), FloatIn(0, 1))
+        if abs(p + q - 1) < _SAME:
+            raise ParameterError(
+                "The 'p' and 'q' parameters of UnaryResponse must not add up to 1: every bit would come out the same "
+                f"whatever it was, and nothing could be recovered. Got {p:g} and {q:g} instead."
+            )
+
+    @classmethod
+    def optimal(cls, categories: Sequence[Any], *, epsilon: float) -> UnaryResponse:
+        """Choose the chances that tell rare categories best at an ε: p = 1/2 and q = e^ε / (e^ε + 1)."""
+        require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
+        return cls(categories, p=0.5, q=1 / (1 + math.exp(-epsilon)))
+
+    @classmethod
+    def symmetric(cls, categories: Sequence[Any], *, epsilon: float) -> UnaryResponse:
+        """Choose the same chance for every bit at an ε, as RAPPOR does."""
+        require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
+        stays = 1 / (1 + math.exp(-epsilon / 2))
+        return cls(categories, p=stays, q=stays)
+
+    @property
+    def epsilon(self) -> float:
+        """The local differential privacy: two truths differ in two bits, whose losses add up."""
+        p, q = self.p, self.q
+        if p in (0, 1) or q in (0, 1):
+            return math.inf
+        return abs(math.log(p / (1 - p)) + math.log(q / (1 - q)))
+
+    def perturb(self, values: Any, *, random_state: RandomState = None) -> BoolArray:
+        """Report every value as a row of bits, one for each category."""
+        return self.report(codes_of(values, self.categories), Chance(random_state, owner=self))
+
+    def report(self, codes: IntArray, chance: Chance) -> BoolArray:
+        """Draw the bits reported for true categories, given as places among the categories."""
+        drawn = chance.uniform(codes.size * len(self.categories)).reshape(codes.size, -1)
+        reports = drawn >= self.q
+        rows = np.arange(codes.size)
+        reports[rows, codes] = drawn[rows, codes] < self.p
+        return reports
+
+    def count(self, reports: Any) -> IntArray:
+        """Count the yes of each category; counts of batches add up, and so do the numbers of reports."""
+        bits = np.asarray(reports)
+        if bits.ndim != 2 or bits.shape[1] != len(self.categories) or bits.dtype.kind not in "biu":
+            raise InputError(f"Reports must be rows of {len(self.categories)} bits.")
+        if bits.dtype.kind != "b" and not ((bits == 0) | (bits == 1)).all():
+            raise InputError("Reports must hold nothing but 0 and 1.")
+        return np.asarray(bits.sum(axis=0, dtype=np.int64))
+
+    def reconstruct(self, reports: Any = None, *, counts: Any = None, n: int | None = None) -> Shares:
+        """Recover the shares of the true categories, unbiased; rare ones may come out a little below 0.
+
+        Parameters
+        ----------
+        reports
+            Rows of bits.
+        counts, n
+            In place of them, the yes of each category and the number of reports.
+        """
+        if (reports is None) == (counts is None):
+            raise ParameterError("Give UnaryResponse.reconstruct either 'reports' or 'counts'.")
+        if reports is not None:
+            counts, n = self.count(reports), len(reports)
+        require(self, "n", n, IntIn(0))
+        total = int(n or 0)
+        if not total:
+            raise InputError("There are no reports to learn from.")
+        yes = np.asarray(counts, np.float64) / total
+        if yes.shape != (len(self.categories),) or not ((yes >= 0) & (yes <= 1)).all():
+            raise InputError(f"The counts must be {len(self.categories)} numbers between 0 and 'n'.")
+        tells = self.p + self.q - 1
+        shares = (yes - (1 - self.q)) / tells
+        errors = np.sqrt(yes * (1 - yes) / total) / abs(tells)
+        return Shares(self.categories, shares, errors, total)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the channel as plain data: what is public about it."""
+        return {"categories": list(self.categories), "p": self.p, "q": self.q}
+
+    def __repr__(self) -> str:
+        return f"UnaryResponse({len(self.categories)} categories, p={self.p:.4g}, q={self.q:.4g})"

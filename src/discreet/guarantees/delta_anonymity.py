@@ -1,0 +1,93 @@
+"""δ-anonymity: no attribute can be read off a sketch with a variance below δ (Aggarwal & Yu, SDM 2007)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.errors import InputError
+from discreet.core.params import FloatIn
+from discreet.core.sketch_release import SketchRelease
+from discreet.core.sketches import Sketches
+from discreet.core.sparse_rows import SparseRows
+from discreet.guarantees.sketched import SketchGuarantee
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, repr=False)
+class DeltaAnonymity(SketchGuarantee):
+    """Every attribute of every published record is estimated with a variance of at least delta.
+
+    The best unbiased estimate of the value x of an item, by one who knows the key, has the variance (‖X‖² − x²)/m
+    where the sketch of the record X has m components. The item of the largest value is the one best estimated, so the
+    promise is about it. The formula is exact for values of either sign.
+
+    It is a promise about one way to guess, not about every one: someone who knows that values are 0 or 1, or knows
+    most of a record already, does better (:func:`discreet.measure.guess_attributes` measures that).
+
+    Sketches do not show the largest value of a record nor its exact length, so nobody can verify the promise from
+    them alone. It is judged by construction: the published lengths m, beside ‖X‖² − max x² of each record, kept by
+    the maker.
+
+    Parameters
+    ----------
+    delta
+        The least variance; in the unit of the values, squared.
+
+    Examples
+    --------
+    >>> from discreet.collect import DeltaSketch, SketchFamily
+    >>> shop = [{"tea": 1, "milk": 1, "bread": 1}, {"tea": 1}]
+    >>> release = DeltaSketch(SketchFamily("shared key"), 0.5).release(shop)
+    >>> print(release.verdict)
+    DeltaAnonymity(delta=0.5): kept (variance of the best guess 0.5, asked >= 0.5; by construction)
+    """
+
+    delta: float
+
+    measured: ClassVar[str] = "variance of the best guess"
+
+    def __post_init__(self) -> None:
+        self._settle("delta", FloatIn(0, closed="neither"))
+
+    @property
+    def bound(self) -> float:
+        """The least variance."""
+        return float(self.delta)
+
+    def measure_release(self, release: SketchRelease) -> FloatArray:
+        """Give the least variance of an attribute's estimate for every published record."""
+        spare = release.evidence.arrays.get("spare")
+        if spare is None or spare.size != len(release.sketches):
+            raise InputError("The evidence of the release does not hold what δ-anonymity is judged by.")
+        return self.measure_lengths(spare, release.sketches.lengths)
+
+    def holds_in(self, release: SketchRelease) -> BoolArray:
+        """Tell for every published record whether its variance reaches delta."""
+        return np.asarray(self.measure_release(release) >= self.delta * (1 - _ROUNDING))
+
+    def measure_rows(self, rows: Any, sketches: Sketches) -> FloatArray:
+        """Give the least variance for sketches that anyone made of these records, in the same order.
+
+        Infinite where a record has no component at all.
+        """
+        records = SparseRows.of(rows)
+        if len(records) != len(sketches):
+            raise InputError(f"There are {len(sketches)} sketches, but {len(records)} records.")
+        return self.measure_lengths(records.spare, sketches.lengths)
+
+    @staticmethod
+    def measure_lengths(spare: FloatArray, lengths: IntArray) -> FloatArray:
+        """Give ``spare / lengths``: ‖X‖² − max x² of each record over the length of its sketch."""
+        return np.where(lengths > 0, spare / np.maximum(lengths, 1), np.inf)
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        return (
+            f"Whoever knows the key still estimates every value of a published record with a variance of "
+            f"at least {self.delta:g}."
+        )

@@ -1,0 +1,111 @@
+"""k-variance: no sketch tells a record from its k nearest neighbours (Aggarwal & Yu, SDM 2007)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.errors import InputError
+from discreet.core.params import IntIn
+from discreet.core.sketch_release import SketchRelease
+from discreet.core.verdict import Verdict
+from discreet.guarantees.base import compare
+from discreet.guarantees.sketched import SketchGuarantee
+
+NEIGHBOURS, CAPS = "neighbours", "caps"
+"""Where the evidence of a release keeps every record's neighbours, and the cap of each of these pairs."""
+
+
+@dataclass(frozen=True, repr=False)
+class KVariance(SketchGuarantee):
+    """The similarity of a record to each of its k nearest neighbours is estimated no better than it differs from 1.
+
+    For a record X and each Y of its k nearest neighbours, the standard deviation of the estimate of X·Y, from as many
+    components as both sketches have, is at least ‖X‖‖Y‖ − |X·Y|: the gap to the greatest similarity there is. Whoever
+    knows X and the key cannot well tell its sketch from those of its neighbours. Pairs with a suppressed record keep
+    the promise: nothing of them is published.
+
+    It is a promise about the components two sketches have in common, so one of a pair may be long where the other is
+    short; and about estimates of dot products, not about everything that can be done with a sketch.
+
+    Sketches show neither true dot products nor who is whose neighbour. The promise is judged by construction: the
+    published lengths, beside the neighbours and the caps c of their pairs that the maker kept. A pair that shares m
+    components has the standard deviation √(c/m) times its gap.
+
+    Parameters
+    ----------
+    k
+        How many nearest neighbours, by cosine.
+
+    Examples
+    --------
+    >>> from discreet.collect import SketchFamily
+    >>> from discreet.publish import KVarianceSketch
+    >>> shop = [{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"bread": 1, "milk": 1}]
+    >>> release = KVarianceSketch(SketchFamily("shared key"), k=2).release(shop)
+    >>> print(release.verdict)
+    KVariance(k=2): kept (standard deviation over gap 1, asked >= 1; by construction)
+    """
+
+    k: int
+
+    measured: ClassVar[str] = "standard deviation over gap"
+
+    def __post_init__(self) -> None:
+        self._settle("k", IntIn(1))
+
+    @property
+    def bound(self) -> float:
+        """The deviation must reach the gap."""
+        return 1.0
+
+    def measure_release(self, release: SketchRelease) -> FloatArray:
+        """Give the standard deviation over the gap for every pair of neighbours that are both published."""
+        first, second, caps, lengths = self._kept(release)
+        return np.asarray(np.sqrt(caps / np.minimum(lengths[first], lengths[second])))
+
+    def holds_in(self, release: SketchRelease) -> BoolArray:
+        """Tell for every pair of published neighbours whether the deviation reaches the gap."""
+        first, second, caps, lengths = self._kept(release)
+        return compare(
+            caps, ">=", np.minimum(lengths[first], lengths[second]).astype(np.float64), self.tolerance
+        )
+
+    def check(self, subject: Any, *, suppressed: Any = "judged") -> Verdict:
+        """Judge a release of sketches, by construction: a class is a pair of neighbours, a row is a record."""
+        verdict = super().check(subject, suppressed=suppressed)
+        if verdict.ok:
+            return verdict
+        first, second, _, _ = self._kept(subject)
+        failing = ~self.holds_in(subject)
+        return replace(verdict, failing_rows=int(np.union1d(first[failing], second[failing]).size))
+
+    def describe(self) -> str:
+        """Say the promise in one plain sentence."""
+        return (
+            f"The similarity of a record to each of its {self.k} nearest neighbours cannot be estimated from their "
+            "sketches with a standard deviation smaller than what it lacks of the greatest there is."
+        )
+
+    def _kept(self, release: SketchRelease) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+        """Give the pairs of which both records are published, their caps, and the lengths of all records."""
+        n = release.evidence.n_rows
+        neighbours = release.evidence.arrays.get(NEIGHBOURS)
+        caps = release.evidence.arrays.get(CAPS)
+        if neighbours is None or caps is None or neighbours.shape != caps.shape or len(neighbours) != n:
+            raise InputError("The evidence of the release does not hold what k-variance is judged by.")
+        if neighbours.shape[1] < self.k:
+            raise InputError(
+                f"The evidence knows {neighbours.shape[1]} neighbours of each record, not {self.k}."
+            )
+        lengths = np.zeros(n, np.int64)
+        lengths[release.kept] = release.sketches.lengths
+        first = np.repeat(np.arange(n), self.k)
+        second = neighbours[:, : self.k].ravel()
+        both = (lengths[first] > 0) & (lengths[second] > 0)
+        if both.all():
+            return first, second, caps[:, : self.k].ravel(), lengths
+        return first[both], second[both], caps[:, : self.k].ravel()[both], lengths

@@ -1,0 +1,60 @@
+"""Promises of sketches: judged by the lengths that were published and the evidence that was kept."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.errors import ParameterError
+from discreet.core.groups import Groups
+from discreet.core.sketch_release import SketchRelease
+from discreet.core.verdict import Basis, Verdict
+from discreet.guarantees.base import Guarantee
+
+
+class SketchGuarantee(Guarantee):
+    """A promise about published sketches, which they cannot show by themselves."""
+
+    @abstractmethod
+    def measure_release(self, release: SketchRelease) -> FloatArray:
+        """Measure every published record (or pair of records), unrounded."""
+
+    @abstractmethod
+    def holds_in(self, release: SketchRelease) -> BoolArray:
+        """Tell for every published record (or pair of records) whether it keeps the promise."""
+
+    def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
+        """Judge a release of sketches, by construction; sketches or tables without their evidence are refused."""
+        del suppressed
+        if not isinstance(subject, SketchRelease):
+            self._refuse()
+        measure, holds = self.measure_release(subject), self.holds_in(subject)
+        failing = int((~holds).sum())
+        return Verdict(
+            ok=not failing,
+            guarantee=repr(self),
+            measure=self.measured,
+            worst=float(np.min(measure)) if measure.size else math.nan,
+            relation=self.relation,
+            bound=self.bound,
+            n_groups=int(measure.size),
+            n_rows=len(subject.sketches),
+            failing_groups=failing,
+            failing_rows=failing,
+            basis=Basis.CONSTRUCTION,
+        )
+
+    def measure(self, groups: Groups) -> NoReturn:
+        """Refuse: classes have no sketches."""
+        del groups
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise ParameterError(
+            f"{type(self).__name__} is a promise about a release of sketches; neither a table nor sketches without "
+            "the evidence kept by their maker can be judged by it."
+        )

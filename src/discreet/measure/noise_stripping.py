@@ -1,0 +1,109 @@
+"""Noise stripping: what an attack on additive noise gives, and how much of the noise it took off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.arrays import FloatArray
+from discreet.core.errors import InputError, ParameterError
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class NoiseStripped:
+    """An attacker's guess of the true rows, and where the truth is known, how near it came.
+
+    Attributes
+    ----------
+    estimate
+        The guess.
+    components
+        How many directions the attack took for data; the noise in the others was thrown away.
+    noise
+        The mean squared noise of each column; the public variance where the truth was not given.
+    error
+        The mean squared error of the guess in each column; None where the truth was not given.
+    """
+
+    estimate: FloatArray
+    components: int
+    noise: FloatArray
+    error: FloatArray | None = None
+
+    @property
+    def stripped(self) -> float:
+        """The share of the noise's variance that the attack took off; 0 or less where it learnt nothing."""
+        return float(1 - (self._known / self.noise).mean())
+
+    @property
+    def stripped_by_column(self) -> FloatArray:
+        """The same for each column."""
+        return np.asarray(1 - self._known / self.noise)
+
+    @property
+    def _known(self) -> FloatArray:
+        if self.error is None:
+            raise InputError(
+                "How much noise was stripped is told only beside the truth: give truth to the attack."
+            )
+        return self.error
+
+    def __repr__(self) -> str:
+        told = "" if self.error is None else f", {self.stripped:.1%} of the noise stripped"
+        return f"NoiseStripped({self.components} of {self.noise.size} components{told})"
+
+
+def judged(
+    estimate: FloatArray,
+    components: int,
+    noisy: FloatArray,
+    *,
+    added: FloatArray,
+    truth: FloatArray | None,
+) -> NoiseStripped:
+    """Compare a guess with the truth, if that is known."""
+    if truth is None:
+        return NoiseStripped(estimate, components, np.diag(added))
+    noise, error = (((rows - truth) ** 2).mean(axis=0) for rows in (noisy, estimate))
+    return NoiseStripped(estimate, components, noise, error)
+
+
+def rows_of(given: Any, name: str) -> FloatArray:
+    """Read rows of two columns or more."""
+    rows = np.asarray(given)
+    if rows.ndim != 2 or rows.shape[1] < 2 or rows.dtype.kind not in "iuf" or len(rows) <= rows.shape[1]:
+        raise InputError(
+            f"'{name}' must hold rows of numbers, of two columns or more, and more rows than columns."
+        )
+    numbers = rows.astype(np.float64)
+    strange = int(numbers.size - np.isfinite(numbers).sum())
+    if strange:
+        raise InputError(f"{strange} values of '{name}' are null, NaN or infinite; drop the rows first.")
+    return numbers
+
+
+def truth_of(given: Any, noisy: FloatArray) -> FloatArray | None:
+    """Read the truth, which must have a row for each noisy one."""
+    if given is None:
+        return None
+    truth = rows_of(given, "truth")
+    if truth.shape != noisy.shape:
+        raise InputError("'truth' must have the rows and columns of 'noisy'.")
+    return truth
+
+
+def covariance_of(noise: Any, width: int) -> FloatArray:
+    """Read the noise's covariance: a variance for all columns, one for each, or the whole matrix."""
+    try:
+        given = np.asarray(noise, np.float64)
+    except (TypeError, ValueError):
+        given = np.empty((0, 0, 0))
+    matrix = np.diag(np.broadcast_to(given, width)) if given.shape in ((), (width,)) else given
+    right = matrix.shape == (width, width) and bool(np.isfinite(matrix).all())
+    if not right or not np.allclose(matrix, matrix.T) or np.linalg.eigvalsh(matrix)[0] <= 0:
+        raise ParameterError(
+            f"The 'noise' parameter must be a variance, {width} of them, or a positive definite matrix of covariances."
+        )
+    return np.asarray(matrix)

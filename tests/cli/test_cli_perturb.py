@@ -1,0 +1,216 @@
+"""`discreet perturb` and `reconstruct`: from file to file, in batches, with nothing told and nothing half-written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.collect import Gaussian
+
+HIDE = ["--noise", "gaussian", "--privacy", "1.0", "--columns", "age,pay"]
+RANGES = ["--range", "age=0,100", "--range", "pay=0,9000"]
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "people.csv"
+    frame = pl.DataFrame(
+        {
+            "name": [f"Person {number}" for number in range(3_000)],
+            "age": rng.integers(30, 60, 3_000),
+            "pay": rng.uniform(1_000, 5_000, 3_000),
+        }
+    )
+    frame.write_csv(path)
+    return path
+
+
+def test_columns_are_hidden_and_recovered(invoke, people: Path, tmp_path: Path) -> None:
+    noisy = tmp_path / "noisy.csv"
+    result = invoke("perturb", people, *HIDE, *RANGES, "--drop", "name", "--out", noisy)
+    assert result.exit_code == 0, result.output
+    assert "100.0% of the range at 95 % confidence" in result.stdout
+    seen, true = pl.read_csv(noisy), pl.read_csv(people)
+    assert seen.columns == ["age", "pay"]
+    spread = Gaussian.for_privacy(1.0, low=0, high=100).sd
+    assert abs((seen["age"] - true["age"]).std() / spread - 1) < 0.1
+    out, picture = tmp_path / "density.csv", tmp_path / "density.json"
+    result = invoke(
+        "reconstruct", noisy, "--column", "age", "--noise", "gaussian", "--privacy", 1, "--range", "0,100",
+        "--intervals", 20, "--band", 0.9, "--seed", 1, "--out", out, "--picture", picture, "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    plain = json.loads(result.stdout)
+    assert plain["values"] == 3_000
+    assert abs(plain["mean"] - true["age"].mean()) < 3
+    density = pl.read_csv(out)
+    assert density.columns == ["low", "high", "share", "density", "lower", "upper"]
+    assert abs(density["share"].sum() - 1) < 1e-9
+    assert "vega" in json.loads(picture.read_text())["$schema"]
+
+
+def test_json_tells_the_noise_and_not_a_value(invoke, people: Path, tmp_path: Path) -> None:
+    result = invoke(
+        "perturb", people, "--noise", "laplace", "--epsilon", 0.5, "--columns", "age", "--range", "age=0,100",
+        "--out", tmp_path / "n.parquet", "--json",
+    )  # fmt: skip
+    plain = json.loads(result.stdout)
+    assert plain["rows"] == 3_000
+    assert plain["epsilon"] <= 0.5
+    assert plain["columns"]["age"]["noise"] == "laplace"
+    assert pq.read_table(tmp_path / "n.parquet").column_names == ["name", "age", "pay"]
+
+
+def test_a_seed_gives_the_same_bytes_and_says_so(invoke, people: Path, tmp_path: Path) -> None:
+    told = [
+        invoke("perturb", people, *HIDE, *RANGES, "--seed", 3, "--out", tmp_path / f"{n}.csv") for n in "ab"
+    ]
+    assert "seeded" in told[0].stdout
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_several_batches_get_noise_of_their_own_and_no_row_is_lost(invoke, tmp_path: Path) -> None:
+    n = 600_000
+    path, out = tmp_path / "many.parquet", tmp_path / "noisy.parquet"
+    pq.write_table(pa.table({"x": np.zeros(n), "row": np.arange(n)}), path)
+    result = invoke(
+        "perturb", path, "--noise", "uniform", "--spread", 2, "--columns", "x", "--seed", 1, "--out", out
+    )
+    assert result.exit_code == 0, result.output
+    noisy = pq.read_table(out)
+    assert np.array_equal(np.sort(noisy["row"].to_numpy()), np.arange(n))
+    assert np.unique(noisy["x"].to_numpy()).size > 80_000
+    first, second = (noisy["x"].to_numpy()[at : at + 100_000] for at in (0, 250_000))
+    assert not np.array_equal(first, second)
+
+
+def test_a_file_that_is_there_stays_unless_it_may_be_replaced(invoke, people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "noisy.csv"
+    out.write_text("mine\n")
+    refused = invoke("perturb", people, *HIDE, *RANGES, "--out", out)
+    assert refused.exit_code == 2
+    assert "--overwrite" in refused.output
+    assert out.read_text() == "mine\n"
+    assert invoke("perturb", people, *HIDE, *RANGES, "--out", out, "--overwrite").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("4711", "1 values of 'age' lie outside"),
+        ("", "1 values of 'age' are null"),
+        ("Zyzz-4711", "must hold numbers"),
+    ],
+)
+def test_values_that_cannot_be_hidden_are_refused_unseen(
+    invoke, tmp_path: Path, cell: str, words: str
+) -> None:
+    path, out = tmp_path / "bad.csv", tmp_path / "noisy.csv"
+    path.write_text("age,x\n" + "50,1\n" * 30 + f"{cell},1\n")
+    result = invoke(
+        "perturb", path, "--noise", "gaussian", "--privacy", 1, "--columns", "age", "--range", "age=0,100",
+        "--out", out,
+    )  # fmt: skip
+    assert result.exit_code == 2, result.output
+    assert words in result.output
+    assert "4711" not in result.output
+    assert not out.exists()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_noise_lost_in_rounding_is_refused_and_nothing_is_left(invoke, tmp_path: Path) -> None:
+    path, out = tmp_path / "bad.csv", tmp_path / "noisy.csv"
+    path.write_text("when\n" + "1700000000000000000\n" * 30)
+    result = invoke("perturb", path, "--noise", "gaussian", "--spread", 1, "--columns", "when", "--out", out)
+    assert result.exit_code == 2
+    assert "lost in rounding" in result.output
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--noise", "gaussian", "--columns", "age"], "how wide"),
+        (["--noise", "gaussian", "--columns", "age", "--privacy", 1, "--spread", 2], "how wide"),
+        (["--noise", "gaussian", "--columns", "age", "--privacy", 1], "range of 'age'"),
+        (["--noise", "gaussian", "--columns", "age", "--epsilon", 1, "--range", "age=0,100"], "laplace"),
+        (["--noise", "gaussian", "--columns", "age", "--spread", 0], "'sd'"),
+        (["--noise", "gaussian", "--columns", "age", "--privacy", -1, "--range", "age=0,100"], "'privacy'"),
+        (
+            ["--noise", "gaussian", "--columns", "age", "--spread", 1, "--range", "age=9,1"],
+            "lower and a higher",
+        ),
+        (["--noise", "gaussian", "--columns", "age", "--spread", 1, "--range", "age=9"], "two numbers"),
+        (["--noise", "gaussian", "--columns", "age", "--spread", 1, "--range", "pay=0,9"], "not hidden"),
+        (["--noise", "gaussian", "--columns", "size", "--spread", 1], "no column 'size'"),
+        (["--noise", "gaussian", "--columns", "name", "--spread", 1], "'name' must hold numbers"),
+        (["--noise", "gaussian", "--columns", "age", "--spread", 1, "--drop", "age"], "both"),
+        (["--noise", "gaussian", "--columns", "age", "--spread", 1, "--drop", "size"], "no column 'size'"),
+        (["--noise", "pink", "--columns", "age", "--spread", 1], "pink"),
+    ],
+)
+def test_mistakes_are_one_line(invoke, people: Path, tmp_path: Path, args, words: str) -> None:
+    out = tmp_path / "noisy.csv"
+    result = invoke("perturb", people, *args, "--out", out)
+    assert result.exit_code == 2
+    assert words in result.output
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--column", "size", "--noise", "uniform", "--spread", 1], "no column 'size'"),
+        (["--column", "name", "--noise", "uniform", "--spread", 1], "noisy numbers"),
+        (["--column", "age", "--noise", "uniform", "--privacy", 1], "--spread"),
+        (["--column", "age", "--noise", "uniform", "--spread", 1, "--intervals", 1], "'intervals'"),
+        (["--column", "age", "--noise", "uniform", "--spread", 1, "--range", "500,600"], "3000 of 3000"),
+        (["--column", "age", "--noise", "uniform", "--spread", 1, "--picture", "x.gif"], ".svg"),
+        (["--column", "age", "--noise", "uniform", "--spread", 1, "--band", 2], "'band'"),
+    ],
+)
+def test_what_cannot_be_reconstructed_is_refused(
+    invoke, people: Path, tmp_path: Path, args, words: str
+) -> None:
+    out = tmp_path / "density.csv"
+    result = invoke("reconstruct", people, *args, "--out", out)
+    assert result.exit_code == 2, result.output
+    assert words in result.output
+    assert not out.exists()
+
+
+def test_one_that_does_not_settle_says_so(invoke, people: Path) -> None:
+    result = invoke(
+        "reconstruct",
+        people,
+        "--column",
+        "pay",
+        "--noise",
+        "gaussian",
+        "--spread",
+        300,
+        "--range",
+        "0,6000",
+        "--max-steps",
+        1,
+    )
+    assert result.exit_code == 0
+    assert "not settled" in result.stdout
+
+
+def test_a_process_of_its_own_does_the_same(process, people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "noisy.csv"
+    ran = process("perturb", people, *HIDE, *RANGES, "--out", out, "--quiet")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+    ran = process(
+        "reconstruct", out, "--column", "pay", "--noise", "gaussian", "--spread", 2295.9, "--band", 0.9
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "quartiles" in ran.stdout

@@ -1,0 +1,97 @@
+"""k-variance as a guarantee: what it measures, and releases that break it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles_k_variance as oracle
+from discreet.collect import SketchFamily
+from discreet.core.errors import InputError, ParameterError, PromiseBrokenError
+from discreet.core.sketch_release import SketchRelease
+from discreet.core.verdict import Basis
+from discreet.guarantees import KVariance, guarantee_from_dict
+from discreet.publish import KVarianceSketch
+
+FAMILY = SketchFamily("a key for tests", components=20)
+
+
+def sparse(seed: int, n: int = 12) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    rows = (rng.random((n, 8)) < 0.4).astype(np.float64)
+    rows[~rows.any(axis=1), 0] = 1
+    return rows
+
+
+def with_lengths(release: SketchRelease, rows: np.ndarray, lengths: np.ndarray) -> SketchRelease:
+    kept = np.flatnonzero(lengths)
+    sketches = FAMILY.sketch(rows[kept], lengths=lengths[kept])
+    return dataclasses.replace(release, sketches=sketches, kept=kept)
+
+
+@given(st.integers(0, 2**32), st.data())
+@settings(max_examples=60)
+def test_any_lengths_are_judged_as_the_oracle_does(seed: int, data: st.DataObject) -> None:
+    rows = sparse(seed)
+    k = data.draw(st.integers(1, 5))
+    release = KVarianceSketch(FAMILY, k).release(rows)
+    near = release.evidence.arrays["neighbours"].tolist()
+    lengths = np.array(data.draw(st.lists(st.integers(0, 8), min_size=12, max_size=12).filter(any)))
+    verdict = KVariance(k).check(with_lengths(release, rows, lengths))
+    plain = rows.tolist()
+    bad = [
+        (i, j)
+        for i in range(12)
+        for j in near[i]
+        if not oracle.admissible(plain[i], plain[j], int(min(lengths[i], lengths[j])))
+    ]
+    assert verdict.ok == (not bad)
+    assert verdict.failing_groups == len(bad)
+    assert verdict.failing_rows == len({place for pair in bad for place in pair})
+    assert verdict.basis is Basis.CONSTRUCTION
+
+
+def test_a_broken_release_is_not_written(tmp_path) -> None:
+    rows = sparse(1)
+    release = KVarianceSketch(FAMILY, 3).release(rows)
+    broken = with_lengths(release, rows, np.full(12, 20))
+    assert not broken.verdict.ok
+    with pytest.raises(PromiseBrokenError):
+        broken.write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    release.write(tmp_path / "out")
+
+
+def test_what_cannot_be_judged_is_refused() -> None:
+    release = KVarianceSketch(FAMILY, 3).release(sparse(1))
+    with pytest.raises(ParameterError, match="release of sketches"):
+        KVariance(3).check(release.sketches)
+    bare = dataclasses.replace(release, evidence=dataclasses.replace(release.evidence, arrays={}))
+    with pytest.raises(InputError, match="does not hold"):
+        KVariance(3).check(bare)
+    with pytest.raises(ParameterError, match="'k' parameter"):
+        KVariance(0)
+
+
+def test_plain_data_and_words() -> None:
+    assert guarantee_from_dict(KVariance(4).to_dict()) == KVariance(4)
+    assert "4 nearest neighbours" in KVariance(4).describe()
+
+
+def test_the_deviation_is_that_of_simulated_estimates() -> None:
+    """Estimates by 4,000 keys spread at least as the promise says; a sound method fails here once in 10^6 runs."""
+    rows = sparse(5, 6)
+    release = KVarianceSketch(FAMILY, 1).release(rows)
+    lengths, near = release.sketches.lengths, release.evidence.arrays["neighbours"][:, 0]
+    keys = 4000
+    found = np.empty((keys, 6))
+    for key in range(keys):
+        made = SketchFamily(f"key {key}", components=20).sketch(rows, lengths=lengths)
+        found[key] = made.dot(made.take(near), paired=True)
+    norms = np.sqrt((rows**2).sum(axis=1))
+    gaps = norms * norms[near] - np.abs((rows * rows[near]).sum(axis=1))
+    assert (found.std(axis=0) * (1 + 5 * np.sqrt(3 / keys)) >= gaps).all()

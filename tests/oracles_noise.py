@@ -1,0 +1,75 @@
+"""Slow definitions for noise: the papers' steps value by value, and integrals by brute force."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def bayes_step(noisy, middles, shares, noise):
+    """Agrawal & Srikant's step over all values: (1/n) sum of fY(z - a) f(a) / sum of fY(z - w) f(w)."""
+    fresh = np.zeros(len(shares))
+    for z in noisy:
+        at = noise.pdf(z - np.asarray(middles)) * shares
+        if at.sum() > 0:
+            fresh += at / at.sum()
+    return fresh / fresh.sum()
+
+
+def em_step(counts, chances, shares):
+    """One step of EM for a mixture on bins, written out."""
+    n = sum(counts)
+    fresh = np.zeros(len(shares))
+    for count, row in zip(counts, chances, strict=True):
+        total = sum(chance * share for chance, share in zip(row, shares, strict=True))
+        if count:
+            for j, (chance, share) in enumerate(zip(row, shares, strict=True)):
+                fresh[j] += count / n * chance * share / total
+    return fresh
+
+
+def chance_of_bin(noise, low, high, left, right, points=20_000):
+    """The chance that a value even on [left, right] comes out in [low, high], by summing over the interval."""
+    at = left + (np.arange(points) + 0.5) / points * (right - left)
+    return float((noise.cdf(high - at) - noise.cdf(low - at)).mean())
+
+
+def conditional_privacy(noise, edges, shares, points=4_001):
+    """2^h(X|Z) by integrating the posterior's entropy over a grid of noisy values."""
+    edges, shares = np.asarray(edges, float), np.asarray(shares, float)
+    reach = noise.width(1 - 1e-9) / 2
+    xs = np.linspace(edges[0], edges[-1], points)
+    xs = (xs[1:] + xs[:-1]) / 2
+    dx = (edges[-1] - edges[0]) / (points - 1)
+    height = (shares / np.diff(edges))[np.searchsorted(edges, xs, side="right") - 1]
+    zs = np.linspace(edges[0] - reach, edges[-1] + reach, points)
+    dz = zs[1] - zs[0]
+    total = 0.0
+    for z in zs:
+        joint = height * noise.pdf(z - xs)
+        density = joint.sum() * dx
+        held = joint > 0
+        if density > 0:
+            total -= (joint[held] * np.log2(joint[held] / density)).sum() * dx * dz
+    return 2**total
+
+
+def geometric_logs(scale, grid, steps):
+    """The log-chance of each number of grid steps of two-sided geometric noise, up to a constant."""
+    return -np.abs(steps) * (grid / scale)
+
+
+def laplace_loss(scale, grid, low, high):
+    """The largest log-ratio of any report's chances for two values on the grid between two ends."""
+    first, last = round(low / grid), round(high / grid)
+    reports = np.arange(first - 5_000, last + 5_001)
+    worst = 0.0
+    for one, other in ((first, last), (last, first)):
+        ratio = geometric_logs(scale, grid, reports - one) - geometric_logs(scale, grid, reports - other)
+        worst = max(worst, float(ratio.max()))
+    return worst
+
+
+def log_likelihood(counts, chances, shares):
+    return sum(c * math.log(p) for c, p in zip(counts, np.asarray(chances) @ shares, strict=True) if c)
