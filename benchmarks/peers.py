@@ -101,6 +101,47 @@ def efficient_apriori(path: str, share: float) -> dict[str, Any]:
     return _timed(lambda: sum(map(len, itemsets_from_transactions(baskets, min_support=share)[0].values())))
 
 
+def pynndescent_neighbours(path: str, k: int) -> dict[str, Any]:
+    """Time pynndescent's index and its neighbours of all rows by cosine; gives them for a sample, for the recall."""
+    import numpy as np
+    import scipy.sparse as sparse
+    from pynndescent import NNDescent
+
+    matrix = _matrix(path).astype(np.float32)
+    NNDescent(
+        sparse.random(500, matrix.shape[1], 0.05, "csr", np.float32, rng=0),
+        metric="cosine",
+        n_neighbors=k + 1,
+    )
+    wall, cpu = time.perf_counter(), time.process_time()
+    found, _ = NNDescent(matrix, metric="cosine", n_neighbors=k + 1, random_state=0).neighbor_graph
+    taken = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+    sample = np.linspace(0, len(found) - 1, 500).astype(int)
+    near = [[int(one) for one in found[row] if one != row][:k] for row in sample]
+    return {**taken, "sample": sample.tolist(), "near": near}
+
+
+def sklearn_neighbours(path: str, k: int, n_queries: int) -> dict[str, Any]:
+    """Time scikit-learn's brute force by cosine for some of the rows, and say what all of them would take."""
+    import numpy as np
+    from sklearn.neighbors import NearestNeighbors
+
+    matrix = _matrix(path).astype(np.float64)
+    model = NearestNeighbors(n_neighbors=k + 1, algorithm="brute", metric="cosine").fit(matrix)
+    queries = matrix[np.linspace(0, matrix.shape[0] - 1, n_queries).astype(int)]
+    model.kneighbors(queries[:50])
+    wall, cpu = time.perf_counter(), time.process_time()
+    model.kneighbors(queries)
+    share = matrix.shape[0] / n_queries
+    return {"wall": (time.perf_counter() - wall) * share, "cpu": (time.process_time() - cpu) * share}
+
+
+def _matrix(path: str) -> Any:
+    from scipy.sparse import load_npz
+
+    return load_npz(path).tocsr()
+
+
 def _timed(work: Any) -> dict[str, Any]:
     wall, cpu = time.perf_counter(), time.process_time()
     sets = work()

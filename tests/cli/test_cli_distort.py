@@ -143,3 +143,49 @@ def test_choose_pq_refuses(process, args, words: str) -> None:
     ran = process("choose-pq", *args)
     assert ran.returncode == 2
     assert words in ran.stderr.splitlines()[0]
+
+
+def test_baskets_that_became_empty_are_never_lost(invoke, process, shop: Path, tmp_path: Path) -> None:
+    ran = process(
+        "distort", shop, "--p", 0.1, "--q", 0.99, "--out", tmp_path / "out.csv", "--out-format", "long"
+    )
+    assert ran.returncode == 2
+    assert "'--out-format'" in ran.stderr
+    for name, more in (("a.dat", ()), ("a.bits", ()), ("a.npz", ()), ("a.csv", ("--out-format", "lines"))):
+        out = tmp_path / name
+        assert invoke("distort", shop, "--p", 0.1, "--q", 0.99, "--out", out, *more).exit_code == 0
+        form = {"dat": "fimi", "csv": "lines"}.get(name[2:])
+        assert len(read_baskets(out, format=form)) == 400
+
+
+def test_items_that_nobody_reports_may_be_left_out_only_if_they_are_rare(process, tmp_path: Path) -> None:
+    path = tmp_path / "all.dat"
+    path.write_text("bread milk\n" * 50)
+    ran = process("distort", path, "--p", 0, "--q", 0.5, "--out", tmp_path / "out.dat")
+    assert ran.returncode == 2
+    assert "2 items that no basket holds" in ran.stderr
+    assert process("distort", path, "--p", 0, "--q", 0.5, "--out", tmp_path / "out.bits").returncode == 0
+
+
+def test_an_ending_that_does_not_tell_is_refused_before_anything_is_read(process, tmp_path: Path) -> None:
+    ran = process("distort", tmp_path / "nothing", "--p", 0.9, "--out", tmp_path / "out.txt")
+    assert ran.returncode == 2
+    assert "does not tell how to write" in ran.stderr
+    assert "try: --out-format" in ran.stderr
+
+
+def test_every_command_reads_every_form(invoke, tmp_path: Path) -> None:
+    path = tmp_path / "shop.txt"
+    path.write_text("bread\tmilk\nbread\n")
+    how = ("--format", "lines", "--delimiter", "\\t")
+    out = tmp_path / "out.bits"
+    assert invoke("distort", path, *how, "--p", 1, "--q", 1, "--out", out).exit_code == 0
+    assert read_bits(out).baskets().lists() == [["bread", "milk"], ["bread"]]
+    assert json.loads(invoke("mine", path, *how, "--min-support", 1, "--json").output)["itemsets"] == 3
+    assert json.loads(invoke("choose-pq", path, *how, "--json").output)["support"] == 0.75
+
+
+def test_choose_pq_does_not_take_no_baskets_for_those_of_the_sample(process, shop: Path) -> None:
+    ran = process("choose-pq", shop, "--baskets", 0)
+    assert ran.returncode == 2
+    assert "'n_baskets' parameter" in ran.stderr

@@ -139,3 +139,13 @@ def test_mistakes_are_one_line_and_write_nothing(
     assert result.exit_code == 2
     assert words in result.output
     assert not out.exists()
+
+
+def test_rules_show_the_measure_they_are_judged_by(invoke, tmp_path: Path) -> None:
+    path = tmp_path / "shop.csv"
+    path.write_text('"beer, dark",bread\nbread,milk\n"beer, dark",bread,milk\nmilk\n')
+    judged = ("--metric", "conviction", "--min-threshold", 0.1)
+    said = invoke("mine", path, "--format", "lines", "--min-support", 1, "--rules", *judged).stdout
+    assert "conviction" in said
+    assert '"beer, dark"' in said
+    assert "conviction" not in invoke("mine", path, "--format", "lines", "--min-support", 1, "--rules").stdout

@@ -26,7 +26,7 @@ def random_baskets(n: int, n_items: int, mean: float, seed: int = 0) -> Baskets:
 
 
 def shared(baskets: Baskets) -> np.ndarray:
-    held = np.zeros((len(baskets), baskets.n_items), np.int64)
+    held = np.zeros((len(baskets), baskets.n_items), np.float32)
     held[baskets.rows(), baskets.items] = 1
     return ((held @ held.T) > 0).sum(axis=1)
 

@@ -252,3 +252,29 @@ def read(path: Path) -> Baskets:
     codes: Iterable[int] = (place[item] for row in lines for item in row)
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in lines])])
     return Baskets(indptr, np.fromiter(codes, np.int32), pa.array(names))
+
+
+def test_names_that_could_be_gone_through_only_once_are_refused() -> None:
+    baskets = oracles.baskets_of([[0, 1], [0, 1], [2]])
+    for name in ("include", "exclude"):
+        with pytest.raises(
+            ParameterError, match=f"'{name}' parameter of Itemsets must be a list of item names"
+        ):
+            Itemsets(1, **{name: (item for item in [0, 1])}).mine(baskets)
+        with pytest.raises(ParameterError, match=f"'{name}' parameter"):
+            Itemsets(1, **{name: "bread"}).mine(baskets)
+    for names in ((0, 1), {0, 1}, np.array([0, 1]), pa.array([0, 1]), pd.Series([0, 1])):
+        assert len(Itemsets(1, include=names).mine(baskets)) == 3
+
+
+def test_names_that_are_no_text_are_refused_without_being_shown() -> None:
+    baskets = Baskets.from_lists([["bread"]])
+    with pytest.raises(InputError, match="'include' names items that are not of the baskets' kind") as caught:
+        Itemsets(1, include=["\ud800secret"]).mine(baskets)
+    assert caught.value.__suppress_context__
+
+
+def test_a_share_is_taken_as_it_is_written_in_any_precision() -> None:
+    baskets = oracles.baskets_of([[0]] * 3 + [[1]] * 7)
+    for share in (0.3, np.float32(0.3), np.float64(0.3)):
+        assert len(Itemsets(share).mine(baskets)) == 2

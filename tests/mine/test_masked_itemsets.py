@@ -192,3 +192,18 @@ def test_no_baskets_give_no_sets() -> None:
     found = MaskedItemsets(channel(0.5, 0.9), 0.1).mine(oracles.baskets_of([], 3))
     assert len(found) == 0
     assert found.table.num_rows == 0
+
+
+def test_the_least_support_may_be_of_any_size_and_precision() -> None:
+    baskets = oracles.baskets_of([[0]] * 3 + [[1]] * 7)
+    assert len(MaskedItemsets(channel(1, 1), 10**400).mine(baskets)) == 0
+    for share in (0.3, np.float32(0.3), np.float64(0.3)):
+        assert len(MaskedItemsets(channel(1, 1), share).mine(baskets)) == 2
+
+
+def test_plain_python_gets_the_estimates_not_the_distorted_counts() -> None:
+    rng = np.random.default_rng(3)
+    baskets = oracles.baskets_of(flip(rng.random((3000, 4)) < 0.5, 0.6, 0.9, rng), 4)
+    found = MaskedItemsets(channel(0.6, 0.9), 0.1).mine(baskets)
+    assert [count for _, count in found] == list(found.as_dict().values()) == found.estimates.tolist()
+    assert (found.estimates != found.counts).all()

@@ -141,3 +141,32 @@ def test_text_names_come_out_as_text() -> None:
     table = rules(Itemsets(1).mine(named))
     assert table["antecedents"].to_pylist() == [["milk"], ["bread"]]
     assert table["conviction"].to_pylist() == [float("inf")] * 2
+
+
+@pytest.mark.parametrize("n", [7, 10, 11, 23, 1000])
+def test_a_rule_just_at_the_threshold_is_kept(n: int) -> None:
+    for left in range(1, 7):
+        for both in range(1, left + 1):
+            rows = [[0, 1]] * both + [[0]] * (left - both) + [[]] * (n - left)
+            found = Itemsets(1).mine(oracles.baskets_of(rows, 2))
+            for metric, exact in (("confidence", both / left), ("lift", n / left), ("jaccard", both / left)):
+                kept = rules(found, metric=metric, min_threshold=exact)["antecedents"].to_pylist()
+                assert [0] in kept, (metric, both, left, n)
+                above = rules(found, metric=metric, min_threshold=1.000001 * exact)["antecedents"].to_pylist()
+                assert [0] not in above
+
+
+def test_measures_that_divide_by_an_estimate_that_is_not_positive_are_no_numbers() -> None:
+    rows = [[0, 1], [0, 1], [0], [1], [2], [], [], []] * 3
+    found = MaskedItemsets(SimpleNamespace(p=0.8, q=0.7), 2, margin=10.0).mine(oracles.baskets_of(rows))
+    table = rules(found, metric="support", min_threshold=-100.0).to_pandas()
+    lost = (table["antecedent support"] <= 0) | (table["consequent support"] <= 0)
+    assert lost.any()
+    assert not lost.all()
+    divided = ["confidence", "lift", "conviction", "zhangs_metric", "jaccard", "certainty", "kulczynski"]
+    assert table.loc[lost, divided].isna().all(axis=None)
+    assert table.loc[~lost, divided].notna().all(axis=None)
+    for metric in divided:
+        judged = rules(found, metric=metric, min_threshold=-1e9).to_pandas()[metric]
+        assert judged.notna().all()
+        assert len(judged) == (~lost).sum()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli import gather, options
+from discreet.cli import baskets, gather, options
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -20,7 +20,9 @@ Examples:
   discreet anonymize visits.parquet --quasi age,zip --rest other -k 10 --level age=2 --level zip=3 \\
       --hierarchy age=intervals:5,10 --hierarchy zip=mask --max-suppressed 0.02 --out release
   discreet anonymize visits.parquet --quasi age,zip --rest other -k 10 --method optimal --max-suppressed 0.02 \\
-      --hierarchy age=intervals:5,10 --hierarchy zip=mask --highest zip=3 --out release"""
+      --hierarchy age=intervals:5,10 --hierarchy zip=mask --highest zip=3 --out release
+  discreet anonymize baskets.dat --sensitive-items 17,42 -p 10 --out release
+  discreet anonymize baskets.dat --km 5,2 --item-hierarchy tree.csv --out release"""
 
 
 @click.command(short_help="Protect a file, with roles given as options.", epilog=_EPILOG)
@@ -32,11 +34,15 @@ Examples:
 )
 @options.promises
 @options.method
+@baskets.publishing
 @options.output
 @options.reading
 @options.telling
 def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Protect DATA and write a release that keeps the promise, with a report of what it cost."""
+    """Protect DATA, a table or baskets, and write a release that keeps the promise, with a report of what it cost."""
+    if baskets.is_baskets(data, given):
+        baskets.anonymize("anonymize", data, out, given, as_json=as_json, quiet=quiet)
+        return
     from discreet.cli.methods import method as gather_method
     from discreet.job import Job
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli import gather, options
+from discreet.cli import baskets, gather, options
 
 if TYPE_CHECKING:
     from discreet.core.table import Table
@@ -20,6 +20,8 @@ Examples:
   discreet check published.csv --quasi age,zip --sensitive disease
   discreet check published.csv --quasi age,zip --sensitive disease -k 3 -l 2 --diversity entropy -t 0.3
   discreet check published.csv --quasi age,zip --population voters.csv --k-map 5
+  discreet check release -p 10
+  discreet check baskets.dat --km 5,2
 
 \b
 Exit codes: 0 every promise asked for is kept, 1 one is broken, 2 something to mend."""
@@ -35,10 +37,14 @@ Exit codes: 0 every promise asked for is kept, 1 one is broken, 2 something to m
     default="judged",
     help="Whether fully suppressed rows are a class like any other; judged by default.",
 )
+@baskets.judging
 @options.reading
 @options.telling
 def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Judge DATA by the promises asked for, and measure it by all others."""
+    """Judge DATA, a table or baskets, by the promises asked for, and measure it by all others."""
+    if baskets.is_baskets(data, given):
+        kept = baskets.check(data, given, as_json=as_json, quiet=quiet)
+        click.get_current_context().exit(0 if kept else 1)
     from discreet.cli.progress import stages
     from discreet.job.judging import judge
     from discreet.job.plain import guarantee_from

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import gather, options
+from discreet.cli.basket_reading import basket_reading, reading_of
 
 if TYPE_CHECKING:
     from discreet.collect import Choice, Choices
@@ -17,6 +18,8 @@ _EPILOG = """\b
 Examples:
   discreet choose-pq sample.dat --baskets 1000000
   discreet choose-pq --support 0.01 --baskets 1000000 --tolerance 0.05 --picture points.html"""
+
+_HEAD = f"{'p':>6} {'q':>6} {'privacy':>9} {'error/MASK':>11} {'epsilon':>8} {'entries':>8}"
 
 
 @click.command("choose-pq", short_help="Find p and q for flipping bits.", epilog=_EPILOG)
@@ -44,6 +47,7 @@ Examples:
 @click.option("--q-step", type=float, default=0.01, help="The step of the grid for q; 0.01 by default.")
 @click.option("--every", is_flag=True, help="Show every point of the grid, not only the good ones.")
 @click.option("--picture", type=options.DATA, metavar="FILE", help="Draw the grid: .html, .svg or .png.")
+@basket_reading
 @options.telling
 def choose_pq(
     data: Path | None, every: bool, picture: Path | None, as_json: bool, quiet: bool, **given: Any
@@ -81,16 +85,16 @@ def _sample(data: Path | None, given: dict[str, Any]) -> tuple[float, int]:
     from discreet.core.errors import InputError
     from discreet.engines.basket_files import read_baskets
 
-    baskets = read_baskets(data)
+    baskets = read_baskets(data, **reading_of(given))
     if not baskets.items.size:
         raise InputError(f"{data} holds no items, so there is no support to choose by.")
-    return float(baskets.counts.mean() / len(baskets)), n_baskets or len(baskets)
+    return float(baskets.counts.mean() / len(baskets)), len(baskets) if n_baskets is None else n_baskets
 
 
 def _tell(
     choices: Choices, shown: tuple[Choice, ...], picture: Path | None, *, as_json: bool, quiet: bool
 ) -> None:
-    from discreet.cli.telling import number, tell_json, tell_lines
+    from discreet.cli.telling import tell_json, tell_lines
 
     if as_json:
         tell_json(
@@ -107,20 +111,23 @@ def _tell(
         tell_lines(
             [
                 ("support", f"{choices.support:.4g} on average, {choices.n_baskets:,} baskets"),
-                (
-                    "points",
-                    f"{'p':>6} {'q':>6} {'privacy':>9} {'error/MASK':>11} {'epsilon':>8} {'entries':>8}",
-                ),
+                *([("points", _HEAD)] if shown else []),
                 *(("good" if one.good else "", _line(one)) for one in shown),
                 *_advice(choices),
                 *([] if picture is None else [("picture", str(picture))]),
-                ("legend", "privacy: basic privacy in percent, by the average support; epsilon: of one bit;"),
-                (
-                    "",
-                    f"entries: for each true one; error asked: at most {number(1 + choices.tolerance)} × MASK's",
-                ),
+                *(_legend(choices) if shown else []),
             ]
         )
+
+
+def _legend(choices: Choices) -> list[tuple[str, str]]:
+    from discreet.cli.telling import number
+
+    asked = number(1 + choices.tolerance)
+    return [
+        ("legend", "privacy: basic privacy in percent, by the average support; epsilon: of one bit;"),
+        ("", f"entries: for each true one; error asked: at most {asked} × MASK's"),
+    ]
 
 
 def _line(one: Choice) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli import options
+from discreet.cli import gather, options
+from discreet.cli.basket_reading import FORMATS, basket_reading, reading_of
 
 if TYPE_CHECKING:
     from discreet.collect import EMask
@@ -20,7 +21,6 @@ Examples:
 
 \b
 The miner must be told p and q; discreet choose-pq proposes them."""
-_FORMATS = click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"])
 
 
 @click.command(short_help="Flip the bits of baskets.", epilog=_EPILOG)
@@ -32,10 +32,12 @@ _FORMATS = click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "spa
 @click.option(
     "--out", type=options.DATA, required=True, metavar="FILE", help="The file to write: .dat, .bits, .npz …"
 )
-@click.option("--format", "kind", type=_FORMATS, help="The form of the file read; found by itself otherwise.")
-@click.option("--out-format", type=_FORMATS, help="The form of the file written; its ending tells otherwise.")
-@click.option("--basket", metavar="COLUMN", help="The column that names the basket, in a long table.")
-@click.option("--item", metavar="COLUMN", help="The column that names the item, in a long table.")
+@click.option(
+    "--out-format",
+    type=click.Choice([form for form in FORMATS if form != "long"]),
+    help="How to write the baskets; the ending tells otherwise. A long table cannot hold empty baskets.",
+)
+@basket_reading
 @click.option(
     "--seed", type=int, help="Repeat an experiment; never for real data: who knows it undoes the distortion."
 )
@@ -58,31 +60,48 @@ def distort(
     from discreet.engines.basket_files import read_baskets
 
     channel = EMask(p, p if q is None else q)
+    form = given["out_format"] or _told(out)
     if out.exists() and not overwrite:
         raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
     with stages(3, quiet=quiet or as_json) as tell:
         tell("Reading")
-        baskets = read_baskets(data, format=given["kind"], basket=given["basket"], item=given["item"])
+        baskets = read_baskets(data, **reading_of(given))
         tell("Distorting")
-        entries = _write(channel, baskets, out, given, tell, overwrite=overwrite)
+        entries = _write(channel, baskets, out, form, given["seed"], tell, overwrite=overwrite)
     _tell(_plain(channel, baskets, entries, out, given["seed"]), as_json=as_json, quiet=quiet)
 
 
+def _told(out: Path) -> str:
+    """Tell by the ending how to write, before any work is done."""
+    from discreet.core.errors import OutputError
+    from discreet.engines.basket_formats import told_by_ending
+
+    try:
+        return told_by_ending(out)
+    except OutputError:
+        raise gather.mistake(
+            f"The ending of {out} does not tell how to write.", "--out-format lines"
+        ) from None
+
+
 def _write(
-    channel: EMask, baskets: Baskets, out: Path, given: dict[str, Any], tell: Any, *, overwrite: bool
+    channel: EMask, baskets: Baskets, out: Path, form: str, seed: int | None, tell: Any, *, overwrite: bool
 ) -> int:
-    """Distort the baskets into the form asked for, and write them; give the number of entries."""
+    """Distort the baskets into the form asked for, and write them; give the number of entries.
+
+    Items that nobody reported may be left out of the file only where that says that they are rare: p + q > 1.
+    """
     from discreet.engines.basket_files import write_baskets
     from discreet.engines.bit_files import write_bits
 
-    if given["out_format"] == "bits" or (given["out_format"] is None and out.suffix == ".bits"):
-        bits = channel.perturb(baskets, random_state=given["seed"], as_bits=True)
+    if form == "bits":
+        bits = channel.perturb(baskets, random_state=seed, as_bits=True)
         tell("Writing")
         write_bits(bits, out, overwrite=overwrite)
         return int(bits.counts.sum())
-    distorted = channel.perturb(baskets, random_state=given["seed"])
+    distorted = channel.perturb(baskets, random_state=seed)
     tell("Writing")
-    write_baskets(distorted, out, format=given["out_format"], overwrite=overwrite, lossy=True)
+    write_baskets(distorted, out, format=form, overwrite=overwrite, lossy=channel.p + channel.q > 1)
     return int(distorted.items.size)
 
 

@@ -12,7 +12,7 @@ _EPILOG = """\b
 Examples:
   discreet experiments
   discreet experiments emask --out emask --seeds 5
-  discreet experiments emask --quick
+  discreet experiments randomization --quick
 
 \b
 Public data sets are looked for in the folder that DISCREET_DATA names; what is not there is skipped."""

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import gather, options
+from discreet.cli.basket_reading import basket_reading, reading_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.core.baskets import Baskets
+    from discreet.core.grouped_baskets import GroupedBaskets
     from discreet.core.item_bits import ItemBits
     from discreet.mine.found_itemsets import FoundItemsets
 
@@ -24,6 +26,7 @@ Examples:
   discreet mine shop.dat --min-support 0.01
   discreet mine shop.dat --min-support 100 --kind closed --out closed.csv
   discreet mine shop.csv --format lines --min-support 0.01 --rules --metric lift --min-threshold 2
+  discreet mine release --min-support 0.01
   discreet mine distorted.bits --p 0.5 --q 0.97 --min-support 0.003 --margin 2 --out itemsets.parquet
 
 \b
@@ -44,22 +47,18 @@ A support with a point is a share of the baskets (1.0: all), one without is a nu
 @click.option("--include", multiple=True, metavar="ITEMS", help="Look only at these items.")
 @click.option("--exclude", multiple=True, metavar="ITEMS", help="Leave these items out.")
 @click.option("--rules", "as_rules", is_flag=True, help="Give association rules instead of itemsets.")
-@click.option("--metric", help="The measure of a rule; confidence by default.")
+@click.option(
+    "--metric",
+    metavar="MEASURE",
+    help="The measure of a rule: confidence (the default), lift, leverage, conviction, jaccard, …",
+)
 @click.option("--min-threshold", type=float, help="The least measure of a rule; 0.8 by default.")
 @click.option("--p", type=float, help="The baskets were distorted: the probability that an item held stayed.")
 @click.option("--q", type=float, help="The probability that an item not held stayed away.")
 @click.option(
     "--margin", type=float, help="Keep what may be frequent: add so many standard errors; 0 by default."
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"]),
-    help="The form of the baskets; told by the file by default.",
-)
-@click.option("--basket", metavar="COLUMN", help="The basket's column in a long table.")
-@click.option("--item", metavar="COLUMN", help="The item's column in a long table.")
-@click.option("--delimiter", metavar="CHAR", help="What separates the cells.")
+@basket_reading
 @click.option(
     "--out",
     type=options.DATA,
@@ -88,7 +87,7 @@ def mine(data: Path, as_rules: bool, out: Path | None, as_json: bool, quiet: boo
     if as_json:
         _tell_json(found, table, as_rules, out)
     elif not quiet:
-        _tell(found, table, as_rules, out)
+        _tell(found, table, (given["metric"] or "confidence") if as_rules else None, out)
 
 
 def _check(given: dict[str, Any], as_rules: bool) -> None:
@@ -103,29 +102,36 @@ def _check(given: dict[str, Any], as_rules: bool) -> None:
         raise gather.mistake("A metric and its threshold are for rules.", "--rules")
 
 
-def _read(data: Path, given: dict[str, Any]) -> Baskets | ItemBits:
-    """Read the baskets; bit columns are mined as they lie in their file."""
+def _read(data: Path, given: dict[str, Any]) -> Baskets | ItemBits | GroupedBaskets:
+    """Read the baskets; bit columns are mined as they lie in their file, a folder is a release of baskets."""
     from discreet.engines.basket_files import read_baskets
     from discreet.engines.bit_files import is_bit_file, read_bits
+    from discreet.engines.grouped_files import read_published
+
+    if data.is_dir():
+        return read_published(data)
 
     if given["format_"] in (None, "bits") and data.is_file() and is_bit_file(data):
         return read_bits(data)
-    reading = {name: given[name] for name in ("basket", "item", "delimiter")}
-    return read_baskets(data, format=given["format_"], **reading)
+    return read_baskets(data, **reading_of(given))
 
 
-def _mined(baskets: Baskets | ItemBits, given: dict[str, Any]) -> FoundItemsets:
+def _mined(baskets: Baskets | ItemBits | GroupedBaskets, given: dict[str, Any]) -> FoundItemsets:
     from types import SimpleNamespace
 
+    from discreet.core.grouped_baskets import GroupedBaskets
     from discreet.mine import Itemsets, MaskedItemsets
 
+    if isinstance(baskets, GroupedBaskets) and given["p"] is not None:
+        raise gather.mistake("--p and --q are for distorted baskets; these are published in groups.")
+    names = baskets.sensitive_names if isinstance(baskets, GroupedBaskets) else baskets.names
     asked: dict[str, Any] = {
         "max_length": given["max_length"],
-        "include": _items(given["include"], baskets.names, "--include"),
-        "exclude": _items(given["exclude"], baskets.names, "--exclude"),
+        "include": _items(given["include"], names, "--include"),
+        "exclude": _items(given["exclude"], names, "--exclude"),
     }
     support = _support(given["min_support"])
-    if given["p"] is None:
+    if given["p"] is None or isinstance(baskets, GroupedBaskets):
         return Itemsets(support, kind=given["kind"] or "frequent", **asked).mine(baskets)
     channel = SimpleNamespace(p=given["p"], q=given["q"])
     return MaskedItemsets(channel, support, margin=given["margin"] or 0.0, **asked).mine(baskets)
@@ -221,7 +227,8 @@ def _top(table: pa.Table, as_rules: bool) -> pa.Table:
     return shown
 
 
-def _tell(found: FoundItemsets, table: pa.Table, as_rules: bool, out: Path | None) -> None:
+def _tell(found: FoundItemsets, table: pa.Table, metric: str | None, out: Path | None) -> None:
+    """Say what was found, and show the first of it; for rules the metric they were judged by too."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -231,6 +238,7 @@ def _tell(found: FoundItemsets, table: pa.Table, as_rules: bool, out: Path | Non
 
     lengths = ", ".join(f"{count:,} of {length}" for length, count in _by_length(found).items())
     lines = [("baskets", f"{found.n:,}"), ("itemsets", f"{len(found):,} {found.kind}: {lengths or 'none'}")]
+    as_rules = metric is not None
     lines += [("rules", f"{table.num_rows:,}")] if as_rules else []
     lines += [("unsure", text)] if (text := _unsure(found)) else []
     lines += [] if out is None else [("written", str(out))]
@@ -238,10 +246,11 @@ def _tell(found: FoundItemsets, table: pa.Table, as_rules: bool, out: Path | Non
     if not table.num_rows:
         return
     columns = [name for name in table.column_names if name not in ("length", "representativity")]
-    columns = columns[:7] if as_rules else columns
+    columns = [name for at, name in enumerate(columns) if at < 7 or name == metric] if as_rules else columns
     printed = Table(box=box.SIMPLE_HEAD)
     for name in columns:
-        printed.add_column(name, overflow="fold", justify="left" if name.endswith(("s", "d")) else "right")
+        words = name in ("itemsets", "antecedents", "consequents", "frequent", "ill_conditioned")
+        printed.add_column(name, overflow="fold", justify="left" if words else "right")
     for row in _top(table, as_rules).select(columns).to_pylist():
         printed.add_row(*(one_line(_cell(row[name])) for name in columns))
     Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120).print(printed)
@@ -259,7 +268,7 @@ def _unsure(found: FoundItemsets) -> str:
 
 def _cell(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return ", ".join(f'"{name}"' if "," in str(name) else str(name) for name in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}"

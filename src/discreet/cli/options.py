@@ -72,7 +72,9 @@ _PROMISES = (
         help="The distance of t-closeness; equal by default.",
     ),
     click.option(
-        "--alpha", type=float, help="(alpha, k)-anonymity: the largest share of a sensitive value in a class."
+        "--alpha",
+        type=float,
+        help="(alpha, k)-anonymity: the largest share of a sensitive value in a class; for cahd, how far to look.",
     ),
     click.option(
         "--beta", type=float, help="beta-likeness: the largest relative gain of a sensitive value in a class."
@@ -107,8 +109,14 @@ _PSEUDONYM = click.option(
 _METHOD = (
     click.option(
         "--method",
-        type=click.Choice(["mondrian", "generalization", "optimal", "samarati", "incognito", "local"]),
-        help="Mondrian by default; generalization where levels are given; optimal finds the levels that cost least.",
+        type=click.Choice(
+            [
+                *("mondrian", "generalization", "optimal", "samarati", "incognito", "local"),
+                *("cahd", "perm-mondrian", "anatomy", "apriori"),
+            ]
+        ),
+        help="Mondrian by default; generalization where levels are given; optimal finds the levels that cost least. "
+        "For baskets cahd by default, apriori for --km.",
     ),
     click.option("--relaxed", is_flag=True, help="Mondrian: share equal values out, for smaller classes."),
     click.option(

@@ -56,7 +56,7 @@ Whoever learns from the noisy file must be told the noise; discreet reconstruct 
 @options.reading
 @options.telling
 def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Add noise to columns of FILE and write the rows with their noisy numbers; memory does not grow with FILE."""
+    """Add noise to columns of FILE and write the rows with their noisy numbers."""
     from discreet.cli.progress import stages
     from discreet.core.errors import OutputError
     from discreet.engines.files import read

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli import gather, options
+from discreet.cli import baskets, gather, options
 
 if TYPE_CHECKING:
     from discreet.measure import AttackerRisk, Linkage, Risk
@@ -16,7 +16,8 @@ _EPILOG = """\b
 Examples:
   discreet risk published.csv --quasi age,zip
   discreet risk published.csv --quasi age,zip --population voters.csv --threshold 0.1
-  discreet risk published.csv --quasi age,zip --sensitive disease --external voters.csv --person name"""
+  discreet risk published.csv --quasi age,zip --sensitive disease --external voters.csv --person name
+  discreet risk baskets.dat --known 1,2,3"""
 
 
 @click.command(short_help="Measure how exposed the people in a table are.", epilog=_EPILOG)
@@ -35,12 +36,20 @@ Examples:
 @click.option(
     "--person", metavar="COLUMN", help="The external column that names a person, if one has several rows."
 )
+@click.option(
+    "--known", metavar="NUMBERS", help="Baskets: how many items of one are known; 1,2,3,4 by default."
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Baskets: seeds what is drawn for many known items.")
+@baskets.reading
 @options.reading
 @options.telling
 def risk(
     data: Path, external: Path | None, person: str | None, as_json: bool, quiet: bool, **given: Any
 ) -> None:
-    """Measure how likely the people in DATA are to be found again."""
+    """Measure how likely the people in DATA, a table or baskets, are to be found again."""
+    if baskets.is_baskets(data, given):
+        baskets.risk(data, given, as_json=as_json, quiet=quiet)
+        return
     from discreet.cli.check import population_of, table_of
     from discreet.cli.progress import stages
     from discreet.cli.telling import tell_json, tell_lines

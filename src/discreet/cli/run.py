@@ -24,9 +24,14 @@ def run(job: Path, out: Path | None, overwrite: bool, as_json: bool, quiet: bool
     """Do what the JOB file says; `discreet init` writes one to start from."""
     from dataclasses import replace
 
+    from discreet.cli import baskets
     from discreet.cli.anonymize import perform
-    from discreet.job import Job
+    from discreet.job import BasketJob, read_any_job
 
-    read = Job.read(job)
+    read = read_any_job(job)
+    if isinstance(read, BasketJob):
+        asked = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
+        baskets.perform("run", asked, as_json=as_json, quiet=quiet)
+        return
     chosen = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
     perform("run", chosen, as_json=as_json, quiet=quiet)

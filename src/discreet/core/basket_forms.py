@@ -75,7 +75,7 @@ def from_sparse(matrix: Any, *, names: Sequence[Any] | None = None) -> Baskets:
     is_sparse: bool = sparse.issparse(matrix)
     if not is_sparse or matrix.ndim != 2:
         raise InputError(f"A {type(matrix).__name__} is no sparse matrix; give one of scipy.sparse.")
-    entries = matrix.tocoo()
+    entries = _entries(matrix)
     missing = int(np.count_nonzero(entries.data != entries.data))
     if missing:
         raise InputError(f"{missing} entries of the sparse matrix are no numbers (NaN).")
@@ -145,6 +145,16 @@ def _baskets() -> type[Baskets]:
     from discreet.core.baskets import Baskets
 
     return Baskets
+
+
+def _entries(matrix: Any) -> Any:
+    """Give the entries of a sparse matrix; one whose arrays do not fit together is refused."""
+    try:
+        if (np.diff(getattr(matrix, "indptr", ())) < 0).any():
+            raise ValueError
+        return matrix.tocoo()
+    except ValueError:
+        raise InputError("The arrays of the sparse matrix do not fit together.") from None
 
 
 def _of_rows(flat: pa.Array, lengths: IntArray) -> Baskets:

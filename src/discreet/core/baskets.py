@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.errors import InputError
 from discreet.core.item_bits import ItemBits
-from discreet.core.item_names import whole_or_text
+from discreet.core.item_names import codes_among, whole_or_text
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -48,14 +49,17 @@ class Baskets:
     names: pa.Array
 
     def __post_init__(self) -> None:
-        indptr = np.ascontiguousarray(self.indptr, np.int64)
-        items = np.ascontiguousarray(self.items, np.int32)
+        codes = _whole(self.items)
+        indptr = np.ascontiguousarray(_whole(self.indptr), np.int64)
+        items = np.ascontiguousarray(codes, np.int32)
         object.__setattr__(self, "indptr", indptr)
         object.__setattr__(self, "items", items)
-        whole = indptr.ndim == 1 and indptr.size > 0 and indptr[0] == 0 and indptr[-1] == items.size
+        whole = indptr.size > 0 and indptr[0] == 0 and indptr[-1] == items.size
         if not whole or (np.diff(indptr) < 0).any():
             raise InputError("The row pointers of the baskets do not fit their items.")
-        if items.size and (items.min() < 0 or items.max() >= len(self.names)):
+        if not isinstance(self.names, pa.Array | pa.ChunkedArray):
+            raise InputError("The names of the items must be an Arrow array.")
+        if codes.size and (codes.min() < 0 or codes.max() >= len(self.names)):
             raise InputError("A basket holds an item code that has no name.")
         names = whole_or_text(
             self.names if len(self.names) else pa.array([], pa.string()), where="that are named"
@@ -135,15 +139,7 @@ class Baskets:
 
     def codes_of(self, names: Iterable[Any], *, parameter: str = "items") -> CodeArray:
         """Give the codes of named items; a name that no item bears is refused."""
-        asked = list(names)
-        try:
-            wanted = pa.array(asked, self.names.type)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-            raise InputError(f"'{parameter}' names items that are not of the baskets' kind.") from None
-        codes = pc.index_in(wanted, value_set=self.names)
-        if codes.null_count:
-            raise InputError(f"{codes.null_count} of the {len(asked)} items of '{parameter}' do not occur.")
-        return np.asarray(codes.to_numpy(zero_copy_only=False), np.int32)
+        return codes_among(self.names, names, parameter=parameter)
 
     def take(self, baskets: IntArray) -> Baskets:
         """Keep some baskets, in the order given."""
@@ -220,3 +216,11 @@ class Baskets:
 
     def __repr__(self) -> str:
         return f"Baskets({len(self)} baskets, {self.n_items} items, {self.items.size} entries)"
+
+
+def _whole(numbers: Any) -> NDArray[Any]:
+    """Give numbers as an array, as wide as they come; what is no row of whole numbers is refused."""
+    array = np.asarray(numbers)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError("The row pointers and the items of baskets must each be a row of whole numbers.")
+    return array

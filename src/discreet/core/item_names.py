@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,19 @@ def in_order(values: pa.Array) -> tuple[pa.Array, CodeArray]:
     place = np.empty(order.size, np.int32)
     place[order] = np.arange(order.size, dtype=np.int32)
     return values.take(pa.array(order)), place
+
+
+def codes_among(names: pa.Array, wanted: Iterable[Any], *, parameter: str) -> CodeArray:
+    """Give the codes of wanted items; a name that no item bears is refused, without saying it."""
+    listed = list(wanted)
+    try:
+        values = pa.array(listed, names.type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
+        raise InputError(f"'{parameter}' names items that are not of the baskets' kind.") from None
+    codes = pc.index_in(values, value_set=names)
+    if codes.null_count:
+        raise InputError(f"{codes.null_count} of the {len(listed)} items of '{parameter}' do not occur.")
+    return np.asarray(codes.to_numpy(zero_copy_only=False), np.int32)
 
 
 def names_of(labels: Sequence[Any]) -> pa.Array:

@@ -109,9 +109,9 @@ def read_sparse(path: Path) -> Baskets:
             with np.load(stream, allow_pickle=False) as arrays:
                 spelled = arrays[_NAMES].tobytes() if _NAMES in arrays else None
         names = None if spelled is None else pa.ipc.open_stream(spelled).read_all().column(0).to_pylist()
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, pa.ArrowException):
+        return Baskets.from_sparse(matrix, names=names)
+    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, pa.ArrowException):
         raise InputError(f"{path} is no sparse matrix of scipy, or is damaged.") from None
-    return Baskets.from_sparse(matrix, names=names)
 
 
 def write_sparse(baskets: Baskets, path: Path, shown: Path) -> None:

@@ -28,27 +28,29 @@ def matrix_pairs(pairs: Sequence[tuple[str, FloatArray, FloatArray]]) -> dict[st
     lines = []
     for number, (title, _, _) in enumerate(pairs):
         two = [
-            _density(grids[2 * number + at], f"{title}: {word}")
+            _density(f"grid-{2 * number + at}", grids[2 * number + at].shape, f"{title}: {word}")
             for at, word in enumerate(("as generated", "band order"))
         ]
         lines.append(alt.hconcat(*two, spacing=30))
-    return finished(
+    spec = finished(
         alt.vconcat(*lines, spacing=26),
         title="Baskets down, items across",
         subtitle="how densely each field of the matrix is filled; the darker the denser",
         told="Densities of matrices of baskets and items, before and after band ordering, by correlation.",
     )
+    named = {f"grid-{number}": grid.ravel().tolist() for number, grid in enumerate(grids)}
+    return spec | {"datasets": spec.get("datasets", {}) | named}
 
 
-def _density(grid: FloatArray, title: str) -> Any:
+def _density(data: str, shape: tuple[int, ...], title: str) -> Any:
     import altair as alt
 
-    height, width = grid.shape
+    height, width = shape
     across = alt.Scale(domain=[0, width], nice=False)
     down = alt.Scale(domain=[0, height], nice=False, reverse=True)
     x, y = alt.X("x:Q", axis=None, scale=across), alt.Y("y:Q", axis=None, scale=down)
     fields = (
-        alt.Chart(alt.InlineData(values=grid.ravel().tolist()))
+        alt.Chart(alt.NamedData(data))
         .transform_window(i="row_number()")
         .transform_filter("datum.data > 0")
         .transform_calculate(x=f"(datum.i - 1) % {width}", y=f"floor((datum.i - 1) / {width})")
@@ -120,7 +122,7 @@ def kl_lines(title: str, points: Sequence[Point], *, by: str, across: str) -> di
     return finished(
         layers,
         title=title,
-        subtitle="line: mean over the seeds of 100 queries each; band: their range",
+        subtitle="line: mean over the seeds, each with its own items and queries; band: their range",
         told=f"{title}: mean KL by {across} for every method.",
         width=460,
         height=260,
@@ -169,7 +171,7 @@ def by_alpha(title: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     def panel(field: str, what: str, colour: str) -> Any:
         return (
             standing(list(rows))
-            .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2, color=colour)
+            .mark_line(point=alt.OverlayMarkDef(size=45, color=colour), strokeWidth=2, color=colour)
             .encode(
                 x=alt.X("alpha:O", title="α", axis=alt.Axis(labelAngle=0)),
                 y=alt.Y(f"{field}:Q", title=what, scale=alt.Scale(zero=True)),

@@ -20,7 +20,7 @@ from discreet.publish.sensitive_items import parted
 
 CAHD, PERM, ANATOMY = "CAHD", "PermMondrian", "Anatomy"
 LEXICOGRAPHIC = "CAHD, lexicographic"
-QUERIES = 100
+_QUERIES = {False: 100, True: 25}
 HIGHEST = 20
 """The highest degree asked for; sensitive items are drawn among those that allow it."""
 _STREAMS = {
@@ -37,6 +37,7 @@ class Sample:
 
     name: str
     baskets: Baskets
+    n_queries: int
     stands_in: str | None = None
 
     @property
@@ -69,10 +70,10 @@ def samples(data: Path | None, *, quick: bool) -> list[Sample]:
     found = []
     for name, (path, shape) in _STREAMS.items():
         if data is not None and (data / path).is_file() and not quick:
-            found.append(Sample(name, read_baskets(data / path)))
+            found.append(Sample(name, read_baskets(data / path), _QUERIES[quick]))
         else:
             made = re.sub(r"D\d+K", "D4K", shape) if quick else shape
-            found.append(Sample(name, quest(made, random_state=_DRAW), made))
+            found.append(Sample(name, quest(made, random_state=_DRAW), _QUERIES[quick], made))
     return found
 
 
@@ -107,7 +108,7 @@ def point(
     """Ask the same random queries of a method's releases, for every seed."""
     errors = (
         mean_kl_cells(
-            released(sample, method, p, m, seed, alpha), r=r, n_queries=QUERIES, random_state=seed
+            released(sample, method, p, m, seed, alpha), r=r, n_queries=sample.n_queries, random_state=seed
         ).mean
         for seed in seeds
     )

@@ -131,19 +131,20 @@ def written(cell: Cell) -> str:
 
 
 def spread(values: Sequence[float], digits: int = 2) -> str:
-    """Write the mean of several runs and how far they lie from it (their standard deviation).
+    """Write the mean of several runs and how far they lie from it (their standard deviation); large ones shorter.
 
-    >>> spread([1.0, 2.0, 3.0]), spread([2.5]), spread([])
-    ('2.00 ± 1.00', '2.50', '')
+    >>> spread([1.0, 2.0, 3.0]), spread([2.5]), spread([]), spread([1234.56, 1236.78])
+    ('2.00 ± 1.00', '2.50', '', '1,236 ± 2')
     """
     kept = [value for value in values if not math.isnan(value)]
     if not kept:
         return ""
     mean = math.fsum(kept) / len(kept)
+    places = max(0, digits - max(0, int(math.log10(max(abs(mean), 1))) - 1))
     if len(kept) == 1:
-        return f"{mean:.{digits}f}"
+        return f"{mean:,.{places}f}"
     off = math.sqrt(math.fsum((value - mean) ** 2 for value in kept) / (len(kept) - 1))
-    return f"{mean:.{digits}f} ± {off:.{digits}f}"
+    return f"{mean:,.{places}f} ± {off:,.{places}f}"
 
 
 def markdown(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], note: str) -> str:

@@ -13,7 +13,9 @@ from discreet.experiments.page import Page
 EXPERIMENTS = {
     "emask": "MASK and EMASK: choosing p and q, privacy, accuracy and speed of mining distorted baskets",
     "condensation": "Condensation: accuracy and covariances of pseudo-data by the privacy level, static and dynamic",
+    "sketches": "Sketches: classifying and clustering random projections of texts and baskets, by k, δ and items",
     "cahd": "CAHD: finding baskets again, band matrices, and KL and time beside PermMondrian and Anatomy",
+    "randomization": "Randomisation: reconstructed shapes, trees from noisy values against privacy, Bayes beside EM",
 }
 """What each experiment is about, by its name, which is also its module's."""
 

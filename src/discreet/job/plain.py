@@ -35,6 +35,7 @@ _COLUMN = {
 KINDS = {
     "k-anonymity": "KAnonymity",
     "distinct-l-diversity": "DistinctDiversity",
+    "privacy-degree": "PrivacyDegree",
     "entropy-l-diversity": "EntropyDiversity",
     "recursive-cl-diversity": "RecursiveDiversity",
     "t-closeness": "TCloseness",
@@ -54,8 +55,13 @@ _READING_KINDS = {"header": _BOOL, "nulls": _TEXTS, "text": _TEXTS}
 
 def read_job(path: Path) -> Job:
     """Read a job file."""
+    return job_from_dict(toml_of(path), folder=path.parent)
+
+
+def toml_of(path: Path) -> dict[str, Any]:
+    """Give what a job file says, as plain data."""
     try:
-        plain = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"There is no job file {path}.") from None
     except tomllib.TOMLDecodeError as error:
@@ -63,13 +69,12 @@ def read_job(path: Path) -> Job:
         raise InputError(f"{path} is no valid TOML{f', {place[1]}' if place else ''}.") from None
     except (OSError, UnicodeDecodeError):
         raise InputError(f"{path} cannot be read as a job file.") from None
-    return job_from_dict(plain, folder=path.parent)
 
 
 def job_from_dict(plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     """Build a job from plain data laid out as a job file."""
     folder = folder or Path()
-    _refuse_unknown("The job", plain, _SECTIONS)
+    refuse_unknown("The job", plain, _SECTIONS)
     given = _section(plain, "input")
     if "path" not in given:
         raise InputError("The job does not say what to read: give [input] its path.")
@@ -82,7 +87,7 @@ def job_from_dict(plain: Mapping[str, Any], *, folder: Path | None = None) -> Jo
         **_method(_section(plain, "method")),
         reading=reading_from({name: given[name] for name in READING if name in given}),
         rest=rest_from(given.get("rest")),
-        **_output(_section(plain, "output"), folder),
+        **output_from(_section(plain, "output"), folder),
     )
 
 
@@ -111,7 +116,7 @@ def column_from(name: str, given: object, folder: Path) -> Column:
     if given["role"] not in roles:
         raise SchemaError(f"{where} has an unknown role{nearest(given['role'], roles)}")
     role = Role(given["role"])
-    _refuse_unknown(where, given, ("role", *_COLUMN[role]))
+    refuse_unknown(where, given, ("role", *_COLUMN[role]))
     hierarchy = given.get("hierarchy")
     spec = None if hierarchy is None else hierarchy_from(hierarchy, column=name, folder=folder)
     ordered = given.get("ordered")
@@ -167,17 +172,20 @@ def _method(given: Mapping[str, Any]) -> dict[str, Any]:
     if name not in METHODS:
         raise ParameterError(f"[method] has an unknown name{nearest(name, METHODS)}")
     options = {key: value for key, value in given.items() if key != "name"}
-    _refuse_unknown(f"The method {name}", options, METHODS[name][1])
+    refuse_unknown(f"The method {name}", options, METHODS[name][1])
     return {"method": name, "options": options}
 
 
-def _output(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def output_from(
+    given: Mapping[str, Any], folder: Path, *, formats: tuple[str, ...] = FORMATS
+) -> dict[str, Any]:
+    """Read where and how to write."""
     out = given.get("folder")
     require("output", "folder", out, InstanceOf((str, Path, type(None)), "a path"))
     for name in ("report", "overwrite"):
         require("output", name, given.get(name, True), _BOOL)
     require("output", "seed", given.get("seed"), OneOf((None,)), IntIn(0))
-    require("output", "format", given.get("format"), OneOf((None, *FORMATS)))
+    require("output", "format", given.get("format"), OneOf((None, *formats)))
     return {"out": None if out is None else folder / out} | {
         name: given[name] for name in ("format", "report", "overwrite", "seed") if name in given
     }
@@ -185,7 +193,7 @@ def _output(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 def _section(plain: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     section = _table(plain, name)
-    _refuse_unknown(f"[{name}]", section, _SECTIONS[name])
+    refuse_unknown(f"[{name}]", section, _SECTIONS[name])
     return section
 
 
@@ -196,7 +204,8 @@ def _table(plain: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return section
 
 
-def _refuse_unknown(where: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
+def refuse_unknown(where: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Refuse a key that nobody knows, and name the one that may have been meant."""
     for name in given:
         if name not in known:
             raise ParameterError(f"{where} has an unknown key '{name}'{nearest(name, known)}")

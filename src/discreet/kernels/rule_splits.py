@@ -20,6 +20,8 @@ METRICS = (
     "certainty",
     "kulczynski",
 )
+_ROUNDING = 1e-12
+"""A measure that misses the threshold by less has missed it by rounding alone: 3/5 is 0.6."""
 
 
 @compiled
@@ -31,6 +33,7 @@ def splits(indptr, subsets, supports, metric, threshold):
     whole, mask = np.empty(1024, np.int64), np.empty(1024, np.int64)
     before, after = np.empty(1024, np.int64), np.empty(1024, np.int64)
     size = 0
+    least = threshold - _ROUNDING * max(1.0, abs(threshold))
     number_of = np.empty(4, np.int64)
     for number in range(indptr.size - 1):
         length = indptr[number + 1] - indptr[number]
@@ -42,7 +45,7 @@ def splits(indptr, subsets, supports, metric, threshold):
         _number_all(indptr, subsets, number, length, number_of)
         for antecedent in range(full - 1, 0, -1):
             a, c = number_of[antecedent], number_of[full ^ antecedent]
-            if not _measured(metric, supports[number], supports[a], supports[c]) >= threshold:
+            if not _measured(metric, supports[number], supports[a], supports[c]) >= least:
                 continue
             if size == whole.size:
                 whole, mask = np.concatenate((whole, whole)), np.concatenate((mask, mask))

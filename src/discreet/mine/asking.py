@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
+from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.baskets import Baskets
-from discreet.core.errors import InputError
 from discreet.core.item_bits import ItemBits
+from discreet.core.item_names import codes_among
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 
 Names = Iterable[Any]
+
+
+@dataclass(frozen=True)
+class _Several:
+    """Several names that can be gone through more than once, since a miner may be used again."""
+
+    def admits(self, value: object) -> bool:
+        return isinstance(value, Iterable) and isinstance(value, Sized) and not isinstance(value, str | bytes)
+
+    def __str__(self) -> str:
+        return "a list of item names"
 
 
 def check_asked(
@@ -31,15 +42,22 @@ def check_asked(
         require(miner, "min_support", min_support, IntIn(1), FloatIn(0, 1, closed="right"))
     if max_length is not None:
         require(miner, "max_length", max_length, IntIn(1))
-    several = InstanceOf((Iterable,), "several item names")
     for name, value in (("include", include), ("exclude", exclude)):
-        if value is not None:
-            require(miner, name, None if isinstance(value, str | bytes) else value, several)
+        require(miner, name, value, _Several(), InstanceOf((type(None),), "None"))
 
 
 def is_count(min_support: object) -> bool:
     """Tell whether a support is a number of baskets; a float is a share."""
     return isinstance(min_support, Integral)
+
+
+def share_of(min_support: float, n: int) -> Fraction:
+    """Give a share of n baskets, exactly as it is written, in whatever precision it comes.
+
+    >>> share_of(0.3, 10), share_of(np.float32(0.3), 10), share_of(Fraction(1, 3), 10)
+    (Fraction(3, 1), Fraction(3, 1), Fraction(10, 3))
+    """
+    return Fraction(str(min_support)) * n
 
 
 def least_count(min_support: float, n: int) -> int:
@@ -52,7 +70,7 @@ def least_count(min_support: float, n: int) -> int:
     """
     if is_count(min_support):
         return int(min_support)
-    exact = Fraction(str(float(min_support))) * n
+    exact = share_of(min_support, n)
     near = round(exact)
     least = near if abs(exact - near) <= Fraction(n, 2**50) else -(-exact.numerator // exact.denominator)
     return max(least, 1)
@@ -70,19 +88,7 @@ def items_asked(names: pa.Array, include: Names | None, exclude: Names | None) -
     asked = np.ones(len(names), np.bool_)
     if include is not None:
         asked[:] = False
-        asked[_codes(names, include, "include")] = True
+        asked[codes_among(names, include, parameter="include")] = True
     if exclude is not None:
-        asked[_codes(names, exclude, "exclude")] = False
+        asked[codes_among(names, exclude, parameter="exclude")] = False
     return asked
-
-
-def _codes(names: pa.Array, wanted: Names, parameter: str) -> Any:
-    listed = list(wanted)
-    try:
-        values = pa.array(listed, names.type)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        raise InputError(f"'{parameter}' names items that are not of the baskets' kind.") from None
-    codes = pc.index_in(values, value_set=names)
-    if codes.null_count:
-        raise InputError(f"{codes.null_count} of the {len(listed)} items of '{parameter}' do not occur.")
-    return codes.to_numpy(zero_copy_only=False)

@@ -81,9 +81,9 @@ class FoundItemsets:
         """Give the sets as an Arrow array of lists of names."""
         return named_lists(self.indptr, self.codes, self.names)
 
-    def as_dict(self) -> dict[frozenset[Any], int]:
-        """Give the count of each set, by its names."""
-        return dict(zip(map(frozenset, self._names()), self.counts.tolist(), strict=True))
+    def as_dict(self) -> dict[frozenset[Any], float]:
+        """Give the count of each set, by its names; of masked sets the estimated count."""
+        return dict(zip(map(frozenset, self._names()), self._told(), strict=True))
 
     def of_length(self, k: int) -> Self:
         """Keep the sets of k items."""
@@ -108,9 +108,14 @@ class FoundItemsets:
         for start, stop in pairwise(bounds):
             yield tuple(names[code] for code in codes[start:stop])
 
-    def __iter__(self) -> Iterator[tuple[tuple[Any, ...], int]]:
-        """Go through the sets: the names, and the count."""
-        return zip(self._names(), self.counts.tolist(), strict=True)
+    def _told(self) -> list[float]:
+        """Give the counts to tell, whole ones as ints."""
+        told: list[float] = self.counts.tolist()
+        return told
+
+    def __iter__(self) -> Iterator[tuple[tuple[Any, ...], float]]:
+        """Go through the sets: the names, and the count; of masked sets the estimated count."""
+        return zip(self._names(), self._told(), strict=True)
 
     def __len__(self) -> int:
         return self.indptr.size - 1

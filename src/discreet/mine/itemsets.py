@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
+from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets import Baskets
+from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.item_bits import ItemBits
 from discreet.core.params import OneOf, require
 from discreet.mine.asking import Names, check_asked, counts_of, items_asked, least_count
@@ -72,8 +74,17 @@ class Itemsets:
         self.include = include
         self.exclude = exclude
 
-    def mine(self, baskets: Baskets | ItemBits) -> FoundItemsets:
-        """Find the sets in baskets, or in their bit columns."""
+    def mine(self, baskets: Baskets | ItemBits | GroupedBaskets | BasketRelease) -> FoundItemsets:
+        """Find the sets in baskets, in their bit columns, or in published groups.
+
+        In groups the sets of ordinary items are exact; those with a sensitive one are estimated, and marked so.
+        """
+        if isinstance(baskets, BasketRelease):
+            return self.mine(baskets.data)
+        if isinstance(baskets, GroupedBaskets):
+            from discreet.mine.grouped_itemsets import mine_grouped
+
+            return mine_grouped(self, baskets)
         require(self, "kind", self.kind, OneOf(("frequent", "closed", "maximal")))
         check_asked(
             self,

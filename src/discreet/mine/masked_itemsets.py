@@ -13,7 +13,7 @@ from discreet.core.baskets import Baskets
 from discreet.core.errors import ParameterError
 from discreet.core.item_bits import ItemBits
 from discreet.core.params import FloatIn, InstanceOf, require
-from discreet.mine.asking import Names, check_asked, counts_of, is_count, items_asked
+from discreet.mine.asking import Names, check_asked, counts_of, is_count, items_asked, share_of
 from discreet.mine.found_itemsets import FoundItemsets
 from discreet.mine.level_wise import Level, levels
 from discreet.mine.masked_support import Channel, Estimates, MayBeFrequent
@@ -41,9 +41,9 @@ class Distortion(Protocol):
 class FoundMaskedItemsets(FoundItemsets):
     """Itemsets whose support in the true baskets was estimated.
 
-    ``counts`` are those of the distorted baskets; ``estimates`` are the estimated counts of the true ones, ``errors``
-    their standard errors. ``frequent`` tells whether the estimate itself reaches the least support, or whether the
-    set only may be frequent.
+    ``counts`` are those of the distorted baskets; ``estimates`` are the estimated counts of the true ones, which
+    ``as_dict`` and a loop over the sets give too, and ``errors`` their standard errors. ``frequent`` tells whether the
+    estimate itself reaches the least support, or whether the set only may be frequent.
     """
 
     estimates: FloatArray
@@ -78,6 +78,10 @@ class FoundMaskedItemsets(FoundItemsets):
                 "ill_conditioned": self.ill_conditioned,
             }
         )
+
+    def _told(self) -> list[float]:
+        told: list[float] = self.estimates.tolist()
+        return told
 
     def _kept(self, wanted: BoolArray) -> dict[str, Any]:
         return {
@@ -179,8 +183,8 @@ class MaskedItemsets:
     def _threshold(self, n: int) -> float:
         """Give the least estimated count, a little less than the share so that an exact estimate reaches it."""
         if is_count(self.min_support):
-            return float(self.min_support)
-        return float(self.min_support) * n * (1 - 2.0**-50)
+            return float(min(self.min_support, 2**63))
+        return float(share_of(self.min_support, n)) * (1 - 2.0**-50)
 
 
 def _found(found: list[Level[Estimates]], baskets: Baskets | ItemBits) -> FoundMaskedItemsets:

@@ -8,6 +8,7 @@ from discreet.publish.apriori_anonymization import AprioriAnonymization
 from discreet.publish.cahd import Cahd
 from discreet.publish.generalization import Generalization
 from discreet.publish.incognito import Incognito
+from discreet.publish.k_variance_sketch import KVarianceSketch
 from discreet.publish.local_recoding import LocalRecoding
 from discreet.publish.mondrian import Mondrian
 from discreet.publish.optimal_lattice import OptimalLattice
@@ -28,6 +29,7 @@ __all__ = [
     "Condensation",
     "Generalization",
     "Incognito",
+    "KVarianceSketch",
     "LocalRecoding",
     "Mondrian",
     "OptimalLattice",

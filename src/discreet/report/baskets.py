@@ -11,7 +11,7 @@ from discreet.core.arrays import FloatArray
 from discreet.core.basket_release import BasketRelease
 from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.params import InstanceOf, require
-from discreet.report import charts, sections
+from discreet.report import basket_sections, charts, sections
 from discreet.report.figures import Figures, number, percent, table
 from discreet.report.markup import Markup, tag
 from discreet.report.page import whole_page
@@ -22,6 +22,7 @@ _PLACES = (
     ("groups", "Groups"),
     ("sensitive", "Sensitive items"),
     ("losses", "Losses"),
+    *basket_sections.PLACES,
     ("method", "Method"),
 )
 _MOST_ITEMS = 50
@@ -36,19 +37,20 @@ def render_baskets(release: BasketRelease) -> str:
         "main",
         sections.promise(release.guarantee, release.verdict),
         summary(release),
-        *grouped_sections(release),
+        *grouped_sections(release, figures),
+        basket_sections.risk(release),
         method(release),
         id="main",
     )
     return whole_page(main, figures, _PLACES, ok=release.verdict.ok)
 
 
-def grouped_sections(release: BasketRelease) -> tuple[Markup, ...]:
-    """Give the sections on groups, where there are any."""
+def grouped_sections(release: BasketRelease, figures: Figures) -> tuple[Markup, ...]:
+    """Give the sections on groups, or on what became of generalised items."""
     data = release.data
     if not isinstance(data, GroupedBaskets):
-        return ()
-    return groups(data), sensitive_items(data), losses(data)
+        return (basket_sections.generalised(release),)
+    return groups(data), sensitive_items(data), losses(data), *basket_sections.pictures(release, figures)
 
 
 def summary(release: BasketRelease) -> Markup:
@@ -65,6 +67,12 @@ def summary(release: BasketRelease) -> Markup:
                 f"{data.baskets.n_items:,}",
                 f"{len(data.sensitive_names):,} sensitive ones as counts per group",
             ),
+        ]
+    else:
+        tiles += [
+            ("Baskets with the rarest combination", number(verdict.worst), f"asked: {number(verdict.bound)}"),
+            ("Items published", f"{data.n_items:,}", f"of {release.original.n_items:,}"),
+            ("Loss of detail", percent(float(str(release.evidence.details["loss"]))), "of the items"),
         ]
     return tag("dl", *(sections.tile(*one) for one in tiles), class_="tiles")
 
