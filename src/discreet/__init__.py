@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from discreet.core.hierarchy import Hierarchy
     from discreet.core.release import Release
     from discreet.core.schema import Column, Role, Schema, identifier, other, quasi, sensitive
+    from discreet.core.sketches import Sketches
     from discreet.core.table import Table
     from discreet.core.verdict import Basis, Verdict
     from discreet.engines.basket_files import read_baskets, write_baskets
@@ -29,6 +30,7 @@ _HOMES = {
     "Release": "core.release",
     "Role": "core.schema",
     "Schema": "core.schema",
+    "Sketches": "core.sketches",
     "Table": "core.table",
     "Verdict": "core.verdict",
     "flat": "core.hierarchies",
@@ -58,6 +60,7 @@ __all__ = [
     "Release",
     "Role",
     "Schema",
+    "Sketches",
     "Table",
     "Verdict",
     "flat",

@@ -189,3 +189,12 @@ def test_choose_pq_does_not_take_no_baskets_for_those_of_the_sample(process, sho
     ran = process("choose-pq", shop, "--baskets", 0)
     assert ran.returncode == 2
     assert "'n_baskets' parameter" in ran.stderr
+
+
+def test_baskets_without_items_are_refused_before_anything_is_written(process, tmp_path: Path) -> None:
+    path = tmp_path / "empty.dat"
+    path.write_text("\n\n")
+    ran = process("distort", path, "--p", 0.9, "--out", tmp_path / "out.bits")
+    assert ran.returncode == 2
+    assert "nothing to distort" in ran.stderr
+    assert not (tmp_path / "out.bits").exists()

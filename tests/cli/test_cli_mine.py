@@ -122,8 +122,8 @@ def test_bit_columns_are_mined_as_they_lie(invoke, shop: Path, tmp_path: Path) -
         (["--min-support", 0], "'min_support' parameter of Itemsets must be an int in [1, inf)"),
         (["--min-support", "few"], "--min-support takes a number"),
         (["--min-support", 1, "--p", 0.5], "both probabilities"),
-        (["--min-support", 1, "--p", 0.5, "--q", 0.5], "nothing can be recovered"),
-        (["--min-support", 1, "--p", 1.5, "--q", 0.5], "p and q in [0, 1]"),
+        (["--min-support", 1, "--p", 0.5, "--q", 0.5], "nothing could be recovered"),
+        (["--min-support", 1, "--p", 1.5, "--q", 0.5], "'p' parameter of EMask must be a number in [0, 1]"),
         (["--min-support", 1, "--margin", 1], "margin is for distorted"),
         (["--min-support", 1, "--metric", "lift"], "are for rules"),
         (["--min-support", 1, "--rules", "--metric", "strength"], "'metric' parameter of rules"),
@@ -149,3 +149,14 @@ def test_rules_show_the_measure_they_are_judged_by(invoke, tmp_path: Path) -> No
     assert "conviction" in said
     assert '"beer, dark"' in said
     assert "conviction" not in invoke("mine", path, "--format", "lines", "--min-support", 1, "--rules").stdout
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv.gz", "jsonl", "parquet", "arrow"])
+def test_infinite_measures_are_written_in_every_form(invoke, shop: Path, tmp_path: Path, ending: str) -> None:
+    out = tmp_path / f"rules.{ending}"
+    result = invoke("mine", shop, "--min-support", 1, "--rules", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "inf" in result.stdout
+    if ending == "jsonl":
+        rows = [json.loads(line) for line in out.read_text().splitlines()]
+        assert {row["conviction"] for row in rows if row["confidence"] == 1} == {None}

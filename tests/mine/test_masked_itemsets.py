@@ -37,7 +37,7 @@ def test_estimates_are_those_of_the_inverse(
     rows: list[list[int]], which: tuple[float, float], margin: float
 ) -> None:
     found = MaskedItemsets(channel(*which), 1, margin=margin, max_length=4).mine(oracles.baskets_of(rows, 6))
-    for (items, count), estimate in zip(found, found.estimates, strict=True):
+    for (items, estimate), count in zip(found, found.counts, strict=True):
         assert count == sum(set(items) <= set(row) for row in rows)
         scale = 1e-9 * len(rows) / abs(which[0] + which[1] - 1) ** len(items)
         assert estimate == pytest.approx(oracles.estimate_by_inversion(rows, items, *which), abs=scale)
@@ -207,3 +207,12 @@ def test_plain_python_gets_the_estimates_not_the_distorted_counts() -> None:
     found = MaskedItemsets(channel(0.6, 0.9), 0.1).mine(baskets)
     assert [count for _, count in found] == list(found.as_dict().values()) == found.estimates.tolist()
     assert (found.estimates != found.counts).all()
+
+
+def test_an_estimate_above_all_baskets_does_not_hide_its_error() -> None:
+    rng = np.random.default_rng(5)
+    baskets = oracles.baskets_of(flip(rng.random((2000, 30)) < 0.05, 0.5, 0.55, rng), 30)
+    found = MaskedItemsets(channel(0.5, 0.55), 0.05, max_length=2).mine(baskets)
+    absurd = (found.estimates > 3 * found.n) & (found.errors < found.estimates / 2)
+    assert absurd.any()
+    assert found.ill_conditioned[absurd].all()

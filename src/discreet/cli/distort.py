@@ -56,7 +56,7 @@ def distort(
     """Report every item of the baskets in FILE with the given probabilities, and write what was reported."""
     from discreet.cli.progress import stages
     from discreet.collect import EMask
-    from discreet.core.errors import OutputError
+    from discreet.core.errors import InputError, OutputError
     from discreet.engines.basket_files import read_baskets
 
     channel = EMask(p, p if q is None else q)
@@ -66,6 +66,8 @@ def distort(
     with stages(3, quiet=quiet or as_json) as tell:
         tell("Reading")
         baskets = read_baskets(data, **reading_of(given))
+        if not baskets.n_items:
+            raise InputError(f"{data} holds no items, so there is nothing to distort.")
         tell("Distorting")
         entries = _write(channel, baskets, out, form, given["seed"], tell, overwrite=overwrite)
     _tell(_plain(channel, baskets, entries, out, given["seed"]), as_json=as_json, quiet=quiet)

@@ -117,8 +117,7 @@ def _read(data: Path, given: dict[str, Any]) -> Baskets | ItemBits | GroupedBask
 
 
 def _mined(baskets: Baskets | ItemBits | GroupedBaskets, given: dict[str, Any]) -> FoundItemsets:
-    from types import SimpleNamespace
-
+    from discreet.collect import EMask
     from discreet.core.grouped_baskets import GroupedBaskets
     from discreet.mine import Itemsets, MaskedItemsets
 
@@ -133,7 +132,7 @@ def _mined(baskets: Baskets | ItemBits | GroupedBaskets, given: dict[str, Any]) 
     support = _support(given["min_support"])
     if given["p"] is None or isinstance(baskets, GroupedBaskets):
         return Itemsets(support, kind=given["kind"] or "frequent", **asked).mine(baskets)
-    channel = SimpleNamespace(p=given["p"], q=given["q"])
+    channel = EMask(given["p"], given["q"])
     return MaskedItemsets(channel, support, margin=given["margin"] or 0.0, **asked).mine(baskets)
 
 
@@ -172,11 +171,15 @@ def _items(values: tuple[str, ...], names: pa.Array, flag: str) -> list[Any] | N
 
 
 def _write(table: pa.Table, out: Path) -> None:
-    """Write the table; text that has no lists gets them as JSON."""
+    """Write the table; text that has no lists gets them as JSON, and JSON, which has no infinity, gets null for it."""
+    from discreet.engines.packing import ending
     from discreet.engines.writing import write_frame
 
-    endings = {suffix.lower() for suffix in out.suffixes}
-    write_frame(_flat(table) if endings & {".csv", ".txt", ".tsv", ".tab"} else table, out)
+    if ending(out) in (".csv", ".txt", ".tsv", ".tab"):
+        table = _flat(table)
+    elif ending(out) in (".jsonl", ".ndjson", ".json"):
+        table = _finite(table)
+    write_frame(table, out)
 
 
 def _flat(table: pa.Table) -> pa.Table:
@@ -186,6 +189,18 @@ def _flat(table: pa.Table) -> pa.Table:
         if pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
             cells = [json.dumps(items, ensure_ascii=False) for items in table.column(place).to_pylist()]
             table = table.set_column(place, field.name, pa.array(cells, pa.string()))
+    return table
+
+
+def _finite(table: pa.Table) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):
+            column = table.column(place)
+            known = pc.if_else(pc.is_finite(column), column, pa.scalar(None, field.type))
+            table = table.set_column(place, field.name, known)
     return table
 
 
@@ -260,7 +275,7 @@ def _unsure(found: FoundItemsets) -> str:
     """Say how many estimates are not to be relied on."""
     from discreet.mine.masked_itemsets import FoundMaskedItemsets
 
-    if not isinstance(found, FoundMaskedItemsets):
+    if not isinstance(found, FoundMaskedItemsets) or not len(found):
         return ""
     only_may_be, drowned = int((~found.frequent).sum()), int(found.ill_conditioned.sum())
     return f"{only_may_be:,} only may be frequent, {drowned:,} have an error above half of their support"

@@ -51,7 +51,8 @@ def guess_attributes(
 ) -> GuessedAttributes:
     """Guess the items of records from their sketches, knowing the key and the names of all items.
 
-    Every item's value is estimated, and the largest by size are taken for held.
+    Every item's value is estimated, and the largest are taken for held; the largest by size, if there are negative
+    values.
 
     Parameters
     ----------
@@ -80,9 +81,11 @@ def guess_attributes(
         raise InputError("There is no record whose items could be guessed.")
     chosen = candidates[drawn(candidates.size, sample, random_state)]
     matrix = records.to_sparse()
+    signed = records.weights is not None and bool((records.weights < 0).any())
     areas, hits = [], []
     for batch in batches(chosen, n_items):
-        size = np.abs(sketches.take(batch).reconstruct(list(records.names), family).values)
+        found = sketches.take(batch).reconstruct(list(records.names), family).values
+        size = np.abs(found) if signed else found
         held = matrix[batch].toarray() != 0
         for sizes, true in zip(size, held, strict=True):
             ranks = _mid_ranks(sizes)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, require
 from discreet.core.rng import RandomState, generator

@@ -62,8 +62,11 @@ class FoundMaskedItemsets(FoundItemsets):
 
     @property
     def ill_conditioned(self) -> BoolArray:
-        """Where the standard error is more than half of the estimate: it is not two errors away from nothing."""
-        return ~(self.errors <= RELATIVE_ERROR * self.estimates)
+        """Where the standard error is more than half of the estimate: it is not two errors away from nothing.
+
+        An estimate above all baskets there are is taken as all of them.
+        """
+        return ~(self.errors <= RELATIVE_ERROR * np.minimum(self.estimates, self.n))
 
     @property
     def table(self) -> pa.Table:
@@ -99,7 +102,8 @@ class MaskedItemsets:
     inverse of the channel's matrix times the observed counts, and is unbiased. Each comes with its standard error.
 
     Noise grows with 1/(p + q - 1)^n, so long sets may be hopeless however many baskets there are. Where the standard
-    error is more than half of the estimate, the set is marked as ill-conditioned.
+    error is more than half of the estimate, the set is marked as ill-conditioned. Where noise drowns everything,
+    everything may be frequent: with a margin the sets then become too many to hold, and ``max_length`` must bound them.
 
     Parameters
     ----------

@@ -1,0 +1,128 @@
+"""k-variance: exact neighbours of baskets beside pynndescent and scikit-learn, the lengths, and a million records."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from measuring import PeerMissingError, fresh, highest_memory, peer
+from rows import Row, failed, faster, within
+
+K = 10
+NAME, MILLION = "T20.I4.D200K.N1K", "T20.I4.D1M.N1K"
+THREADS = 2
+NEIGHBOURS, MILLION_NEIGHBOURS, MEMORY = THREADS * 5.0, THREADS * 100.0, 1e9
+"""The CPU seconds of exact neighbours on two threads (5 s and 100 s of wall clock), and the bytes at a million."""
+LENGTHS, WHOLE, GROWTH = 2.0, THREADS * 60.0, 6.5
+FASTER = 10.0
+QUERIES = 2000
+
+
+def run() -> list[Row]:
+    """Measure neighbours, lengths and the whole method, and lay the peers beside."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "baskets.npz")
+        ours = fresh("k_variance", "neighbours", NAME, path)
+        rows = [
+            within("200K baskets, 1,000 items: exact 10 nearest, CPU", ours["cpu"], NEIGHBOURS, "s", note=_wall(ours)),
+            *_pynndescent(path, ours),
+            *_brute(path, ours),
+        ]  # fmt: skip
+    large = fresh("k_variance", "neighbours", MILLION, "")
+    rows += [
+        within("1M baskets: exact 10 nearest, CPU", large["cpu"], MILLION_NEIGHBOURS, "s", note=_wall(large)),
+        within("memory of a process that generates 1M and finds them", large["memory"], MEMORY, "B"),
+    ]
+    fifth, whole = (fresh("k_variance", "method", name) for name in (NAME, MILLION))
+    rows += [
+        within("200K: lengths after the neighbours, CPU", fifth["lengths"], LENGTHS, "s"),
+        within("1M: the whole method, partitions of 200K, CPU", whole["cpu"], WHOLE, "s", note=_wall(whole)),
+        within("from 200K to 1M, times as long (CPU)", whole["cpu"] / fifth["cpu"], GROWTH, "×"),
+    ]  # fmt: skip
+    return rows
+
+
+def _wall(found: dict[str, Any]) -> str:
+    return f"{found['wall']:.1f} s of wall clock; half of the CPU where two processors are free"
+
+
+def _pynndescent(path: str, ours: dict[str, Any]) -> list[Row]:
+    what = "beside pynndescent, CPU"
+    try:
+        theirs = peer("pynndescent_neighbours", path, K)
+    except PeerMissingError as error:
+        return [failed(what, str(error))]
+    truth = dict(zip(ours["sample"], ours["near"], strict=True))
+    pairs = zip(theirs["sample"], theirs["near"], strict=True)
+    recall = np.mean([len(set(near) & set(truth[row])) / K for row, near in pairs])
+    note = f"theirs finds {recall:.0%} of ours, which are exact"
+    return [faster(what, ours["cpu"], theirs["cpu"], FASTER, note=note)]
+
+
+def _brute(path: str, ours: dict[str, Any]) -> list[Row]:
+    theirs = peer("sklearn_neighbours", path, K, QUERIES)
+    note = f"scaled up from {QUERIES:,} of the rows"
+    return [faster("beside scikit-learn's brute force, CPU", ours["cpu"], theirs["cpu"], FASTER, note=note)]
+
+
+def neighbours(name: str, path: str) -> dict[str, Any]:
+    """Time exact neighbours; the baskets are written for the peers where a path is given."""
+    from discreet.datasets import quest
+    from discreet.kernels.exact_neighbours import Compressed, nearest
+
+    def laid(baskets: Any) -> Compressed:
+        return Compressed(baskets.indptr, baskets.items, None, baskets.n_items)
+
+    nearest(laid(quest("T20.I4.D1K.N1K", random_state=1)), K)
+    baskets = quest(name, random_state=17)
+    rows = laid(baskets)
+    taken = []
+    for _ in range(3 if path else 1):
+        wall, cpu = time.perf_counter(), time.process_time()
+        found = nearest(rows, K)
+        taken.append((time.perf_counter() - wall, time.process_time() - cpu))
+    memory = highest_memory()
+    sample = np.linspace(0, rows.n - 1, 500).astype(int)
+    if path:
+        from scipy.sparse import save_npz
+
+        save_npz(path, baskets.to_sparse())
+    return {
+        "wall": min(wall for wall, _ in taken),
+        "cpu": min(cpu for _, cpu in taken),
+        "memory": memory,
+        "sample": sample.tolist(),
+        "near": found.rows[sample].tolist(),
+    }
+
+
+def method(name: str) -> dict[str, Any]:
+    """Time the whole method, and the lengths alone once the neighbours are known."""
+    from discreet.collect import SketchFamily
+    from discreet.datasets import quest
+    from discreet.guarantees import TOLERANCE
+    from discreet.kernels.k_variance import caps_of, longest_lengths
+    from discreet.publish import KVarianceSketch
+
+    publisher = KVarianceSketch(SketchFamily("benchmark", components=100), K)
+    publisher.release(quest("T20.I4.D1K.N1K", random_state=1))
+    baskets = quest(name, random_state=17)
+    wall, cpu = time.perf_counter(), time.process_time()
+    release = publisher.release(baskets)
+    found: dict[str, Any] = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+    if not release.verdict.ok:
+        raise RuntimeError("the promise is broken")
+    near = release.evidence.arrays["neighbours"]
+    signed = np.zeros(len(baskets), np.bool_)
+    order = np.random.default_rng(0).permutation(len(baskets))
+    began = time.process_time()
+    caps = caps_of(
+        baskets.indptr, baskets.items, np.ones(baskets.items.size), baskets.n_items, near, signed=signed
+    )
+    limits = np.floor(np.minimum(caps * (1 + TOLERANCE), 100)).astype(np.int32)
+    _, passes = longest_lengths(near, limits, order, 100)
+    return {**found, "lengths": time.process_time() - began, "passes": passes}

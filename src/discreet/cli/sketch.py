@@ -1,0 +1,213 @@
+"""`discreet sketch`: publish texts or baskets as short random projections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import gather, options
+
+if TYPE_CHECKING:
+    from discreet.collect import SketchFamily
+    from discreet.core.sketch_release import SketchRelease
+
+_EPILOG = """\b
+Examples:
+  discreet sketch docs/ --delta 0.2 --key-file secret.key --out sketches
+  discreet sketch mails.csv --column body --k-variance 10 --components 200 --key-file secret.key --out sketches
+  discreet sketch shop.dat --delta 0.5 --key-file secret.key --out sketches.arrow
+
+\b
+A key: head -c 32 /dev/urandom > secret.key"""
+_FORMATS = click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"])
+
+
+@click.command(short_help="Publish texts or baskets as sketches.", epilog=_EPILOG)
+@click.argument("data", type=options.DATA)
+@click.option("--delta", type=float, help="The least variance with which a value can be estimated.")
+@click.option("--k-variance", type=int, metavar="K", help="Hide each record among so many neighbours.")
+@click.option("--components", type=int, default=128, help="The longest sketch; 128 by default.")
+@click.option(
+    "--key-file", type=options.DATA, required=True, metavar="FILE", help="The file with the secret key."
+)
+@click.option(
+    "--out", type=options.DATA, required=True, metavar="PATH", help="The folder to write, or an .arrow file."
+)
+@click.option("--column", metavar="COLUMN", help="The column of the texts, where DATA is a table.")
+@click.option(
+    "--weights",
+    type=click.Choice(["tf-idf", "counts"]),
+    help="How words count; tf-idf by default, brought to length 1.",
+)
+@click.option("--min-texts", type=int, help="Leave out words in fewer texts; 1 by default.")
+@click.option(
+    "--partition", type=int, help="k-variance: the most records among which to look; 200000 by default."
+)
+@click.option(
+    "--format", "kind", type=_FORMATS, help="The form of a file of baskets; found by itself otherwise."
+)
+@click.option("--basket", metavar="COLUMN", help="The column that names the basket, in a long table.")
+@click.option("--item", metavar="COLUMN", help="The column that names the item, in a long table.")
+@click.option("--overwrite", is_flag=True, help="Replace what is there.")
+@options.reading
+@options.telling
+def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+    """Publish the texts in the folder DATA, those in a column of it, or its baskets, as sketches."""
+    from discreet.cli.progress import stages
+    from discreet.collect import SketchFamily
+
+    _refuse_misfits(data, given)
+    family = SketchFamily(_key(given["key_file"]), given["components"])
+    with stages(3, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        rows, names, n_empty = _records(data, given)
+        tell("Sketching")
+        release = _method(family, given).release(rows, names=names)
+        tell("Writing")
+        _write(release, out, overwrite=given["overwrite"])
+    _tell(release, _plain(release, n_empty, out), as_json=as_json, quiet=quiet)
+
+
+def _refuse_misfits(data: Path, given: dict[str, Any]) -> None:
+    """Refuse options that do not fit together or to the data."""
+    if (given["delta"] is None) == (given["k_variance"] is None):
+        raise gather.mistake("Say the promise: --delta or --k-variance, one of the two.", "--delta 0.2")
+    if given["delta"] is not None and given["partition"] is not None:
+        raise gather.mistake("--partition belongs to --k-variance.", "--k-variance 10")
+    texts = data.is_dir() or given["column"] is not None
+    for name in ("weights", "min_texts"):
+        if given[name] is not None and not texts:
+            raise gather.mistake(f"--{name.replace('_', '-')} is for texts.", "--column COLUMN")
+    for name in ("kind", "basket", "item"):
+        if given[name] is not None and texts:
+            flag = "format" if name == "kind" else name
+            raise gather.mistake(f"--{flag} is for baskets, and these are texts.")
+    if data.is_dir() and given["column"] is not None:
+        raise gather.mistake("--column is for a table, and this is a folder.")
+
+
+def _key(path: Path) -> bytes:
+    """Read the key: the bytes of the file, without line ends at its end."""
+    from discreet.core.errors import InputError
+
+    try:
+        key = path.read_bytes().rstrip(b"\r\n")
+    except OSError:
+        raise InputError(f"The key file cannot be read: {path}.") from None
+    if not key:
+        raise InputError(f"The key file is empty: {path}.")
+    return key
+
+
+def _records(data: Path, given: dict[str, Any]) -> tuple[Any, Any, int]:
+    """Read texts or baskets; gives the rows, the names of their columns, and how many empty records were dropped."""
+    import numpy as np
+
+    from discreet.engines.basket_files import read_baskets
+
+    if not data.is_dir() and given["column"] is None:
+        baskets = read_baskets(data, format=given["kind"], basket=given["basket"], item=given["item"])
+        held = np.flatnonzero(baskets.lengths)
+        return baskets.take(held), None, len(baskets) - held.size
+    from discreet.datasets import text_rows
+
+    found = text_rows(
+        data if data.is_dir() else _frame(data, given),
+        column=given["column"],
+        weights=given["weights"] or "tf-idf",
+        min_texts=1 if given["min_texts"] is None else given["min_texts"],
+        encoding=(given["encoding"] or "utf-8") if data.is_dir() else "utf-8",
+    )
+    return found.filled().rows, found.names, int(found.empty.sum())
+
+
+def _frame(data: Path, given: dict[str, Any]) -> Any:
+    from discreet.engines.files import read
+    from discreet.job.plain import reading_from
+
+    told = gather.reading(given)
+    told["text"] = [*told.get("text", []), given["column"]]
+    return read(data, **reading_from(told))
+
+
+def _method(family: SketchFamily, given: dict[str, Any]) -> Any:
+    if given["delta"] is not None:
+        from discreet.collect import DeltaSketch
+
+        return DeltaSketch(family, given["delta"])
+    from discreet.publish import KVarianceSketch
+    from discreet.publish.k_variance_sketch import PARTITION
+
+    partition = PARTITION if given["partition"] is None else given["partition"]
+    return KVarianceSketch(family, given["k_variance"], partition=partition)
+
+
+def _write(release: SketchRelease, out: Path, *, overwrite: bool) -> None:
+    """Write a folder, or the sketches alone where the name is that of an Arrow file."""
+    from discreet.core.errors import PromiseBrokenError
+
+    if out.suffix != ".arrow":
+        release.write(out, overwrite=overwrite)
+        return
+    if not release.verdict.ok:
+        raise PromiseBrokenError(
+            f"The sketches do not keep the promise, so nothing was written. {release.verdict}"
+        )
+    release.sketches.save(out, overwrite=overwrite)
+
+
+def _plain(release: SketchRelease, n_empty: int, out: Path) -> dict[str, Any]:
+    import numpy as np
+
+    lengths = release.sketches.lengths
+    shares = np.percentile(lengths, [0, 25, 50, 75, 100]).tolist()
+    return {
+        "command": "sketch",
+        "ok": release.verdict.ok,
+        "promise": release.guarantee.describe(),
+        "verdict": release.verdict.to_dict(),
+        "records": {
+            "in": release.evidence.n_rows + n_empty,
+            "empty": n_empty,
+            "suppressed": release.evidence.suppressed,
+            "out": len(release.sketches),
+        },
+        "lengths": dict(zip(("least", "quarter", "median", "three_quarters", "most"), shares, strict=True)),
+        "details": dict(release.evidence.details),
+        "family": release.sketches.family,
+        "written": str(out),
+    }
+
+
+def _tell(release: SketchRelease, plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli.telling import tell_json, tell_lines, verdict_lines
+
+    if as_json:
+        tell_json(plain)
+    elif not quiet:
+        records, lengths = plain["records"], plain["lengths"]
+        empty = f", {records['empty']:,} empty and dropped" if records["empty"] else ""
+        told = f"{records['suppressed']:,} suppressed, {records['out']:,} published"
+        span = f"{lengths['least']:.0f} to {lengths['most']:.0f} components"
+        tell_lines(
+            [
+                *verdict_lines(release.verdict),
+                ("", "by construction: from the lengths, and what is kept of the records"),
+                ("records", f"{records['in']:,}{empty}, {told}"),
+                ("lengths", f"{span}, the median {lengths['median']:g}"),
+                *_near(plain["details"]),
+                ("written", plain["written"]),
+                ("next", "keep the key secret: whoever has it can estimate what the records hold"),
+            ]
+        )
+
+
+def _near(details: dict[str, Any]) -> list[tuple[str, str]]:
+    """Say how neighbours were found, where it matters."""
+    if "neighbours" not in details:
+        return []
+    if details["neighbours"] == "exact":
+        return [("near", "exact nearest neighbours")]
+    return [("near", f"neighbours inside {details['partitions']} partitions, a stand-in for the true ones")]

@@ -1,0 +1,280 @@
+"""Sketches: published random projections, each as long as its record allows, and what can be estimated from them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.errors import InputError
+from discreet.core.late import late
+from discreet.core.params import IntIn, require
+
+
+class Signs(Protocol):
+    """What knows the signs of items, such as a SketchFamily."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells keys apart."""
+        ...
+
+    @property
+    def components(self) -> int:
+        """The longest sketch there is."""
+        ...
+
+    def signs(self, names: Iterable[Any], *, length: int | None = None) -> NDArray[np.uint64]:
+        """Tabulate the signs of items, in bits."""
+        ...
+
+
+class Estimates(NamedTuple):
+    """Estimated values and their estimated standard errors, a row for each record and a column for each item."""
+
+    values: FloatArray
+    standard_errors: FloatArray
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Sketches:
+    """Sketches of records, of unequal lengths.
+
+    Sketch i is ``values[indptr[i]:indptr[i + 1]]``. A function of several sketches uses the components that all of
+    them have. Where there are none (a record that was suppressed), the answer is NaN. Sketches made with different
+    keys cannot be compared with each other, and are refused.
+
+    Parameters
+    ----------
+    values, indptr
+        The components of all sketches, and where each begins and the last ends. Those of records of ones are whole
+        numbers of two bytes, all others floats; estimates are floats always.
+    family
+        The fingerprint of the key they were made with.
+
+    Examples
+    --------
+    >>> both = Sketches(np.array([1.0, -1, 3, 1, 1]), np.array([0, 3, 5]), "a key's fingerprint")
+    >>> both
+    Sketches(2 records, 2 to 3 components)
+    >>> both.dot().tolist()
+    [[3.6666666666666665, 0.0], [0.0, 1.0]]
+    >>> both.centroid().dense().tolist()
+    [[1.0, 0.0, 3.0]]
+    """
+
+    values: FloatArray | NDArray[np.int16]
+    indptr: IntArray
+    family: str
+
+    def __post_init__(self) -> None:
+        small = np.asarray(self.values).dtype == np.int16
+        values = np.ascontiguousarray(self.values, np.int16 if small else np.float64)
+        indptr = np.ascontiguousarray(self.indptr, np.int64)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "indptr", indptr)
+        whole = values.ndim == indptr.ndim == 1 and indptr.size > 0 and indptr[0] == 0
+        if not whole or indptr[-1] != values.size or (np.diff(indptr) < 0).any():
+            raise InputError("The bounds of the sketches do not fit their components.")
+        if not small and not np.isfinite(values).all():
+            raise InputError("Some components of the sketches are NaN or infinite.")
+
+    @classmethod
+    def from_dense(cls, array: ArrayLike, *, family: str = "", lengths: ArrayLike | None = None) -> Sketches:
+        """Take sketches from the rows of an array: all of its width, or of the lengths given."""
+        rows = np.asarray(array, np.float64)
+        if rows.ndim != 2:
+            raise InputError(f"An array of sketches has 2 dimensions; this one has {rows.ndim}.")
+        n, width = rows.shape
+        wanted = np.full(n, width) if lengths is None else np.asarray(lengths, np.int64)
+        if wanted.shape != (n,) or (wanted < 0).any() or (wanted > width).any():
+            raise InputError(
+                f"'lengths' must be a whole number in [0, {width}] for each of the {n} sketches."
+            )
+        return cls(rows[np.arange(width) < wanted[:, None]], _bounds(wanted), family)
+
+    @cached_property
+    def lengths(self) -> IntArray:
+        """The number of components of each sketch."""
+        return np.diff(self.indptr)
+
+    @property
+    def longest(self) -> int:
+        """The number of components of the longest sketch."""
+        return int(self.lengths.max(initial=0))
+
+    @property
+    def suppressed(self) -> BoolArray:
+        """Which records have no component at all."""
+        return np.asarray(self.lengths == 0)
+
+    def squared_norm(self) -> FloatArray:
+        """Estimate the squared length of every record: the mean of its squared components."""
+        held = self.lengths > 0
+        squares = np.square(self.values, dtype=np.float64)
+        found = np.full(len(self), np.nan)
+        if held.any():
+            found[held] = np.add.reduceat(squares, self.indptr[:-1][held]) / self.lengths[held]
+        return found
+
+    def dot(self, other: Sketches | None = None, *, paired: bool = False) -> FloatArray:
+        """Estimate dot products: of every record with every other one, or in pairs.
+
+        Parameters
+        ----------
+        other
+            The sketches to compare with; by default these themselves.
+        paired
+            Whether record i is compared with record i alone; a single sketch on either side is compared with each.
+            Otherwise the answer is a matrix.
+        """
+        return self._compared("dot", other, paired)
+
+    def squared_distance(self, other: Sketches | None = None, *, paired: bool = False) -> FloatArray:
+        """Estimate squared distances, as :meth:`dot` does dot products: the mean of the squared differences."""
+        return self._compared("squared distance", other, paired)
+
+    def cosine(self, other: Sketches | None = None, *, paired: bool = False) -> FloatArray:
+        """Estimate cosines, as :meth:`dot` does dot products; both lengths come from the common components too.
+
+        Where either is zero, the answer is 0.
+        """
+        return self._compared("cosine", other, paired)
+
+    def centroid(self) -> Sketches:
+        """Give the sketch of the mean record: each component averaged over the records that have it."""
+        return self.centroids(np.zeros(len(self), np.int64), n=1)
+
+    def centroids(self, labels: ArrayLike, *, n: int) -> Sketches:
+        """Give the sketch of the mean record of each of n groups; a group without components has none."""
+        from discreet.kernels.sketch_distances import component_sums
+
+        require(self, "n", n, IntIn(0))
+        given = np.asarray(labels)
+        if given.shape != (len(self),) or given.dtype.kind not in "iu":
+            raise InputError(f"'labels' must be a whole number for each of the {len(self)} sketches.")
+        if given.size and (given.min() < 0 or given.max() >= n):
+            raise InputError(f"The 'labels' must lie in [0, {n - 1}].")
+        sums, counts = component_sums(self.values, self.indptr, given.astype(np.int64), n, self.longest)
+        means = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
+        return Sketches.from_dense(means, family=self.family, lengths=(counts > 0).sum(axis=1))
+
+    def reconstruct(self, items: Sequence[Any], family: Signs) -> Estimates:
+        """Estimate the values of chosen items in every record, with standard errors.
+
+        The estimates are unbiased; the variance of one is (‖X‖² − x²)/m for a sketch of m components, and its
+        standard error is estimated from the spread of the components. A single component shows no spread: its
+        standard error is NaN.
+
+        Parameters
+        ----------
+        items
+            The names of the items.
+        family
+            The family that made the sketches, which knows the signs.
+        """
+        from discreet.kernels.signs import expand
+
+        self.require_family(family.fingerprint)
+        if self.longest > family.components:
+            raise InputError(
+                f"The sketches have up to {self.longest} components, the family only {family.components}."
+            )
+        signs = expand(family.signs(items, length=self.longest), 0, self.longest)
+        lengths = self.lengths[:, None].astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = (self.dense() @ signs.T.astype(np.float64)) / lengths
+            spread = np.maximum(self.squared_norm()[:, None] - values**2, 0.0)
+            errors = np.where(lengths > 1, np.sqrt(spread / (lengths - 1)), np.nan)
+        return Estimates(values, errors)
+
+    def dense(self) -> FloatArray:
+        """Give a matrix with a row for each sketch; beyond its length stand zeros."""
+        matrix = np.zeros((len(self), self.longest))
+        matrix[np.arange(self.longest) < self.lengths[:, None]] = self.values
+        return matrix
+
+    def take(self, records: ArrayLike | slice) -> Sketches:
+        """Keep some sketches, by number in the order given or by one truth value each."""
+        chosen = np.arange(len(self))[records if isinstance(records, slice) else np.asarray(records)]
+        lengths = self.lengths[chosen]
+        bounds = _bounds(lengths)
+        place = np.arange(bounds[-1]) - np.repeat(bounds[:-1] - self.indptr[:-1][chosen], lengths)
+        return Sketches(self.values[place], bounds, self.family)
+
+    def shortened(self, lengths: ArrayLike) -> Sketches:
+        """Cut every sketch to a length, one for all or one for each; those that are shorter stay as they are."""
+        wanted = np.minimum(self.lengths, np.maximum(np.broadcast_to(lengths, (len(self),)), 0))
+        bounds = _bounds(wanted)
+        place = np.arange(bounds[-1]) - np.repeat(bounds[:-1] - self.indptr[:-1], wanted)
+        return Sketches(self.values[place], bounds, self.family)
+
+    @staticmethod
+    def concat(parts: Sequence[Sketches]) -> Sketches:
+        """Put sketches of the same family one after the other."""
+        if not parts:
+            raise InputError("There are no sketches to put together.")
+        for part in parts:
+            parts[0].require_family(part.family)
+        bounds = _bounds(np.concatenate([part.lengths for part in parts]))
+        return Sketches(np.concatenate([part.values for part in parts]), bounds, parts[0].family)
+
+    def to_arrow(self) -> pa.Table:
+        """Give an Arrow table with a column ``sketch`` of lists of components."""
+        return pa.table(
+            {"sketch": pa.LargeListArray.from_arrays(pa.array(self.indptr), pa.array(self.values))}
+        )
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the sketches to a file, all or nothing."""
+        written: Path = late("write sketches")(self, path, overwrite=overwrite)
+        return written
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Sketches:
+        """Read sketches from a file that :meth:`save` wrote."""
+        read: Sketches = late("read sketches")(path)
+        return read
+
+    def equals(self, other: Sketches) -> bool:
+        """Tell whether the other sketches are the same ones, in the same order and with the same key."""
+        return (
+            self.family == other.family
+            and np.array_equal(self.indptr, other.indptr)
+            and np.array_equal(self.values, other.values)
+        )
+
+    def require_family(self, family: str) -> None:
+        """Refuse sketches or signs of another key."""
+        if family != self.family:
+            raise InputError("The sketches were made with different keys; they cannot be compared.")
+
+    def __len__(self) -> int:
+        return self.indptr.size - 1
+
+    def __repr__(self) -> str:
+        shortest = int(self.lengths.min(initial=self.longest))
+        return f"Sketches({len(self)} records, {shortest} to {self.longest} components)"
+
+    def _compared(self, kind: str, other: Sketches | None, paired: bool) -> FloatArray:
+        from discreet.kernels.sketch_distances import compare_all, compare_pairs
+
+        against = self if other is None else other
+        self.require_family(against.family)
+        if not paired:
+            return compare_all(self.values, self.indptr, against.values, against.indptr, kind)
+        if len(self) != len(against) and 1 not in (len(self), len(against)):
+            raise InputError(f"{len(self)} sketches cannot be compared in pairs with {len(against)}.")
+        return compare_pairs(self.values, self.indptr, against.values, against.indptr, kind)
+
+
+def _bounds(lengths: IntArray) -> IntArray:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

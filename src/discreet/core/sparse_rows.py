@@ -1,0 +1,215 @@
+"""SparseRows: records as compressed rows of weighted items, whatever they came as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.baskets import Baskets
+from discreet.core.errors import InputError, ParameterError
+
+SMALLEST, LARGEST = 2.0**-500, 2.0**500
+"""The sizes that the largest value of a record may have, so that squares neither vanish nor overflow."""
+_MOST_MARKED = 1 << 24
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SparseRows:
+    """Records with a value for some items and zero for all others.
+
+    Record t holds the items ``items[indptr[t]:indptr[t + 1]]``, each once, with the values at the same places of
+    ``weights``, none of them zero; without weights every value is 1. The name of item i is ``names[i]``. Columns of a
+    matrix that hold nothing but zeros are left out.
+
+    Examples
+    --------
+    >>> rows = SparseRows.of([{"tea": 2, "milk": 1}, {"milk": 0.5}, {}])
+    >>> rows
+    SparseRows(3 records, 2 items, 3 entries)
+    >>> rows.squared_norms.tolist(), rows.largest.tolist()
+    ([5.0, 0.25, 0.0], [2.0, 0.5, 0.0])
+    """
+
+    indptr: IntArray
+    items: CodeArray
+    weights: FloatArray | None
+    names: Sequence[Any]
+
+    @classmethod
+    def of(cls, rows: Any, *, names: Iterable[Any] | None = None) -> SparseRows:
+        """Take records of any kind.
+
+        Parameters
+        ----------
+        rows
+            A scipy sparse matrix or array (what scikit-learn's vectorisers give), ``Baskets``, a sequence of mappings
+            from names to values, an array with a column for each item, or ``SparseRows``.
+        names
+            The names of the columns of a matrix or an array; by default their numbers, from 0.
+        """
+        if isinstance(rows, cls):
+            return rows
+        matrix = hasattr(rows, "tocsr") or isinstance(rows, np.ndarray)
+        if names is not None and not matrix:
+            raise ParameterError(
+                "The 'names' parameter is for the columns of a matrix; these records name their items."
+            )
+        if isinstance(rows, Baskets):
+            return cls(rows.indptr, rows.items, None, rows.names.to_pylist())
+        return _from_matrix(rows, names) if matrix else _from_records(rows)
+
+    @property
+    def binary(self) -> bool:
+        """Whether every value is 1."""
+        return self.weights is None or bool((self.weights == 1).all())
+
+    @cached_property
+    def lengths(self) -> IntArray:
+        """The number of items of each record."""
+        return np.diff(self.indptr)
+
+    @cached_property
+    def squared_norms(self) -> FloatArray:
+        """The sum of the squares of each record's values."""
+        if self.weights is None:
+            return self.lengths.astype(np.float64)
+        return self._reduced(np.add, self.weights**2)
+
+    @cached_property
+    def largest(self) -> FloatArray:
+        """The largest value of each record, by size; 0 where it has none."""
+        if self.weights is None:
+            return (self.lengths > 0).astype(np.float64)
+        return self._reduced(np.maximum, np.abs(self.weights))
+
+    @cached_property
+    def spare(self) -> FloatArray:
+        """The sum of the squares of each record's values but the largest: what hides that one in a sketch."""
+        from discreet.kernels.exact_sums import spare_squares
+
+        if self.weights is None:
+            return np.maximum(self.lengths - 1, 0).astype(np.float64)
+        return spare_squares(self.indptr, self.weights)
+
+    def take(self, records: IntArray) -> SparseRows:
+        """Keep some records, in the order given; all names stay."""
+        lengths = self.lengths[records]
+        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        place = np.arange(indptr[-1]) - np.repeat(indptr[:-1] - self.indptr[:-1][records], lengths)
+        return SparseRows(
+            indptr, self.items[place], None if self.weights is None else self.weights[place], self.names
+        )
+
+    def to_sparse(self) -> Any:
+        """Give a scipy CSR array: a row for each record, a column for each item."""
+        from scipy.sparse import csr_array
+
+        weights = np.ones(self.items.size) if self.weights is None else self.weights
+        return csr_array((weights, self.items, self.indptr), shape=(len(self), len(self.names)))
+
+    def __len__(self) -> int:
+        return self.indptr.size - 1
+
+    def __repr__(self) -> str:
+        return f"SparseRows({len(self)} records, {len(self.names)} items, {self.items.size} entries)"
+
+    def _reduced(self, join: np.ufunc, entries: FloatArray) -> FloatArray:
+        found = np.zeros(len(self))
+        held = self.lengths > 0
+        if held.any():
+            found[held] = join.reduceat(entries, self.indptr[:-1][held])
+        return found
+
+
+def _from_matrix(rows: Any, names: Iterable[Any] | None) -> SparseRows:
+    """Take a matrix; what it holds twice is added up, and zeros are dropped."""
+    from scipy.sparse import csr_array
+
+    if isinstance(rows, np.ndarray) and rows.ndim != 2:
+        raise InputError(
+            f"An array of records has 2 dimensions, a column for each item; this one has {rows.ndim}."
+        )
+    if rows.dtype.kind not in "biuf":
+        raise InputError(f"The records hold {rows.dtype} and not numbers.")
+    matrix = csr_array(rows)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return _compressed(matrix, names)
+
+
+def _compressed(matrix: Any, names: Iterable[Any] | None) -> SparseRows:
+    """Check the values of a matrix, drop zeros, and number the columns that hold something."""
+    from discreet.kernels.exact_sums import inspect
+
+    weights = np.asarray(matrix.data, np.float64)
+    indptr, columns = np.asarray(matrix.indptr, np.int64), np.asarray(matrix.indices)
+    n_columns = matrix.shape[1]
+    marked = np.zeros(n_columns if n_columns <= _MOST_MARKED else 0, np.bool_)
+    zeros, others, bad, beyond = inspect(indptr, columns, weights, marked, SMALLEST, LARGEST)
+    _refuse(bad, beyond)
+    if zeros:
+        held = weights != 0
+        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])[indptr]
+        columns, weights = columns[held], weights[held]
+    if not marked.size:
+        used, items = np.unique(columns, return_inverse=True)
+    elif marked.all():
+        used, items = np.arange(n_columns), columns
+    else:
+        used = np.flatnonzero(marked)
+        items = (np.cumsum(marked, dtype=np.int32) - np.int32(1))[columns]
+    named = _named(used, names, n_columns)
+    return SparseRows(indptr, items.astype(np.int32, copy=False), weights if others > zeros else None, named)
+
+
+def _named(used: IntArray, names: Iterable[Any] | None, n_columns: int) -> list[Any]:
+    if names is None:
+        return list(used.tolist())
+    given = list(names)
+    if len(given) != n_columns:
+        raise InputError(f"{len(given)} names are given for {n_columns} columns.")
+    if len(set(given)) < len(given):
+        raise InputError("Several columns have the same name.")
+    return [given[column] for column in used]
+
+
+def _from_records(records: Any) -> SparseRows:
+    """Take mappings from names to values, in any order of names."""
+    if isinstance(records, Mapping) or not isinstance(records, Iterable) or isinstance(records, str | bytes):
+        raise InputError("Records must be a sparse matrix, Baskets, an array or a sequence of mappings.")
+    place: dict[Any, int] = {}
+    bounds, items, weights = [0], [], []
+    for record in records:
+        if not isinstance(record, Mapping):
+            raise InputError("Records must be a sparse matrix, Baskets, an array or a sequence of mappings.")
+        for name, value in record.items():
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                raise InputError(f"Record {len(bounds) - 1} holds a value that is no number.") from None
+            if number != 0:
+                items.append(place.setdefault(name, len(place)))
+                weights.append(number)
+        bounds.append(len(items))
+    indptr = np.array(bounds, np.int64)
+    rows = SparseRows(indptr, np.array(items, np.int32), np.array(weights, np.float64), list(place))
+    bad = int((~np.isfinite(rows.weights)).sum()) if rows.weights is not None else 0
+    largest = rows.largest[rows.lengths > 0]
+    _refuse(bad, int(((largest < SMALLEST) | (largest > LARGEST)).sum()))
+    return rows
+
+
+def _refuse(bad: int, beyond: int) -> None:
+    if bad:
+        raise InputError(f"{bad} values of the records are NaN or infinite; fill or drop them first.")
+    if beyond:
+        raise InputError(
+            f"{beyond} records have values so small or so large that their squares vanish or overflow; "
+            "scale them first."
+        )

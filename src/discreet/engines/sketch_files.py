@@ -1,0 +1,109 @@
+"""Sketch files: sketches of unequal lengths in an Arrow file, with the fingerprint of their key and a checksum."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.errors import InputError, OutputError
+from discreet.core.sketch_release import SketchRelease
+from discreet.core.sketches import Sketches
+from discreet.engines.files import reason, require_file
+from discreet.engines.writing import atomic_file, atomic_folder
+
+VERSION = 1
+_MARK = b"discreet.sketches"
+_FAMILY = b"discreet.family"
+_SUM = b"discreet.checksum"
+
+
+def write_sketches(sketches: Sketches, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    """Write sketches to an Arrow file, all or nothing, and give its path.
+
+    Any reader of Arrow files shows a column ``sketch`` of lists. What tells the version, the fingerprint of the key
+    (not the key) and a checksum is in the metadata.
+    """
+    target = Path(path)
+    if target.exists() and not overwrite:
+        raise OutputError(f"{target} is there already; name a new file, or allow overwriting.")
+    table = sketches.to_arrow()
+    told = {_MARK: str(VERSION), _FAMILY: sketches.family, _SUM: str(_checksum(sketches))}
+    table = table.replace_schema_metadata(told)
+    with (
+        atomic_file(target) as temporary,
+        pa.OSFile(str(temporary), "wb") as sink,
+        pa.ipc.new_file(sink, table.schema) as writer,
+    ):
+        writer.write_table(table)
+    return target
+
+
+def write_sketch_release(release: SketchRelease, folder: Path, *, overwrite: bool = False) -> Path:
+    """Write the sketches and what may be told of how they were made into a new folder, all or nothing."""
+    evidence = release.evidence
+    told = {
+        "discreet": version("discreet"),
+        "guarantee": release.guarantee.to_dict(),
+        "promise": release.guarantee.describe(),
+        "verdict": release.verdict.to_dict(),
+        "recipe": dict(release.recipe),
+        "family": release.sketches.family,
+        "records": {"published": len(release.sketches), "suppressed": evidence.suppressed},
+    }
+    with atomic_folder(folder, overwrite=overwrite) as temporary:
+        write_sketches(release.sketches, temporary / "sketches.arrow")
+        (temporary / "release.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    return Path(folder)
+
+
+def read_sketches(path: str | os.PathLike[str]) -> Sketches:
+    """Read sketches from a file; one that is cut short, damaged or of another version is refused."""
+    source = Path(path)
+    try:
+        require_file(source)
+        with pa.OSFile(str(source), "rb") as stream:
+            table = pa.ipc.open_file(stream).read_all()
+    except OSError as error:
+        raise InputError(f"{source} cannot be read: {reason(error)}.") from None
+    except pa.ArrowException:
+        raise InputError(f"{source} is no file of sketches, or one that is cut short or damaged.") from None
+    told = table.schema.metadata or {}
+    if _MARK not in told or table.column_names != ["sketch"]:
+        raise InputError(f"{source} is an Arrow file, but none of sketches.")
+    if told[_MARK] != str(VERSION).encode():
+        shown = told[_MARK].decode(errors="replace")
+        raise InputError(f"{source} holds sketches of version {shown}; only version {VERSION} can be read.")
+    return _sketches(table, told, source)
+
+
+def _sketches(table: pa.Table, told: dict[bytes, bytes], source: Path) -> Sketches:
+    column = table.column("sketch")
+    lists = column.chunks if column.num_chunks else [pa.array([], column.type)]
+    try:
+        parts = [
+            Sketches(
+                chunk.flatten().to_numpy(zero_copy_only=False),
+                np.asarray(chunk.offsets) - chunk.offsets[0].as_py(),
+                told.get(_FAMILY, b"").decode(),
+            )
+            for chunk in lists
+        ]
+        sketches = Sketches.concat(parts)
+        fits = str(_checksum(sketches)).encode() == told.get(_SUM)
+    except (InputError, AttributeError, ValueError, pa.ArrowException):
+        fits = False
+    if not fits:
+        raise InputError(f"{source} is a file of sketches that is damaged: its checksum does not fit.")
+    return sketches
+
+
+def _checksum(sketches: Sketches) -> int:
+    lengths = np.ascontiguousarray(sketches.lengths, "<i8")
+    values = np.ascontiguousarray(sketches.values, sketches.values.dtype.newbyteorder("<"))
+    return zlib.crc32(values.data, zlib.crc32(lengths.data, zlib.crc32(sketches.family.encode())))

@@ -1,0 +1,169 @@
+"""Pictures of the randomisation experiment: shapes, accuracy against privacy, information loss as n grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.core.arrays import FloatArray
+from discreet.experiments.randomization_runs import (
+    FUNCTIONS,
+    ORIGINAL,
+    RANDOMISED,
+    Accuracies,
+    Losses,
+    Pictured,
+)
+from discreet.report.pictures import BLUE, INK, OCHRE, STONE, TEAL, finished, standing
+
+_LINES = {"original": INK, "randomised": OCHRE, "reconstructed": TEAL}
+_TREES = {ORIGINAL: INK, "Local": TEAL, "ByClass": BLUE, "Global": STONE, RANDOMISED: OCHRE}
+_METHODS = {"bayes": ("Bayes", OCHRE), "em": ("EM", TEAL)}
+
+
+def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
+    """Draw original, randomised and reconstructed densities, a panel for each noise and privacy."""
+    import altair as alt
+
+    rows = []
+    for one in found:
+        where = _where(one)
+        rows += _steps(where, "original", one.truth.edges, one.truth.shares)
+        rows += _steps(where, "randomised", one.noisy.edges, one.noisy.counts / one.noisy.n)
+        rows += _steps(where, "reconstructed", one.found.edges, one.found.shares)
+    order = [_where(one) for one in found]
+    scale = alt.Scale(domain=list(_LINES), range=list(_LINES.values()))
+    base = (
+        standing(rows)
+        .mark_line(interpolate="step-after", strokeWidth=1.8)
+        .encode(
+            x=alt.X(
+                "at:Q", title=None, scale=alt.Scale(domain=[-0.6, 1.6], clamp=True), axis=alt.Axis(grid=False)
+            ),
+            y=alt.Y("height:Q", title="density"),
+            color=alt.Color("what:N", title=None, scale=scale, legend=alt.Legend(orient="bottom")),
+            strokeDash=alt.StrokeDash(
+                "what:N",
+                scale=alt.Scale(domain=list(_LINES), range=[[5, 3], [1, 0], [1, 0]]),
+                legend=None,
+            ),
+            facet=alt.Facet("where:N", title=None, sort=order, columns=2, spacing=24),
+        )
+        .properties(width=330, height=170)
+    )
+    told = f"The {shape}: true, noisy and reconstructed densities under uniform and Gaussian noise."
+    subtitle = f"{found[0].found.n:,} values on {found[0].found.shares.size} intervals"
+    return finished(base, title=shape.capitalize(), subtitle=subtitle, told=told)
+
+
+def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
+    """Draw accuracy against privacy, a panel for each function, with the range over the seeds."""
+    import altair as alt
+
+    rows: list[dict[str, Any]] = [
+        {
+            "function": FUNCTIONS[one.function],
+            "privacy": round(100 * one.privacy),
+            "what": what,
+            "mean": round(float(np.mean(one.of[what])), 2),
+            "low": round(min(one.of[what]), 2),
+            "high": round(max(one.of[what]), 2),
+        }
+        for one in found
+        for what in _TREES
+    ]
+    base = standing(rows).encode(
+        x=alt.X(
+            "privacy:Q",
+            title="privacy, %",
+            scale=alt.Scale(nice=False, padding=8),
+            axis=alt.Axis(values=sorted({row["privacy"] for row in rows}), grid=False),
+        ),
+        color=alt.Color(
+            "what:N",
+            title=None,
+            scale=alt.Scale(domain=list(_TREES), range=list(_TREES.values())),
+            legend=alt.Legend(orient="bottom", symbolOpacity=1),
+        ),
+    )
+    y = {"title": "accuracy, %", "scale": alt.Scale(zero=False)}
+    layers = alt.layer(
+        base.mark_area(opacity=0.13).encode(y=alt.Y("low:Q", **y), y2="high:Q"),
+        base.mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2).encode(
+            y=alt.Y("mean:Q", **y),
+            strokeDash=alt.condition("datum.what == 'ByClass'", alt.value([5, 4]), alt.value([1, 0])),
+            tooltip=["function:N", "what:N", "privacy:Q", "mean:Q", "low:Q", "high:Q"],
+        ),
+    ).properties(width=230, height=190)
+    panels = layers.facet(
+        facet=alt.Facet("function:N", title=None, sort=list(FUNCTIONS.values())), columns=3, spacing=26
+    )
+    told = f"Accuracy against privacy under {noise} noise, for five functions and five ways to learn."
+    return finished(
+        panels,
+        title=f"Accuracy against privacy, {noise} noise",
+        subtitle="line: mean over the seeds; band: their range",
+        told=told,
+    )
+
+
+def information_loss(intervals: int, found: Sequence[Losses]) -> dict[str, Any]:
+    """Draw the information loss of Bayes and EM as the number of values grows."""
+    import altair as alt
+
+    rows: list[dict[str, Any]] = [
+        {
+            "where": f"{one.shape}, {one.noise} noise",
+            "n": one.n,
+            "what": _METHODS[one.method][0],
+            "mean": round(float(np.mean(one.values)), 5),
+            "low": round(min(one.values), 5),
+            "high": round(max(one.values), 5),
+        }
+        for one in found
+    ]
+    base = standing(rows).encode(
+        x=alt.X(
+            "n:Q",
+            title="values",
+            scale=alt.Scale(type="log", nice=False, padding=8),
+            axis=alt.Axis(values=sorted({row["n"] for row in rows}), grid=False, format="~s"),
+        ),
+        color=alt.Color(
+            "what:N",
+            title=None,
+            scale=alt.Scale(
+                domain=[word for word, _ in _METHODS.values()],
+                range=[colour for _, colour in _METHODS.values()],
+            ),
+            legend=alt.Legend(orient="bottom", symbolOpacity=1),
+        ),
+    )
+    y = {"title": "information loss"}
+    layers = alt.layer(
+        base.mark_area(opacity=0.13).encode(y=alt.Y("low:Q", **y), y2="high:Q"),
+        base.mark_line(point=alt.OverlayMarkDef(size=40), strokeWidth=2).encode(y=alt.Y("mean:Q", **y)),
+    ).properties(width=300, height=170)
+    order = list(dict.fromkeys(row["where"] for row in rows))
+    panels = layers.facet(facet=alt.Facet("where:N", title=None, sort=order), columns=2, spacing=26)
+    return finished(
+        panels,
+        title=f"Bayes and EM on {intervals} intervals",
+        subtitle="half the L1 distance from the truth; line: mean over the seeds; band: their range",
+        told="Information loss of Bayes and EM as the number of values grows.",
+    )
+
+
+def _where(one: Pictured) -> str:
+    return f"{one.noise} noise, {100 * one.privacy:.0f} % privacy"
+
+
+def _steps(where: str, what: str, edges: FloatArray, shares: FloatArray) -> list[dict[str, Any]]:
+    heights = np.append(shares / np.diff(edges), 0.0)
+    lines = [(edges[0], 0.0), *zip(edges, heights, strict=True)]
+    return [
+        {"where": where, "what": what, "at": round(float(at), 4), "height": round(float(height), 4)}
+        for at, height in lines
+    ]

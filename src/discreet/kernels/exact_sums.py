@@ -1,0 +1,101 @@
+"""Values on a grid: rounded just so much that their sums are exact, in any order and with any signs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.compiled import compiled
+from discreet.kernels.threads import in_threads
+
+
+def on_grid(indptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round the values of each row, none of them zero, to multiples of a power of two.
+
+    A row of n values below 2^e in size gets the unit 2^(e + ⌈log2 n⌉ − 53), so that any sum of them fits 53 bits.
+    """
+    rounded = np.empty_like(values)
+    in_threads(lambda start, stop: _on_grid(indptr, values, rounded, start, stop), indptr.size - 1)
+    return rounded
+
+
+def spare_squares(indptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add up the squares of each row but the largest; nothing is subtracted, so n values cost n roundings at most."""
+    sums = np.empty(indptr.size - 1, np.float64)
+    in_threads(lambda start, stop: _spare_squares(indptr, values, sums, start, stop), sums.size)
+    return sums
+
+
+def inspect(
+    indptr: NDArray[np.int64],
+    columns: NDArray[Any],
+    values: NDArray[np.float64],
+    marked: NDArray[np.bool_],
+    low: float,
+    high: float,
+) -> tuple[int, int, int, int]:
+    """Look at rows once: mark the columns that occur in values other than zero, if there is room for all columns.
+
+    Counts the values that are zero, those that are not one, those that are not finite, and the rows whose largest
+    value is not between low and high.
+    """
+    counts = in_threads(
+        lambda start, stop: _inspect(indptr, columns, values, marked, low, high, start, stop), indptr.size - 1
+    )
+    zeros, others, bad, beyond = (sum(part) for part in zip(*counts, strict=True))
+    return zeros, others, bad, beyond
+
+
+@compiled
+def _inspect(indptr, columns, values, marked, low, high, start, stop):
+    zeros = others = bad = beyond = 0
+    for row in range(start, stop):
+        largest = 0.0
+        for at in range(indptr[row], indptr[row + 1]):
+            value = values[at]
+            size = abs(value)
+            if value != 1.0:
+                others += 1
+                if value == 0.0:
+                    zeros += 1
+                    continue
+                if not size < np.inf:
+                    bad += 1
+                    continue
+            largest = max(largest, size)
+            if marked.size:
+                marked[columns[at]] = True
+        if largest > high or 0.0 < largest < low:
+            beyond += 1
+    return zeros, others, bad, beyond
+
+
+@compiled
+def _on_grid(indptr, values, rounded, start, stop):
+    for row in range(start, stop):
+        largest = 0.0
+        for at in range(indptr[row], indptr[row + 1]):
+            largest = max(largest, abs(values[at]))
+        _, exponent = math.frexp(largest)
+        room = 1
+        while room < indptr[row + 1] - indptr[row]:
+            room *= 2
+            exponent += 1
+        unit = math.ldexp(1.0, exponent - 53)
+        parts = math.ldexp(1.0, 53 - exponent)
+        for at in range(indptr[row], indptr[row + 1]):
+            rounded[at] = np.rint(values[at] * parts) * unit
+
+
+@compiled
+def _spare_squares(indptr, values, sums, start, stop):
+    for row in range(start, stop):
+        largest, total = 0.0, 0.0
+        for at in range(indptr[row], indptr[row + 1]):
+            square = values[at] * values[at]
+            total += min(square, largest)
+            largest = max(square, largest)
+        sums[row] = total

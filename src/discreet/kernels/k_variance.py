@@ -1,0 +1,112 @@
+"""k-variance: how long sketches may be, pair by pair, and the longest sketches that keep every pair's limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.kernels.compiled import compiled
+from discreet.kernels.threads import in_threads
+
+_PARALLEL = 1e-12
+"""Cosines nearer to 1 than this belong to parallel rows."""
+
+
+def caps_of(indptr: Any, items: Any, values: Any, n_items: int, neighbours: Any, *, signed: Any) -> Any:
+    """Give the variance of one component's product over the squared gap, for every row and each of its neighbours.
+
+    Parallel rows have no cap: theirs is infinite. ``signed`` tells of every row whether it holds a negative value; a
+    pair with such a row takes the exact variance, all others ‖X‖²‖Y‖² − (X·Y)², which is never larger.
+    """
+    caps = np.empty(neighbours.shape)
+    in_threads(
+        lambda start, stop: _caps(indptr, items, values, n_items, neighbours, signed, caps, start, stop),
+        neighbours.shape[0],
+    )
+    return caps
+
+
+def longest_lengths(neighbours: Any, limits: Any, order: Any, most: int) -> tuple[Any, int]:
+    """Give lengths of which none can be raised alone, and the number of passes; ``limits`` are whole caps per pair.
+
+    Rows are taken in the given order, pass after pass, and each gets the largest length that all its pairs allow: of
+    every pair of neighbours one length must be within the limit. Both rows of a pair look at it, so that every pair is
+    kept from the first pass on; later passes only raise lengths, and end when none rises.
+    """
+    begin, partners, held = _pairs(neighbours, limits)
+    lengths = np.full(neighbours.shape[0], most, np.int32)
+    passes = 0
+    while _pass(begin, partners, held, order, most, lengths):
+        passes += 1
+    return lengths, passes + 1
+
+
+@compiled
+def _caps(indptr, items, values, n_items, neighbours, signed, caps, start, stop):
+    own = np.zeros(n_items)
+    norms = np.zeros(indptr.size - 1)
+    for row in range(norms.size):
+        for entry in range(indptr[row], indptr[row + 1]):
+            norms[row] += values[entry] * values[entry]
+        norms[row] = np.sqrt(norms[row])
+    for row in range(start, stop):
+        for entry in range(indptr[row], indptr[row + 1]):
+            own[items[entry]] = values[entry] / norms[row]
+        for place in range(neighbours.shape[1]):
+            other = neighbours[row, place]
+            cosine, common = 0.0, 0.0
+            for entry in range(indptr[other], indptr[other + 1]):
+                product = own[items[entry]] * (values[entry] / norms[other])
+                cosine += product
+                common += product * product
+            gap = 1.0 - abs(cosine)
+            if gap <= _PARALLEL:
+                caps[row, place] = np.inf
+            elif signed[row] or signed[other]:
+                caps[row, place] = max(1.0 + cosine * cosine - 2.0 * common, 0.0) / (gap * gap)
+            else:
+                caps[row, place] = (1.0 + cosine) / gap
+        for entry in range(indptr[row], indptr[row + 1]):
+            own[items[entry]] = 0.0
+
+
+@compiled
+def _pairs(neighbours, limits):
+    """Give, for every row, its partners in all pairs that it is in, and the limits of these."""
+    n, k = neighbours.shape
+    begin = np.zeros(n + 1, np.int64)
+    for row in range(n):
+        begin[row + 1] += k
+        for place in range(k):
+            begin[neighbours[row, place] + 1] += 1
+    for row in range(n):
+        begin[row + 1] += begin[row]
+    at = begin[:-1].copy()
+    partners = np.empty(begin[n], np.int32)
+    held = np.empty(begin[n], np.int32)
+    for row in range(n):
+        for place in range(k):
+            other = neighbours[row, place]
+            partners[at[row]] = other
+            held[at[row]] = limits[row, place]
+            at[row] += 1
+            partners[at[other]] = row
+            held[at[other]] = limits[row, place]
+            at[other] += 1
+    return begin, partners, held
+
+
+@compiled
+def _pass(begin, partners, held, order, most, lengths):
+    """Give every row in turn its largest admissible length; tells whether any length changed."""
+    changed = False
+    for row in order:
+        best = most
+        for place in range(begin[row], begin[row + 1]):
+            if lengths[partners[place]] > held[place] and held[place] < best:
+                best = held[place]
+        if best != lengths[row]:
+            lengths[row] = best
+            changed = True
+    return changed

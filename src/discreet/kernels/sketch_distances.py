@@ -1,0 +1,205 @@
+"""Sketches of unequal lengths compared: dot products, squared distances and cosines on their common components.
+
+Sketches to compare with are laid out in blocks, longest first, a row of the block for each component: what reaches
+component j is then the beginning of row j, and one loop over it fills the processor's vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.compiled import compiled
+from discreet.kernels.threads import in_threads
+
+KINDS = {"dot": 0, "squared distance": 1, "cosine": 2}
+_BLOCK = 256
+
+Values = NDArray[np.float64]
+Components = NDArray[np.float64] | NDArray[np.int16]
+Numbers = NDArray[np.int64]
+
+
+def compare_all(
+    values: Components, indptr: Numbers, others: Components, bounds: Numbers, kind: str
+) -> Values:
+    """Compare every sketch of the first with every one of the second: a matrix."""
+    values, others = _floats(values), _floats(others)
+    found = np.empty((indptr.size - 1, bounds.size - 1), np.float64)
+    blocks = list(_blocks(others, bounds))
+
+    def work(start: int, stop: int) -> None:
+        for block, lengths, places in blocks:
+            _compare(values, indptr, block, lengths, places, KINDS[kind], found, start, stop)
+
+    in_threads(work, indptr.size - 1)
+    return found
+
+
+def compare_pairs(
+    values: Components, indptr: Numbers, others: Components, bounds: Numbers, kind: str
+) -> Values:
+    """Compare sketch i with sketch i; a single one on either side is compared with each."""
+    values, others = _floats(values), _floats(others)
+    n = 0 if 0 in (indptr.size - 1, bounds.size - 1) else max(indptr.size, bounds.size) - 1
+    found = np.empty(n, np.float64)
+    in_threads(lambda start, stop: _pairs(values, indptr, others, bounds, KINDS[kind], found, start, stop), n)
+    return found
+
+
+def nearest(
+    values: Components, indptr: Numbers, others: Components, bounds: Numbers, kind: str, k: int
+) -> tuple[Values, Numbers]:
+    """Find the k nearest of the second for each sketch of the first: scores and places, nearest first.
+
+    Nearest is the least squared distance, or the greatest dot product or cosine; of equal ones, the first. Where
+    fewer than k can be compared, the rest are at −1 and have the score NaN.
+    """
+    values, others = _floats(values), _floats(others)
+    n = indptr.size - 1
+    scores, places = np.full((n, k), np.inf), np.full((n, k), -1, np.int64)
+    blocks = list(_blocks(others, bounds))
+
+    def work(start: int, stop: int) -> None:
+        for block, lengths, home in blocks:
+            _nearest(values, indptr, block, lengths, home, KINDS[kind], scores, places, start, stop)
+
+    in_threads(work, n)
+    scores[places < 0] = np.nan
+    return scores if kind == "squared distance" else -scores, places
+
+
+def component_sums(
+    values: Components, indptr: Numbers, labels: Numbers, n: int, width: int
+) -> tuple[Values, Numbers]:
+    """Add up the components of the sketches of each label, and count how many have each component."""
+    sums, counts = np.zeros((n, width), np.float64), np.zeros((n, width), np.int64)
+    _add_up(_floats(values), indptr, labels, sums, counts)
+    return sums, counts
+
+
+def _floats(values: Components) -> Values:
+    return np.asarray(values, np.float64)
+
+
+def _blocks(values: Values, bounds: Numbers) -> Iterator[tuple[Values, Numbers, Numbers]]:
+    """Lay sketches out in blocks, a row for each component, longest first."""
+    lengths = np.diff(bounds)
+    order = np.argsort(-lengths, kind="stable")
+    for start in range(0, order.size, _BLOCK):
+        places = order[start : start + _BLOCK]
+        block = np.zeros((int(lengths[places[0]]), places.size), np.float64)
+        _lay_out(values, bounds, places, block)
+        yield block, lengths[places], places
+
+
+@compiled
+def _lay_out(values, bounds, places, block):
+    for column in range(places.size):
+        first = bounds[places[column]]
+        for j in range(bounds[places[column] + 1] - first):
+            block[j, column] = values[first + j]
+
+
+@compiled
+def _score_block(query, block, lengths, kind, scores, squares, prefix):
+    """Score one sketch against a block, into ``scores``; NaN where there is no common component."""
+    n = lengths.size
+    for t in range(n):
+        scores[t] = 0.0
+        squares[t] = 0.0
+    active = n
+    own = 0.0
+    common = min(query.size, block.shape[0])
+    for j in range(common):
+        while lengths[active - 1] <= j:
+            active -= 1
+        row = block[j]
+        q = query[j]
+        own += q * q
+        prefix[j] = own
+        if kind == 1:
+            for t in range(active):
+                apart = q - row[t]
+                scores[t] += apart * apart
+        elif kind == 0:
+            for t in range(active):
+                scores[t] += q * row[t]
+        else:
+            for t in range(active):
+                scores[t] += q * row[t]
+                squares[t] += row[t] * row[t]
+    for t in range(n):
+        shared = min(query.size, lengths[t])
+        if shared == 0:
+            scores[t] = np.nan
+        elif kind < 2:
+            scores[t] /= shared
+        else:
+            size = np.sqrt(prefix[shared - 1]) * np.sqrt(squares[t])
+            scores[t] = min(1.0, max(-1.0, scores[t] / size)) if size > 0 else 0.0
+
+
+@compiled
+def _compare(values, indptr, block, lengths, places, kind, found, start, stop):
+    scores = np.empty(lengths.size, np.float64)
+    squares = np.empty(lengths.size, np.float64)
+    prefix = np.empty(block.shape[0], np.float64)
+    for row in range(start, stop):
+        _score_block(values[indptr[row] : indptr[row + 1]], block, lengths, kind, scores, squares, prefix)
+        for t in range(lengths.size):
+            found[row, places[t]] = scores[t]
+
+
+@compiled
+def _nearest(values, indptr, block, lengths, home, kind, best, places, start, stop):
+    scores = np.empty(lengths.size, np.float64)
+    squares = np.empty(lengths.size, np.float64)
+    prefix = np.empty(block.shape[0], np.float64)
+    k = best.shape[1]
+    for row in range(start, stop):
+        _score_block(values[indptr[row] : indptr[row + 1]], block, lengths, kind, scores, squares, prefix)
+        near, where = best[row], places[row]
+        for t in range(lengths.size):
+            score = scores[t] if kind == 1 else -scores[t]
+            if score < near[k - 1] or (score == near[k - 1] and home[t] < where[k - 1]):
+                j = k - 1
+                while j > 0 and (score < near[j - 1] or (score == near[j - 1] and home[t] < where[j - 1])):
+                    near[j] = near[j - 1]
+                    where[j] = where[j - 1]
+                    j -= 1
+                near[j] = score
+                where[j] = home[t]
+
+
+@compiled
+def _pairs(values, indptr, others, bounds, kind, found, start, stop):
+    for pair in range(start, stop):
+        i = pair if indptr.size > 2 else 0
+        k = pair if bounds.size > 2 else 0
+        a = values[indptr[i] : indptr[i + 1]]
+        b = others[bounds[k] : bounds[k + 1]]
+        shared = min(a.size, b.size)
+        total, own, their = 0.0, 0.0, 0.0
+        for j in range(shared):
+            total += (a[j] - b[j]) ** 2 if kind == 1 else a[j] * b[j]
+            own += a[j] * a[j]
+            their += b[j] * b[j]
+        if shared == 0:
+            found[pair] = np.nan
+        elif kind < 2:
+            found[pair] = total / shared
+        else:
+            size = np.sqrt(own) * np.sqrt(their)
+            found[pair] = min(1.0, max(-1.0, total / size)) if size > 0 else 0.0
+
+
+@compiled
+def _add_up(values, indptr, labels, sums, counts):
+    for row in range(labels.size):
+        label = labels[row]
+        for j in range(indptr[row + 1] - indptr[row]):
+            sums[label, j] += values[indptr[row] + j]
+            counts[label, j] += 1

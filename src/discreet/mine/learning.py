@@ -1,0 +1,109 @@
+"""Learning from columns: rows of any kind become one array per column, as scikit-learn's estimators take them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from discreet.core.arrays import CodeArray
+from discreet.core.errors import InputError, SchemaError
+
+Columns = list[np.ndarray[Any, Any]]
+
+
+def columns_of(estimator: Any, X: Any, *, reset: bool) -> tuple[Columns, list[str]]:
+    """Give the columns of numbers or categories, and their names; remember or compare what was fitted."""
+    frame = _frame_of_columns(X)
+    if frame is None:
+        numbers = _numbers(estimator, X, reset=reset)
+        names = getattr(estimator, "feature_names_in_", None)
+        shown = [str(number) for number in range(numbers.shape[1])] if names is None else list(names)
+        return list(numbers.T), shown
+    if reset:
+        estimator.feature_names_in_ = np.array(frame.columns, dtype=object)
+        estimator.n_features_in_ = len(frame.columns)
+    else:
+        _require_the_same(list(getattr(estimator, "feature_names_in_", [])), frame.columns)
+    if not len(frame) or not frame.columns:
+        raise InputError("There is nothing to learn from: the frame has no rows or no columns.")
+    return [_array(frame.get_column(name)) for name in frame.columns], list(frame.columns)
+
+
+def classes_of(y: Any, columns: Columns) -> tuple[np.ndarray[Any, Any], CodeArray]:
+    """Give the classes in order, and the number of each row's."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    labels = column_or_1d(series.to_numpy() if isinstance(series, nw.Series) else y, warn=True)
+    missing = sum(one is None or one != one for one in labels.tolist()) if labels.dtype.kind == "O" else 0
+    if missing:
+        raise InputError(f"{missing} rows have no class; drop them first.")
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    check_consistent_length(columns[0], labels)
+    check_classification_targets(labels)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise InputError("The classes must be of one kind: all texts, or all numbers.") from None
+    return classes, codes.astype(np.int32)
+
+
+def _numbers(estimator: Any, X: Any, *, reset: bool) -> np.ndarray[Any, Any]:
+    """Give an array of numbers as scikit-learn checks it; its words about texts would show one."""
+    try:
+        return np.asarray(validate_data(estimator, X, reset=reset, dtype=np.float64))
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+    raise InputError("An array must hold numbers; give a frame where columns hold categories.")
+
+
+def _frame_of_columns(X: Any) -> nw.DataFrame[Any] | None:
+    """Take a frame whose columns are read one by one: Arrow's, or one that holds something other than numbers."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    plain = frame.implementation.is_pandas() or frame.implementation.is_polars()
+    numbers = all(dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values())
+    nulls = numbers and any(frame.get_column(name).null_count() for name in frame.columns)
+    return None if plain and numbers and not nulls else frame
+
+
+def _require_the_same(fitted: list[str], given: list[str]) -> None:
+    if fitted == given:
+        return
+    missing = [name for name in fitted if name not in given]
+    if missing:
+        raise SchemaError(f"The frame has no column '{missing[0]}', which the classifier was fitted to.")
+    extra = [name for name in given if name not in fitted]
+    if extra:
+        raise SchemaError(f"The classifier was not fitted to column '{extra[0]}'.")
+    raise SchemaError("The columns are not in the order in which the classifier was fitted to them.")
+
+
+def _array(column: nw.Series[Any]) -> np.ndarray[Any, Any]:
+    if column.null_count():
+        raise InputError(
+            f"{column.null_count()} values of column '{column.name}' are null; fill or drop them first."
+        )
+    if column.dtype.is_numeric():
+        numbers = column.to_numpy().astype(np.float64)
+        strange = int(numbers.size - np.isfinite(numbers).sum())
+        if strange:
+            raise InputError(
+                f"{strange} values of column '{column.name}' are NaN or infinite; fill or drop them first."
+            )
+        return numbers
+    held = np.empty(len(column), dtype=object)
+    held[:] = column.to_list()
+    return held

@@ -1,0 +1,185 @@
+"""k-variance sketches: each short enough to be mistaken for its nearest neighbours' (Aggarwal & Yu, SDM 2007)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from discreet.core.errors import InfeasibleError, InputError
+from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.sketch_release import SketchEvidence, SketchRelease
+from discreet.core.sketches import Sketches
+from discreet.core.sparse_rows import SparseRows
+from discreet.guarantees.base import TOLERANCE
+from discreet.guarantees.k_variance import CAPS, NEIGHBOURS, KVariance
+
+if TYPE_CHECKING:
+    from discreet.kernels.exact_neighbours import Compressed
+
+PARTITION = 200_000
+"""The rows of a partition at the most, unless told otherwise."""
+
+
+@runtime_checkable
+class Sketcher(Protocol):
+    """What makes sketches, such as a SketchFamily."""
+
+    @property
+    def components(self) -> int:
+        """The longest sketch there is."""
+        ...
+
+    def sketch(self, rows: Any, *, lengths: Any = None) -> Sketches:
+        """Sketch records."""
+        ...
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long the sketch of every record may be, 0 where it is suppressed, and what that rests on."""
+
+    lengths: IntArray
+    neighbours: CodeArray
+    caps: FloatArray
+    partitions: int
+    passes: int
+    exact_pairs: int
+
+
+@dataclass(frozen=True)
+class KVarianceSketch:
+    """Publish every record as a sketch, so short that it cannot be told from those of its k nearest neighbours.
+
+    A pair of neighbours X and Y may share at most c = V/(‖X‖‖Y‖ − |X·Y|)² components, where V = ‖X‖²‖Y‖² − (X·Y)² is
+    the paper's variance of one component. On values that are not negative the exact variance is never smaller, so the
+    promise holds all the more, and c = (1 + cos)/(1 − cos) is at least 1: no record is ever suppressed. On negative
+    values the paper's V is no lower bound. A pair with a record that has one takes the exact variance, and where even a
+    single component would tell too much, one of the two is suppressed. Parallel records have no cap.
+
+    Records are taken by the distance to their k-th neighbour, the largest first, pass after pass; each gets the largest
+    length that its pairs allow, given the lengths of the others, until no length can be raised alone. A record looks
+    at the pairs in which it is the neighbour too, so that every pair is kept at any time and nothing is to be repaired.
+
+    Neighbours are exact up to ``partition`` records. More are cut into partitions of like records, and neighbours are
+    looked for inside each: a stand-in for the true ones, which the evidence and the recipe say. The promise is then
+    about these.
+
+    Parameters
+    ----------
+    family
+        What makes the sketches: a :class:`discreet.collect.SketchFamily`.
+    k
+        How many nearest neighbours, by cosine; less than the number of records.
+    partition
+        The most records among which neighbours are looked for; None looks among all, however many.
+
+    References
+    ----------
+    C. Aggarwal, P. Yu: On privacy-preservation of text and sparse binary data with sketches. SDM 2007.
+
+    Examples
+    --------
+    >>> from discreet.collect import SketchFamily
+    >>> method = KVarianceSketch(SketchFamily("shared key", components=100), k=1)
+    >>> release = method.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}])
+    >>> release
+    SketchRelease(KVariance(k=1), verdict ok, SketchEvidence(3 records, 0 suppressed))
+    >>> release.sketches.lengths.tolist()
+    [9, 100, 2]
+    """
+
+    family: Sketcher
+    k: int
+    partition: int | None = PARTITION
+
+    def __post_init__(self) -> None:
+        require(self, "family", self.family, InstanceOf((Sketcher,), "a SketchFamily"))
+        require(self, "k", self.k, IntIn(1))
+        require(self, "partition", self.partition, IntIn(2), InstanceOf((type(None),), "None"))
+
+    def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> SketchRelease:
+        """Publish records, given as :meth:`SketchFamily.sketch` takes them; none may be all zeros."""
+        records = SparseRows.of(rows, names=names)
+        found = self.lengths(records)
+        kept = np.flatnonzero(found.lengths)
+        if not kept.size:
+            raise InfeasibleError(
+                f"Each of the {len(records)} records would be suppressed; take a smaller k, or other values."
+            )
+        evidence = SketchEvidence(
+            n_rows=len(records),
+            suppressed=len(records) - kept.size,
+            arrays={NEIGHBOURS: found.neighbours, CAPS: found.caps},
+            details={
+                "neighbours": "exact" if found.partitions == 1 else "inside partitions",
+                "partitions": found.partitions,
+                "passes": found.passes,
+                "pairs by the exact variance": found.exact_pairs,
+                "capped": int((found.lengths == self.family.components).sum()),
+            },
+        )
+        recipe = {
+            "method": "KVarianceSketch",
+            "k": int(self.k),
+            "components": int(self.family.components),
+            "neighbours": evidence.details["neighbours"],
+            "partitions": found.partitions,
+        }
+        sketches = self.family.sketch(records.take(kept), lengths=found.lengths[kept])
+        return SketchRelease(sketches, KVariance(int(self.k)), evidence, recipe, kept)
+
+    def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> Lengths:
+        """Find the neighbours and the longest lengths, without making the sketches."""
+        from discreet.kernels.exact_neighbours import nearest_inside
+        from discreet.kernels.k_variance import caps_of, longest_lengths
+
+        records = SparseRows.of(rows, names=names)
+        _refuse_lonely(records, int(self.k))
+        laid = _laid_out(records)
+        near, partitions = nearest_inside(laid, int(self.k), self.partition or max(len(records), 2))
+        signed = _signed(records)
+        caps = caps_of(laid.indptr, laid.items, laid.weights(), laid.n_items, near.rows, signed=signed)
+        most = int(self.family.components)
+        limits = np.floor(np.minimum(caps * (1 + TOLERANCE), most)).astype(np.int32)
+        order = np.argsort(near.cosines[:, -1], kind="stable")
+        lengths, passes = longest_lengths(near.rows, limits, order, most)
+        exact = int((signed[:, None] | signed[near.rows]).sum()) if signed.any() else 0
+        return Lengths(lengths.astype(np.int64), near.rows, caps, partitions, passes, exact)
+
+
+def _refuse_lonely(records: SparseRows, k: int) -> None:
+    """Refuse records that have no k nearest neighbours."""
+    n = len(records)
+    if n <= k:
+        most = f"ask for k={n - 1} at the most" if n > 1 else "two records are the least"
+        raise InfeasibleError(f"None of the {n} records has {k} nearest neighbours; {most}.")
+    empty = int((records.lengths == 0).sum())
+    if empty:
+        raise InputError(
+            f"{empty} of the {n} records are all zeros and have no nearest neighbours; drop them first."
+        )
+
+
+def _laid_out(records: SparseRows) -> Compressed:
+    """Give the rows to a kernel; a row's values are scaled by a power of two, so that no square overflows."""
+    from discreet.kernels.exact_neighbours import Compressed
+
+    if records.binary:
+        return Compressed(records.indptr, records.items, None, len(records.names))
+    exponents = np.frexp(records.largest)[1]
+    weights = np.asarray(records.weights, np.float64)
+    values = np.ldexp(weights, -np.repeat(exponents, records.lengths))
+    return Compressed(records.indptr, records.items, values, len(records.names))
+
+
+def _signed(records: SparseRows) -> BoolArray:
+    """Tell of every record whether it holds a negative value."""
+    if records.weights is None or not (records.weights < 0).any():
+        return np.zeros(len(records), np.bool_)
+    found = np.zeros(len(records), np.int64)
+    np.add.at(found, np.repeat(np.arange(len(records)), records.lengths), records.weights < 0)
+    return np.asarray(found > 0)

@@ -1,0 +1,209 @@
+"""Pictures of published baskets: the matrix of baskets and items as a density, and KL by the length of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.basket_release import BasketRelease
+from discreet.core.baskets import Baskets
+from discreet.core.grouped_baskets import GroupedBaskets, cell_sums
+from discreet.core.rng import generator
+from discreet.measure import kl
+from discreet.report import charts
+
+CELLS = 80
+"""The most rows and columns of a density."""
+_FEWEST = 20
+"""How many baskets a row of a density on a page stands for at least, so that none is shown."""
+_SMALLEST = 8
+_GAP = 8
+_LENGTHS = (2, 3, 4, 6, 8)
+_QUERIES = (10, 30)
+_WORK = 2e7
+_QUERY_SEED = 1
+RELEASED, TOTALS = "this release", "totals alone"
+
+
+@dataclass(frozen=True, repr=False)
+class Curve:
+    """The mean KL over random queries by their number of items, its standard error, and that of totals alone."""
+
+    lengths: tuple[int, ...]
+    mean: FloatArray
+    error: FloatArray
+    totals: FloatArray
+    n_queries: int
+
+
+def density(
+    baskets: Baskets, rows: IntArray | CodeArray, items: IntArray, *, height: int, width: int
+) -> FloatArray:
+    """Give the share of cells held in each field of a grid, with baskets and items in the orders given."""
+    n, m = rows.size, items.size
+    down, across = np.empty(len(baskets), np.int64), np.empty(baskets.n_items, np.int64)
+    down[rows] = np.arange(n) * height // n
+    across[items] = np.arange(m) * width // m
+    fields = down[baskets.rows()] * width + across[baskets.items]
+    held = np.bincount(fields, minlength=height * width).reshape(height, width)
+    sizes = np.outer(np.bincount(down, minlength=height), np.bincount(across, minlength=width))
+    return np.asarray(held / np.maximum(sizes, 1))
+
+
+def band_of(baskets: Baskets) -> tuple[CodeArray, IntArray]:
+    """Give the band order of the baskets, and the items by the mean place of their baskets; unused items last."""
+    from discreet.kernels.band import band_order
+
+    rows = band_order(baskets.indptr, baskets.items, baskets.n_items)
+    place = np.empty(rows.size)
+    place[rows] = np.arange(rows.size)
+    sums = np.bincount(baskets.items, weights=place[baskets.rows()], minlength=baskets.n_items)
+    mean = np.where(baskets.counts > 0, sums / np.maximum(baskets.counts, 1), np.inf)
+    return rows, np.argsort(mean, kind="stable")
+
+
+def spread_of(baskets: Baskets, rows: IntArray | CodeArray, items: IntArray) -> float:
+    """Give how far entries lie from the diagonal on average, as a share of the matrix: about 1/3 where all is mixed."""
+    down, across = np.empty(rows.size), np.empty(items.size)
+    down[rows] = (np.arange(rows.size) + 0.5) / rows.size
+    across[items] = (np.arange(items.size) + 0.5) / items.size
+    off = np.abs(down[baskets.rows()] - across[baskets.items])
+    return float(off.mean()) if off.size else 0.0
+
+
+def shades(grids: Sequence[FloatArray]) -> list[FloatArray]:
+    """Turn densities into shades from 0 to 1 that compare with each other: the root, so that thin fields show."""
+    held = np.concatenate([grid[grid > 0] for grid in grids]) if grids else np.empty(0)
+    full = float(np.quantile(held, 0.995)) if held.size else 1.0
+    return [np.asarray(np.sqrt(np.minimum(grid / full, 1.0)), np.float64).round(3) for grid in grids]
+
+
+def page_grids(baskets: Baskets) -> tuple[FloatArray, FloatArray] | None:
+    """Give the densities as published and in band order, or None where a field would stand for too few baskets."""
+    height = min(CELLS, len(baskets) // _FEWEST)
+    used = baskets.keep(baskets.counts > 0)
+    if height < _SMALLEST or used.n_items < _SMALLEST:
+        return None
+    width = min(CELLS, used.n_items)
+    mixed = np.random.default_rng(_QUERY_SEED).permutation(len(used))
+    before = density(used, mixed, np.arange(used.n_items), height=height, width=width)
+    after = density(used, *band_of(used), height=height, width=width)
+    return before, after
+
+
+def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
+    """Draw both densities side by side, in the page's colours."""
+    import altair as alt
+
+    height, width = grids[0].shape
+    flat = np.concatenate([grid.ravel() for grid in shades(grids)]).tolist()
+    words = [
+        {"x": 0, "word": "in any order"},
+        {"x": width + _GAP, "word": "in band order"},
+    ]
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, 2 * width + _GAP], nice=False))
+    frames = [{"x": left, "x2": left + width, "y": 0, "y2": height} for left in (0, width + _GAP)]
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, height], reverse=True, nice=False))
+    field = (
+        alt.Chart(alt.NamedData("grids"))
+        .transform_window(i="row_number()")
+        .transform_filter("datum.data > 0")
+        .transform_calculate(
+            x=f"(datum.i - 1) % {width} + (datum.i > {width * height} ? {width + _GAP} : 0)",
+            y=f"floor(((datum.i - 1) % {width * height}) / {width})",
+        )
+        .transform_calculate(x2="datum.x + 1.06", y2="datum.y + 1.06")
+        .mark_rect(color="var(--after)", strokeWidth=0)
+        .encode(
+            x=x, x2="x2:Q", y=y, y2="y2:Q",
+            opacity=alt.Opacity("data:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
+        )
+    )  # fmt: skip
+    frame = (
+        alt.Chart(alt.InlineData(values=frames))
+        .mark_rect(fillOpacity=0, stroke="var(--line)")
+        .encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
+    )
+    titles = (
+        alt.Chart(alt.InlineData(values=words))
+        .mark_text(align="left", baseline="bottom", color="var(--soft)", dy=-8)
+        .encode(x=x, y=alt.value(0), text="word:N")
+    )
+    told = "How densely the matrix of baskets and items is filled, before and after like baskets are laid together."
+    spec = charts.finished(alt.layer(frame, field, titles), 340, told)
+    return spec | {"datasets": spec.get("datasets", {}) | {"grids": flat}}
+
+
+def kl_curve_of(release: BasketRelease) -> Curve | None:
+    """Measure the KL of random queries by their length, and what it would be had only totals been published."""
+    data = release.data
+    if not isinstance(data, GroupedBaskets) or data.sensitive.counts.size == 0:
+        return None
+    lengths = tuple(r for r in _LENGTHS if r <= data.baskets.n_items)
+    n_queries = int(np.clip(_WORK / max(data.baskets.items.size, 1), *_QUERIES))
+    rng = generator(_QUERY_SEED)
+    occurring = np.flatnonzero(data.sensitive.overall)
+    found = np.empty((len(lengths), n_queries, 2))
+    for at, r in enumerate(lengths):
+        for query in range(n_queries):
+            sensitive = data.sensitive_names[int(rng.choice(occurring))].as_py()
+            chosen = rng.choice(data.baskets.n_items, r, replace=False)
+            items = [data.baskets.names[int(code)].as_py() for code in chosen]
+            actual = _actual(release.original, sensitive, items)
+            found[at, query] = kl(actual, data.cells(sensitive, items)), kl(actual, data.cells(None, items))
+    mean, error = found.mean(axis=1), found.std(axis=1, ddof=1) / np.sqrt(n_queries)
+    return Curve(lengths, mean[:, 0], error[:, 0], mean[:, 1], n_queries)
+
+
+def _actual(original: Baskets, sensitive: Any, items: list[Any]) -> FloatArray:
+    code = original.codes_of([sensitive], parameter="sensitive")[0]
+    holders = np.searchsorted(original.indptr, np.flatnonzero(original.items == code), side="right") - 1
+    return cell_sums(original.take(holders), items, np.ones(holders.size))
+
+
+def kl_curve(curve: Curve) -> dict[str, Any]:
+    """Draw the KL by the number of items, beside that of totals alone, in the page's colours."""
+    import altair as alt
+
+    rows = [
+        {"r": r, "whose": whose, "mean": round(float(mean), 6), "low": round(max(float(mean - off), 0.0), 6),
+         "high": round(float(mean + off), 6)}
+        for whose, means, errors in (
+            (RELEASED, curve.mean, 2 * curve.error), (TOTALS, curve.totals, np.zeros(curve.totals.size))
+        )
+        for r, mean, off in zip(curve.lengths, means, errors, strict=True)
+    ]  # fmt: skip
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X(
+            "r:Q",
+            title="items asked about at once",
+            scale=alt.Scale(nice=False, padding=14),
+            axis=alt.Axis(values=list(curve.lengths), grid=False),
+        ),
+        color=alt.Color(
+            "whose:N",
+            title=None,
+            scale=alt.Scale(domain=[RELEASED, TOTALS], range=["var(--after)", "var(--before)"]),
+            legend=alt.Legend(orient="top", symbolType="circle"),
+        ),
+    )
+    y = {
+        "title": "KL divergence, nats",
+        "axis": alt.Axis(tickCount=5, grid=True),
+        "scale": alt.Scale(zero=True),
+    }
+    layers = alt.layer(
+        base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", **y), y2="high:Q"),
+        base.mark_line(strokeWidth=2).encode(y=alt.Y("mean:Q", **y)),
+        base.mark_point(filled=True, size=48, opacity=1).encode(
+            y=alt.Y("mean:Q", **y),
+            tooltip=["whose:N", "r:Q", alt.Tooltip("mean:Q", title="mean KL", format=".4f")],
+        ),
+    )
+    return charts.finished(
+        layers, 260, "Mean KL divergence of estimated from true counts, by the items asked about."
+    )

@@ -1,0 +1,132 @@
+"""`discreet sketch`: folders, tables and baskets, what it says, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted import SECRET
+
+from discreet.collect import DeltaSketch, SketchFamily
+from discreet.core.sketches import Sketches
+from discreet.datasets import text_rows
+from discreet.engines.basket_files import read_baskets
+from discreet.publish import KVarianceSketch
+
+KEY = b"\x00\x01 thirty-two bytes or so of key"
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    path = tmp_path / "secret.key"
+    path.write_bytes(KEY + b"\n")
+    return path
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """Forty texts, one of them with a secret word, and an empty one."""
+    rng = np.random.default_rng(1)
+    words = np.array([f"word{number}" for number in range(60)])
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"{number:02d}.txt").write_text(" ".join(rng.choice(words, 15)))
+    (folder / "07.txt").write_text(f"{SECRET} word1 word2 word3")
+    (folder / "empty.txt").write_text("")
+    return folder
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(1)
+    rows = [" ".join(map(str, np.flatnonzero(rng.random(20) < 0.3))) for _ in range(100)]
+    path = tmp_path / "shop.dat"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_a_folder_of_texts(invoke, docs: Path, key: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = invoke("sketch", docs, "--delta", 0.1, "--key-file", key, "--out", out, "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.output)
+    texts = text_rows(docs).filled()
+    wanted = DeltaSketch(SketchFamily(KEY), 0.1).release(texts.rows, names=texts.names)
+    assert Sketches.load(out / "sketches.arrow").equals(wanted.sketches)
+    assert told["records"] == {
+        "in": 41,
+        "empty": 1,
+        "suppressed": wanted.evidence.suppressed,
+        "out": len(wanted.sketches),
+    }
+    assert told["lengths"]["most"] == wanted.sketches.longest
+    assert told["ok"]
+    written = (out / "release.json").read_text() + result.output
+    assert SECRET not in written
+    assert KEY.decode(errors="ignore") not in written
+
+
+def test_baskets_and_neighbours(invoke, shop: Path, key: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.arrow"
+    given = ("sketch", shop, "--k-variance", 5, "--components", 40, "--key-file", key, "--out", out)
+    result = invoke(*given)
+    assert result.exit_code == 0, result.output
+    assert "exact nearest neighbours" in result.output
+    assert "0 suppressed" in result.output
+    baskets = read_baskets(shop)
+    wanted = KVarianceSketch(SketchFamily(KEY, 40), 5).release(baskets.take(np.flatnonzero(baskets.lengths)))
+    assert Sketches.load(out).equals(wanted.sketches)
+    assert invoke(*given).exit_code == 2
+    again = invoke(*given, "--overwrite", "--partition", 50)
+    assert "2 partitions, a stand-in" in again.output
+
+
+def test_a_column_of_a_table(invoke, key: Path, tmp_path: Path) -> None:
+    table = tmp_path / "mails.csv"
+    table.write_text("id,body\n" + "\n".join(f"{n},red green blue word{n % 3}" for n in range(9)) + "\n")
+    out = tmp_path / "out"
+    args = ("--column", "body", "--weights", "counts", "--delta", 1, "--key-file", key, "--out", out)
+    result = invoke("sketch", table, *args, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["records"]["out"] == 9
+    assert json.loads(result.output)["lengths"]["median"] == 3
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ((), "--delta or --k-variance"),
+        (("--delta", 0.2, "--k-variance", 3), "--delta or --k-variance"),
+        (("--delta", 0), "'delta' parameter"),
+        (("--delta", -1), "'delta' parameter"),
+        (("--delta", 5), "would be suppressed"),
+        (("--k-variance", 0), "'k' parameter"),
+        (("--k-variance", 99), "k=39 at the most"),
+        (("--delta", 0.2, "--partition", 9), "belongs to --k-variance"),
+        (("--k-variance", 3, "--partition", 0), "'partition' parameter"),
+        (("--delta", 0.2, "--components", 0), "'components' parameter"),
+        (("--delta", 0.2, "--format", "fimi"), "these are texts"),
+        (("--delta", 0.2, "--column", "body"), "this is a folder"),
+        (("--delta", 0.2, "--min-texts", 0), "'min_texts' parameter"),
+    ],
+)
+def test_mistakes_are_one_line_and_leave_nothing(
+    invoke, docs: Path, key: Path, tmp_path: Path, args: tuple[object, ...], words: str
+) -> None:
+    result = invoke("sketch", docs, *args, "--key-file", key, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert words in result.output
+    assert SECRET not in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_key_must_be_there(invoke, docs: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.key"
+    empty.write_bytes(b"\n")
+    for path, words in ((tmp_path / "none.key", "cannot be read"), (empty, "is empty")):
+        result = invoke("sketch", docs, "--delta", 0.2, "--key-file", path, "--out", tmp_path / "out")
+        assert result.exit_code == 2
+        assert words in result.output

@@ -1,0 +1,75 @@
+"""Slow definitions of exact neighbours and of k-variance, in plain loops over dense rows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+Row = Sequence[float]
+NEAR = 1e-9
+
+
+def dot(x: Row, y: Row) -> float:
+    return math.fsum(a * b for a, b in zip(x, y, strict=True))
+
+
+def cosine_order(query: Row, rows: Sequence[Row], leave_out: int | None) -> list[int]:
+    """Order rows of whole numbers by their cosine with a query, exactly; equal ones by their number."""
+
+    def key(place: int) -> Fraction:
+        product = Fraction(round(dot(query, rows[place])))
+        square = Fraction(round(dot(rows[place], rows[place])))
+        return product * abs(product) / square if square else Fraction(0)
+
+    places = [place for place in range(len(rows)) if place != leave_out]
+    return sorted(places, key=lambda place: (-key(place), place))
+
+
+def paper_variance(x: Row, y: Row) -> float:
+    return dot(x, x) * dot(y, y) - dot(x, y) ** 2
+
+
+def exact_variance(x: Row, y: Row) -> float:
+    """Sum E[(s t)²] − E[s t]² over all signs of the items, one component; slow and obvious."""
+    products = [dot(x, signs) * dot(y, signs) for signs in itertools.product((-1, 1), repeat=len(x))]
+    mean = math.fsum(products) / len(products)
+    return math.fsum((one - mean) ** 2 for one in products) / len(products)
+
+
+def gap(x: Row, y: Row) -> float:
+    return math.sqrt(dot(x, x)) * math.sqrt(dot(y, y)) - abs(dot(x, y))
+
+
+def admissible(x: Row, y: Row, shared: int, *, variance: float | None = None) -> bool:
+    """Tell whether the deviation of the estimate from so many common components reaches the gap."""
+    if shared == 0 or gap(x, y) <= 1e-12 * math.sqrt(dot(x, x) * dot(y, y)):
+        return True
+    found = pair_variance(x, y) if variance is None else variance
+    return math.sqrt(max(found, 0.0) / shared) >= gap(x, y) * (1 - NEAR)
+
+
+def pair_variance(x: Row, y: Row) -> float:
+    """Give the variance lengths are chosen by: the paper's without negative values, else the exact one."""
+    return exact_variance(x, y) if min(*x, *y) < 0 else paper_variance(x, y)
+
+
+def keeps(rows: Sequence[Row], neighbours: Sequence[Sequence[int]], lengths: Sequence[int]) -> bool:
+    """Judge every pair of neighbours."""
+    return all(
+        admissible(rows[i], rows[j], min(lengths[i], lengths[j]))
+        for i, near in enumerate(neighbours)
+        for j in near
+    )
+
+
+def can_be_raised(
+    rows: Sequence[Row], neighbours: Sequence[Sequence[int]], lengths: Sequence[int], most: int
+) -> bool:
+    """Tell whether a single length could be larger, all others as they are."""
+    for place, length in enumerate(lengths):
+        for longer in range(length + 1, most + 1):
+            if keeps(rows, neighbours, [*lengths[:place], longer, *lengths[place + 1 :]]):
+                return True
+    return False
