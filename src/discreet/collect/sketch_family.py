@@ -17,8 +17,6 @@ from discreet.core.params import InstanceOf, IntIn, require
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
 
-LENGTHS = "lengths"
-
 
 @dataclass(frozen=True)
 class SketchFamily:
@@ -125,7 +123,7 @@ class SketchFamily:
     def _lengths(self, lengths: int | IntArray | None, n: int) -> IntArray:
         if lengths is None or isinstance(lengths, int | np.integer):
             wanted = self.components if lengths is None else lengths
-            require(self, LENGTHS, wanted, IntIn(0, self.components))
+            require(self, "lengths", wanted, IntIn(0, self.components))
             return np.full(n, wanted, np.int64)
         given = np.asarray(lengths)
         if given.ndim != 1 or given.dtype.kind not in "iu" or given.size != n:

@@ -1,0 +1,103 @@
+"""The sketch experiment: its data, what it measures, and a page that shows it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import lzma
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet.experiments import EXPERIMENTS, perform, sketches
+from discreet.experiments.sketches_data import MESSAGES, texts, two_instances
+from discreet.experiments.sketches_runs import _nearness, classified, clustered
+
+SMALL = dataclasses.replace(
+    sketches._SIZES[True],
+    baskets=600,
+    asked=60,
+    ks=(2, 5),
+    deltas=(0.2, 1),
+    items=(200, 300),
+    lengths=(10, 20),
+    records=(400, 600),
+    partition=300,
+)
+
+
+@pytest.fixture
+def messages(tmp_path: Path) -> Path:
+    """A small set of messages in the layout of the real one."""
+    rng = np.random.default_rng(1)
+    (tmp_path / MESSAGES).parent.mkdir()
+    with lzma.open(tmp_path / MESSAGES, "wt", encoding="utf-8") as stream:
+        for number in range(1200):
+            group = f"group{number % 3}"
+            words = " ".join(f"word{number % 3}{word}" for word in rng.integers(0, 40, 25))
+            text = f"From: person{number}\nNewsgroups: {group}\n\n{words}"
+            stream.write(
+                json.dumps({"split": "train", "group": group, "id": str(number), "text": text}) + "\n"
+            )
+    return tmp_path
+
+
+def test_messages_lose_their_headers(messages: Path) -> None:
+    found = texts(messages, quick=True)
+    assert found is not None
+    assert len(found.rows) == 150
+    assert set(found.labels.tolist()) == {0, 1, 2}
+    assert not any(name.startswith(("group", "person")) for name in found.rows.names)
+    assert texts(None, quick=True) is None
+    assert texts(messages / "nowhere", quick=True) is None
+
+
+def test_each_class_has_patterns_of_its_own() -> None:
+    sample = two_instances("C20.I4", n_baskets=600)
+    assert len(sample.rows) == sample.labels.size == 600
+    assert np.bincount(sample.labels).tolist() == [300, 300]
+    assert sample.title == "C20.I4.D600"
+
+
+def test_nearness_is_the_mean_cosine_to_the_centroid() -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.random((40, 6)) + 0.01
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    labels = rng.integers(0, 4, 40)
+    centroids = np.array([rows[labels == label].mean(axis=0) for label in range(4)])
+    cosines = (rows * centroids[labels]).sum(axis=1) / np.linalg.norm(centroids[labels], axis=1)
+    assert _nearness(rows, labels) == pytest.approx(cosines.mean())
+
+
+def test_long_sketches_are_mined_nearly_as_well_as_the_original() -> None:
+    sample = two_instances("C20.I4", n_baskets=1500, n_items=200)
+    fine, coarse = classified(sample, "δ", (0.05, 3), [1], n_asked=200)
+    assert fine.ratio > 0.9
+    assert coarse.ratio < fine.ratio
+    assert fine.median[0] > coarse.median[0]
+    near, far = clustered(sample, "δ", (0.05, 3), [1])
+    assert near.ratio > 0.9
+    assert far.ratio < near.ratio
+    assert near.chance < np.mean(near.found) <= np.mean(near.original) * 1.05
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_the_page_is_written(
+    messages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, present: bool
+) -> None:
+    monkeypatch.setattr(sketches, "_SIZES", {True: SMALL})
+    told: list[str] = []
+    data = messages if present else tmp_path / "newsgroups20"
+    page = perform("sketches", tmp_path / "out", data=data, quick=True, seeds=1, tell=told.append)
+    text = page.read_text(encoding="utf-8")
+    linked = set(re.findall(r'(?:href|src)="([^"]+)"', text))
+    assert linked == {path.name for path in page.parent.iterdir()} - {"index.html"}
+    figures = set(range(3, 15)) - (set() if present else {3, 6, 7, 10})
+    assert {f"figure-{number}-picture.png" for number in figures} == {
+        name for name in linked if name.endswith(".png")
+    }
+    assert "claims.md" in linked
+    assert any("not here" in line for line in told) == (not present)
+    assert "sketches" in EXPERIMENTS
