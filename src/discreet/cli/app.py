@@ -41,6 +41,9 @@ Examples:
   discreet anonymize patients.csv --quasi age,zip --sensitive disease -k 5 --out release
   discreet init patients.csv && discreet run job.toml
   discreet check published.csv --quasi age,zip --sensitive disease -k 3
+  discreet anonymize baskets.dat --sensitive-items 12,47 -p 10 --out release
+  discreet distort baskets.dat --p 0.5 --q 0.97 --out distorted.bits
+  discreet mine distorted.bits --p 0.5 --q 0.97 --min-support 0.01
 
 \b
 Exit codes: 0 fine, 1 a promise is broken (check), 2 something to mend, 70 a bug of ours, 130 interrupted.
@@ -80,7 +83,7 @@ class Discreet(click.Group):
 @click.version_option(__version__, prog_name="discreet")
 @click.option("--debug", is_flag=True, help="Show where a bug of ours happened; never any data.")
 def app(debug: bool) -> None:
-    """Publish sensitive tables without giving anyone away."""
+    """Collect, publish and mine sensitive data without giving anyone away."""
     del debug
 
 

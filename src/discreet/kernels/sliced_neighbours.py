@@ -226,14 +226,62 @@ def _least(key, length):
 
 
 @compiled
-def _search(indptr, items, turns, laid, blocks, same, found, keys, start, step):
-    order, lengths = laid
+def _begin_least(planes, n_planes, length, k, mask):
+    """Give the largest count that at least k rows besides the query itself may reach; 1 where there are fewer."""
+    least = 1
+    while least < length and _reaching(planes, n_planes, least + 1, mask) and _marked(mask) > k:
+        least += 1
+    return least
+
+
+@compiled
+def _visit(columns, first, shortest, ids, n_ids, query, own, laid, room, found, keys):
+    """Look for the nearest of a query in a block: first where most items are common, then down to what is near enough."""
+    planes, carry, mask = room
+    last = keys.shape[1] - 1
+    n_planes = _count(columns, ids, n_ids, planes, carry)
+    if keys[query, last] < 0:
+        least = _begin_least(planes, n_planes, n_ids, last + 1, mask)
+    else:
+        least = _least(keys[query, last], shortest)
+    before = n_ids + 1
+    while True:
+        if _reaching(planes, n_planes, least, mask):
+            _look(planes, n_planes, mask, before, first, laid, own, found[query], keys[query])
+        lower = _least(max(keys[query, last], 0.0), shortest)
+        if lower >= least:
+            break
+        before, least = least, lower
+
+
+@compiled
+def _room(indptr):
+    """Give room for the items of a query, the planes of the counters, a carry and a mask."""
     longest = _FIRST
     for query in range(indptr.size - 1):
         longest = max(longest, indptr[query + 1] - indptr[query])
-    ids = np.empty(longest + 8, np.int64)
     planes = np.empty((_planes_for(longest + 8), WORDS), np.uint64)
-    carry, mask = np.empty(WORDS, np.uint64), np.empty(WORDS, np.uint64)
+    return np.empty(longest + 8, np.int64), (planes, np.empty(WORDS, np.uint64), np.empty(WORDS, np.uint64))
+
+
+@compiled
+def _items_of(indptr, items, query, empty, ids):
+    """List the items of a query, filled up with an empty column to a multiple of eight; gives how many there are."""
+    n_ids = 0
+    for entry in range(indptr[query], indptr[query + 1]):
+        ids[n_ids] = items[entry]
+        n_ids += 1
+    while n_ids < _FIRST or n_ids & 7:
+        ids[n_ids] = empty
+        n_ids += 1
+    return n_ids
+
+
+@compiled
+def _search(indptr, items, turns, laid, blocks, same, found, keys, start, step):
+    """Go through groups of queries of like length, and for each through the blocks, those of like length first."""
+    order, lengths = laid
+    ids, room = _room(indptr)
     n_blocks, empty, last = blocks.shape[0], blocks.shape[1] - 1, keys.shape[1] - 1
     for begin in range(start * ROWS, turns.size, step * ROWS):
         end = min(begin + ROWS, turns.size)
@@ -245,36 +293,12 @@ def _search(indptr, items, turns, laid, blocks, same, found, keys, start, step):
                 continue
             first = block * ROWS
             shortest, tallest = lengths[first], lengths[min(first + ROWS, order.size) - 1]
-            if tallest == 0:
-                continue
             columns = blocks[block]
             for place in range(begin, end):
                 query = turns[place]
                 length = indptr[query + 1] - indptr[query]
-                tau = keys[query, last]
-                least = _least(max(tau, 0.0), shortest)
-                if least > min(length, tallest):
+                if _least(max(keys[query, last], 0.0), shortest) > min(length, tallest):
                     continue
-                n_ids = 0
-                for entry in range(indptr[query], indptr[query + 1]):
-                    ids[n_ids] = items[entry]
-                    n_ids += 1
-                while n_ids < _FIRST or n_ids & 7:
-                    ids[n_ids] = empty
-                    n_ids += 1
-                n_planes = _count(columns, ids, n_ids, planes, carry)
-                if tau < 0:
-                    least = 1
-                    while least < length:
-                        if not _reaching(planes, n_planes, least + 1, mask) or _marked(mask) <= last + 1:
-                            break
-                        least += 1
-                before = n_ids + 1
-                while True:
-                    if _reaching(planes, n_planes, least, mask):
-                        own = query if same else -1
-                        _look(planes, n_planes, mask, before, first, laid, own, found[query], keys[query])
-                    lower = _least(max(keys[query, last], 0.0), shortest)
-                    if lower >= least:
-                        break
-                    before, least = least, lower
+                n_ids = _items_of(indptr, items, query, empty, ids)
+                own = query if same else -1
+                _visit(columns, first, shortest, ids, n_ids, query, own, laid, room, found, keys)
