@@ -236,7 +236,7 @@ def _begin_least(planes, n_planes, length, k, mask):
 
 @compiled
 def _visit(columns, first, shortest, ids, n_ids, query, own, laid, room, found, keys):
-    """Look for the nearest of a query in a block: first where most items are common, then down to what is near enough."""
+    """Look for the nearest of a query in a block: the most items in common first, down to what is near enough."""
     planes, carry, mask = room
     last = keys.shape[1] - 1
     n_planes = _count(columns, ids, n_ids, planes, carry)

@@ -22,7 +22,8 @@ Values = np.ndarray[Any, Any]
 Channel = AdditiveNoise | RandomisedResponse | None
 
 _RULE = Rule("chi2", 0.005, 500)
-"""When reconstruction stops: going on fits the noise, and a tree would take that for a difference between classes."""
+"""When reconstruction stops. The tolerance is the one of 0.2, 0.075, 0.02 and 0.005 with which trees told most classes
+rightly on a few draws of Agrawal's people."""
 _BINS_PER_SPREAD = 10
 _BINS_PER_INTERVAL = 4
 _MOST_BINS = 20_000

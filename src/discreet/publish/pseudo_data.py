@@ -137,7 +137,7 @@ def _places(condensed: Condensed, groups: IntArray, spread: Spread, rng: np.rand
     if d == 0:
         return np.empty((groups.size, 0))
     stretch = np.sqrt(statistics.n[:, None] / np.maximum(condensed.known, 1)) / scale
-    unit = statistics.scatter * (stretch[:, :, None] * stretch[:, None, :])
+    unit = statistics.scatter * stretch[:, :, None] * stretch[:, None, :]
     values, vectors = GroupStatistics(
         statistics.n, statistics.mean, unit, statistics.levels, statistics.largest
     ).eigen()
