@@ -221,12 +221,11 @@ def _items(values: tuple[str, ...]) -> list[Any]:
 
 def _whole(flag: str, value: Any) -> int:
     try:
-        number = float(value)
+        if not isinstance(value, float) or value.is_integer():
+            return int(value)
     except ValueError:
-        number = 0.5
-    if not number.is_integer():
-        raise gather.mistake(f"{flag} takes whole numbers here.")
-    return int(number)
+        pass
+    raise gather.mistake(f"{flag} takes whole numbers here.")
 
 
 def _is_folder(data: Path) -> bool:

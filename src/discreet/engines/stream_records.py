@@ -17,6 +17,8 @@ from discreet.core.params import InstanceOf, IntIn, OneOf, require
 
 LineFormat = Literal["csv", "jsonl"]
 _WIDEST = 1e150
+_HIGHEST = 2**53
+"""The highest level that can be told from the next; no stream has so many records."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,8 +134,9 @@ class Records:
             level = row[-1]
             if level < 1 or level != math.floor(level):
                 raise BadLineError(f"holds no whole number of at least 1 in column '{self.level}'.")
-            if self.max_level is not None and level > self.max_level:
-                raise BadLineError(f"asks for a level above {self.max_level} in column '{self.level}'.")
+            most = _HIGHEST if self.max_level is None else min(self.max_level, _HIGHEST)
+            if level > most:
+                raise BadLineError(f"asks for a level above {most} in column '{self.level}'.")
         return row
 
     def _of_json(self, line: bytes) -> list[Any]:

@@ -71,7 +71,8 @@ class KmAnonymity(Guarantee):
         from discreet.kernels.combinations import count_combinations, laid_out
 
         laid = laid_out(data.indptr, data.items, np.arange(data.n_items, dtype=np.int32))
-        found = count_combinations(laid, self.k, min(self.m, max(int(data.lengths.max(initial=1)), 1)))
+        least = min(self.k, len(data) + 1)
+        found = count_combinations(laid, least, min(self.m, max(int(data.lengths.max(initial=1)), 1)))
         return Verdict(
             ok=found.n_rare == 0,
             guarantee=repr(self),

@@ -84,7 +84,7 @@ class PrivacyDegree(Guarantee):
         return f"Nobody can be tied to a sensitive item with a probability above 1/{self.p}."
 
     def _passes(self, measure: FloatArray, groups: Groups) -> BoolArray:
-        return np.asarray(_most(groups) * self.p <= groups.sizes)
+        return np.asarray(_most(groups) <= groups.sizes // min(self.p, np.iinfo(np.int64).max))
 
 
 def _most(groups: Groups) -> IntArray:

@@ -68,7 +68,7 @@ def refuse_too_frequent(held: Baskets, p: int, *, degree: str = "p") -> None:
     n, most = len(held), int(held.counts.max(initial=0))
     if most * p <= n:
         return
-    too_many = np.flatnonzero(held.counts * p > n)
+    too_many = np.flatnonzero(held.counts > n // p)
     worst = too_many[np.argsort(-held.counts[too_many], kind="stable")][:_SHOWN]
     named = ", ".join(f"{held.names[int(code)].as_py()!r} ({held.counts[code]})" for code in worst)
     more = f" and {too_many.size - _SHOWN} more" if too_many.size > _SHOWN else ""

@@ -12,7 +12,7 @@ from discreet.core.basket_release import BasketRelease
 from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.params import InstanceOf, require
 from discreet.report import basket_sections, charts, sections
-from discreet.report.figures import Figures, number, percent, table
+from discreet.report.figures import Figures, counted, number, percent, table
 from discreet.report.markup import Markup, tag
 from discreet.report.page import whole_page
 from discreet.report.provenance import code, seed_text, value_text
@@ -35,7 +35,7 @@ def render_baskets(release: BasketRelease) -> str:
     figures = Figures()
     main = tag(
         "main",
-        sections.promise(release.guarantee, release.verdict),
+        sections.promise(release.guarantee, release.verdict, seen=_seen(release)),
         summary(release),
         *grouped_sections(release, figures),
         basket_sections.risk(release),
@@ -43,6 +43,13 @@ def render_baskets(release: BasketRelease) -> str:
         id="main",
     )
     return whole_page(main, figures, _PLACES, ok=release.verdict.ok)
+
+
+def _seen(release: BasketRelease) -> str:
+    data = release.data
+    if isinstance(data, GroupedBaskets):
+        return f"{len(data):,} baskets in {counted(data.n_groups, 'group')} were judged."
+    return f"Every combination of items in {len(data):,} baskets was judged."
 
 
 def grouped_sections(release: BasketRelease, figures: Figures) -> tuple[Markup, ...]:

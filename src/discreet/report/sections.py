@@ -44,8 +44,8 @@ class Facts:
         return max(self.smallest, FEWEST)
 
 
-def promise(guarantee: Promise, verdict: Verdict) -> Markup:
-    """Say the promise and the verdict."""
+def promise(guarantee: Promise, verdict: Verdict, *, seen: str | None = None) -> Markup:
+    """Say the promise and the verdict; ``seen`` says what was judged, where it is not rows in classes."""
     parts = verdict.parts or (verdict,)
     state = "kept" if verdict.ok else "broken"
     return tag(
@@ -58,7 +58,7 @@ def promise(guarantee: Promise, verdict: Verdict) -> Markup:
         ),
         tag("p", guarantee.describe(), class_="promise"),
         tag("div", *(_part(part) for part in parts), class_="parts"),
-        tag("p", _basis(verdict), class_="basis"),
+        tag("p", f"{_BASES[verdict.basis]} {seen or _seen(verdict)}", class_="basis"),
         id="promise",
         class_=f"verdict {state}",
         aria_label=f"The promise is {state}",
@@ -83,9 +83,8 @@ def _part(part: Verdict) -> Markup:
     )
 
 
-def _basis(verdict: Verdict) -> str:
-    seen = f"{counted(verdict.n_rows, 'row')} in {counted(verdict.n_groups, 'class', 'classes')} were judged."
-    return f"{_BASES[verdict.basis]} {seen}"
+def _seen(verdict: Verdict) -> str:
+    return f"{counted(verdict.n_rows, 'row')} in {counted(verdict.n_groups, 'class', 'classes')} were judged."
 
 
 def _seal(*, ok: bool) -> Markup:
