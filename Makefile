@@ -30,8 +30,7 @@ benchmarks: $(STAMPS)/test $(STAMPS)/peers ## Measure speed, memory and loss bes
 	$(BIN)/python benchmarks/run.py $(ONLY)
 
 experiments: $(STAMPS)/run ## Regenerate the tables and figures of the papers.
-	@if [ -d src/discreet/experiments ]; then $(BIN)/python -m discreet.experiments; \
-	else echo "This version has no experiments yet: src/discreet/experiments does not exist."; fi
+	$(BIN)/python -m discreet.experiments $(ONLY)
 
 docs: $(STAMPS)/docs ## Build the documentation into site/.
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
