@@ -150,8 +150,23 @@ def test_a_seed_gives_the_same_bytes_and_another_another_order(make: Publisher, 
     assert written("one", 7) == written("two", 7)
     assert written("three", 8)[0] != written("one-more", 7)[0]
     assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
-    assert json.loads((tmp_path / "one" / "release.json").read_text())["seed"] == 7
     assert make(4, sensitive=SECRETS).release(baskets).recipe["seed"] is None
+
+
+@every_publisher
+def test_the_files_say_that_there_was_a_seed_and_not_which(make: Publisher, tmp_path: Path) -> None:
+    seed = 9_135_790_246
+    release = make(4, sensitive=SECRETS, random_state=seed).release(Baskets.from_lists(many()))
+    assert release.recipe["seed"] == seed
+    folder = release.write(tmp_path / "out")
+    told = json.loads((folder / "release.json").read_text())
+    assert told["seeded"] is True
+    assert "seed" not in told
+    for path in folder.iterdir():
+        assert str(seed).encode() not in path.read_bytes()
+        assert f"{seed:,}".encode() not in path.read_bytes()
+    unseeded = make(4, sensitive=SECRETS).release(Baskets.from_lists(many())).write(tmp_path / "other")
+    assert json.loads((unseeded / "release.json").read_text())["seeded"] is False
 
 
 @every_publisher

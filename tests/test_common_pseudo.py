@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -166,6 +168,18 @@ def test_a_seed_gives_the_same_bytes_and_the_global_generator_is_untouched(make:
     assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
     assert first.recipe["seed"] == 7
     assert make(3).release(table).recipe["seed"] is None
+
+
+@every_publisher
+def test_the_files_say_that_there_was_a_seed_and_not_which(make: Publisher, tmp_path: Path) -> None:
+    seed = 9_135_790_246
+    release = make(3, random_state=seed).release(Table(many(), strategies.plain_schema()))
+    folder = release.write(tmp_path / "out")
+    told = json.loads((folder / "release.json").read_text())
+    assert told["seeded"] is True
+    assert "seed" not in told
+    for path in folder.iterdir():
+        assert str(seed).encode() not in path.read_bytes()
 
 
 @every_publisher

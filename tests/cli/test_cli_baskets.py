@@ -221,3 +221,20 @@ def test_a_release_can_be_mined(invoke, shop: Path, tmp_path: Path) -> None:
     refused = invoke("mine", out, "--min-support", 2, "--p", 0.5, "--q", 0.9)
     assert refused.exit_code == 2
     assert "published in groups" in refused.stderr
+
+
+def test_baskets_of_sensitive_items_only_are_told_of(invoke, shop: Path, tmp_path: Path) -> None:
+    asked = ("--sensitive-items", SECRET, "-p", 4)
+    shop.write_text(shop.read_text() + f"{SECRET}\n")
+    result = invoke("anonymize", shop, *asked, "--out", tmp_path / "one")
+    assert "held sensitive items only are empty now, and no others are: 1" in result.stdout
+    shop.write_text(shop.read_text() + "\n")
+    result = invoke("anonymize", shop, *asked, "--json", "--out", tmp_path / "two")
+    assert json.loads(result.stdout)["only_sensitive"] == 0
+
+
+def test_whole_numbers_are_read_to_the_last_digit(invoke, shop: Path) -> None:
+    result = invoke("check", shop, "--km", "9007199254740993,2")
+    assert "k=9007199254740993" in result.stdout
+    for given in ("2.5,2", "a,b", "inf,2"):
+        assert "whole numbers" in invoke("check", shop, "--km", given).output

@@ -72,7 +72,8 @@ def test_condense_as_json(invoke, visits: Path, tmp_path: Path) -> None:
     assert told["rows"] == {"in": 1500, "out": 3000}
     assert told["files"] == ["data.csv", "release.json"]
     assert told["verdict"]["basis"] == "by construction"
-    assert invoke("condense", visits, "-k", 5, "--quiet", "--out", tmp_path / "two").output == ""
+    named = ("-k", 5, "--identifier", "name")
+    assert invoke("condense", visits, *named, "--quiet", "--out", tmp_path / "two").output == ""
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,8 @@ def test_condense_as_json(invoke, visits: Path, tmp_path: Path) -> None:
 def test_condense_says_what_to_mend(
     invoke, visits: Path, tmp_path: Path, given: tuple[object, ...], words: str
 ) -> None:
-    result = invoke("condense", visits, *given, "--out", tmp_path / "out")
+    named = () if "--identifier" in given else ("--sensitive", "name")
+    result = invoke("condense", visits, *given, *named, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert words in result.output
     assert SECRET not in result.output
@@ -249,3 +251,27 @@ def test_the_commands_of_stream_explain_themselves(invoke) -> None:
         assert "Example" in shown
         assert "--json" in shown
         assert "--quiet" in shown
+
+
+def test_condense_publishes_no_names_that_nobody_spoke_of(invoke, visits: Path, tmp_path: Path) -> None:
+    result = invoke("condense", visits, "-k", 5, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "'name' holds a text that no other row has in 1,500 of 1,500 rows" in result.output
+    assert "--identifier name" in result.output
+    assert SECRET not in result.output
+    assert not (tmp_path / "out").exists()
+    kept = invoke("condense", visits, "-k", 5, "--sensitive", "name", "--quiet", "--out", tmp_path / "kept")
+    assert kept.exit_code == 0
+    assert "name" in columns_of(tmp_path / "kept" / "data.csv")
+
+
+def test_a_level_beyond_any_stream_is_a_bad_line(invoke, tmp_path: Path) -> None:
+    path, state = tmp_path / "rows.csv", tmp_path / "state.bin"
+    path.write_text("age,wanted\n" + "1,2\n2,2\n3,1e30\n4,2\n")
+    asked = ("stream", "condense", "--from", path, "--columns", "age", "--level-column", "wanted")
+    result = invoke(*asked, "--init-number", 2, "--state", state)
+    assert result.exit_code == 2
+    assert "Line 4 of the stream asks for a level above" in result.output
+    state.unlink()
+    told = json.loads(invoke(*asked, "--init-number", 2, "--state", state, "--skip-bad", "--json").stdout)
+    assert (told["records"], told["skipped"]) == (3, 1)

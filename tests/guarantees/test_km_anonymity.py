@@ -91,3 +91,10 @@ def test_real_baskets(shared_data: Path) -> None:
     counts: Counter[frozenset[int]] = combination_counts(lists, 2)
     verdict = KmAnonymity(5, 2).check(data)
     assert (verdict.n_groups, verdict.failing_groups) == (len(counts), sum(n < 5 for n in counts.values()))
+
+
+@pytest.mark.parametrize("k", [2**63 - 1, 10**30])
+def test_more_baskets_than_any_file_has_are_never_found(k: int) -> None:
+    verdict = KmAnonymity(k, 2).check(Baskets.from_lists([["a", "b"]] * 3))
+    assert not verdict.ok
+    assert verdict.failing_groups == 3

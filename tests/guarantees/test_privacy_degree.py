@@ -100,3 +100,10 @@ def test_some_groups_keep_their_items() -> None:
     grouped = GroupedBaskets.of(Baskets.from_lists([["a"]] * 5), [0, 0, 1, 1, 1], held)
     some = grouped.groups().only(np.array([False, True]))
     assert PrivacyDegree(3).measure(some).tolist() == [3.0]
+
+
+@pytest.mark.parametrize("p", [2**62, 2**63 - 1, 2**64, 10**30])
+def test_a_degree_beyond_any_number_of_baskets_is_never_kept(p: int) -> None:
+    held = Baskets.from_lists([["s"]] * 4 + [[]] * 4)
+    grouped = GroupedBaskets.of(Baskets.from_lists([["a"]] * 8), [0] * 8, held)
+    assert not PrivacyDegree(p).check(grouped).ok

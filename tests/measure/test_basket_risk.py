@@ -107,3 +107,9 @@ def test_the_click_streams(shared_data: Path, name: str, expected: tuple[float, 
         found = reidentification(data, r, random_state=1)
         assert found.exact is (r < 4)
         assert 100 * found.probability == pytest.approx(percent, abs=0.6)
+
+
+def test_sets_beyond_any_number_are_drawn() -> None:
+    found = reidentification(Baskets.from_lists([list(range(4000))]), 300, n_samples=20, random_state=0)
+    assert not found.exact
+    assert found.probability == 1.0

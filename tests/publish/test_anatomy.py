@@ -80,6 +80,15 @@ def test_groups_have_l_rows_with_different_values(rows: list[dict[str, Any]], l:
     assert release.verdict.n_rows == len(rows)
 
 
+@pytest.mark.parametrize(("values", "l"), [("aabbccd", 2), ("abcde" * 11, 4), ("abcdefghij" * 10 + "a", 3)])
+def test_there_are_as_many_groups_as_there_can_be(values: str, l: int) -> None:  # noqa: E741
+    frame = pa.table({"age": list(range(len(values))), "disease": list(values)})
+    release = Anatomy(l, random_state=0).release(Table(frame, {"age": quasi(), "disease": sensitive()}))
+    sizes, _ = summaries(release)
+    assert len(sizes) == len(values) // l
+    assert release.verdict.ok
+
+
 @given(rows=strategies.rows(), seed=st.integers(0, 9))
 @settings(max_examples=50)
 def test_all_but_the_secret_is_published_exactly_and_each_row_is_in_a_group_of_its_value(
@@ -124,6 +133,14 @@ def test_a_seed_gives_the_same_and_another_another() -> None:
     assert one.counts.equals(two.counts)
     assert not one.frame.equals(three.frame)
     assert one.recipe["seed"] == 7
+
+
+def test_the_files_say_that_there_was_a_seed_and_not_which(tmp_path: Path) -> None:
+    seed = 9_135_790_246
+    folder = Anatomy(3, random_state=seed).release(Table(patients(), columns())).write(tmp_path / "out")
+    assert json.loads((folder / "release.json").read_text())["seeded"] is True
+    for path in folder.iterdir():
+        assert str(seed).encode() not in path.read_bytes()
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +114,7 @@ def test_the_folder_tells_what_was_done_and_no_order(tmp_path: Path) -> None:
     assert record["guarantee"] == {"guarantee": "PrivacyDegree", "p": 5}
     assert record["baskets"] == {"in": 500, "out": 500, "suppressed": 0}
     assert set(record) == {
-        "format", "method", "parameters", "guarantee", "seed", "items", "discreet", "baskets", "verdict", "files",
+        "format", "method", "parameters", "guarantee", "seeded", "items", "discreet", "baskets", "verdict", "files",
     }  # fmt: skip
     page = (folder / "report.html").read_text()
     for word in ("Sensitive items", "Sizes of groups", "Privacy degree", "1/5", "secret-0"):
@@ -147,7 +148,8 @@ def test_a_release_without_groups_has_no_counts_but_is_written(tmp_path: Path) -
         def check(self, subject, *, suppressed="judged"):  # type: ignore[no-untyped-def]
             return made.verdict
 
-    plain = BasketRelease(made.data.baskets, Fine(2), made.evidence, made.recipe, made.original)  # type: ignore[union-attr]
+    evidence = replace(made.evidence, details={"loss": 0.0})
+    plain = BasketRelease(made.data.baskets, Fine(2), evidence, made.recipe, made.original)  # type: ignore[union-attr]
     with pytest.raises(InputError, match="no groups"):
         plain.count("viagra")
     folder = plain.write(tmp_path / "out")
@@ -183,3 +185,11 @@ def test_click_streams_keep_the_degree_and_beat_perm_mondrian(shared_data: Path,
     assert ours.verdict.ok
     assert theirs.verdict.ok
     assert mean_kl_cells(ours, random_state=0).mean < mean_kl_cells(theirs, random_state=0).mean
+
+
+@pytest.mark.parametrize("p", [2**62, 10**30])
+def test_a_degree_beyond_any_number_names_the_items_and_what_would_do(p: int) -> None:
+    bought = Baskets.from_lists([["a", "s"]] * 4 + [["b"]] * 8)
+    for publisher in (Cahd, PermMondrian):
+        with pytest.raises(InfeasibleError, match=r"'s' \(4\)\. Ask for p=3 at the most"):
+            publisher(p, sensitive=["s"]).release(bought)

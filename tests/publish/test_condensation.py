@@ -458,3 +458,15 @@ def test_fit_takes_a_level_for_each_row_and_refuses_what_cannot_be() -> None:
         Condensation(2).fit(np.array([[1.0], [np.inf], [2.0]]))
     with pytest.raises(SchemaError, match="too large"):
         Condensation(2).fit(X * 1e200)
+
+
+@pytest.mark.parametrize("unit", [1e-153, 1e-158, 1e-161])
+def test_a_tiny_unit_leaves_the_other_columns_alone(unit: float) -> None:
+    rng = np.random.default_rng(1)
+    frame = pa.table({"tiny": rng.normal(size=80) * unit, "plain": rng.normal(size=80)})
+    released = (
+        Condensation(8, random_state=0).release(Table(frame, {"tiny": quasi(), "plain": quasi()})).frame
+    )
+    for name, spread in (("tiny", unit), ("plain", 1.0)):
+        assert released[name].null_count == 0
+        assert np.std(released[name].to_numpy() / spread) == pytest.approx(1, abs=0.4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -431,6 +432,8 @@ def test_a_release_is_judged_by_construction_and_written_without_its_records(tmp
     folder = release.write(tmp_path / "out")
     assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "release.json"]
     assert len((folder / "data.csv").read_text().splitlines()) == 251
+    told = json.loads((folder / "release.json").read_text())
+    assert (told["seeded"], "seed" in told) == (True, False)
     with pytest.raises(OutputError):
         release.write(tmp_path / "out")
     mixed = StreamCondensation(init_number=50).fit(values, levels=np.arange(300) % 3 + 2)

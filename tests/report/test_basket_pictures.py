@@ -94,7 +94,7 @@ def test_the_curve_is_below_totals_alone() -> None:
 
 def test_a_report_has_the_sections_that_belong_to_it() -> None:
     baskets = shop(600)
-    grouped = render_baskets(Cahd(3, sensitive=rare(baskets, 2), random_state=1).release(baskets))
+    grouped = render_baskets(Cahd(3, sensitive=rare(baskets, 12), random_state=1).release(baskets))
     plain = render_baskets(AprioriAnonymization(4, 2, random_state=1).release(baskets))
     for place in ("matrix", "queries", "risk", "groups"):
         assert f'id="{place}"' in grouped
@@ -107,3 +107,13 @@ def test_a_report_has_the_sections_that_belong_to_it() -> None:
         Cahd(2, sensitive=["x"], random_state=1).release(Baskets.from_lists([["a", "x"], ["a"]]))
     )
     assert 'id="matrix"' not in small
+
+
+def test_a_few_holders_are_not_compared_with_the_truth() -> None:
+    few = Baskets.from_lists([["a", "s"], ["b"], ["a", "b"], ["c", "t"], ["c"], ["b", "c"]] * 12)
+    release = Cahd(3, sensitive=["s", "t"]).release(few)
+    assert release.grouped.sensitive.counts.sum() == 24
+    assert kl_curve_of(release) is None
+    assert "How near estimates are" not in render_baskets(release)
+    more = Baskets.from_lists([["a", "s"], ["b"], ["a", "b"], ["c", "t"], ["c"], ["b", "c"]] * 25)
+    assert kl_curve_of(Cahd(3, sensitive=["s", "t"]).release(more)) is not None

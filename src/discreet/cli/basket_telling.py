@@ -36,6 +36,7 @@ def outcome(command: str, release: BasketRelease, out: Path) -> dict[str, Any]:
         "loss": release.evidence.details.get("loss"),
         "items": {"before": release.original.n_items, "after": _items(release)},
         "risk": basket_risk(release, known=_KNOWN).to_dict(),
+        "only_sensitive": _only_sensitive(release),
         "folder": str(out),
         "files": sorted(path.name for path in out.iterdir()),
         "report": str(report) if report.is_file() else None,
@@ -74,6 +75,12 @@ def tell_outcome(plain: Mapping[str, Any], release: BasketRelease, *, as_json: b
     if tie is not None:
         certain = f"{tie['before']:.0%} → {tie['highest']:.2%} at the most"
         lines.append(("", f"{certain}, the certainty with which a found basket is tied to a sensitive item"))
+    if plain["only_sensitive"]:
+        bare = f"and no others are: {plain['only_sensitive']:,};"
+        lines += [
+            ("note", f"baskets that held sensitive items only are empty now, {bare}"),
+            ("", "who knows that nobody's basket was empty can tell that these hold something sensitive"),
+        ]
     lines.append(("written", f"{plain['folder']}: {', '.join(plain['files'])}"))
     if plain["report"] is not None:
         lines += [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]
@@ -151,3 +158,13 @@ def _items(release: BasketRelease) -> int:
 
     data = release.data
     return data.baskets.n_items if isinstance(data, GroupedBaskets) else data.n_items
+
+
+def _only_sensitive(release: BasketRelease) -> int:
+    """Count the baskets left without an item, where none was before."""
+    from discreet.core.grouped_baskets import GroupedBaskets
+
+    data = release.data
+    if not isinstance(data, GroupedBaskets) or not release.original.lengths.all():
+        return 0
+    return int((data.baskets.lengths == 0).sum())

@@ -97,7 +97,29 @@ def _table(data: Path, given: dict[str, Any]) -> Table:
     columns = {name: quasi() for name in frame.columns}
     columns |= {name: sensitive() for name in roles["sensitive"]}
     columns |= {name: identifier() for name in roles["identifier"]}
-    return Table(frame, columns)
+    table = Table(frame, columns)
+    _refuse_names(table, {*roles["identifier"], *roles["sensitive"], given["label"], given["level_column"]})
+    return table
+
+
+def _refuse_names(table: Table, spoken_for: set[str | None]) -> None:
+    """Refuse columns of names or free text that nobody spoke of: categories are published as they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name in table.schema:
+        if name in spoken_for:
+            continue
+        cells = table.source.columns([name])[name].drop_null()
+        if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+            continue
+        alone = pc.sum(pc.equal(cells.value_counts().field("counts"), 1)).as_py() or 0
+        if len(cells) > 1 and 2 * alone > len(cells):
+            raise gather.mistake(
+                f"Column '{name}' holds a text that no other row has in {alone:,} of {len(cells):,} rows, and texts "
+                "are published as they are.",
+                f"--identifier {name} to drop it, or --sensitive {name} to publish it all the same",
+            )
 
 
 def _format_of(data: Path) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -30,3 +31,15 @@ def generator(random_state: RandomState, *, owner: str | object = "discreet") ->
 def seed_of(random_state: RandomState) -> int | None:
     """Give the seed a release must name so that it can be run again, if there is one."""
     return int(random_state) if isinstance(random_state, int | np.integer) else None
+
+
+def without_seed(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a recipe that tells whether there was a seed but not which: whoever knows it can undo what was drawn.
+
+    >>> without_seed({"method": "Cahd", "seed": 7})
+    {'method': 'Cahd', 'seeded': True}
+    """
+    return {
+        "seeded" if name == "seed" else name: value is not None if name == "seed" else value
+        for name, value in recipe.items()
+    }

@@ -81,7 +81,8 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
         f"these. Sketches have at most {COMPONENTS} components. Two thirds of the records are learnt from, drawn at "
         f"random for every seed; both parts are published apart. {NEIGHBOURS} neighbours vote, by cosine; "
         f"{sizes.asked:,} of the test records are classified; suppressed ones get a class at random, by the classes' "
-        f"shares. {CLUSTERS} clusters; suppressed records are put into one at random, by the clusters' sizes. Beside "
+        f"shares. {CLUSTERS} clusters; suppressed records are put into one at random, by the clusters' sizes. "
+        "Before clustering a sketch is divided by its estimated length, as the records are by theirs. Beside "
         "C. Aggarwal, P. Yu: On privacy-preservation of text and sparse binary data with sketches, SDM 2007, which "
         "prints curves without numbers. For k-variance texts are weighted by tf–idf; for δ words are counted, since "
         "rows of length 1 would all be suppressed from δ = 1 on.",
@@ -181,7 +182,10 @@ def _level_claims(title: str, figure: str, runs: Sequence[Runs], *, fall: bool =
         told = f"by {1 - max(ratios):.1%} to {1 - min(ratios):.1%}"
         rows.append([title, f"{figure}: falls by 5 to 10 %", told, "yes" if 1 - min(ratios) <= 0.1 else "no"])
     last = abs(ratios[-1] - ratios[-2])
-    told = f"from {ratios[0]:.3f} of the original to {ratios[-1]:.3f}; the last step {last:.3f}"
+    told = (
+        f"from {ratios[0]:.3f} of the original to {ratios[-1]:.3f}; the last step {last:.3f}; "
+        f"of the gain over chance {runs[0].gained:.0%} to {runs[-1].gained:.0%}"
+    )
     lost = runs[-1].gained < _NOTHING
     kept = "no" if last > _LEVEL_STEP else "at chance" if lost else "yes"
     rows.append([title, f"{figure}: then levels out", told, kept])
@@ -203,7 +207,13 @@ def _by_items(page: Page, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell
         }
         for what, runs in both.items():
             points[what] += [
-                {"items": n_items, "delta": f"{run.level:g}", "ratio": round(run.ratio, 4)} for run in runs
+                {
+                    "items": n_items,
+                    "delta": f"{run.level:g}",
+                    "ratio": round(run.ratio, 4),
+                    "chance": round(float(run.chance / np.mean(run.original)), 4),
+                }
+                for run in runs
             ]
     claims: list[list[Cell]] = []
     for number, (what, found) in zip((11, 12), points.items(), strict=True):
@@ -212,9 +222,9 @@ def _by_items(page: Page, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell
             f"figure-{number}-picture", title, pictures.by_items(title, found, up="ratio to the original")
         )
         rows: list[list[Cell]] = [
-            [int(one["items"]), str(one["delta"]), float(one["ratio"])] for one in found
+            [int(one["items"]), str(one["delta"]), float(one["ratio"]), float(one["chance"])] for one in found
         ]
-        page.table(f"figure-{number}", title, ["base items", "δ", "ratio"], rows)
+        page.table(f"figure-{number}", title, ["base items", "δ", "ratio", "ratio of chance"], rows)
         ends = {
             delta: [float(one["ratio"]) for one in found if one["delta"] == delta]
             for delta in {str(one["delta"]) for one in found}

@@ -13,6 +13,7 @@ import numpy as np
 from discreet.collect import DeltaSketch, SketchFamily
 from discreet.core.arrays import IntArray
 from discreet.core.sketch_release import SketchRelease
+from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
 from discreet.experiments.sketches_data import Sample
 from discreet.mine import SketchKMeans, SketchNeighbors
@@ -104,7 +105,7 @@ def clustered(sample: Sample, promise: Promise, levels: Sequence[float], seeds: 
             release = released(sample, everyone, promise, one.level, seed)
             model = SketchKMeans(CLUSTERS, n_init=1, max_iter=_STEPS, random_state=seed)
             labels = np.full(len(sample.rows), -1)
-            labels[release.kept] = model.fit_predict(release.sketches)
+            labels[release.kept] = model.fit_predict(_of_length_1(release.sketches))
             one.found.append(_nearness(rows, _at_random(labels, seed)))
             one.original.append(before)
             _note(one, release)
@@ -176,6 +177,13 @@ def _original_clusters(rows: Any, seed: int) -> IntArray:
 
     model = KMeans(CLUSTERS, n_init=1, max_iter=_STEPS, random_state=seed)
     return np.asarray(model.fit_predict(rows))
+
+
+def _of_length_1(sketches: Sketches) -> Sketches:
+    """Divide sketches by their estimated lengths, as the original records are by their true ones."""
+    lengths = np.sqrt(sketches.squared_norm())
+    scale = np.where(lengths > 0, lengths, 1.0)
+    return Sketches(sketches.values / np.repeat(scale, sketches.lengths), sketches.indptr, sketches.family)
 
 
 def _at_random(labels: IntArray, seed: int) -> IntArray:

@@ -30,28 +30,51 @@ def anatomy_groups(
     """Give the group of every row; ``free`` are the rows without a sensitive value, which fill groups up.
 
     Rows of buckets that are left over are each put into a group drawn at random from those that do not hold their
-    values. Where that cannot be done for all, they form one group with the free rows left: the rest was checked to
-    keep the degree. Otherwise the free rows left are a group.
+    values; then the free rows left are a group. Where fewer than l are left over that is tried with as many groups as
+    there can be, and otherwise with those whose rest was checked to keep the degree: where it cannot be done for all
+    rows, the rest is one group.
     """
     group: NDArray[np.int32]
-    group, n_groups = _form(*buckets, *values, free, n_values, n, l)
+    group, n_groups, safe = _form(*buckets, *values, free, n_values, n, l)
     bucket_of = np.full(n, -1, np.int32)
     bucket_of[buckets[1]] = np.repeat(np.arange(buckets[0].size - 1, dtype=np.int32), np.diff(buckets[0]))
-    residue = np.flatnonzero((group < 0) & (bucket_of >= 0)).astype(np.int32)
-    if n_groups and residue.size:
-        members = np.flatnonzero(group >= 0)
-        members = members[np.argsort(group[members], kind="stable")].astype(np.int32)
-        residue = rng.permutation(residue)
-        begin = rng.integers(n_groups, size=residue.size)
-        placed = _place(residue, begin, members.reshape(n_groups, l), bucket_of, *values, n_values)
-        if placed[-1] >= 0:
-            group[residue] = placed
+    if np.count_nonzero((group < 0) & (bucket_of >= 0)) >= l or not _placed(
+        group, n_groups, bucket_of, values, n_values, l, rng
+    ):
+        group[group >= safe] = -1
+        _placed(group, safe, bucket_of, values, n_values, l, rng)
+        n_groups = safe
     group[group < 0] = n_groups
     return group
 
 
+def _placed(
+    group: NDArray[np.int32],
+    n_groups: int,
+    bucket_of: NDArray[np.int32],
+    values: tuple[NDArray[np.int64], NDArray[np.int32]],
+    n_values: int,
+    l: int,  # noqa: E741
+    rng: np.random.Generator,
+) -> bool:
+    """Put all rows of buckets that are left over into groups, or none; tells which."""
+    residue = np.flatnonzero((group < 0) & (bucket_of >= 0)).astype(np.int32)
+    if not residue.size or not n_groups:
+        return not residue.size
+    members = np.flatnonzero(group >= 0)
+    members = members[np.argsort(group[members], kind="stable")].astype(np.int32)
+    residue = rng.permutation(residue)
+    begin = rng.integers(n_groups, size=residue.size)
+    placed = _place(residue, begin, members.reshape(n_groups, l), bucket_of, *values, n_values)
+    if placed[-1] < 0:
+        return False
+    group[residue] = placed
+    return True
+
+
 @compiled
 def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):  # noqa: E741
+    """Form groups; gives them, their number, and how many of them leave a rest that keeps the degree as one group."""
     group = np.full(n, -1, np.int32)
     taken = bucket_start[:-1].copy()
     left = np.zeros(n_values, np.int64)
@@ -67,7 +90,7 @@ def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):
         n_of[left[value]] += 1
     highest, used = n, np.full(n_values, -1, np.int32)
     chosen, skipped = np.empty(l, np.int64), np.empty(_SKIPS * l, np.int64)
-    n_groups, n_free, remaining = 0, 0, n
+    n_groups, safe, n_free, remaining = 0, 0, 0, n
     while remaining >= l and len(heap):
         n_chosen, n_skipped = 0, 0
         while n_chosen < l and len(heap) and n_skipped < skipped.size:
@@ -85,8 +108,7 @@ def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):
             n_chosen += 1
         while highest > 0 and n_of[highest] == 0:
             highest -= 1
-        fits = n_free + l - n_chosen <= free.size and highest * l <= remaining - l
-        if not fits:
+        if n_free + l - n_chosen > free.size:
             break
         for bucket in chosen[:n_chosen]:
             group[bucket_rows[taken[bucket]]] = n_groups
@@ -100,7 +122,9 @@ def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):
             heappush(heap, (taken[bucket] - bucket_start[bucket + 1], bucket))
         n_groups += 1
         remaining -= l
-    return group, n_groups
+        if highest * l <= remaining:
+            safe = n_groups
+    return group, n_groups, safe
 
 
 @compiled

@@ -22,6 +22,8 @@ class Cahd:
     Baskets are ordered so that like ones lie together. Each sensitive basket in turn is put with the p − 1 of its
     neighbours that share most ordinary items with it, no sensitive item occurring twice in the group; what is left at
     the end is one group more. A group is formed only where the rest can still keep the degree, so all groups have it.
+    The degree is about what groups and counts tell. Who makes the order again, which the published items allow, may
+    guess better than 1/p which basket a group was made for; `Anatomy` draws its groups at random.
 
     Parameters
     ----------

@@ -63,7 +63,8 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     bounded
         Whether pseudo-values beyond the observed range are mirrored back into it.
     random_state
-        Seeds the groups of ``"nearest"``, the draws and the order of the rows.
+        Seeds the groups of ``"nearest"``, the draws and the order of the rows. Keep a seed secret: with it the
+        statistics of each group can be worked out from the pseudo-records.
 
     Examples
     --------

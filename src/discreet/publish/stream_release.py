@@ -14,7 +14,7 @@ import pyarrow as pa
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.errors import PromiseBrokenError
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import seed_of
+from discreet.core.rng import seed_of, without_seed
 from discreet.core.schema import Schema, quasi
 from discreet.core.table import Table
 from discreet.engines.writing import atomic_folder, write_frame
@@ -51,7 +51,7 @@ class StreamRelease(Release):
             )
         with atomic_folder(folder, overwrite=overwrite) as place:
             write_frame(self.frame, place / f"data.{format}", format)
-            told = dict(self.recipe) | {
+            told = without_seed(self.recipe) | {
                 "rows": {"in": self.evidence.n_rows, "out": self.frame.num_rows, "suppressed": 0},
                 "verdict": self.verdict.to_dict(),
             }

@@ -21,6 +21,9 @@ CELLS = 80
 _FEWEST = 20
 """How many baskets a row of a density on a page stands for at least, so that none is shown."""
 _SMALLEST = 8
+_FEWEST_HELD = 50
+"""How often sensitive items occur at least where estimates are compared with the truth: the figures of fewer could be
+made again by trying out who holds what."""
 _GAP = 8
 _LENGTHS = (2, 3, 4, 6, 8)
 _QUERIES = (10, 30)
@@ -139,9 +142,12 @@ def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
 
 
 def kl_curve_of(release: BasketRelease) -> Curve | None:
-    """Measure the KL of random queries by their length, and what it would be had only totals been published."""
+    """Measure the KL of random queries by their length, and what it would be had only totals been published.
+
+    None where sensitive items are so few that the figures could give away who holds them.
+    """
     data = release.data
-    if not isinstance(data, GroupedBaskets) or data.sensitive.counts.size == 0:
+    if not isinstance(data, GroupedBaskets) or data.sensitive.counts.sum() < _FEWEST_HELD:
         return None
     lengths = tuple(r for r in _LENGTHS if r <= data.baskets.n_items)
     n_queries = int(np.clip(_WORK / max(data.baskets.items.size, 1), *_QUERIES))
@@ -170,8 +176,8 @@ def kl_curve(curve: Curve) -> dict[str, Any]:
     import altair as alt
 
     rows = [
-        {"r": r, "whose": whose, "mean": round(float(mean), 6), "low": round(max(float(mean - off), 0.0), 6),
-         "high": round(float(mean + off), 6)}
+        {"r": r, "whose": whose, "mean": round(float(mean), 4), "low": round(max(float(mean - off), 0.0), 4),
+         "high": round(float(mean + off), 4)}
         for whose, means, errors in (
             (RELEASED, curve.mean, 2 * curve.error), (TOTALS, curve.totals, np.zeros(curve.totals.size))
         )

@@ -11,6 +11,7 @@ from discreet.core.baskets import Baskets
 from discreet.core.errors import InputError, OutputError, PromiseBrokenError
 from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.params import OneOf, require
+from discreet.core.rng import without_seed
 from discreet.engines.grouped_files import FORMATS, read_published, write_published
 from discreet.engines.writing import atomic_folder
 from discreet.report.writing import RECIPE, REPORT, described_file, json_text, refuse_folder
@@ -33,7 +34,7 @@ def write_basket_release(
     refuse_folder(folder, overwrite=overwrite)
     with atomic_folder(folder, overwrite=overwrite) as place:
         written = write_published(release.data, place, format)
-        (place / RECIPE).write_text(json_text(dict(release.recipe)), encoding="utf-8", newline="\n")
+        (place / RECIPE).write_text(json_text(without_seed(release.recipe)), encoding="utf-8", newline="\n")
         _judge_again(release, place, format)
         if report:
             from discreet.report.baskets import render_baskets
@@ -85,10 +86,10 @@ def _totals(data: GroupedBaskets) -> tuple[list[int], list[Any], list[int]]:
 
 
 def _record(release: BasketRelease, files: dict[str, dict[str, object]]) -> dict[str, Any]:
-    """Give the recipe, and what came of it; no basket and no item is in it."""
+    """Give the recipe, and what came of it; no basket, no item and no seed is in it."""
     evidence = release.evidence
     return {
-        **release.recipe,
+        **without_seed(release.recipe),
         "discreet": __version__,
         "baskets": {"in": evidence.n_rows, "out": len(release.data), "suppressed": evidence.suppressed},
         "verdict": release.verdict.to_dict(),

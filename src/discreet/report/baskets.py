@@ -195,7 +195,7 @@ def method(release: BasketRelease) -> Markup:
         ("Baskets in", f"{release.evidence.n_rows:,}"),
         ("Baskets out", f"{len(release.data):,}"),
         ("Order of groups and baskets", "shuffled"),
-        ("Seed", seed_text(recipe.get("seed"))),
+        ("Seed", seed_text(recipe.get("seed"), kept=True)),
         ("Discreet", __version__),
     ]
     again = (

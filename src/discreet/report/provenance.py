@@ -55,7 +55,7 @@ def method(release: Release) -> Markup:
         ("Rows out", f"{release.table.n_rows:,}"),
         ("Rows left out", f"{evidence.suppressed:,}"),
         ("Order of the rows", "shuffled"),
-        ("Seed", seed_text(recipe.get("seed"))),
+        ("Seed", seed_text(recipe.get("seed"), kept=keeps_seed(release))),
         ("Discreet", __version__),
     ]  # fmt: skip
     again = f"from discreet.publish import {_imported(recipe)}\n\nrelease = {_call(release)}.release(table)\n"
@@ -124,7 +124,7 @@ def _call(release: Release) -> str:
     if release.evidence.pseudo:
         levels = given.pop("levels")
         first = repr(levels) if release.guarantee.to_dict().get("levels") is not None else "levels"
-    if release.recipe.get("seed") is not None:
+    if release.recipe.get("seed") is not None and not keeps_seed(release):
         given["random_state"] = release.recipe["seed"]
     return f"{method}({_arguments(first, given)})"
 
@@ -139,13 +139,18 @@ def _imported(recipe: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, [str(recipe.get("method", "")), search]))
 
 
-def seed_text(seed: object) -> str:
-    """Say what the seed was, and what it means."""
-    return (
-        "none: drawn from the operating system"
-        if seed is None
-        else f"{seed}; whoever knows it can undo the shuffling"
-    )
+def seed_text(seed: object, *, kept: bool = False) -> str:
+    """Say what the seed was, and what it means; or, where it is kept back, that there was one."""
+    if seed is None:
+        return "none: drawn from the operating system"
+    if kept:
+        return "given, and not told here: whoever knows it can undo what was drawn"
+    return f"{seed}; whoever knows it can undo the shuffling"
+
+
+def keeps_seed(release: Release) -> bool:
+    """Tell whether the seed stays out of what is written: where it decided more than the order of the rows."""
+    return release.evidence.pseudo or isinstance(release, GroupedRelease)
 
 
 def value_text(value: object) -> str:

@@ -15,6 +15,7 @@ from discreet.core.errors import DiscreetError, OutputError, PromiseBrokenError
 from discreet.core.grouped_table import GroupedRelease, GroupedTable
 from discreet.core.params import OneOf, require
 from discreet.core.release import Release
+from discreet.core.rng import without_seed
 from discreet.core.schema import Schema
 from discreet.core.table import Table
 from discreet.engines.connection import identifier
@@ -23,6 +24,7 @@ from discreet.engines.relations import run
 from discreet.engines.writing import atomic_folder, write_frame
 from discreet.measure import closeness, fidelity, loss, risk
 from discreet.report.markup import plain_json
+from discreet.report.provenance import keeps_seed
 
 RECIPE, REPORT, COUNTS = "release.json", "report.html", "sensitive"
 _FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
@@ -159,7 +161,7 @@ def _record(release: Release, files: dict[str, dict[str, object]]) -> dict[str, 
     """Give the recipe, and what came of it; no record is in it."""
     evidence = release.evidence
     return {
-        **release.recipe,
+        **(without_seed(release.recipe) if keeps_seed(release) else release.recipe),
         "discreet": __version__,
         "rows": {"in": evidence.n_rows, "out": release.table.n_rows, "suppressed": evidence.suppressed},
         "verdict": release.verdict.to_dict(),
