@@ -13,6 +13,8 @@ from measuring import PeerMissingError, fresh, highest_memory, peer
 from rows import Row, failed, faster, within
 
 K = 10
+WIDE = 15
+"""pynndescent finds about 7 in 10 with a graph of 10 neighbours, and more than 8 in 10 with one of 15."""
 NAME, MILLION = "T20.I4.D200K.N1K", "T20.I4.D1M.N1K"
 THREADS = 2
 NEIGHBOURS, MILLION_NEIGHBOURS, MEMORY = THREADS * 5.0, THREADS * 100.0, 1e9
@@ -53,7 +55,7 @@ def _wall(found: dict[str, Any]) -> str:
 def _pynndescent(path: str, ours: dict[str, Any]) -> list[Row]:
     what = "beside pynndescent, CPU"
     try:
-        theirs = peer("pynndescent_neighbours", path, K)
+        theirs = peer("pynndescent_neighbours", path, K, WIDE)
     except PeerMissingError as error:
         return [failed(what, str(error))]
     recall = _recall(path, theirs, ours["farthest"])

@@ -101,8 +101,8 @@ def efficient_apriori(path: str, share: float) -> dict[str, Any]:
     return _timed(lambda: sum(map(len, itemsets_from_transactions(baskets, min_support=share)[0].values())))
 
 
-def pynndescent_neighbours(path: str, k: int) -> dict[str, Any]:
-    """Time pynndescent's index and its neighbours of all rows by cosine; gives them for a sample, for the recall."""
+def pynndescent_neighbours(path: str, k: int, wide: int) -> dict[str, Any]:
+    """Time pynndescent's graph of ``wide`` neighbours by cosine; gives the k nearest of a sample, for the recall."""
     import numpy as np
     import scipy.sparse as sparse
     from pynndescent import NNDescent
@@ -114,7 +114,7 @@ def pynndescent_neighbours(path: str, k: int) -> dict[str, Any]:
         n_neighbors=k + 1,
     )
     wall, cpu = time.perf_counter(), time.process_time()
-    found, _ = NNDescent(matrix, metric="cosine", n_neighbors=k + 1, random_state=0).neighbor_graph
+    found, _ = NNDescent(matrix, metric="cosine", n_neighbors=wide + 1, random_state=0).neighbor_graph
     taken = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     sample = np.linspace(0, len(found) - 1, 500).astype(int)
     near = [[int(one) for one in found[row] if one != row][:k] for row in sample]

@@ -48,3 +48,16 @@ def test_linear_algebra_is_still_there_for_those_who_need_it() -> None:
 def test_no_kernel_multiplies_matrices(kernel: Path) -> None:
     """A command's process compiles no matrix products, so no kernel may hold one."""
     assert not re.search(r"np\.(dot|matmul|vdot|linalg)|\w @ \w", kernel.read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as POSIX has them")
+def test_a_signal_while_the_engine_loads_waits_until_it_has_loaded() -> None:
+    code = (
+        "import os, signal, types\nfrom importlib.machinery import ModuleSpec\n"
+        "from discreet.cli.interruption import Interrupted, heed_signals, stop_if_asked\nheed_signals()\n"
+        "engine = types.ModuleType('duckdb')\nengine.__spec__ = ModuleSpec('duckdb', None)\n"
+        "engine.__spec__._initializing = True\nsys.modules['duckdb'] = engine\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\nengine.__spec__._initializing = False\nprint('loaded')\n"
+        "try:\n    stop_if_asked()\nexcept Interrupted:\n    print('stopped')\n"
+    )
+    assert run(code).stdout == "loaded\nstopped\n"

@@ -6,6 +6,8 @@ import signal
 import threading
 from types import FrameType
 
+from discreet.cli.light import is_loading
+
 INTERRUPTED = 130
 """The exit code of an interrupted command."""
 
@@ -34,6 +36,8 @@ def stop_if_asked() -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
+    """Stop at once, but not while the engine is loading, which would abort the process: then between stages."""
     del number, frame
     _asked.set()
-    raise Interrupted
+    if not is_loading("duckdb"):
+        raise Interrupted

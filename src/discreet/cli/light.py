@@ -29,7 +29,7 @@ class _Unneeded:
     ) -> ModuleSpec | None:
         """Refuse a module that is not needed; anything else is left to the other finders."""
         del path, target
-        if name == "pandas" or (name == "scipy.linalg" and _is_loading(_BLAS_ASKER)):
+        if name == "pandas" or (name == "scipy.linalg" and is_loading(_BLAS_ASKER)):
             raise ModuleNotFoundError(f"No command needs {name}.", name=name)
         return None
 
@@ -48,7 +48,8 @@ def leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _is_loading(name: str) -> bool:
+def is_loading(name: str) -> bool:
+    """Tell whether a module is being imported at this moment."""
     module = sys.modules.get(name)
     spec = getattr(module, "__spec__", None)
     return bool(getattr(spec, "_initializing", False))
