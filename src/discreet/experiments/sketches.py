@@ -145,7 +145,12 @@ def _by_delta(page: Page, sample: Sample, sizes: _Sizes, seeds: Sequence[int]) -
     runs = clustered(sample, "δ", sizes.deltas, seeds)
     title = f"Figure 10: clustering by δ, {sample.title}"
     _shown(page, "figure-10", title, runs, "δ, the least variance", "mean cosine to the centroid")
-    return [*rows, *_level_claims(sample.title, "figure 10", runs)]
+    beyond = [run.ratio for run in runs if run.level >= 1]
+    moved = max(beyond) - min(beyond)
+    told = f"from δ = 1 on between {min(beyond):.3f} and {max(beyond):.3f} of the original"
+    kept = "yes" if moved <= _LEVEL_STEP else "no"
+    rows.append([sample.title, "figure 10: levels out beyond δ = 1", told, kept])
+    return rows
 
 
 def _shown(page: Page, name: str, title: str, runs: Sequence[Runs], across: str, up: str) -> None:

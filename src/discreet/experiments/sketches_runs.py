@@ -25,6 +25,7 @@ CLUSTERS = 10
 COMPONENTS = 500
 """The longest sketch."""
 _STEPS = 20
+_REPEATS = 2
 
 Promise = Literal["k", "δ"]
 
@@ -113,12 +114,15 @@ def clustered(sample: Sample, promise: Promise, levels: Sequence[float], seeds: 
 
 
 def seconds_of(rows: Any, k: int, *, partition: int) -> float:
-    """Give the processor seconds of publishing records by k-variance, neighbours included."""
+    """Give the processor seconds of publishing records by k-variance, neighbours included, the faster of two times."""
     method = KVarianceSketch(family_of(1), k, partition=partition)
     records = SparseRows.of(rows)
-    began = time.process_time()
-    method.release(records)
-    return time.process_time() - began
+    taken = []
+    for _ in range(_REPEATS):
+        began = time.process_time()
+        method.release(records)
+        taken.append(time.process_time() - began)
+    return min(taken)
 
 
 def _note(run: Runs, release: SketchRelease) -> None:
