@@ -26,13 +26,15 @@ class _Size:
         return "a size such as '500MB' or '2GB'"
 
 
-def connect(memory: str | None = None) -> duckdb.DuckDBPyConnection:
+def connect(memory: str | None = None, *, threads: int | None = None) -> duckdb.DuckDBPyConnection:
     """Open an in-memory DuckDB that spills to a private folder and never reaches the network.
 
     Parameters
     ----------
     memory : str, optional
         How much memory DuckDB may use; by default what DISCREET_MEMORY in the environment says, else 1GB.
+    threads : int, optional
+        How many threads it may use; by default as many as there are processors.
     """
     limit = memory or os.environ.get(MEMORY_VARIABLE) or DEFAULT_MEMORY
     require("connect", "memory", limit, _Size())
@@ -40,7 +42,7 @@ def connect(memory: str | None = None) -> duckdb.DuckDBPyConnection:
         ":memory:",
         config={
             "memory_limit": limit,
-            "threads": _cpus(),
+            "threads": threads or _cpus(),
             "temp_directory": str(private_folder()),
             "preserve_insertion_order": True,
             "allocator_background_threads": True,

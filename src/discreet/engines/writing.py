@@ -259,9 +259,10 @@ def _arrow_table(frame: Any) -> Any:
 
 
 def _relation(table: Any) -> Any:
+    """Give rows in memory to an engine of one thread: with several, a full disk has been seen to stop it for ever."""
     from discreet.engines.connection import connect
 
-    return connect().from_arrow(table)
+    return connect(threads=1).from_arrow(table)
 
 
 def _copy_out(relation: Any, temporary: Path, kind: str, packing: str) -> None:
