@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from discreet.core.lazily import lazily
 
 if TYPE_CHECKING:
     from discreet.core.baskets import Baskets
@@ -81,9 +82,4 @@ __all__ = [
     "write_bits",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name when it is first used, so that importing the package costs nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
-    return getattr(import_module(f"discreet.{_HOMES[name]}"), name)
+__getattr__ = lazily(__name__, _HOMES)

@@ -98,8 +98,8 @@ def _kept(
 ) -> duckdb.DuckDBPyRelation:
     """Leave columns out, after seeing that all named ones are there and hold numbers."""
     from discreet.core.errors import SchemaError
+    from discreet.engines.connection import identifier
     from discreet.engines.files import describe
-    from discreet.engines.relations import quoted
 
     types = dict(describe(relation))
     missing = [name for name in (*channels.channels, *dropped) if name not in types]
@@ -112,7 +112,9 @@ def _kept(
     if both:
         raise gather.mistake(f"Column '{both[0]}' is both hidden and left out.")
     cells = [
-        f"CAST({quoted(name)} AS DOUBLE) AS {quoted(name)}" if name in channels.channels else quoted(name)
+        f"CAST({identifier(name)} AS DOUBLE) AS {identifier(name)}"
+        if name in channels.channels
+        else identifier(name)
         for name in types
         if name not in dropped
     ]
@@ -125,11 +127,11 @@ _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U", "FLOAT",
 def _examined(relation: duckdb.DuckDBPyRelation, channels: dict[str, Any]) -> int:
     """See in one pass that every value can be hidden, before any is written; gives the number of rows."""
     from discreet.core.errors import InputError
-    from discreet.engines.relations import quoted
+    from discreet.engines.connection import identifier
 
     asked = ["count(*)"]
     for name, channel in channels.items():
-        cell = f"CAST({quoted(name)} AS DOUBLE)"
+        cell = f"CAST({identifier(name)} AS DOUBLE)"
         low = "-1e308" if channel.low is None else repr(float(channel.low))
         high = "1e308" if channel.high is None else repr(float(channel.high))
         asked += [

@@ -100,15 +100,16 @@ def _refuse(out: Path | None, picture: Path | None, *, overwrite: bool) -> None:
 def _numbers(relation: Any, column: str, data: Path) -> Iterator[FloatArray]:
     """Read a column batch by batch."""
     from discreet.core.errors import InputError, SchemaError
+    from discreet.engines.connection import identifier
     from discreet.engines.files import describe
-    from discreet.engines.relations import batches, quoted
+    from discreet.engines.relations import batches
 
     types = dict(describe(relation))
     if column not in types:
         raise SchemaError(f"{data} has no column '{column}'.")
     if types[column].startswith(("VARCHAR", "BOOL", "DATE", "TIME", "INTERVAL", "UUID", "ENUM")):
         raise SchemaError(f"Column '{column}' must hold noisy numbers.")
-    for batch in batches(relation.project(f"CAST({quoted(column)} AS DOUBLE) AS {quoted(column)}")):
+    for batch in batches(relation.project(f"CAST({identifier(column)} AS DOUBLE) AS {identifier(column)}")):
         if batch.column(0).null_count:
             raise InputError(f"Some noisy values of '{column}' are null; drop the rows first.")
         yield batch.column(0).to_numpy()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from discreet.cli import gather, options
+from discreet.cli.basket_reading import FORMATS, reading_of
 
 if TYPE_CHECKING:
     from discreet.collect import SketchFamily
@@ -21,7 +23,8 @@ Examples:
 
 \b
 A key: head -c 32 /dev/urandom > secret.key"""
-_FORMATS = click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"])
+_OF_TABLES = ("delimiter", "encoding", "decimal", "thousands", "nulls", "dates", "header", "text")
+_FLAGS = {"format_": "format", "nulls": "null", "header": "no-header"}
 
 
 @click.command(short_help="Publish texts or baskets as sketches.", epilog=_EPILOG)
@@ -46,7 +49,10 @@ _FORMATS = click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "spa
     "--partition", type=int, help="k-variance: the most records among which to look; 200000 by default."
 )
 @click.option(
-    "--format", "kind", type=_FORMATS, help="The form of a file of baskets; found by itself otherwise."
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    help="The form of a file of baskets; found by itself otherwise.",
 )
 @click.option("--basket", metavar="COLUMN", help="The column that names the basket, in a long table.")
 @click.option("--item", metavar="COLUMN", help="The column that names the item, in a long table.")
@@ -76,16 +82,25 @@ def _refuse_misfits(data: Path, given: dict[str, Any]) -> None:
         raise gather.mistake("Say the promise: --delta or --k-variance, one of the two.", "--delta 0.2")
     if given["delta"] is not None and given["partition"] is not None:
         raise gather.mistake("--partition belongs to --k-variance.", "--k-variance 10")
-    texts = data.is_dir() or given["column"] is not None
-    for name in ("weights", "min_texts"):
-        if given[name] is not None and not texts:
-            raise gather.mistake(f"--{name.replace('_', '-')} is for texts.", "--column COLUMN")
-    for name in ("kind", "basket", "item"):
-        if given[name] is not None and texts:
-            flag = "format" if name == "kind" else name
-            raise gather.mistake(f"--{flag} is for baskets, and these are texts.")
+    key = given["key_file"].resolve()
+    if key == data.resolve() or data.resolve() in key.parents:
+        raise gather.mistake("The key file is among the data; keep it elsewhere.")
     if data.is_dir() and given["column"] is not None:
         raise gather.mistake("--column is for a table, and this is a folder.")
+    texts = data.is_dir() or given["column"] is not None
+    if texts:
+        _refuse(given, ("format_", "basket", "item"), "is for baskets, and these are texts.")
+    else:
+        _refuse(given, ("weights", "min_texts"), "is for texts.", "--column COLUMN")
+        _refuse(given, set(_OF_TABLES) - {"delimiter"}, "is for a column of texts.", "--column COLUMN")
+    if data.is_dir():
+        _refuse(given, set(_OF_TABLES) - {"encoding"}, "is for a table, and this is a folder.")
+
+
+def _refuse(given: dict[str, Any], names: Collection[str], why: str, remedy: str | None = None) -> None:
+    for name in sorted(names):
+        if given[name] not in (None, ()):
+            raise gather.mistake(f"--{_FLAGS.get(name, name).replace('_', '-')} {why}", remedy)
 
 
 def _key(path: Path) -> bytes:
@@ -103,14 +118,9 @@ def _key(path: Path) -> bytes:
 
 def _records(data: Path, given: dict[str, Any]) -> tuple[Any, Any, int]:
     """Read texts or baskets; gives the rows, the names of their columns, and how many empty records were dropped."""
-    import numpy as np
-
-    from discreet.engines.basket_files import read_baskets
-
     if not data.is_dir() and given["column"] is None:
-        baskets = read_baskets(data, format=given["kind"], basket=given["basket"], item=given["item"])
-        held = np.flatnonzero(baskets.lengths)
-        return baskets.take(held), None, len(baskets) - held.size
+        baskets, n_empty = _baskets(data, given)
+        return baskets, None, n_empty
     from discreet.datasets import text_rows
 
     found = text_rows(
@@ -121,6 +131,19 @@ def _records(data: Path, given: dict[str, Any]) -> tuple[Any, Any, int]:
         encoding=(given["encoding"] or "utf-8") if data.is_dir() else "utf-8",
     )
     return found.filled().rows, found.names, int(found.empty.sum())
+
+
+def _baskets(data: Path, given: dict[str, Any]) -> tuple[Any, int]:
+    import numpy as np
+
+    from discreet.core.errors import InputError
+    from discreet.engines.basket_files import read_baskets
+
+    baskets = read_baskets(data, **reading_of(given))
+    held = np.flatnonzero(baskets.lengths)
+    if not held.size:
+        raise InputError(f"{data} holds no items, so there is nothing to sketch.")
+    return baskets.take(held), len(baskets) - held.size
 
 
 def _frame(data: Path, given: dict[str, Any]) -> Any:
@@ -146,15 +169,10 @@ def _method(family: SketchFamily, given: dict[str, Any]) -> Any:
 
 def _write(release: SketchRelease, out: Path, *, overwrite: bool) -> None:
     """Write a folder, or the sketches alone where the name is that of an Arrow file."""
-    from discreet.core.errors import PromiseBrokenError
-
     if out.suffix != ".arrow":
         release.write(out, overwrite=overwrite)
         return
-    if not release.verdict.ok:
-        raise PromiseBrokenError(
-            f"The sketches do not keep the promise, so nothing was written. {release.verdict}"
-        )
+    release.verdict.enforce()
     release.sketches.save(out, overwrite=overwrite)
 
 

@@ -1,11 +1,11 @@
 """Privacy at collection: collectors distort records where they arise, before anyone else sees them."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from discreet.collect.choose_pq import Choice, Choices, choose_pq
 from discreet.collect.client import flip
 from discreet.collect.mask import EMask, Mask
+from discreet.core.lazily import lazily
 
 if TYPE_CHECKING:
     from discreet.collect.additive_noise import AdditiveNoise
@@ -92,9 +92,4 @@ __all__ = [
     "sketch_record",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Load a collector when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'discreet.collect' has no attribute {name!r}")
-    return getattr(import_module(f"discreet.collect.{_HOMES[name]}"), name)
+__getattr__ = lazily(__name__, _HOMES)

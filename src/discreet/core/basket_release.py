@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from discreet.core.arrays import FloatArray
 from discreet.core.baskets import Baskets
-from discreet.core.errors import InputError, PromiseBrokenError
+from discreet.core.errors import InputError
 from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.late import late
 from discreet.core.release import Evidence, Promise
@@ -65,10 +65,7 @@ class BasketRelease:
 
         A release whose verdict is not ok is refused.
         """
-        if not self.verdict.ok:
-            raise PromiseBrokenError(
-                f"The release does not keep its promise, so nothing was written. {self.verdict}"
-            )
+        self.verdict.enforce()
         written: Path = late("write basket release")(
             self, Path(folder), format=format, report=report, overwrite=overwrite
         )

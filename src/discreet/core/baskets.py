@@ -131,7 +131,9 @@ class Baskets:
     @cached_property
     def counts(self) -> IntArray:
         """The number of baskets that hold each item."""
-        return np.bincount(self.items, minlength=self.n_items)
+        from discreet.kernels.itemsets import item_counts
+
+        return item_counts(self.items, self.n_items)
 
     def rows(self) -> IntArray:
         """Give the number of the basket of every entry."""

@@ -13,6 +13,7 @@ _ROOMS = {
     "write basket release": "discreet.report.basket_writing:write_basket_release",
     "write release": "discreet.report.writing:write_release",
     "write sketch release": "discreet.engines.sketch_files:write_sketch_release",
+    "write stream release": "discreet.report.stream_writing:write_stream_release",
     "write sketches": "discreet.engines.sketch_files:write_sketches",
 }
 

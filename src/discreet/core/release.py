@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.errors import PromiseBrokenError
 from discreet.core.late import late
 from discreet.core.table import Table
 
@@ -114,10 +113,7 @@ class Release:
 
         A release whose verdict is not ok is refused.
         """
-        if not self.verdict.ok:
-            raise PromiseBrokenError(
-                f"The release does not keep its promise, so nothing was written. {self.verdict}"
-            )
+        self.verdict.enforce()
         written: Path = late("write release")(
             self, Path(folder), format=format, report=report, overwrite=overwrite
         )

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from discreet.core.errors import InputError
 from discreet.core.params import InstanceOf, IntIn, require
 
 RandomState: TypeAlias = int | np.random.Generator | None
@@ -43,3 +44,28 @@ def without_seed(recipe: Mapping[str, Any]) -> dict[str, Any]:
         "seeded" if name == "seed" else name: value is not None if name == "seed" else value
         for name, value in recipe.items()
     }
+
+
+def rng_to_plain(rng: np.random.Generator) -> dict[str, Any]:
+    """Give the state of a generator as plain data."""
+    return dict(_plain(rng.bit_generator.state))
+
+
+def rng_from_plain(plain: Mapping[str, Any]) -> np.random.Generator:
+    """Make the generator that goes on where another was."""
+    kinds = {"PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937"}
+    name = plain.get("bit_generator")
+    if name not in kinds:
+        raise InputError("The state names a generator of random numbers that is not known here.")
+    bits = getattr(np.random, name)()
+    try:
+        bits.state = plain
+    except (ValueError, TypeError, KeyError):
+        raise InputError("The state of the generator of random numbers cannot be read.") from None
+    return np.random.Generator(bits)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -11,7 +11,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from discreet.core.arrays import IntArray
-from discreet.core.errors import PromiseBrokenError
 from discreet.core.late import late
 from discreet.core.release import Promise
 from discreet.core.sketches import Sketches
@@ -65,10 +64,7 @@ class SketchRelease:
 
         A release whose verdict is not ok is refused.
         """
-        if not self.verdict.ok:
-            raise PromiseBrokenError(
-                f"The release does not keep its promise, so nothing was written. {self.verdict}"
-            )
+        self.verdict.enforce()
         written: Path = late("write sketch release")(self, Path(folder), overwrite=overwrite)
         return written
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from discreet.core.errors import PromiseBrokenError
+
 
 class Basis(enum.Enum):
     """What a verdict rests on."""
@@ -40,6 +42,11 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.ok
+
+    def enforce(self) -> None:
+        """Refuse a release that does not keep its promise, before anything of it is written."""
+        if not self.ok:
+            raise PromiseBrokenError(f"The release does not keep its promise, so nothing was written. {self}")
 
     def __str__(self) -> str:
         if self.parts:

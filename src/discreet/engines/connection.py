@@ -10,6 +10,7 @@ import duckdb
 
 from discreet.core.params import require
 from discreet.engines.scratch import private_folder
+from discreet.kernels.threads import processors
 
 DEFAULT_MEMORY = "1GB"
 MEMORY_VARIABLE = "DISCREET_MEMORY"
@@ -42,7 +43,7 @@ def connect(memory: str | None = None, *, threads: int | None = None) -> duckdb.
         ":memory:",
         config={
             "memory_limit": limit,
-            "threads": threads or _cpus(),
+            "threads": threads or processors(),
             "temp_directory": str(private_folder()),
             "preserve_insertion_order": True,
             "allocator_background_threads": True,
@@ -78,9 +79,3 @@ def literal(text: str) -> str:
 def file_literal(path: os.PathLike[str]) -> str:
     """Quote a file name for SQL, so that no character of it is taken as a wildcard."""
     return literal("".join(f"[{char}]" if char in "*?[" else char for char in os.fspath(path)))
-
-
-def _cpus() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -14,6 +14,7 @@ from discreet.core.encoding import Encoded, cleaned
 from discreet.core.errors import InputError
 from discreet.core.pseudonym import LENGTH
 from discreet.core.source import Recoding, Replacement, Tuples
+from discreet.engines.connection import identifier
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,8 +37,8 @@ class RelationSource:
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Give the distinct values of columns, cleaned, in one pass over the rows."""
-        listed = ", ".join(quoted(name) for name in names)
-        sets = ", ".join(f"({quoted(name)})" for name in names)
+        listed = ", ".join(identifier(name) for name in names)
+        sets = ", ".join(f"({identifier(name)})" for name in names)
         sql = f"SELECT {listed}, grouping({listed})::BIGINT FROM source GROUP BY GROUPING SETS ({sets})"
         found: dict[str, list[pa.Array]] = {name: [] for name in names}
         for batch in batches(run(self.native, sql)):
@@ -71,7 +72,7 @@ class RelationSource:
 
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Give whole columns, cleaned, row by row."""
-        chosen = run(self.native, f"SELECT {', '.join(quoted(name) for name in names)} FROM source")
+        chosen = run(self.native, f"SELECT {', '.join(identifier(name) for name in names)} FROM source")
         rows = pa.Table.from_batches(batches(chosen), schema_of(chosen))
         return {name: cleaned(rows[name], name) for name in names}
 
@@ -132,7 +133,7 @@ class RelationSource:
 
     def _key(self, name: str) -> str:
         """Write a column's cells as they leave the engine and are cleaned."""
-        key = f"source.{quoted(name)}"
+        key = f"source.{identifier(name)}"
         told = str(self.native.types[self.names.index(name)])
         if told in _AS_ARROW:
             key = f"CAST({key} AS {_AS_ARROW[told]})"
@@ -142,13 +143,13 @@ class RelationSource:
 
     def _cell(self, name: str, recoding: Recoding) -> str:
         if name in recoding.by_piece:
-            return f"__new{list(recoding.by_piece).index(name)} AS {quoted(name)}"
+            return f"__new{list(recoding.by_piece).index(name)} AS {identifier(name)}"
         if name in recoding.by_value:
             number = [book.name for book in recoding.encoded].index(name)
-            return f"__label{number} AS {quoted(name)}"
+            return f"__label{number} AS {identifier(name)}"
         if name in recoding.pseudonyms:
-            return f"{_hmac(quoted(name), recoding.pseudonyms[name])} AS {quoted(name)}"
-        return quoted(name)
+            return f"{_hmac(identifier(name), recoding.pseudonyms[name])} AS {identifier(name)}"
+        return identifier(name)
 
 
 def run(
@@ -167,11 +168,6 @@ def run(
         return relation.query(_SOURCE, f"WITH {', '.join(names)} {sql}")
     except duckdb.Error as error:
         raise InputError(f"The engine could not plan a query ({type(error).__name__}).") from None
-
-
-def quoted(name: str) -> str:
-    """Quote a column's name for SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _padded(array: pa.Array, length: int) -> pa.Array:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.errors import DiscreetError
 from discreet.core.hierarchies import HierarchySpec, Rows, suggest
 from discreet.core.schema import Role
+from discreet.engines.connection import identifier
 from discreet.engines.files import describe
-from discreet.engines.relations import quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -97,7 +97,7 @@ def look(relation: duckdb.DuckDBPyRelation) -> list[Facts]:
     asked = [
         part
         for name, type_ in columns
-        for part in _questions(quoted(name), type_, exact=n_rows <= _EXACT_ROWS)
+        for part in _questions(identifier(name), type_, exact=n_rows <= _EXACT_ROWS)
     ]
     found = relation.aggregate(", ".join(asked)).fetchall()[0]
     return [
@@ -178,7 +178,7 @@ def _with_hierarchy(proposal: Proposal, relation: duckdb.DuckDBPyRelation) -> Pr
 
 
 def _suggested(facts: Facts, relation: duckdb.DuckDBPyRelation) -> HierarchySpec | None:
-    column = quoted(facts.name)
+    column = identifier(facts.name)
     counted = relation.aggregate(f"{column} AS value, count(*)::BIGINT AS rows", column).to_arrow_table()
     values: Any = counted["value"].combine_chunks()
     numeric = not facts.is_text and facts.type != "BOOLEAN" and not facts.type.startswith(("DATE", "TIME"))

@@ -1,8 +1,8 @@
 """Mining: itemsets and rules, of true baskets and distorted ones; classifiers and statistics from noisy values."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from discreet.core.lazily import lazily
 from discreet.mine.corrected_statistics import Moments, Regression, corrected_moments, corrected_regression
 from discreet.mine.found_itemsets import FoundItemsets
 from discreet.mine.grouped_itemsets import FoundGroupedItemsets
@@ -49,9 +49,4 @@ __all__ = [
     "rules",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Load a classifier when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'discreet.mine' has no attribute {name!r}")
-    return getattr(import_module(f"discreet.mine.{_HOMES[name]}"), name)
+__getattr__ = lazily(__name__, _HOMES)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.arrays import BoolArray
 from discreet.core.baskets import Baskets
 from discreet.core.item_bits import ItemBits
 from discreet.core.item_names import codes_among
@@ -74,13 +74,6 @@ def least_count(min_support: float, n: int) -> int:
     near = round(exact)
     least = near if abs(exact - near) <= Fraction(n, 2**50) else -(-exact.numerator // exact.denominator)
     return max(least, 1)
-
-
-def counts_of(data: Baskets | ItemBits) -> IntArray:
-    """Give the number of baskets that hold each item."""
-    from discreet.kernels.itemsets import item_counts
-
-    return item_counts(data.items, data.n_items) if isinstance(data, Baskets) else data.counts
 
 
 def items_asked(names: pa.Array, include: Names | None, exclude: Names | None) -> BoolArray:

@@ -11,7 +11,7 @@ from discreet.core.baskets import Baskets
 from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.item_bits import ItemBits
 from discreet.core.params import OneOf, require
-from discreet.mine.asking import Names, check_asked, counts_of, items_asked, least_count
+from discreet.mine.asking import Names, check_asked, items_asked, least_count
 from discreet.mine.found_itemsets import FoundItemsets, Kind
 from discreet.mine.level_wise import blocks_of, levels
 
@@ -96,7 +96,7 @@ class Itemsets:
         )
         least = least_count(self.min_support, len(baskets))
         asked = items_asked(baskets.names, self.include, self.exclude)
-        held = counts_of(baskets)
+        held = baskets.counts
         items = np.flatnonzero(asked & (held >= least)).astype(np.int32)
         deeper = 0 if self.kind == "frequent" else 1
         longest = None if self.max_length is None else self.max_length + deeper

@@ -11,11 +11,11 @@ from sklearn.utils.validation import (
     assert_all_finite,
     check_consistent_length,
     column_or_1d,
-    validate_data,
 )
 
 from discreet.core.arrays import CodeArray
 from discreet.core.errors import InputError, SchemaError
+from discreet.core.matrices import matrix_of
 
 Columns = list[np.ndarray[Any, Any]]
 
@@ -24,7 +24,7 @@ def columns_of(estimator: Any, X: Any, *, reset: bool) -> tuple[Columns, list[st
     """Give the columns of numbers or categories, and their names; remember or compare what was fitted."""
     frame = _frame_of_columns(X)
     if frame is None:
-        numbers = _numbers(estimator, X, reset=reset)
+        numbers = matrix_of(estimator, X, reset=reset, advice="give a frame where columns hold categories")
         names = getattr(estimator, "feature_names_in_", None)
         shown = [str(number) for number in range(numbers.shape[1])] if names is None else list(names)
         return list(numbers.T), shown
@@ -56,16 +56,6 @@ def classes_of(y: Any, columns: Columns) -> tuple[np.ndarray[Any, Any], CodeArra
     except TypeError:
         raise InputError("The classes must be of one kind: all texts, or all numbers.") from None
     return classes, codes.astype(np.int32)
-
-
-def _numbers(estimator: Any, X: Any, *, reset: bool) -> np.ndarray[Any, Any]:
-    """Give an array of numbers as scikit-learn checks it; its words about texts would show one."""
-    try:
-        return np.asarray(validate_data(estimator, X, reset=reset, dtype=np.float64))
-    except ValueError as error:
-        if "could not convert" not in str(error):
-            raise
-    raise InputError("An array must hold numbers; give a frame where columns hold categories.")
 
 
 def _frame_of_columns(X: Any) -> nw.DataFrame[Any] | None:

@@ -13,7 +13,7 @@ from discreet.core.baskets import Baskets
 from discreet.core.errors import ParameterError
 from discreet.core.item_bits import ItemBits
 from discreet.core.params import FloatIn, InstanceOf, require
-from discreet.mine.asking import Names, check_asked, counts_of, is_count, items_asked, share_of
+from discreet.mine.asking import Names, check_asked, is_count, items_asked, share_of
 from discreet.mine.found_itemsets import FoundItemsets
 from discreet.mine.level_wise import Level, levels
 from discreet.mine.masked_support import Channel, Estimates, MayBeFrequent
@@ -166,7 +166,7 @@ class MaskedItemsets:
         items = np.flatnonzero(asked).astype(np.int32)
         if not len(baskets):
             return _found([], baskets)
-        held = counts_of(baskets)[items]
+        held = baskets.counts[items]
         found = levels(baskets, judge, items=items, counts=held, max_length=self.max_length)
         return _found(list(found), baskets)
 

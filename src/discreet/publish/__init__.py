@@ -1,8 +1,8 @@
 """Privacy at publication: publishers turn a table into a release that keeps a promise."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from discreet.core.lazily import lazily
 from discreet.publish.anatomy import Anatomy
 from discreet.publish.apriori_anonymization import AprioriAnonymization
 from discreet.publish.cahd import Cahd
@@ -38,9 +38,4 @@ __all__ = [
     "StreamCondensation",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Load a publisher when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'discreet.publish' has no attribute {name!r}")
-    return getattr(import_module(f"discreet.publish.{_HOMES[name]}"), name)
+__getattr__ = lazily(__name__, _HOMES)

@@ -15,14 +15,14 @@ from discreet.core.errors import InputError, OutputError, SchemaError
 from discreet.core.group_statistics import GroupStatistics
 from discreet.core.matrices import matrix_of
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
-from discreet.core.rng import RandomState, generator, seed_of
+from discreet.core.rng import RandomState, generator, rng_from_plain, rng_to_plain, seed_of
 from discreet.core.vectors import WIDEST
+from discreet.engines.stream_states import read_state, write_state
 from discreet.guarantees import Indistinguishability
 from discreet.publish.privacy_levels import levels_of
 from discreet.publish.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
 from discreet.publish.segment import METHODS, SegmentMethod
 from discreet.publish.stream_checks import Bounds, Names, require_enough, require_takeable
-from discreet.publish.stream_files import read_state, rng_from_plain, rng_to_plain, write_state
 from discreet.publish.stream_release import StreamRelease, release_of
 from discreet.publish.stream_state import StreamState
 from discreet.publish.stream_window import Window, is_plain, unsaved

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, FloatArray
-from discreet.core.errors import PromiseBrokenError
+from discreet.core.late import late
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import seed_of, without_seed
+from discreet.core.rng import seed_of
 from discreet.core.schema import Schema, quasi
 from discreet.core.table import Table
-from discreet.engines.writing import atomic_folder, write_frame
 from discreet.guarantees.indistinguishability import LARGEST
 from discreet.publish.recipe import FORMAT
 
@@ -45,19 +43,9 @@ class StreamRelease(Release):
         There is no report, whatever is asked: it would compare with records that are gone.
         """
         del report
-        if not self.verdict.ok:
-            raise PromiseBrokenError(
-                f"The release does not keep its promise, so nothing was written. {self.verdict}"
-            )
-        with atomic_folder(folder, overwrite=overwrite) as place:
-            write_frame(self.frame, place / f"data.{format}", format)
-            told = without_seed(self.recipe) | {
-                "rows": {"in": self.evidence.n_rows, "out": self.frame.num_rows, "suppressed": 0},
-                "verdict": self.verdict.to_dict(),
-            }
-            text = json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-            (place / "release.json").write_text(text, encoding="utf-8", newline="\n")
-        return Path(folder)
+        self.verdict.enforce()
+        written: Path = late("write stream release")(self, Path(folder), format=format, overwrite=overwrite)
+        return written
 
 
 def release_of(

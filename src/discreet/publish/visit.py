@@ -10,9 +10,8 @@ from discreet.core.arrays import FloatArray
 from discreet.kernels.grouping import distinct
 from discreet.kernels.lattice import pack_fields
 from discreet.kernels.lattice_visit import Fields, Found, visit
+from discreet.kernels.threads import processors
 from discreet.publish.lattice import Lattice
-
-_THREADS = 2
 
 
 def visit_all(lattice: Lattice, weights: FloatArray, smallest: int, limit: int) -> Found:
@@ -33,7 +32,7 @@ def visit_all(lattice: Lattice, weights: FloatArray, smallest: int, limit: int) 
         np.zeros(n_nodes, np.int64),
     )
     outermost = range(int(fields.dims[0])) if len(order) > 1 else range(1)
-    with ThreadPoolExecutor(_THREADS) as pool:
+    with ThreadPoolExecutor(processors()) as pool:
         jobs = [
             pool.submit(visit, keys[first], counts, fields, level, smallest, limit, found)
             for level in outermost
