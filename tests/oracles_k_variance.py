@@ -42,12 +42,12 @@ def gap(x: Row, y: Row) -> float:
     return math.sqrt(dot(x, x)) * math.sqrt(dot(y, y)) - abs(dot(x, y))
 
 
-def admissible(x: Row, y: Row, shared: int, *, variance: float | None = None) -> bool:
-    """Tell whether the deviation of the estimate from so many common components reaches the gap."""
+def admissible(x: Row, y: Row, shared: int, *, reach: str = "whole") -> bool:
+    """Tell whether the deviation of the estimate from so many common components reaches the gap, or its root."""
     if shared == 0 or gap(x, y) <= 1e-12 * math.sqrt(dot(x, x) * dot(y, y)):
         return True
-    found = pair_variance(x, y) if variance is None else variance
-    return math.sqrt(max(found, 0.0) / shared) >= gap(x, y) * (1 - NEAR)
+    wanted = math.sqrt(gap(x, y)) if reach == "root" else gap(x, y)
+    return math.sqrt(max(pair_variance(x, y), 0.0) / shared) >= wanted * (1 - NEAR)
 
 
 def pair_variance(x: Row, y: Row) -> float:
@@ -55,21 +55,32 @@ def pair_variance(x: Row, y: Row) -> float:
     return exact_variance(x, y) if min(*x, *y) < 0 else paper_variance(x, y)
 
 
-def keeps(rows: Sequence[Row], neighbours: Sequence[Sequence[int]], lengths: Sequence[int]) -> bool:
+def keeps(
+    rows: Sequence[Row],
+    neighbours: Sequence[Sequence[int]],
+    lengths: Sequence[int],
+    *,
+    reach: str = "whole",
+) -> bool:
     """Judge every pair of neighbours."""
     return all(
-        admissible(rows[i], rows[j], min(lengths[i], lengths[j]))
+        admissible(rows[i], rows[j], min(lengths[i], lengths[j]), reach=reach)
         for i, near in enumerate(neighbours)
         for j in near
     )
 
 
 def can_be_raised(
-    rows: Sequence[Row], neighbours: Sequence[Sequence[int]], lengths: Sequence[int], most: int
+    rows: Sequence[Row],
+    neighbours: Sequence[Sequence[int]],
+    lengths: Sequence[int],
+    most: int,
+    *,
+    reach: str = "whole",
 ) -> bool:
     """Tell whether a single length could be larger, all others as they are."""
     for place, length in enumerate(lengths):
         for longer in range(length + 1, most + 1):
-            if keeps(rows, neighbours, [*lengths[:place], longer, *lengths[place + 1 :]]):
+            if keeps(rows, neighbours, [*lengths[:place], longer, *lengths[place + 1 :]], reach=reach):
                 return True
     return False

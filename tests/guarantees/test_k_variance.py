@@ -75,10 +75,14 @@ def test_what_cannot_be_judged_is_refused() -> None:
         KVariance(3).check(bare)
     with pytest.raises(ParameterError, match="'k' parameter"):
         KVariance(0)
+    with pytest.raises(ParameterError, match="'gap' parameter"):
+        KVariance(3, "half")  # type: ignore[arg-type]
 
 
 def test_plain_data_and_words() -> None:
     assert guarantee_from_dict(KVariance(4).to_dict()) == KVariance(4)
+    assert guarantee_from_dict(KVariance(4, "root").to_dict()) == KVariance(4, "root")
+    assert "square root" in KVariance(4, "root").describe()
     assert "4 nearest neighbours" in KVariance(4).describe()
 
 

@@ -29,12 +29,12 @@ def matrices(draw, least: int = 0) -> np.ndarray:
     return rows.astype(np.float64)
 
 
-def judged(rows: np.ndarray, found: Lengths) -> None:
+def judged(rows: np.ndarray, found: Lengths, *, reach: str = "whole") -> None:
     plain, near, lengths = rows.tolist(), found.neighbours.tolist(), found.lengths.tolist()
     for place, row in enumerate(plain):
         assert near[place] == oracle.cosine_order(row, plain, place)[: len(near[place])]
-    assert oracle.keeps(plain, near, lengths)
-    assert not oracle.can_be_raised(plain, near, lengths, MOST)
+    assert oracle.keeps(plain, near, lengths, reach=reach)
+    assert not oracle.can_be_raised(plain, near, lengths, MOST, reach=reach)
 
 
 @given(matrices(), st.data())
@@ -61,6 +61,34 @@ def test_negative_values_take_the_exact_variance(rows: np.ndarray, data: st.Data
     assert found.exact_pairs == sum(
         bool(negative[i] or negative[j]) for i, near in enumerate(found.neighbours.tolist()) for j in near
     )
+
+
+@given(matrices(-1), st.sampled_from([0.125, 0.5, 1.0, 4.0]), st.data())
+@settings(max_examples=60)
+def test_the_root_of_the_gap_depends_on_the_size_of_the_values(
+    rows: np.ndarray, scale: float, data: st.DataObject
+) -> None:
+    k = data.draw(st.integers(1, len(rows) - 1))
+    found = KVarianceSketch(FAMILY, k, gap="root").lengths(rows)
+    judged(rows, found, reach="root")
+    scaled = KVarianceSketch(FAMILY, k, gap="root").lengths(rows * scale)
+    assert oracle.keeps(
+        (rows * scale).tolist(), scaled.neighbours.tolist(), scaled.lengths.tolist(), reach="root"
+    )
+    np.testing.assert_allclose(scaled.caps, found.caps * scale**2)
+
+
+def test_by_the_root_of_the_gap_a_pair_shares_as_many_components_as_its_sizes_and_its_product() -> None:
+    """c = (‖X‖²‖Y‖² − (X·Y)²)/(‖X‖‖Y‖ − X·Y) = ‖X‖‖Y‖ + X·Y: here 2·2 + 3."""
+    rows = np.array([[1.0, 1, 1, 1, 0], [1, 1, 1, 0, 1]])
+    found = KVarianceSketch(FAMILY, 1, gap="root").lengths(rows)
+    assert found.caps.ravel().tolist() == [7.0, 7.0]
+    assert sorted(found.lengths.tolist()) == [7, MOST]
+    release = KVarianceSketch(FAMILY, 1, gap="root").release(rows / 4)
+    assert release.evidence.suppressed == 1
+    assert release.verdict.ok
+    with pytest.raises(InputError, match="another gap"):
+        KVariance(1).check(release)
 
 
 def test_suppression_is_where_a_single_component_tells_too_much() -> None:
@@ -146,3 +174,5 @@ def test_bad_parameters() -> None:
         KVarianceSketch("key", 3)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'partition' parameter"):
         KVarianceSketch(FAMILY, 3, partition=1)
+    with pytest.raises(ParameterError, match="'gap' parameter"):
+        KVarianceSketch(FAMILY, 3, gap="half")  # type: ignore[arg-type]

@@ -49,6 +49,11 @@ _FLAGS = {"format_": "format", "nulls": "null", "header": "no-header"}
     "--partition", type=int, help="k-variance: the most records among which to look; 200000 by default."
 )
 @click.option(
+    "--gap",
+    type=click.Choice(["whole", "root"]),
+    help="k-variance: what the deviation must reach, the gap or its square root; the whole gap by default.",
+)
+@click.option(
     "--format",
     "format_",
     type=click.Choice(FORMATS),
@@ -80,8 +85,8 @@ def _refuse_misfits(data: Path, given: dict[str, Any]) -> None:
     """Refuse options that do not fit together or to the data."""
     if (given["delta"] is None) == (given["k_variance"] is None):
         raise gather.mistake("Say the promise: --delta or --k-variance, one of the two.", "--delta 0.2")
-    if given["delta"] is not None and given["partition"] is not None:
-        raise gather.mistake("--partition belongs to --k-variance.", "--k-variance 10")
+    if given["delta"] is not None:
+        _refuse(given, ("gap", "partition"), "belongs to --k-variance.", "--k-variance 10")
     key = given["key_file"].resolve()
     if key == data.resolve() or data.resolve() in key.parents:
         raise gather.mistake("The key file is among the data; keep it elsewhere.")
@@ -164,7 +169,7 @@ def _method(family: SketchFamily, given: dict[str, Any]) -> Any:
     from discreet.publish.k_variance_sketch import PARTITION
 
     partition = PARTITION if given["partition"] is None else given["partition"]
-    return KVarianceSketch(family, given["k_variance"], partition=partition)
+    return KVarianceSketch(family, given["k_variance"], partition=partition, gap=given["gap"] or "whole")
 
 
 def _write(release: SketchRelease, out: Path, *, overwrite: bool) -> None:

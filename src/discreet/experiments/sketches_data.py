@@ -23,13 +23,11 @@ _FEWER = 8
 
 @dataclass(frozen=True, repr=False)
 class Sample:
-    """Records with a class each. ``counts`` holds them for δ, where values are not brought to a common length."""
+    """Records with a class each."""
 
-    name: str
     title: str
     rows: SparseRows
     labels: IntArray
-    counts: SparseRows
 
     @property
     def described(self) -> str:
@@ -42,7 +40,7 @@ class Sample:
 
 
 def texts(data: Path | None, *, quick: bool) -> Sample | None:
-    """Read the messages of 20 Newsgroups, without their headers; None where they are absent."""
+    """Read the messages of 20 Newsgroups, without their headers, words counted; None where they are absent."""
     path = None if data is None else data / MESSAGES
     if path is None or not path.is_file():
         return None
@@ -50,17 +48,11 @@ def texts(data: Path | None, *, quick: bool) -> Sample | None:
         messages = [json.loads(line) for line in lines]
     chosen = messages[::_FEWER] if quick else messages
     bodies = [_body(message["text"]) for message in chosen]
-    weighted = text_rows(bodies, min_texts=_MIN_TEXTS)
     counted = text_rows(bodies, min_texts=_MIN_TEXTS, weights="counts")
-    held = np.flatnonzero(~weighted.empty)
+    held = np.flatnonzero(~counted.empty)
     groups = np.unique([message["group"] for message in chosen], return_inverse=True)[1]
-    return Sample(
-        "text",
-        "20 Newsgroups (for Text17)",
-        SparseRows.of(weighted.rows[held], names=weighted.names),
-        groups[held],
-        SparseRows.of(counted.rows[held], names=counted.names),
-    )
+    rows = SparseRows.of(counted.rows[held], names=counted.names)
+    return Sample("20 Newsgroups (for Text17)", rows, groups[held])
 
 
 def two_instances(name: str, *, n_baskets: int, n_items: int = 1000, random_state: int = 1) -> Sample:
@@ -70,7 +62,7 @@ def two_instances(name: str, *, n_baskets: int, n_items: int = 1000, random_stat
         quest(name, n_baskets=size, n_items=n_items, random_state=2 * random_state + half) for half in (0, 1)
     ]
     rows = SparseRows.of(_together(halves))
-    return Sample(name, f"{name}.D{_short(2 * size)}", rows, np.repeat([0, 1], size), rows)
+    return Sample(f"{name}.D{_short(2 * size)}", rows, np.repeat([0, 1], size))
 
 
 def _together(parts: Iterable[Baskets]) -> Baskets:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,6 +15,7 @@ from discreet.core.sketch_release import SketchRelease
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
 from discreet.experiments.sketches_data import Sample
+from discreet.experiments.timing import fastest
 from discreet.mine import SketchKMeans, SketchNeighbors
 from discreet.publish import KVarianceSketch
 
@@ -25,9 +25,9 @@ CLUSTERS = 10
 COMPONENTS = 500
 """The longest sketch."""
 _STEPS = 20
-_REPEATS = 2
 
-Promise = Literal["k", "δ"]
+Promise = Literal["whole", "root", "δ"]
+"""What is kept: k-variance by the whole gap or by its root, or δ-anonymity."""
 
 
 @dataclass
@@ -71,9 +71,10 @@ def family_of(seed: int) -> SketchFamily:
 
 def released(sample: Sample, rows: IntArray, promise: Promise, level: float, seed: int) -> SketchRelease:
     """Publish some records, as if they were all there are."""
-    if promise == "k":
-        return KVarianceSketch(family_of(seed), int(level)).release(sample.rows.take(rows))
-    return DeltaSketch(family_of(seed), level).release(sample.counts.take(rows))
+    records = sample.rows.take(rows)
+    if promise == "δ":
+        return DeltaSketch(family_of(seed), level).release(records)
+    return KVarianceSketch(family_of(seed), int(level), gap=promise).release(records)
 
 
 def classified(
@@ -84,7 +85,7 @@ def classified(
     runs = [Runs(promise, level, float((shares**2).sum())) for level in levels]
     for seed in seeds:
         split = _split(len(sample.rows), seed, n_asked)
-        before = _original_accuracy(sample, split, promise)
+        before = _original_accuracy(sample, split)
         for one in runs:
             train = released(sample, split.train, promise, one.level, seed)
             test = released(sample, split.test, promise, one.level, seed)
@@ -96,7 +97,7 @@ def classified(
 
 def clustered(sample: Sample, promise: Promise, levels: Sequence[float], seeds: Sequence[int]) -> list[Runs]:
     """Cluster sketches, and measure on the original records how near they are to the centroids of their clusters."""
-    rows = _unit(sample.rows if promise == "k" else sample.counts)
+    rows = _unit(sample.rows)
     everyone = np.arange(len(sample.rows))
     chance = _nearness(rows, np.random.default_rng(0).integers(0, CLUSTERS, everyone.size))
     runs = [Runs(promise, level, chance) for level in levels]
@@ -117,12 +118,7 @@ def seconds_of(rows: Any, k: int, *, partition: int) -> float:
     """Give the processor seconds of publishing records by k-variance, neighbours included, the faster of two times."""
     method = KVarianceSketch(family_of(1), k, partition=partition)
     records = SparseRows.of(rows)
-    taken = []
-    for _ in range(_REPEATS):
-        began = time.process_time()
-        method.release(records)
-        taken.append(time.process_time() - began)
-    return min(taken)
+    return fastest(lambda: method.release(records))[1]
 
 
 def _note(run: Runs, release: SketchRelease) -> None:
@@ -141,7 +137,8 @@ def _accuracy(sample: Sample, split: _Split, train: SketchRelease, test: SketchR
     """Classify the published test records; a suppressed one gets a class at random, by the shares of the classes."""
     rng = np.random.default_rng([seed, 2])
     learnt = sample.labels[split.train]
-    model = SketchNeighbors(NEIGHBOURS, metric="cosine").fit(train.sketches, learnt[train.kept])
+    model = SketchNeighbors(NEIGHBOURS, metric="cosine", weights="nearness")
+    model.fit(train.sketches, learnt[train.kept])
     told = rng.choice(learnt, split.asked.size)
     seen = test.kept < split.asked.size
     if seen.any():
@@ -149,16 +146,18 @@ def _accuracy(sample: Sample, split: _Split, train: SketchRelease, test: SketchR
     return float((told == sample.labels[split.test][split.asked]).mean())
 
 
-def _original_accuracy(sample: Sample, split: _Split, promise: Promise) -> float:
-    """Classify the same records by their true nearest neighbours."""
+def _original_accuracy(sample: Sample, split: _Split) -> float:
+    """Classify the same records by their true nearest neighbours, which vote in the same way."""
     from discreet.kernels.exact_neighbours import Compressed, nearest
 
-    rows = sample.rows if promise == "k" else sample.counts
-    laid = partial(_laid, Compressed, rows)
-    near = nearest(laid(split.train), NEIGHBOURS, queries=laid(split.test[split.asked])).rows
-    votes = sample.labels[split.train][near]
-    told = np.array([np.bincount(row).argmax() for row in votes])
-    return float((told == sample.labels[split.test][split.asked]).mean())
+    laid, asked = partial(_laid, Compressed, sample.rows), split.test[split.asked]
+    near = nearest(laid(split.train), NEIGHBOURS, queries=laid(asked))
+    unit = _unit(sample.rows)
+    means = unit[asked] @ np.asarray(unit[split.train].mean(axis=0)).ravel()
+    weights = np.maximum(near.cosines - means[:, None], 0.0) ** 2
+    voters = zip(sample.labels[split.train][near.rows], weights, strict=True)
+    told = np.array([np.bincount(classes, weight).argmax() for classes, weight in voters])
+    return float((told == sample.labels[asked]).mean())
 
 
 def _laid(kind: Any, rows: SparseRows, chosen: IntArray) -> Any:

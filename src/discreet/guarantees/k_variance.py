@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError
-from discreet.core.params import IntIn
+from discreet.core.params import IntIn, OneOf
 from discreet.core.sketch_release import SketchRelease
 from discreet.core.verdict import Verdict
 from discreet.guarantees.base import compare
@@ -17,6 +17,10 @@ from discreet.guarantees.sketched import SketchGuarantee
 
 NEIGHBOURS, CAPS = "neighbours", "caps"
 """Where the evidence of a release keeps every record's neighbours, and the cap of each of these pairs."""
+GAP = "gap"
+"""Where the details of a release say what the caps are made for."""
+Gap = Literal["whole", "root"]
+_WORDS = {"whole": "what it lacks", "root": "the square root of what it lacks"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,6 +43,10 @@ class KVariance(SketchGuarantee):
     ----------
     k
         How many nearest neighbours, by cosine.
+    gap
+        What the deviation must reach: the ``whole`` gap, which does not depend on the unit of the values; or its square
+        ``root``, as the paper's formula is printed, which asks less where values are large (a gap above 1) and more
+        where they are small.
 
     Examples
     --------
@@ -47,15 +55,17 @@ class KVariance(SketchGuarantee):
     >>> shop = [{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"bread": 1, "milk": 1}]
     >>> release = KVarianceSketch(SketchFamily("shared key"), k=2).release(shop)
     >>> print(release.verdict)
-    KVariance(k=2): kept (standard deviation over gap 1, asked >= 1; by construction)
+    KVariance(k=2, gap='whole'): kept (standard deviation over gap 1, asked >= 1; by construction)
     """
 
     k: int
+    gap: Gap = "whole"
 
     measured: ClassVar[str] = "standard deviation over gap"
 
     def __post_init__(self) -> None:
         self._settle("k", IntIn(1))
+        self._settle("gap", OneOf(("whole", "root")))
 
     @property
     def bound(self) -> float:
@@ -87,7 +97,7 @@ class KVariance(SketchGuarantee):
         """Say the promise in one plain sentence."""
         return (
             f"The similarity of a record to each of its {self.k} nearest neighbours cannot be estimated from their "
-            "sketches with a standard deviation smaller than what it lacks of the greatest there is."
+            f"sketches with a standard deviation smaller than {_WORDS[self.gap]} of the greatest there is."
         )
 
     def _kept(self, release: SketchRelease) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
@@ -97,6 +107,8 @@ class KVariance(SketchGuarantee):
         caps = release.evidence.arrays.get(CAPS)
         if neighbours is None or caps is None or neighbours.shape != caps.shape or len(neighbours) != n:
             raise InputError("The evidence of the release does not hold what k-variance is judged by.")
+        if release.evidence.details.get(GAP) != self.gap:
+            raise InputError("The evidence was kept for another gap than is asked about.")
         if neighbours.shape[1] < self.k:
             raise InputError(
                 f"The evidence knows {neighbours.shape[1]} neighbours of each record, not {self.k}."

@@ -13,15 +13,21 @@ _PARALLEL = 1e-12
 """Cosines nearer to 1 than this belong to parallel rows."""
 
 
-def caps_of(indptr: Any, items: Any, values: Any, n_items: int, neighbours: Any, *, signed: Any) -> Any:
+def caps_of(
+    indptr: Any, items: Any, values: Any, n_items: int, neighbours: Any, *, signed: Any, sizes: Any = None
+) -> Any:
     """Give the variance of one component's product over the squared gap, for every row and each of its neighbours.
 
     Parallel rows have no cap: theirs is infinite. ``signed`` tells of every row whether it holds a negative value; a
-    pair with such a row takes the exact variance, all others ‖X‖²‖Y‖² − (X·Y)², which is never larger.
+    pair with such a row takes the exact variance, all others ‖X‖²‖Y‖² − (X·Y)², which is never larger. Neither changes
+    when rows are multiplied. With ``sizes``, the true length of every row, it is the variance over the gap itself.
     """
     caps = np.empty(neighbours.shape)
+    true = np.empty(0) if sizes is None else sizes
     in_threads(
-        lambda start, stop: _caps(indptr, items, values, n_items, neighbours, signed, caps, start, stop),
+        lambda start, stop: _caps(
+            indptr, items, values, n_items, neighbours, signed, true, caps, start, stop
+        ),
         neighbours.shape[0],
     )
     return caps
@@ -43,7 +49,7 @@ def longest_lengths(neighbours: Any, limits: Any, order: Any, most: int) -> tupl
 
 
 @compiled
-def _caps(indptr, items, values, n_items, neighbours, signed, caps, start, stop):
+def _caps(indptr, items, values, n_items, neighbours, signed, sizes, caps, start, stop):
     own = np.zeros(n_items)
     norms = np.zeros(indptr.size - 1)
     for row in range(norms.size):
@@ -63,10 +69,12 @@ def _caps(indptr, items, values, n_items, neighbours, signed, caps, start, stop)
             gap = 1.0 - abs(cosine)
             if gap <= _PARALLEL:
                 caps[row, place] = np.inf
-            elif signed[row] or signed[other]:
-                caps[row, place] = max(1.0 + cosine * cosine - 2.0 * common, 0.0) / (gap * gap)
             else:
-                caps[row, place] = (1.0 + cosine) / gap
+                if signed[row] or signed[other]:
+                    over_gap = max(1.0 + cosine * cosine - 2.0 * common, 0.0) / gap
+                else:
+                    over_gap = 1.0 + cosine
+                caps[row, place] = over_gap * sizes[row] * sizes[other] if sizes.size else over_gap / gap
         for entry in range(indptr[row], indptr[row + 1]):
             own[items[entry]] = 0.0
 

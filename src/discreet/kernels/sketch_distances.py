@@ -50,25 +50,68 @@ def compare_pairs(
 
 
 def nearest(
-    values: Components, indptr: Numbers, others: Components, bounds: Numbers, kind: str, k: int
+    values: Components,
+    indptr: Numbers,
+    others: Components,
+    bounds: Numbers,
+    kind: str,
+    k: int,
+    *,
+    shrink: float = 0.0,
+    centres: Values | None = None,
 ) -> tuple[Values, Numbers]:
     """Find the k nearest of the second for each sketch of the first: scores and places, nearest first.
 
     Nearest is the least squared distance, or the greatest dot product or cosine; of equal ones, the first. Where
-    fewer than k can be compared, the rest are at −1 and have the score NaN.
+    fewer than k can be compared, the rest are at −1 and have the score NaN. A score from m components is moved
+    towards its sketch's centre: what it differs by is multiplied by m/(m + shrink).
     """
     values, others = _floats(values), _floats(others)
     n = indptr.size - 1
+    middle = np.zeros(n) if centres is None else centres
     scores, places = np.full((n, k), np.inf), np.full((n, k), -1, np.int64)
     blocks = list(_blocks(others, bounds))
 
     def work(start: int, stop: int) -> None:
         for block, lengths, home in blocks:
-            _nearest(values, indptr, block, lengths, home, KINDS[kind], scores, places, start, stop)
+            _nearest(
+                values,
+                indptr,
+                block,
+                lengths,
+                home,
+                KINDS[kind],
+                shrink,
+                middle,
+                scores,
+                places,
+                start,
+                stop,
+            )
 
     in_threads(work, n)
     scores[places < 0] = np.nan
     return scores if kind == "squared distance" else -scores, places
+
+
+def mean_scores(
+    values: Components, indptr: Numbers, others: Components, bounds: Numbers, kind: str
+) -> Values:
+    """Give the mean score of every sketch of the first over all of the second, each as often as components it has.
+
+    Where nothing can be compared it is 0.
+    """
+    values, others = _floats(values), _floats(others)
+    n = indptr.size - 1
+    sums, weights = np.zeros(n), np.zeros(n)
+    blocks = list(_blocks(others, bounds))
+
+    def work(start: int, stop: int) -> None:
+        for block, lengths, _ in blocks:
+            _add_scores(values, indptr, block, lengths, KINDS[kind], sums, weights, start, stop)
+
+    in_threads(work, n)
+    return sums / np.maximum(weights, 1)
 
 
 def component_sums(
@@ -154,16 +197,36 @@ def _compare(values, indptr, block, lengths, places, kind, found, start, stop):
 
 
 @compiled
-def _nearest(values, indptr, block, lengths, home, kind, best, places, start, stop):
+def _add_scores(values, indptr, block, lengths, kind, sums, weights, start, stop):
+    scores = np.empty(lengths.size, np.float64)
+    squares = np.empty(lengths.size, np.float64)
+    prefix = np.empty(block.shape[0], np.float64)
+    for row in range(start, stop):
+        query = values[indptr[row] : indptr[row + 1]]
+        _score_block(query, block, lengths, kind, scores, squares, prefix)
+        for t in range(lengths.size):
+            shared = min(query.size, lengths[t])
+            if shared > 0:
+                sums[row] += shared * scores[t]
+                weights[row] += shared
+
+
+@compiled
+def _nearest(values, indptr, block, lengths, home, kind, shrink, centres, best, places, start, stop):
     scores = np.empty(lengths.size, np.float64)
     squares = np.empty(lengths.size, np.float64)
     prefix = np.empty(block.shape[0], np.float64)
     k = best.shape[1]
     for row in range(start, stop):
-        _score_block(values[indptr[row] : indptr[row + 1]], block, lengths, kind, scores, squares, prefix)
+        query = values[indptr[row] : indptr[row + 1]]
+        _score_block(query, block, lengths, kind, scores, squares, prefix)
         near, where = best[row], places[row]
         for t in range(lengths.size):
-            score = scores[t] if kind == 1 else -scores[t]
+            score = scores[t]
+            if shrink > 0:
+                shared = min(query.size, lengths[t])
+                score = centres[row] + (score - centres[row]) * (shared / (shared + shrink))
+            score = score if kind == 1 else -score
             if score < near[k - 1] or (score == near[k - 1] and home[t] < where[k - 1]):
                 j = k - 1
                 while j > 0 and (score < near[j - 1] or (score == near[j - 1] and home[t] < where[j - 1])):

@@ -10,12 +10,12 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.errors import InfeasibleError, InputError
-from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.core.sketch_release import SketchEvidence, SketchRelease
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees.base import TOLERANCE
-from discreet.guarantees.k_variance import CAPS, NEIGHBOURS, KVariance
+from discreet.guarantees.k_variance import CAPS, GAP, NEIGHBOURS, Gap, KVariance
 
 if TYPE_CHECKING:
     from discreet.kernels.exact_neighbours import Compressed
@@ -60,6 +60,10 @@ class KVarianceSketch:
     values the paper's V is no lower bound. A pair with a record that has one takes the exact variance, and where even a
     single component would tell too much, one of the two is suppressed. Parallel records have no cap.
 
+    With ``gap="root"`` the deviation must reach the square root of the gap, as the paper's formula is printed. Then
+    c = V/(‖X‖‖Y‖ − |X·Y|) = ‖X‖‖Y‖ + X·Y: it grows with the values, sketches of records of 20 items have 20 to 40
+    components, and a record with values so small that c is below 1 is suppressed.
+
     Records are taken by the distance to their k-th neighbour, the largest first, pass after pass; each gets the largest
     length that its pairs allow, given the lengths of the others, until no length can be raised alone. A record looks
     at the pairs in which it is the neighbour too, so that every pair is kept at any time and nothing is to be repaired.
@@ -76,6 +80,8 @@ class KVarianceSketch:
         How many nearest neighbours, by cosine; less than the number of records.
     partition
         The most records among which neighbours are looked for; None looks among all, however many.
+    gap
+        What the deviation must reach: the ``whole`` gap, or its square ``root``.
 
     References
     ----------
@@ -87,7 +93,7 @@ class KVarianceSketch:
     >>> method = KVarianceSketch(SketchFamily("shared key", components=100), k=1)
     >>> release = method.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}])
     >>> release
-    SketchRelease(KVariance(k=1), verdict ok, SketchEvidence(3 records, 0 suppressed))
+    SketchRelease(KVariance(k=1, gap='whole'), verdict ok, SketchEvidence(3 records, 0 suppressed))
     >>> release.sketches.lengths.tolist()
     [9, 100, 2]
     """
@@ -95,11 +101,13 @@ class KVarianceSketch:
     family: Sketcher
     k: int
     partition: int | None = PARTITION
+    gap: Gap = "whole"
 
     def __post_init__(self) -> None:
         require(self, "family", self.family, InstanceOf((Sketcher,), "a SketchFamily"))
         require(self, "k", self.k, IntIn(1))
         require(self, "partition", self.partition, IntIn(2), InstanceOf((type(None),), "None"))
+        require(self, "gap", self.gap, OneOf(("whole", "root")))
 
     def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> SketchRelease:
         """Publish records, given as :meth:`SketchFamily.sketch` takes them; none may be all zeros."""
@@ -115,6 +123,7 @@ class KVarianceSketch:
             suppressed=len(records) - kept.size,
             arrays={NEIGHBOURS: found.neighbours, CAPS: found.caps},
             details={
+                GAP: self.gap,
                 "neighbours": "exact" if found.partitions == 1 else "inside partitions",
                 "partitions": found.partitions,
                 "passes": found.passes,
@@ -125,12 +134,13 @@ class KVarianceSketch:
         recipe = {
             "method": "KVarianceSketch",
             "k": int(self.k),
+            "gap": self.gap,
             "components": int(self.family.components),
             "neighbours": evidence.details["neighbours"],
             "partitions": found.partitions,
         }
         sketches = self.family.sketch(records.take(kept), lengths=found.lengths[kept])
-        return SketchRelease(sketches, KVariance(int(self.k)), evidence, recipe, kept)
+        return SketchRelease(sketches, KVariance(int(self.k), self.gap), evidence, recipe, kept)
 
     def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> Lengths:
         """Find the neighbours and the longest lengths, without making the sketches."""
@@ -142,7 +152,10 @@ class KVarianceSketch:
         laid = _laid_out(records)
         near, partitions = nearest_inside(laid, int(self.k), self.partition or max(len(records), 2))
         signed = _signed(records)
-        caps = caps_of(laid.indptr, laid.items, laid.weights(), laid.n_items, near.rows, signed=signed)
+        sizes = np.sqrt(records.squared_norms) if self.gap == "root" else None
+        caps = caps_of(
+            laid.indptr, laid.items, laid.weights(), laid.n_items, near.rows, signed=signed, sizes=sizes
+        )
         most = int(self.family.components)
         limits = np.floor(np.minimum(caps * (1 + TOLERANCE), most)).astype(np.int32)
         order = np.argsort(near.cosines[:, -1], kind="stable")

@@ -1,0 +1,68 @@
+"""Lines of the experiments' pictures: the mean over the seeds, with their range as a band behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.report.pictures import SOFT, standing
+
+SUBTITLE = "line: mean over the seeds; band: their range"
+
+
+def ranged(values: Sequence[float], digits: int) -> dict[str, float]:
+    """Give the mean of a figure over the seeds, its lowest and its highest, rounded."""
+    ends = {"mean": np.mean(values), "low": np.min(values), "high": np.max(values)}
+    return {name: round(float(value), digits) for name, value in ends.items()}
+
+
+def at_points(
+    rows: Sequence[Mapping[str, Any]], field: str, title: str, *, padding: int = 8, **look: Any
+) -> Any:
+    """Give a horizontal axis that is marked where there are points, and nowhere else."""
+    import altair as alt
+
+    scale = alt.Scale(nice=False, padding=padding, **look.pop("scale", {}))
+    axis = alt.Axis(values=sorted({row[field] for row in rows}), grid=False, **look)
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
+
+
+def coloured(field: str, colours: Mapping[str, str], **legend: Any) -> Any:
+    """Give every series its colour, with the legend below."""
+    import altair as alt
+
+    return alt.Color(
+        f"{field}:N",
+        title=None,
+        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+        legend=alt.Legend(orient="bottom", **legend),
+    )
+
+
+def dotted(chart: Any, *, size: int = 45, **look: Any) -> Any:
+    """Draw lines with a dot at every point."""
+    import altair as alt
+
+    return chart.mark_line(point=alt.OverlayMarkDef(size=size, **look), strokeWidth=2, **look)
+
+
+def band(base: Any, y: Mapping[str, Any], **look: Any) -> Any:
+    """Draw the range over the seeds."""
+    import altair as alt
+
+    return base.mark_area(**{"opacity": 0.14, **look}).encode(y=alt.Y("low:Q", **y), y2="high:Q")
+
+
+def level(value: float, word: str, *, width: int, below: bool = False) -> tuple[Any, Any]:
+    """Draw a dashed level across a picture of so many pixels, and the word that stands at its end."""
+    import altair as alt
+
+    line = (
+        standing([{"value": round(value, 4), "word": word}])
+        .mark_rule(color=SOFT, strokeDash=[5, 4])
+        .encode(y="value:Q")
+    )
+    text = line.mark_text(align="right", dx=-4, dy=11 if below else -7, color=SOFT, fontSize=11.5)
+    return line, text.encode(x=alt.value(width), text="word:N")
