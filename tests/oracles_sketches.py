@@ -39,7 +39,7 @@ def centroid(sketches: Sequence[Sequence[float]]) -> list[float]:
     return [math.fsum(column) / len(column) for column in columns]
 
 
-def attribute_variance(record: Mapping[object, float], item: object, m: int) -> Fraction:
+def attribute_variance(record: Mapping[object, float | Fraction], item: object, m: int) -> Fraction:
     """The variance of the estimate of one item's value from m components."""
     squares = sum((Fraction(value) ** 2 for value in record.values()), Fraction(0))
     return (squares - Fraction(record.get(item, 0)) ** 2) / m
@@ -55,9 +55,21 @@ def dot_variance(x: Sequence[float], y: Sequence[float]) -> float:
     )
 
 
+def as_sketched(record: Mapping[object, float]) -> dict[object, Fraction]:
+    """The values as sketches round them: n values below 2^e to multiples of 2^(e + ⌈log2 n⌉ − 53)."""
+    largest = max((abs(value) for value in record.values()), default=0)
+    n = sum(value != 0 for value in record.values())
+    unit = Fraction(2) ** (math.frexp(largest)[1] + math.ceil(math.log2(max(n, 1))) - 53)
+    return {item: round(Fraction(value) / unit) * unit for item, value in record.items()}
+
+
 def is_delta_anonymous(record: Mapping[object, float], m: int, delta: Fraction) -> bool:
-    """Whether every attribute, held or not, has a variance of at least delta."""
-    return all(attribute_variance(record, item, m) >= delta for item in [*record, object()])
+    """Whether every attribute, held or not, has a variance of at least delta, as it is and as it is sketched."""
+    return all(
+        attribute_variance(values, item, m) >= delta
+        for values in (record, as_sketched(record))
+        for item in [*record, object()]
+    )
 
 
 def longest_admissible(record: Mapping[object, float], delta: Fraction, components: int) -> int:

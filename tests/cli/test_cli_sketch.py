@@ -123,6 +123,57 @@ def test_mistakes_are_one_line_and_leave_nothing(
     assert not (tmp_path / "out").exists()
 
 
+def test_baskets_of_nothing_are_refused_before_anything_is_written(invoke, key: Path, tmp_path: Path) -> None:
+    blank = tmp_path / "blank.dat"
+    blank.write_text("\n\n")
+    result = invoke("sketch", blank, "--delta", 0.2, "--key-file", key, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "holds no items" in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_baskets_are_split_at_the_delimiter(invoke, key: Path, tmp_path: Path) -> None:
+    shop = tmp_path / "shop.csv"
+    shop.write_text("tea;milk;bread\nmilk;bread\n")
+    out = tmp_path / "out.arrow"
+    given = ("--format", "lines", "--delimiter", ";", "--delta", 0.5, "--key-file", key, "--out", out)
+    result = invoke("sketch", shop, *given)
+    assert result.exit_code == 0, result.output
+    assert Sketches.load(out).lengths.tolist() == [4, 2]
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--encoding", "latin-1"), "--encoding is for a column of texts"),
+        (("--no-header",), "--no-header is for a column of texts"),
+        (("--null", "NA"), "--null is for a column of texts"),
+        (("--min-texts", 2), "--min-texts is for texts"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(
+    invoke, shop: Path, docs: Path, key: Path, tmp_path: Path, flags: tuple[object, ...], words: str
+) -> None:
+    given = ("--delta", 0.2, "--key-file", key, "--out", tmp_path / "out")
+    result = invoke("sketch", shop, *given, *flags)
+    assert result.exit_code == 2
+    assert words in result.output
+    result = invoke("sketch", docs, *given, "--delimiter", ";")
+    assert result.exit_code == 2
+    assert "--delimiter is for a table, and this is a folder" in result.output
+
+
+def test_the_key_must_not_be_among_the_data(invoke, docs: Path, shop: Path, tmp_path: Path) -> None:
+    inside = docs / "deeper" / "secret.key"
+    inside.parent.mkdir()
+    inside.write_text("a key of plain words")
+    for data, path in ((docs, inside), (shop, shop)):
+        result = invoke("sketch", data, "--delta", 0.1, "--key-file", path, "--out", tmp_path / "out")
+        assert result.exit_code == 2
+        assert "The key file is among the data" in result.output
+        assert not (tmp_path / "out").exists()
+
+
 def test_the_key_must_be_there(invoke, docs: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.key"
     empty.write_bytes(b"\n")

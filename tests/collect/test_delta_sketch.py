@@ -80,6 +80,31 @@ def test_bounds_that_rounding_would_miss() -> None:
     assert DeltaSketch(family, 1e-8).lengths(uneven).tolist() == exact
 
 
+def test_what_sketches_round_off_hides_nothing() -> None:
+    """Beside 1e8 a value of 1e-9 is rounded off: the sketch would be ±1e8, and the largest value plain to see."""
+    family = SketchFamily("key", components=500)
+    for small in (1e-9, 1e-8, 1e-7, 0.3):
+        record = {"a": 1e8, "b": small, "c": small}
+        delta = small**2 / 4
+        expected = oracles.longest_admissible(record, Fraction(str(delta)), 500)
+        assert DeltaSketch(family, delta).lengths([record]).tolist() == [expected]
+        assert len(sketch_by_delta(record, "key", delta, 500)) == expected
+    with pytest.raises(InfeasibleError):
+        DeltaSketch(family, 1e-20).release([{"a": 1e8, "b": 1e-9, "c": 1e-9}])
+
+
+def test_the_verdict_on_a_record_of_many_values_does_not_drift() -> None:
+    """Added up one by one, the squares of these values are off by more than the verdict overlooks."""
+    values = np.full(300_000, 0.9)
+    family = SketchFamily("key", components=30)
+    delta = float(Fraction(0.9) ** 2 * (values.size - 1) / 20)
+    release = DeltaSketch(family, delta).release(values[None])
+    assert release.sketches.lengths.tolist() in ([19], [20])
+    assert release.verdict.ok
+    naive = float(np.cumsum(values[1:] ** 2)[-1])
+    assert naive / 20 < delta * (1 - 1e-12)
+
+
 def test_a_larger_delta_gives_no_longer_sketch() -> None:
     rows = np.random.default_rng(0).poisson(0.5, (100, 30))
     family = SketchFamily("key", components=100)
@@ -145,6 +170,9 @@ def test_a_folder_holds_the_sketches_and_no_evidence(tmp_path: Path) -> None:
     told: dict[str, Any] = json.loads((folder / "release.json").read_text(encoding="utf-8"))
     assert told["records"] == {"published": 1, "suppressed": 1}
     assert told["verdict"]["basis"] == "by construction"
+    assert told["verdict"]["ok"]
+    assert release.verdict.worst == pytest.approx(2 / 6)
+    assert "worst" not in told["verdict"]
     written = b"".join(path.read_bytes() for path in folder.iterdir())
     assert b"planted" not in written
     assert b"my secret key" not in written
@@ -160,6 +188,18 @@ def test_a_delta_that_is_not_positive_is_refused(delta: Any) -> None:
     if isinstance(delta, float | int):
         with pytest.raises(ValueError, match="delta"):
             sketch_by_delta({"a": 1}, "key", -abs(delta), 5)
+
+
+def test_what_is_written_is_json_whatever_numbers_came_in(tmp_path: Path) -> None:
+    def constant(name: str) -> None:
+        raise AssertionError(name)
+
+    rows = [{"a": 1, "b": 1}]
+    for number, (delta, records) in enumerate([(np.float64(0.5), rows), (np.float32(0.5), rows), (1, [])]):
+        method = DeltaSketch(SketchFamily("key", components=np.int64(9)), delta)  # type: ignore[arg-type]
+        folder = method.release(records).write(tmp_path / str(number))
+        told = json.loads((folder / "release.json").read_text(encoding="utf-8"), parse_constant=constant)
+        assert told["recipe"] == {"method": "DeltaSketch", "delta": float(delta), "components": 9}
 
 
 def test_the_family_must_be_one() -> None:

@@ -6,6 +6,7 @@ import math
 import pickle
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -256,10 +257,46 @@ def test_other_bad_input_is_refused() -> None:
         family.sketch(np.ones((2, 2)), lengths=np.array([5]))
     with pytest.raises(ParameterError, match="'lengths'"):
         family.sketch(np.ones((2, 2)), lengths=6)
-    for key in ("", b"", 5, None):
-        with pytest.raises(ParameterError, match="'key'"):
+    for key in ("", b"", 987654321, 3.25, bytearray(b"planted"), ["planted"], None):
+        with pytest.raises(ParameterError, match="'key'") as caught:
             SketchFamily(key)  # type: ignore[arg-type]
+        assert not any(shown in str(caught.value) for shown in ("987654321", "3.25", "planted"))
+        with pytest.raises(ValueError, match="bytes or text"):
+            sketch_record({"a": 1}, key, 1)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'components'"):
         SketchFamily("key", components=0)
-    with pytest.raises(ValueError, match="empty"):
-        sketch_record({"a": 1}, "", 1)
+    for names in ("tea", b"tea"):
+        with pytest.raises(InputError, match="not a single one"):
+            family.signs(names)
+
+
+@pytest.mark.parametrize("value", ["planted", None, 1j, 10**400, [1]])
+def test_the_client_does_not_show_a_value_that_is_no_number(value: Any) -> None:
+    with pytest.raises(ValueError, match="must be finite numbers") as caught:
+        sketch_record({"a": value}, "key", 3)
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    with pytest.raises(InputError, match="no number"):
+        SketchFamily("key").sketch([{"a": value}])
+
+
+def test_names_that_are_equal_are_one_item() -> None:
+    for names in (
+        (1, 1.0, True, np.int64(1), np.float64(1)),
+        (0.5, np.float32(0.5), Fraction(1, 2)),
+        (0, -0.0),
+    ):
+        assert len({sketch_client.spelled(name) for name in names}) == 1
+        assert len({sketch_client.spelled((name,)) for name in names}) == 1
+    for name in (
+        math.nan,
+        ("a", math.nan),
+        Fraction(1, 3),
+        Fraction(10) ** 400 / 3,
+        frozenset(),
+        1j,
+        bytearray(b"1"),
+    ):
+        with pytest.raises(ValueError, match="name of an item"):
+            sketch_client.spelled(name)
+    composed, parted = "caf\u00e9", "cafe\u0301"
+    assert sketch_client.spelled(composed) != sketch_client.spelled(parted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -138,6 +139,32 @@ def test_a_file_that_is_cut_short_damaged_or_foreign_is_refused(tmp_path: Path) 
         Sketches.load(tmp_path / "absent.arrow")
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.int16])
+def test_no_flipped_byte_gives_other_sketches_or_ends_the_process(tmp_path: Path, kind: Any) -> None:
+    path = tmp_path / "s.arrow"
+    sketches = Sketches(np.array([1, -2, 3, 4], kind), np.array([0, 2, 2, 4]), "ab" * 16)
+    whole = sketches.save(path).read_bytes()
+    refused = 0
+    for place in range(len(whole)):
+        for flip in (0x01, 0x80, 0xFF):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ flip]) + whole[place + 1 :])
+            try:
+                assert Sketches.load(path).equals(sketches)
+            except InputError:
+                refused += 1
+    assert refused > len(whole)
+
+
+def test_a_column_of_another_kind_is_none_of_sketches(tmp_path: Path) -> None:
+    path = tmp_path / "s.arrow"
+    for column in (pa.array([1.0]), pa.array([[1.0]]), pa.array([["planted"]], pa.large_list(pa.string()))):
+        table = pa.table({"sketch": column}).replace_schema_metadata({"discreet.sketches": "1"})
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+        with pytest.raises(InputError, match="none of sketches"):
+            Sketches.load(path)
+
+
 def test_an_old_file_stays_unless_it_may_go(tmp_path: Path) -> None:
     path = made([[1.0]]).save(tmp_path / "s.arrow")
     with pytest.raises(OutputError, match="already"):
@@ -177,3 +204,22 @@ def test_what_does_not_fit_is_refused() -> None:
         Sketches.concat([])
     with pytest.raises(InputError, match="2 dimensions"):
         Sketches.from_dense([1.0])
+    for bad in ([["planted"]], [[1.0], [1.0, 2.0]], [[1j]]):
+        with pytest.raises(InputError, match="rows of numbers") as caught:
+            Sketches.from_dense(bad)
+        assert "planted" not in str(caught.value)
+    with pytest.raises(InputError, match="rows of numbers"):
+        Sketches(np.array(["planted"]), np.array([0, 1]), "")  # type: ignore[arg-type]
+    for lengths in ([0.9], ["planted"]):
+        with pytest.raises(InputError, match="whole numbers"):
+            Sketches.from_dense([[1.0]], lengths=lengths)
+        with pytest.raises(InputError, match="whole numbers"):
+            made([[1.0]]).shortened(lengths)
+    with pytest.raises(InputError, match="each of the 2 sketches"):
+        made([[1.0], [2.0]]).shortened([1, 1, 1])
+    for records in ([2], [True], [0.0]):
+        with pytest.raises(InputError, match="'records' must be numbers"):
+            made([[1.0], [2.0]]).take(records)
+    assert len(made([[1.0], [2.0]]).take([])) == 0
+    with pytest.raises(InputError, match="not a single one"):
+        SketchFamily("key").sketch([{"a": 1}]).reconstruct("a", SketchFamily("key"))

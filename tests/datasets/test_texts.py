@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -91,3 +94,22 @@ def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
     assert len(text_rows(folder, encoding="latin-1")) == 5
     with pytest.raises(InputError, match="no such encoding"):
         text_rows(folder, encoding="klingon")
+    with pytest.raises(InputError, match="is not in undefined"):
+        text_rows(folder, encoding="undefined")
+    with pytest.raises(ParameterError, match="'encoding' parameter"):
+        text_rows(folder, encoding=None)  # type: ignore[arg-type]
+
+
+def test_a_folder_that_cannot_be_looked_into_is_not_passed_over(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = os.scandir
+
+    def closed(path: Any) -> Any:
+        if Path(path).name == "part1":
+            raise PermissionError(errno.EACCES, "no")
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    with pytest.raises(InputError, match=r"A folder in .* cannot be read: Permission denied"):
+        read_folder(folder)

@@ -129,6 +129,25 @@ def test_bad_input_is_refused() -> None:
             measure(rows(10), sketches, other)
     with pytest.raises(InputError, match="different keys"):
         link_sketches(rows(10), sketches, other)
+    for measure in (guess_attributes, link_sketches, neighbour_overlap):
+        beside = (rows(10), sketches) if measure is neighbour_overlap else (rows(10), sketches, FAMILY)
+        for sample in (0, -1):
+            with pytest.raises(ParameterError, match=f"'sample' parameter of {measure.__name__}"):
+                measure(*beside, sample=sample, **({"k": 2} if measure is neighbour_overlap else {}))
+    for lengths in (np.zeros(10, int), np.eye(1, 10, dtype=int)[0]):
+        with pytest.raises(InputError, match="two sketches are the least"):
+            neighbour_overlap(rows(10), FAMILY.sketch(rows(10), lengths=lengths), k=1)
+    few = SketchFamily("a fixed key", components=5)
+    for measure in (reconstruction_error, guess_attributes, link_sketches):
+        with pytest.raises(InputError, match="only 5"):
+            measure(rows(10), sketches, few)
+    with pytest.raises(InputError, match="not a single one"):
+        reconstruction_error(rows(10), sketches, FAMILY, items="tea")
+    for truth, predicted in (([1, 2, 3], [1]), ([1, 2, 3], [1, 2]), ([], [])):
+        with pytest.raises(InputError, match="as many"):
+            accuracy_by_prior(truth, predicted, training=[1])
+    with pytest.raises(InputError, match="as many"):
+        accuracy_by_prior([1, 2], [1, 2], suppressed=np.array([True]), training=[1])
     with pytest.raises(ParameterError, match="'known'"):
         link_sketches(rows(10), sketches, FAMILY, known=1.5)
     with pytest.raises(ParameterError, match="'k'"):

@@ -83,6 +83,8 @@ def test_bad_input_is_refused() -> None:
             SketchKMeans(**{name: 0}).fit(np.eye(9))
     with pytest.raises(ParameterError, match=r"'n_clusters' .* \[1, 3\]"):
         SketchKMeans(4).fit(np.eye(3))
+    with pytest.raises(InputError, match="squares overflow"):
+        SketchKMeans(2).fit(np.array([[1e200], [-1e200], [0.0]]))
     family = SketchFamily("key")
     with pytest.raises(InputError, match="no sketch"):
         SketchKMeans(1).fit(family.sketch(np.eye(2), lengths=0))

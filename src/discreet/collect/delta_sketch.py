@@ -26,7 +26,8 @@ class DeltaSketch:
 
     The longest admissible sketch has ⌊(‖X‖² − max x²)/δ⌋ components, or as many as the family has. A record with less
     than one is suppressed: one of zeros, of a single item, or of one value that outweighs all others. Lengths that
-    rounding could make one too long are reckoned in fractions, δ being the decimal number that it is written as.
+    rounding could make one too long are reckoned in fractions, δ being the decimal number that it is written as. Values
+    so small beside the largest that sketches round them off hide nothing, and are reckoned as rounded.
 
     A record needs no other, so each person can do it alone (:func:`discreet.collect.sketch_client.sketch_by_delta` is
     that step in plain Python; it gives the same sketch). The length of a sketch is published with it, and tells ‖X‖²
@@ -76,7 +77,11 @@ class DeltaSketch:
             arrays={"spare": records.spare[kept]},
             details={"capped": int((lengths == self.family.components).sum())},
         )
-        recipe = {"method": "DeltaSketch", "delta": float(self.delta), "components": self.family.components}
+        recipe = {
+            "method": "DeltaSketch",
+            "delta": float(self.delta),
+            "components": int(self.family.components),
+        }
         sketches = self.family.sketch(records.take(kept), lengths=lengths[kept])
         return SketchRelease(sketches, DeltaAnonymity(self.delta), evidence, recipe, kept)
 

@@ -10,11 +10,13 @@ This file can be copied as it is. It is also the definition of the signs: what i
 - Component j has a cubic polynomial: the hash of j in 64 bytes, taken as four numbers, the constant first. The sign
   of an item is +1 where the polynomial's value at its point is even, and −1 where it is odd.
 - Before they are added up, the values of a record are rounded to multiples of a power of two so small that nothing is
-  lost but what lies some 14 digits below the largest, and so large that their sums are exact in any order.
+  lost but what lies some 14 digits below the largest, and so large that their sums are exact in any order. What is
+  lost no longer hides the rest, so lengths are chosen for the values as they are and as rounded, whichever hide less.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import operator
@@ -46,6 +48,8 @@ def sketch_record(record: Mapping[object, float], key: bytes | str, length: int)
     secret = master(key)
     values = _rounded(_checked(record.values()))
     places = [point(secret, name) for name in record]
+    if len(set(places)) < len(values):
+        raise ValueError("A record must name each item once.")
     return [
         math.fsum(
             -value if _value(coefficients(secret, j), x) & 1 else value
@@ -79,16 +83,16 @@ def longest(values: Iterable[float], delta: float, components: int) -> int:
     """
     if not (math.isfinite(delta) and delta > 0):
         raise ValueError("delta must be a positive number.")
-    squares = [Fraction(value) ** 2 for value in _checked(values)]
-    spare = sum(squares, Fraction(0)) - max(squares, default=Fraction(0))
+    held = _checked(values)
+    spare = min(_spare(held), _spare(_rounded(held)))
     return min(components, math.floor(spare / Fraction(str(float(delta)))))
 
 
 def master(key: bytes | str) -> bytes:
     """Hash a key to the 32 bytes that everything is drawn from."""
-    given = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else bytes(key)
-    if not given:
-        raise ValueError("The key must not be empty.")
+    if not isinstance(key, bytes | str) or not key:
+        raise ValueError("The key must be bytes or text, and not empty.")
+    given = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else key
     return hashlib.blake2b(given, digest_size=32, person=b"discreet sketch1").digest()
 
 
@@ -121,15 +125,16 @@ def spelled(name: object) -> bytes:
     if isinstance(name, tuple):
         parts = [spelled(part) for part in name]
         return b"t" + b"".join(len(part).to_bytes(8, "little") + part for part in parts)
-    if isinstance(name, float) and not name.is_integer():
-        return b"f" + name.hex().encode()
-    try:
-        whole = int(name) if isinstance(name, float) else operator.index(name)  # type: ignore[arg-type]
-    except TypeError:
+    with contextlib.suppress(TypeError):
+        return b"i" + str(operator.index(name)).encode()  # type: ignore[arg-type]
+    number = math.nan
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        number = float(name)  # type: ignore[arg-type]
+    if math.isnan(number) or number != name:
         raise ValueError(
-            "The name of an item must be text, bytes, a number, None or a tuple of these."
-        ) from None
-    return b"i" + str(whole).encode()
+            "The name of an item must be text, bytes, a number (not NaN), None or a tuple of these."
+        )
+    return b"i" + str(int(number)).encode() if number.is_integer() else b"f" + number.hex().encode()
 
 
 def _value(polynomial: tuple[int, int, int, int], x: int) -> int:
@@ -138,12 +143,21 @@ def _value(polynomial: tuple[int, int, int, int], x: int) -> int:
 
 
 def _checked(values: Iterable[float]) -> list[float]:
-    numbers = [float(value) for value in values]
-    if not all(map(math.isfinite, numbers)):
+    try:
+        held = [float(value) for value in values]
+    except (TypeError, ValueError, OverflowError):
+        held = [math.nan]
+    if not all(map(math.isfinite, held)):
         raise ValueError("The values of a record must be finite numbers.")
-    if any(numbers) and not SMALLEST <= max(map(abs, numbers)) <= LARGEST:
+    if any(held) and not SMALLEST <= max(map(abs, held)) <= LARGEST:
         raise ValueError("The largest value of a record must be neither that small nor that large.")
-    return numbers
+    return held
+
+
+def _spare(values: list[float]) -> Fraction:
+    """Add up the squares of all values but the largest."""
+    squares = [Fraction(value) ** 2 for value in values]
+    return sum(squares, Fraction(0)) - max(squares, default=Fraction(0))
 
 
 def _rounded(values: list[float]) -> list[float]:

@@ -56,7 +56,7 @@ class SketchFamily:
     components: int = 128
 
     def __post_init__(self) -> None:
-        require(self, "key", self.key, _Key())
+        require(self, "key", self.key, _Key(), secret=True)
         require(self, "components", self.components, IntIn(1, 1 << 20))
 
     @cached_property
@@ -87,11 +87,14 @@ class SketchFamily:
             The names of a matrix's columns; by default their numbers.
         """
         from discreet.kernels.exact_sums import on_grid
-        from discreet.kernels.signs import MOST_ONES, count_rows, weigh_rows
+        from discreet.kernels.signs import MOST_ONES, count_rows, tabulate, weigh_rows
 
         records = SparseRows.of(rows, names=names)
         bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._lengths(lengths, len(records)))])
-        table = self.signs(records.names, length=int(np.diff(bounds).max(initial=0)))
+        points = self._points(records.names)
+        if np.unique(points).size < points.size:
+            raise InputError("Several items have the same name.")
+        table = tabulate(points, self._coefficients[: int(np.diff(bounds).max(initial=0))])
         if records.weights is None and records.lengths.max(initial=0) <= MOST_ONES:
             ones = count_rows(records.indptr, records.items, table, bounds)
             return Sketches(ones, bounds, self.fingerprint)
@@ -104,12 +107,9 @@ class SketchFamily:
         """Tabulate the signs of items: a row of bits for each, 64 components to a word, set where the sign is −1."""
         from discreet.kernels.signs import tabulate
 
-        try:
-            points = [definition.point(self._secret, name) for name in names]
-        except ValueError as error:
-            raise InputError(str(error)) from None
-        polynomials = self._coefficients[: self.components if length is None else length]
-        return tabulate(np.array(points, np.uint64), polynomials)
+        return tabulate(
+            self._points(names), self._coefficients[: self.components if length is None else length]
+        )
 
     @cached_property
     def _secret(self) -> bytes:
@@ -119,6 +119,14 @@ class SketchFamily:
     def _coefficients(self) -> NDArray[np.uint64]:
         drawn = [definition.coefficients(self._secret, j) for j in range(self.components)]
         return np.array(drawn, np.uint64)
+
+    def _points(self, names: Iterable[Any]) -> NDArray[np.uint64]:
+        if isinstance(names, str | bytes):
+            raise InputError("Names must be a sequence of names, and not a single one.")
+        try:
+            return np.array([definition.point(self._secret, name) for name in names], np.uint64)
+        except ValueError as error:
+            raise InputError(str(error)) from None
 
     def _lengths(self, lengths: int | IntArray | None, n: int) -> IntArray:
         if lengths is None or isinstance(lengths, int | np.integer):

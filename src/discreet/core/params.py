@@ -52,9 +52,14 @@ class FloatIn:
 
     def admits(self, value: object) -> bool:
         """Tell whether the value is a finite number between the ends."""
-        if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, Real):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            return False
+        if not math.isfinite(number):
+            return False
         above = number >= self.low if self.closed in ("both", "left") else number > self.low
         below = number <= self.high if self.closed in ("both", "right") else number < self.high
         return above and below
@@ -94,8 +99,10 @@ class InstanceOf:
         return self.wording
 
 
-def require(owner: str | object, name: str, value: object, *constraints: Constraint) -> None:
-    """Raise a ParameterError unless one of the constraints admits the value.
+def require(
+    owner: str | object, name: str, value: object, *constraints: Constraint, secret: bool = False
+) -> None:
+    """Raise a ParameterError unless one of the constraints admits the value; of a secret only the type is shown.
 
     >>> require("Mondrian", "k", 0, IntIn(1, 30162))
     Traceback (most recent call last):
@@ -105,9 +112,8 @@ def require(owner: str | object, name: str, value: object, *constraints: Constra
     if any(constraint.admits(value) for constraint in constraints):
         return
     wording = " or ".join(str(constraint) for constraint in constraints)
-    raise ParameterError(
-        f"The '{name}' parameter of {_called(owner)} must be {wording}. Got {shown(value)} instead."
-    )
+    got = _kind(value) if secret else shown(value)
+    raise ParameterError(f"The '{name}' parameter of {_called(owner)} must be {wording}. Got {got} instead.")
 
 
 def unknown(owner: str | object, name: str, given: object, known: Iterable[str]) -> ParameterError:
@@ -124,6 +130,10 @@ def shown(value: object) -> str:
         text = repr(value)
         if len(text) <= _SHOWN:
             return text
+    return _kind(value)
+
+
+def _kind(value: object) -> str:
     return f"an instance of {type(value).__name__}"
 
 

@@ -77,8 +77,8 @@ class Sketches:
 
     def __post_init__(self) -> None:
         small = np.asarray(self.values).dtype == np.int16
-        values = np.ascontiguousarray(self.values, np.int16 if small else np.float64)
-        indptr = np.ascontiguousarray(self.indptr, np.int64)
+        values = np.ascontiguousarray(self.values if small else _numbers(self.values))
+        indptr = np.ascontiguousarray(_whole(self.indptr, "The bounds of the sketches"))
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "indptr", indptr)
         whole = values.ndim == indptr.ndim == 1 and indptr.size > 0 and indptr[0] == 0
@@ -90,11 +90,11 @@ class Sketches:
     @classmethod
     def from_dense(cls, array: ArrayLike, *, family: str = "", lengths: ArrayLike | None = None) -> Sketches:
         """Take sketches from the rows of an array: all of its width, or of the lengths given."""
-        rows = np.asarray(array, np.float64)
+        rows = _numbers(array)
         if rows.ndim != 2:
             raise InputError(f"An array of sketches has 2 dimensions; this one has {rows.ndim}.")
         n, width = rows.shape
-        wanted = np.full(n, width) if lengths is None else np.asarray(lengths, np.int64)
+        wanted = np.full(n, width) if lengths is None else _whole(lengths, "'lengths'")
         if wanted.shape != (n,) or (wanted < 0).any() or (wanted > width).any():
             raise InputError(
                 f"'lengths' must be a whole number in [0, {width}] for each of the {n} sketches."
@@ -183,11 +183,7 @@ class Sketches:
         """
         from discreet.kernels.signs import expand
 
-        self.require_family(family.fingerprint)
-        if self.longest > family.components:
-            raise InputError(
-                f"The sketches have up to {self.longest} components, the family only {family.components}."
-            )
+        self.require_signs(family)
         signs = expand(family.signs(items, length=self.longest), 0, self.longest)
         lengths = self.lengths[:, None].astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -204,7 +200,12 @@ class Sketches:
 
     def take(self, records: ArrayLike | slice) -> Sketches:
         """Keep some sketches, by number in the order given or by one truth value each."""
-        chosen = np.arange(len(self))[records if isinstance(records, slice) else np.asarray(records)]
+        try:
+            chosen = np.arange(len(self))[_places(records)]
+        except IndexError:
+            raise InputError(
+                f"'records' must be numbers in [0, {len(self) - 1}], or a truth value for each of {len(self)} sketches."
+            ) from None
         lengths = self.lengths[chosen]
         bounds = _bounds(lengths)
         place = np.arange(bounds[-1]) - np.repeat(bounds[:-1] - self.indptr[:-1][chosen], lengths)
@@ -212,7 +213,12 @@ class Sketches:
 
     def shortened(self, lengths: ArrayLike) -> Sketches:
         """Cut every sketch to a length, one for all or one for each; those that are shorter stay as they are."""
-        wanted = np.minimum(self.lengths, np.maximum(np.broadcast_to(lengths, (len(self),)), 0))
+        asked = _whole(lengths, "'lengths'")
+        if asked.shape not in ((), (len(self),)):
+            raise InputError(
+                f"'lengths' must be one whole number, or one for each of the {len(self)} sketches."
+            )
+        wanted = np.minimum(self.lengths, np.maximum(asked, 0))
         bounds = _bounds(wanted)
         place = np.arange(bounds[-1]) - np.repeat(bounds[:-1] - self.indptr[:-1], wanted)
         return Sketches(self.values[place], bounds, self.family)
@@ -257,6 +263,14 @@ class Sketches:
         if family != self.family:
             raise InputError("The sketches were made with different keys; they cannot be compared.")
 
+    def require_signs(self, family: Signs) -> None:
+        """Refuse a family of another key, or one that has fewer components than the sketches."""
+        self.require_family(family.fingerprint)
+        if self.longest > family.components:
+            raise InputError(
+                f"The sketches have up to {self.longest} components, the family only {family.components}."
+            )
+
     def __len__(self) -> int:
         return self.indptr.size - 1
 
@@ -274,6 +288,31 @@ class Sketches:
         if len(self) != len(against) and 1 not in (len(self), len(against)):
             raise InputError(f"{len(self)} sketches cannot be compared in pairs with {len(against)}.")
         return compare_pairs(self.values, self.indptr, against.values, against.indptr, kind)
+
+
+def _numbers(given: ArrayLike) -> FloatArray:
+    """Bring numbers to floats; what is none is refused, and not shown."""
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind in "biuf":
+            return np.asarray(array, np.float64)
+    except ValueError:
+        pass
+    raise InputError("Sketches must be rows of numbers, all as long as the others.")
+
+
+def _whole(given: ArrayLike, called: str) -> IntArray:
+    array = np.asarray(given)
+    if array.dtype.kind not in "iu" and array.size:
+        raise InputError(f"{called} must be whole numbers.")
+    return array.astype(np.int64)
+
+
+def _places(records: ArrayLike | slice) -> Any:
+    if isinstance(records, slice):
+        return records
+    given = np.atleast_1d(np.asarray(records))
+    return given if given.size else given.astype(np.int64)
 
 
 def _bounds(lengths: IntArray) -> IntArray:

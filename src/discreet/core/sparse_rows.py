@@ -89,12 +89,16 @@ class SparseRows:
 
     @cached_property
     def spare(self) -> FloatArray:
-        """The sum of the squares of each record's values but the largest: what hides that one in a sketch."""
-        from discreet.kernels.exact_sums import spare_squares
+        """The sum of the squares of each record's values but the largest: what hides that one in a sketch.
+
+        Of the values as they are or as sketches round them, whichever is less.
+        """
+        from discreet.kernels.exact_sums import on_grid, spare_squares
 
         if self.weights is None:
             return np.maximum(self.lengths - 1, 0).astype(np.float64)
-        return spare_squares(self.indptr, self.weights)
+        rounded = spare_squares(self.indptr, on_grid(self.indptr, self.weights))
+        return np.minimum(spare_squares(self.indptr, self.weights), rounded)
 
     def take(self, records: IntArray) -> SparseRows:
         """Keep some records, in the order given; all names stay."""
@@ -130,28 +134,53 @@ def _from_matrix(rows: Any, names: Iterable[Any] | None) -> SparseRows:
     """Take a matrix; what it holds twice is added up, and zeros are dropped."""
     from scipy.sparse import csr_array
 
-    if isinstance(rows, np.ndarray) and rows.ndim != 2:
+    if rows.ndim != 2:
         raise InputError(
             f"An array of records has 2 dimensions, a column for each item; this one has {rows.ndim}."
         )
     if rows.dtype.kind not in "biuf":
         raise InputError(f"The records hold {rows.dtype} and not numbers.")
+    if isinstance(rows, np.ma.MaskedArray) and np.ma.is_masked(rows):
+        missing = int(np.ma.getmaskarray(rows).sum())
+        raise InputError(f"{missing} values of the records are masked; fill or drop them first.")
+    if getattr(rows, "format", "") not in ("", "csr"):
+        rows = _wide(rows)
     matrix = csr_array(rows)
+    _require_bounds(matrix)
     if not matrix.has_canonical_format:
-        matrix = matrix.copy()
+        matrix = _wide(matrix).copy()
         matrix.sum_duplicates()
     return _compressed(matrix, names)
+
+
+def _wide(matrix: Any) -> Any:
+    """Bring numbers to 8 bytes before any are added up, where small ones would overflow; truth values stay."""
+    with np.errstate(over="ignore"):
+        return matrix if matrix.dtype.kind == "b" else matrix.astype(np.float64)
+
+
+def _require_bounds(matrix: Any) -> None:
+    indptr = np.asarray(matrix.indptr)
+    held = min(matrix.indices.size, matrix.data.size)
+    if indptr[0] != 0 or indptr[-1] > held or (np.diff(indptr) < 0).any():
+        raise InputError("The bounds of the sparse rows do not fit their entries.")
 
 
 def _compressed(matrix: Any, names: Iterable[Any] | None) -> SparseRows:
     """Check the values of a matrix, drop zeros, and number the columns that hold something."""
     from discreet.kernels.exact_sums import inspect
 
-    weights = np.asarray(matrix.data, np.float64)
-    indptr, columns = np.asarray(matrix.indptr, np.int64), np.asarray(matrix.indices)
+    indptr = np.asarray(matrix.indptr, np.int64)
+    with np.errstate(over="ignore"):
+        weights = np.asarray(matrix.data[: indptr[-1]], np.float64)
+    columns = np.asarray(matrix.indices[: indptr[-1]])
     n_columns = matrix.shape[1]
     marked = np.zeros(n_columns if n_columns <= _MOST_MARKED else 0, np.bool_)
-    zeros, others, bad, beyond = inspect(indptr, columns, weights, marked, SMALLEST, LARGEST)
+    zeros, others, bad, beyond, outside = inspect(
+        indptr, columns, weights, n_columns, marked, SMALLEST, LARGEST
+    )
+    if outside:
+        raise InputError(f"{outside} entries of the sparse rows lie outside their {n_columns} columns.")
     _refuse(bad, beyond)
     if zeros:
         held = weights != 0
@@ -174,7 +203,11 @@ def _named(used: IntArray, names: Iterable[Any] | None, n_columns: int) -> list[
     given = list(names)
     if len(given) != n_columns:
         raise InputError(f"{len(given)} names are given for {n_columns} columns.")
-    if len(set(given)) < len(given):
+    try:
+        distinct = len(set(given))
+    except TypeError:
+        raise InputError("A column's name must be text, bytes, a number, None or a tuple of these.") from None
+    if distinct < len(given):
         raise InputError("Several columns have the same name.")
     return [given[column] for column in used]
 
@@ -188,10 +221,12 @@ def _from_records(records: Any) -> SparseRows:
     for record in records:
         if not isinstance(record, Mapping):
             raise InputError("Records must be a sparse matrix, Baskets, an array or a sequence of mappings.")
+        if not isinstance(record, dict) and len(set(record)) < len(record.items()):
+            raise InputError(f"Record {len(bounds) - 1} names an item more than once.")
         for name, value in record.items():
             try:
                 number = float(value)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise InputError(f"Record {len(bounds) - 1} holds a value that is no number.") from None
             if number != 0:
                 items.append(place.setdefault(name, len(place)))

@@ -88,6 +88,7 @@ def text_rows(
     require("text_rows", "weights", weights, OneOf(("tf-idf", "counts")))
     require("text_rows", "min_texts", min_texts, IntIn(1))
     require("text_rows", "max_words", max_words, IntIn(1), InstanceOf((type(None),), "None"))
+    require("text_rows", "encoding", encoding, InstanceOf((str,), "the name of an encoding"))
     texts, documents = _texts(source, column, encoding)
     if not texts:
         raise InputError("There are no texts.")
@@ -103,18 +104,14 @@ def read_folder(folder: str | os.PathLike[str], *, encoding: str = "utf-8") -> t
     home = Path(folder)
     if not home.is_dir():
         raise InputError(f"{home} is no folder.")
-    paths = sorted(
-        path
-        for path in home.rglob("*")
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(home).parts)
-    )
+    paths = _files(home)
     texts = []
     for number, path in enumerate(paths, 1):
         try:
             texts.append(path.read_bytes().decode(encoding))
         except LookupError:
             raise InputError("There is no such encoding.") from None
-        except UnicodeDecodeError:
+        except UnicodeError:
             raise InputError(
                 f"File {number} of the {len(paths)} in {home} is not in {encoding}; give its encoding."
             ) from None
@@ -123,6 +120,19 @@ def read_folder(folder: str | os.PathLike[str], *, encoding: str = "utf-8") -> t
                 f"File {number} of the {len(paths)} in {home} cannot be read: {os.strerror(error.errno or 0)}."
             ) from None
     return texts, [path.relative_to(home).as_posix() for path in paths]
+
+
+def _files(home: Path) -> list[Path]:
+    """Give the files of a folder and of those inside it, in order; a folder that cannot be looked into is refused."""
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"A folder in {home} cannot be read: {os.strerror(error.errno or 0)}.") from None
+
+    found: list[Path] = []
+    for folder, inside, names in os.walk(home, onerror=refuse):
+        inside[:] = [name for name in inside if not name.startswith(".")]
+        found.extend(Path(folder, name) for name in names if not name.startswith("."))
+    return sorted(path for path in found if path.is_file())
 
 
 def _texts(source: Any, column: str | None, encoding: str) -> tuple[list[str], tuple[str | int, ...]]:

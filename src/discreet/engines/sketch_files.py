@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -45,41 +47,66 @@ def write_sketches(sketches: Sketches, path: str | os.PathLike[str], *, overwrit
 
 
 def write_sketch_release(release: SketchRelease, folder: Path, *, overwrite: bool = False) -> Path:
-    """Write the sketches and what may be told of how they were made into a new folder, all or nothing."""
+    """Write the sketches and what may be told of how they were made into a new folder, all or nothing.
+
+    The worst measure is that of a record or a pair, reckoned from its true values, so it stays with the evidence.
+    """
     evidence = release.evidence
     told = {
         "discreet": version("discreet"),
         "guarantee": release.guarantee.to_dict(),
         "promise": release.guarantee.describe(),
-        "verdict": release.verdict.to_dict(),
+        "verdict": _without_worst(release.verdict.to_dict()),
         "recipe": dict(release.recipe),
         "family": release.sketches.family,
         "records": {"published": len(release.sketches), "suppressed": evidence.suppressed},
     }
     with atomic_folder(folder, overwrite=overwrite) as temporary:
         write_sketches(release.sketches, temporary / "sketches.arrow")
-        (temporary / "release.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        (temporary / "release.json").write_text(
+            json.dumps(told, indent=2, allow_nan=False) + "\n", encoding="utf-8"
+        )
     return Path(folder)
+
+
+def _without_worst(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {name: value for name, value in verdict.items() if name not in ("worst", "parts")}
+    if "parts" in verdict:
+        plain["parts"] = [_without_worst(part) for part in verdict["parts"]]
+    return plain
 
 
 def read_sketches(path: str | os.PathLike[str]) -> Sketches:
     """Read sketches from a file; one that is cut short, damaged or of another version is refused."""
     source = Path(path)
-    try:
-        require_file(source)
-        with pa.OSFile(str(source), "rb") as stream:
-            table = pa.ipc.open_file(stream).read_all()
-    except OSError as error:
-        raise InputError(f"{source} cannot be read: {reason(error)}.") from None
-    except pa.ArrowException:
-        raise InputError(f"{source} is no file of sketches, or one that is cut short or damaged.") from None
+    table = _table(source)
     told = table.schema.metadata or {}
-    if _MARK not in told or table.column_names != ["sketch"]:
+    if _MARK not in told or table.column_names != ["sketch"] or not _is_ragged(table.column(0).type):
         raise InputError(f"{source} is an Arrow file, but none of sketches.")
     if told[_MARK] != str(VERSION).encode():
         shown = told[_MARK].decode(errors="replace")
         raise InputError(f"{source} holds sketches of version {shown}; only version {VERSION} can be read.")
     return _sketches(table, told, source)
+
+
+def _table(source: Path) -> pa.Table:
+    """Read an Arrow file; it is validated before anything is done with it, since a wrong offset could end the process.
+
+    Arrow's own errors about a file's content are OSErrors too, without a number.
+    """
+    try:
+        require_file(source)
+        with pa.OSFile(str(source), "rb") as stream:
+            table = pa.ipc.open_file(stream).read_all()
+        table.validate(full=True)
+        return table
+    except OSError as error:
+        known = reason(error) if error.errno else None
+    except (pa.ArrowException, ValueError):
+        known = None
+    if known:
+        raise InputError(f"{source} cannot be read: {known}.")
+    raise InputError(f"{source} is no file of sketches, or one that is cut short or damaged.")
 
 
 def _sketches(table: pa.Table, told: dict[bytes, bytes], source: Path) -> Sketches:
@@ -96,11 +123,15 @@ def _sketches(table: pa.Table, told: dict[bytes, bytes], source: Path) -> Sketch
         ]
         sketches = Sketches.concat(parts)
         fits = str(_checksum(sketches)).encode() == told.get(_SUM)
-    except (InputError, AttributeError, ValueError, pa.ArrowException):
+    except (InputError, ValueError, pa.ArrowException):
         fits = False
     if not fits:
         raise InputError(f"{source} is a file of sketches that is damaged: its checksum does not fit.")
     return sketches
+
+
+def _is_ragged(kind: pa.DataType) -> bool:
+    return pa.types.is_large_list(kind) and kind.value_type in (pa.float64(), pa.int16())
 
 
 def _checksum(sketches: Sketches) -> int:

@@ -23,7 +23,10 @@ def on_grid(indptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[n
 
 
 def spare_squares(indptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add up the squares of each row but the largest; nothing is subtracted, so n values cost n roundings at most."""
+    """Add up the squares of each row but the largest.
+
+    Nothing is subtracted, and what an addition rounds off is added up too, so that the error does not grow with n.
+    """
     sums = np.empty(indptr.size - 1, np.float64)
     in_threads(lambda start, stop: _spare_squares(indptr, values, sums, start, stop), sums.size)
     return sums
@@ -33,30 +36,35 @@ def inspect(
     indptr: NDArray[np.int64],
     columns: NDArray[Any],
     values: NDArray[np.float64],
+    n_columns: int,
     marked: NDArray[np.bool_],
     low: float,
     high: float,
-) -> tuple[int, int, int, int]:
+) -> tuple[int, int, int, int, int]:
     """Look at rows once: mark the columns that occur in values other than zero, if there is room for all columns.
 
-    Counts the values that are zero, those that are not one, those that are not finite, and the rows whose largest
-    value is not between low and high.
+    Counts the values that are zero, those that are not one, those that are not finite, the rows whose largest value
+    is not between low and high, and the entries whose column is none of the n.
     """
     counts = in_threads(
-        lambda start, stop: _inspect(indptr, columns, values, marked, low, high, start, stop), indptr.size - 1
+        lambda start, stop: _inspect(indptr, columns, values, n_columns, marked, low, high, start, stop),
+        indptr.size - 1,
     )
-    zeros, others, bad, beyond = (sum(part) for part in zip(*counts, strict=True))
-    return zeros, others, bad, beyond
+    zeros, others, bad, beyond, outside = (sum(part) for part in zip(*counts, strict=True))
+    return zeros, others, bad, beyond, outside
 
 
 @compiled
-def _inspect(indptr, columns, values, marked, low, high, start, stop):
-    zeros = others = bad = beyond = 0
+def _inspect(indptr, columns, values, n_columns, marked, low, high, start, stop):
+    zeros = others = bad = beyond = outside = 0
     for row in range(start, stop):
         largest = 0.0
         for at in range(indptr[row], indptr[row + 1]):
             value = values[at]
             size = abs(value)
+            if columns[at] < 0 or columns[at] >= n_columns:
+                outside += 1
+                continue
             if value != 1.0:
                 others += 1
                 if value == 0.0:
@@ -70,7 +78,7 @@ def _inspect(indptr, columns, values, marked, low, high, start, stop):
                 marked[columns[at]] = True
         if largest > high or 0.0 < largest < low:
             beyond += 1
-    return zeros, others, bad, beyond
+    return zeros, others, bad, beyond, outside
 
 
 @compiled
@@ -93,9 +101,12 @@ def _on_grid(indptr, values, rounded, start, stop):
 @compiled
 def _spare_squares(indptr, values, sums, start, stop):
     for row in range(start, stop):
-        largest, total = 0.0, 0.0
+        largest, total, lost = 0.0, 0.0, 0.0
         for at in range(indptr[row], indptr[row + 1]):
             square = values[at] * values[at]
-            total += min(square, largest)
+            more = min(square, largest) + lost
+            before = total
+            total += more
+            lost = more - (total - before)
             largest = max(square, largest)
         sums[row] = total

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InputError
-from discreet.core.params import FloatIn, IntIn, require
+from discreet.core.params import FloatIn, require
 from discreet.core.rng import RandomState, generator
 from discreet.core.sketches import Signs, Sketches
 from discreet.core.sparse_rows import SparseRows
@@ -79,7 +79,7 @@ def guess_attributes(
     candidates = np.flatnonzero(open_)
     if not candidates.size:
         raise InputError("There is no record whose items could be guessed.")
-    chosen = candidates[drawn(candidates.size, sample, random_state)]
+    chosen = candidates[drawn(candidates.size, sample, random_state, owner="guess_attributes")]
     matrix = records.to_sparse()
     signed = records.weights is not None and bool((records.weights < 0).any())
     areas, hits = [], []
@@ -154,13 +154,13 @@ def link_sketches(
     True
     """
     require("link_sketches", "known", known, FloatIn(0, 1))
-    require("link_sketches", "sample", 1 if sample is None else sample, IntIn(1))
     rng = generator(random_state, owner="link_sketches")
     records = beside(rows, names, sketches)
     held = np.flatnonzero(~sketches.suppressed)
     if not held.size:
         raise InputError("There is no sketch to link.")
-    chosen = held[drawn(held.size, sample, rng)]
+    sketches.require_signs(family)
+    chosen = held[drawn(held.size, sample, rng, owner="link_sketches")]
     candidates = family.sketch(_partly(records, known, rng)).shortened(sketches.longest)
     ranks, firsts = [], []
     for batch in batches(chosen, len(records)):

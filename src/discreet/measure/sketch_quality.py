@@ -64,6 +64,8 @@ def reconstruction_error(
     >>> 0.9 < reconstruction_error(rows, family.sketch(rows), family).ratio < 1.1
     True
     """
+    if isinstance(items, str | bytes):
+        raise InputError("'items' must be a sequence of names, and not a single one.")
     records = beside(rows, names, sketches)
     place = {name: at for at, name in enumerate(records.names)}
     wanted = list(records.names) if items is None else list(items)
@@ -118,9 +120,10 @@ def neighbour_overlap(
 
     records = beside(rows, names, sketches)
     held = np.flatnonzero(~sketches.suppressed)
-    require("neighbour_overlap", "k", k, IntIn(1, max(held.size - 1, 1)))
-    require("neighbour_overlap", "sample", len(held) if sample is None else sample, IntIn(1))
-    chosen = drawn(held.size, sample, random_state)
+    if held.size < 2:
+        raise InputError("There is no record with a neighbour; two sketches are the least.")
+    require("neighbour_overlap", "k", k, IntIn(1, held.size - 1))
+    chosen = drawn(held.size, sample, random_state, owner="neighbour_overlap")
     published = sketches.take(held)
     _, found = nearest(
         *_part(published, chosen), published.values, published.indptr, "cosine", min(k + 1, held.size)
@@ -190,6 +193,11 @@ def accuracy_by_prior(
     >>> accuracy_by_prior(["a", "b", "b"], ["a", "a", "b"], suppressed=np.array([0, 0, 1], bool), training=["a", "b"])
     0.5
     """
+    sizes = {np.shape(given) for given in (truth, predicted, suppressed) if given is not None}
+    if len(sizes) > 1 or not np.size(truth):
+        raise InputError(
+            "The classes that are true, predicted and suppressed must be as many, and there must be some."
+        )
     right = np.asarray(truth) == np.asarray(predicted)
     if suppressed is None:
         return float(right.mean())
@@ -213,11 +221,12 @@ def batches(rows: IntArray, width: int) -> Iterator[IntArray]:
     return (rows[start : start + step] for start in range(0, rows.size, step))
 
 
-def drawn(n: int, sample: int | None, random_state: RandomState) -> IntArray:
+def drawn(n: int, sample: int | None, random_state: RandomState, *, owner: str) -> IntArray:
     """Draw places without repetition, in order; all of them if there are no more."""
+    require(owner, "sample", 1 if sample is None else sample, IntIn(1))
     if sample is None or sample >= n:
         return np.arange(n)
-    return np.sort(generator(random_state, owner="sample").choice(n, sample, replace=False))
+    return np.sort(generator(random_state, owner=owner).choice(n, sample, replace=False))
 
 
 def _part(sketches: Sketches, rows: IntArray) -> tuple[Any, IntArray]:

@@ -5,22 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from discreet.core.errors import InputError
+from discreet.core.matrices import matrix_of
+from discreet.core.sketch_release import SketchRelease
 from discreet.core.sketches import Sketches
+from discreet.core.sparse_rows import LARGEST
 
 
 def sketches_of(estimator: Any, X: Any, *, reset: bool) -> Sketches:
     """Take sketches, or make them of an array's rows; what is fitted is remembered or compared."""
+    if isinstance(X, SketchRelease):
+        raise InputError("A release is more than its sketches; learn from release.sketches.")
     if not isinstance(X, Sketches):
-        given = Sketches.from_dense(validate_data(estimator, X, reset=reset, dtype=np.float64))
+        given = Sketches.from_dense(matrix_of(estimator, X, reset=reset))
     else:
         given = X
         if reset:
             if not len(given) or given.suppressed.all():
                 raise InputError("There is no sketch to learn from.")
             estimator.n_features_in_ = given.longest
+    if np.abs(given.values, dtype=np.float64).max(initial=0) > LARGEST:
+        raise InputError(
+            "Some components are so large that their squares overflow; scale the sketches first."
+        )
     if reset:
         estimator.family_ = given.family
     elif given.family != estimator.family_:

@@ -50,7 +50,7 @@ class SketchReconstruction(TransformerMixin, BaseEstimator):  # type: ignore[mis
         del y
         require(self, "min_errors", self.min_errors, FloatIn(0))
         require(self, "X", X, InstanceOf((Sketches,), "Sketches"))
-        X.require_family(self.family.fingerprint)
+        X.require_signs(self.family)
         self.n_features_in_ = X.longest
         return self
 
