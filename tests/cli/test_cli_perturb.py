@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.collect import Gaussian
+from discreet.engines.files import read
 
 HIDE = ["--noise", "gaussian", "--privacy", "1.0", "--columns", "age,pay"]
 RANGES = ["--range", "age=0,100", "--range", "pay=0,9000"]
@@ -162,6 +164,56 @@ def test_mistakes_are_one_line(invoke, people: Path, tmp_path: Path, args, words
     assert result.exit_code == 2
     assert words in result.output
     assert not out.exists()
+
+
+def test_columns_of_odd_names_are_hidden(invoke, tmp_path: Path) -> None:
+    names = ["a=b", "first, last", 'töwn "q"']
+    path, out = tmp_path / "odd.csv", tmp_path / "noisy.csv"
+    pl.DataFrame({name: [1.5, 2.5, 3.5] * 20 for name in names}).write_csv(path)
+    ranges = [part for name in names for part in ("--range", f"{name}=0,9")]
+    hidden = ["--columns", 'a=b,"first, last"', "--columns", 'töwn "q"']
+    result = invoke("perturb", path, "--noise", "laplace", "--epsilon", 1, *hidden, *ranges, "--out", out)
+    assert result.exit_code == 0, result.output
+    noisy = read(out).to_arrow_table()
+    assert noisy.column_names == names
+    assert all(len(noisy[name].unique()) == 60 for name in names)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arrow", "jsonl", "csv.gz"])
+def test_rows_are_written_in_every_format(invoke, people: Path, tmp_path: Path, ending: str) -> None:
+    seen = []
+    for name in (f"noisy.{ending}", f"again.{ending}"):
+        result = invoke("perturb", people, *HIDE, *RANGES, "--seed", 5, "--out", tmp_path / name)
+        assert result.exit_code == 0, result.output
+        seen.append(read(tmp_path / name).to_arrow_table())
+    assert seen[0].num_rows == 3_000
+    assert seen[0].column_names == ["name", "age", "pay"]
+    assert seen[0].equals(seen[1])
+
+
+@pytest.mark.parametrize("column", ["code", "day", "span", "flag"])
+def test_columns_of_other_kinds_are_refused_and_never_shown(invoke, tmp_path: Path, column: str) -> None:
+    data, out = tmp_path / "kinds.parquet", tmp_path / "out.csv"
+    engine = duckdb.connect()
+    engine.sql(
+        "SELECT uuid() AS code, DATE '2024-01-01' AS day, INTERVAL 3 DAY AS span, true AS flag, 5::UHUGEINT AS big, "
+        "2.5::DECIMAL(5, 2) AS price, 7::UTINYINT AS small FROM range(60)"
+    ).write_parquet(str(data))
+    noise = ["--noise", "uniform", "--spread", "1"]
+    for command in (
+        ["perturb", data, "--columns", column, "--out", out],
+        ["reconstruct", data, "--column", column],
+    ):
+        result = invoke(*command, *noise)
+        assert result.exit_code == 2, result.output
+        assert f"'{column}' must hold" in result.output
+    for number in ("big", "price", "small"):
+        assert (
+            invoke(
+                "perturb", data, "--columns", number, "--out", tmp_path / f"{number}.csv", *noise
+            ).exit_code
+            == 0
+        )
 
 
 @pytest.mark.parametrize(

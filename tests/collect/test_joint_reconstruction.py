@@ -128,7 +128,7 @@ def test_exact_expected_frequencies_return_the_truth() -> None:
     first, size = math.floor(-9 / width), math.ceil(21 / width)
     empty = JointHistogram(("x", "c"), (width, 1.0), (first, 0), np.zeros((size, 2), np.int64))
     axes = how._axes()
-    expected = how._chances(axes[0], empty, 0) @ truth @ CHANNELS["sex"].matrix
+    expected = how._chances(axes[0], empty, 0)[0] @ truth @ CHANNELS["sex"].matrix
     counted = JointHistogram(("x", "c"), (width, 1.0), (first, 0), np.rint(expected * 1e15).astype(np.int64))
     assert np.allclose(how.reconstruct(counted).shares, truth, atol=1e-4)
 
@@ -164,6 +164,11 @@ ONE = {"age": CHANNELS["age"]}
         (JointReconstruction(ONE), {"age": [math.nan] * 50}, "50 noisy values of 'age'"),
         (JointReconstruction(ONE), {"age": ["x"] * 50}, "must be numbers"),
         (JointReconstruction(ONE), {"age": [1e30] * 50}, "outliers"),
+        (JointReconstruction(ONE), {"age": [1e308] * 50}, "outliers"),
+        (JointReconstruction(ONE), {"age": [300.0] + [50.0] * 99}, "1 noisy values of 'age'"),
+        (JointReconstruction(ONE), {"age": [-200.0] + [50.0] * 99}, "1 noisy values of 'age'"),
+        (JointReconstruction(ONE, intervals={"age": [20.0, 50.0, math.inf]}), {"age": [1.0]}, "'intervals'"),
+        (JointReconstruction(ONE, intervals={"age": [[20.0], [50.0, 60.0]]}), {"age": [1.0]}, "'intervals'"),
         (JointReconstruction(ONE), {"age": []}, "no rows"),
         (JointReconstruction(ONE), 3.0, "no columns"),
         (JointReconstruction(CHANNELS), {"age": [1.0], "pay": [1.0, 2.0], "sex": ["f"]}, "same length"),
@@ -186,6 +191,58 @@ ONE = {"age": CHANNELS["age"]}
 def test_bad_input_is_refused(how, seen, words: str) -> None:
     with pytest.raises(DiscreetError, match=words):
         how.reconstruct(seen)
+
+
+def test_intervals_may_be_numbers_of_numpy() -> None:
+    seen = noisy(rows(2_000), ["age"])
+    wanted = JointReconstruction(ONE, intervals=6).reconstruct(seen)
+    for intervals in (np.int64(6), {"age": np.int64(6)}):
+        found = JointReconstruction(ONE, intervals=intervals).reconstruct(seen)  # type: ignore[arg-type]
+        assert found.distance(wanted) == 0
+
+
+def test_narrow_floats_fall_into_the_bins_that_wide_ones_do() -> None:
+    """A noisy number is a multiple of a power of two, which narrow floats hold; their places among bins they do not."""
+    channel = {"pay": AdditiveNoise(Uniform(0.5), low=3e6, high=3e6 + 1_000)}
+    seen = 3e6 + np.arange(2_000) * 0.5
+    how = JointReconstruction(channel, intervals=200)
+    wide, narrow = (how.histogram({"pay": seen.astype(kind)}) for kind in (np.float64, np.float32))
+    assert np.array_equal(wide.counts, narrow.counts)
+
+
+def test_covariances_far_from_zero_are_right() -> None:
+    axes = (Axis("x", 1e9 + np.linspace(0, 1, 11)), Axis("y", np.linspace(0, 1, 11) - 1e9))
+    shares = np.eye(10) / 10
+    near = JointDensity(tuple(Axis(name, np.linspace(0, 1, 11)) for name in "xy"), shares)
+    assert JointDensity(axes, shares).covariance("x", "y") == pytest.approx(
+        near.covariance("x", "y"), rel=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("names", ["age", "pay"]),
+        ("widths", [0.0]),
+        ("widths", [math.nan]),
+        ("first", ["x"]),
+        ("first", [10**30]),
+        ("first", 3),
+        ("shape", [7]),
+        ("counts", [-1, 3]),
+        ("counts", [0.5, 3]),
+        ("counts", [2**63, 2**63]),
+        ("counts", None),
+        ("counts", [[1], [2, 3]]),
+    ],
+)
+def test_damaged_joint_histograms_are_refused(key: str, value) -> None:
+    plain = {"names": ["age"], "widths": [1.0], "first": [0], "shape": [2], "counts": [1, 3]}
+    assert JointHistogram.from_dict(plain).n == 4
+    with pytest.raises(DiscreetError):
+        JointHistogram.from_dict(plain | {key: value})
+    with pytest.raises(InputError):
+        JointHistogram.from_dict({name: one for name, one in plain.items() if name != key})
 
 
 def test_histograms_of_other_columns_are_refused() -> None:

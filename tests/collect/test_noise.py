@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+import tracemalloc
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -125,12 +127,47 @@ def test_noise_is_chosen_by_conditional_privacy(kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spread", [1e-150, 1e150])
+def test_the_widest_and_the_narrowest_noise_have_all_their_numbers(kind, spread: float) -> None:
+    noise = kind(spread)
+    told = [noise.variance, noise.entropy, noise.width(), noise.grid, noise.reach]
+    assert np.isfinite(told).all()
+    assert noise.variance > 0
+    assert np.isfinite(noise.draw(100, Chance(1, owner="test"))).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_for_a_conditional_privacy_has_it_up_to_where_it_is_refused(kind) -> None:
+    """For Gaussian noise of width s on an even [0, 1], 1 - 2^h(X|Z) comes to 1 / (24 s^2)."""
+    even = Density(np.array([0.0, 1.0]), np.array([1.0]))
+    noise = noise_for_conditional_privacy(kind, 0.9998, truth=even)
+    assert noise.spread < 2_000
+    if kind is Gaussian:
+        assert np.isclose(noise.spread, math.sqrt(1 / (24 * 0.0002)), rtol=0.01)
+    with pytest.raises(InfeasibleError, match=r"ask for 0\.9998 or less"):
+        noise_for_conditional_privacy(kind, 1 - 1e-6, truth=even)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_conditional_privacy_of_many_intervals_is_worked_out_in_little_memory(kind) -> None:
+    shares = np.random.default_rng(1).dirichlet(np.ones(600))
+    fine = Density(np.linspace(0, 10, 601), shares)
+    tracemalloc.start()
+    found = conditional_privacy(kind(1.0), fine)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 250e6
+    coarse = Density(np.linspace(0, 10, 61), shares.reshape(60, 10).sum(axis=1))
+    assert found < conditional_privacy(kind(1.0), coarse)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_noise_is_read_back(kind) -> None:
     assert noise_from_dict(kind(2.5).to_dict()) == kind(2.5)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, "wide", None, True])
+@pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, "wide", None, True, 1e-200, 1e200])
 def test_noise_of_no_width_is_refused_by_name(kind, bad) -> None:
     with pytest.raises(ParameterError, match=kind.__name__):
         kind(bad)
@@ -146,7 +183,13 @@ def test_noise_of_no_width_is_refused_by_name(kind, bad) -> None:
         (lambda: Laplace.for_epsilon(0, low=0, high=1), "epsilon"),
         (lambda: Laplace.for_epsilon(1, low=2, high=1), "high"),
         (lambda: Laplace(1).epsilon(-1), "span"),
+        (
+            lambda: noise_for_conditional_privacy("gaussian", 1.0, truth=Density([0.0, 1.0], [1.0])),  # type: ignore[arg-type]
+            "kind",
+        ),
         (lambda: noise_from_dict({"noise": "pink", "spread": 1}), "noise"),
+        (lambda: noise_from_dict({"noise": ["gaussian"], "spread": 1}), "noise"),
+        (lambda: noise_from_dict({"noise": "gaussian"}), "sd"),
     ],
 )
 def test_each_constraint_names_its_parameter(make, name: str) -> None:
@@ -180,6 +223,7 @@ def test_the_client_draws_what_the_collector_expects(kind) -> None:
 def test_the_client_moves_values_into_the_range() -> None:
     assert abs(noise_client.add_noise(1e9, "uniform", 1.0, low=0, high=5) - 5) < 1.001
     assert abs(noise_client.add_noise(-1e9, "uniform", 1.0, low=0, high=5)) < 1.001
+    assert abs(noise_client.add_noise(Decimal("2.5"), "uniform", 1.0) - 2.5) < 1.001  # type: ignore[arg-type]
 
 
 def test_the_client_reports_categories_as_often_as_the_matrix_says() -> None:
@@ -202,9 +246,16 @@ def test_the_client_reports_categories_as_often_as_the_matrix_says() -> None:
         lambda: noise_client.add_noise(1.0, "pink", 1.0),
         lambda: noise_client.add_noise(1e30, "uniform", 1.0),
         lambda: noise_client.add_noise(1.0, "uniform", 1.0, low=3, high=2),
+        lambda: noise_client.add_noise(1.0, "uniform", 1.0, low=math.nan),
+        lambda: noise_client.report_category("a", ["a", "b"], [[math.nan, 1.0], [0, 1]]),
+        lambda: noise_client.report_category("a", ["a", "b"], [[1.0, math.nan], [0, 1]]),
         lambda: noise_client.report_category("x", ["a", "b"], [[1, 0], [0, 1]]),
         lambda: noise_client.report_category("a", ["a", "b"], [[0.5, 0.1], [0, 1]]),
         lambda: noise_client.report_unary("x", ["a"], 1, 1),
+        lambda: noise_client.report_unary("a", ["a", "a", "b"], 0.9, 0.9),
+        lambda: noise_client.report_category("a", ["a", "a"], [[1, 0], [0, 1]]),
+        lambda: noise_client.report_category("b", ["a", "b"], [[1, 0]]),
+        lambda: noise_client.add_noise(10**400, "uniform", 1.0),
         lambda: noise_client.report_unary("a", ["a", "b"], 0.5, 0.5),
     ],
 )

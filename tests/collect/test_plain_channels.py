@@ -7,7 +7,15 @@ import json
 import numpy as np
 import pytest
 
-from discreet.collect import AdditiveNoise, Channels, Gaussian, Laplace, RandomisedResponse, Uniform
+from discreet.collect import (
+    AdditiveNoise,
+    Channels,
+    Gaussian,
+    Laplace,
+    RandomisedResponse,
+    UnaryResponse,
+    Uniform,
+)
 from discreet.collect.plain_channels import channel_from_dict, channels_from_dict
 from discreet.core.errors import DiscreetError
 
@@ -28,6 +36,13 @@ def test_categories_come_back(categories) -> None:
     assert isinstance(again, RandomisedResponse)
     assert again.categories == tuple(categories)
     assert np.array_equal(again.matrix, channel.matrix)
+
+
+def test_bits_come_back() -> None:
+    channels = Channels({"town": UnaryResponse.optimal(["a", "b", "c"], epsilon=1)})
+    again = channels_from_dict(json.loads(json.dumps(channels.to_dict())))
+    assert again.to_dict() == channels.to_dict()
+    assert again.epsilon == channels.epsilon
 
 
 def test_several_come_back_also_as_the_command_line_prints_them() -> None:
@@ -54,6 +69,10 @@ def test_several_come_back_also_as_the_command_line_prints_them() -> None:
         {"age": {"noise": "gaussian", "spread": "wide"}},
         {"age": {"noise": "gaussian", "spread": 1, "width": 2}},
         {"age": {"noise": "gaussian", "spread": 1, "categories": [], "matrix": []}},
+        {"town": {"categories": ["a", "b"], "p": 0.5}},
+        {"town": {"categories": ["a", "b"], "p": 0.5, "q": 0.5}},
+        {"town": {"categories": ["a", "b"], "p": "x", "q": 0.9}},
+        {"town": {"categories": "ab", "p": 0.5, "q": 0.9}},
         {"town": {"categories": "ab", "matrix": [[1, 0], [0, 1]]}},
         {"town": {"categories": ["a", "b"], "matrix": [[0.5, 0.5], [0.5, 0.5]]}},
     ],

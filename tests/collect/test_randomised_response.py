@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
+from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -14,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.collect import NotConvergedWarning, RandomisedResponse, UnaryResponse
+from discreet.collect import Channels, NotConvergedWarning, RandomisedResponse, UnaryResponse, unary_response
 from discreet.core.errors import InputError, ParameterError
+from discreet.guarantees import LocalDP
 
 NAMES = ["a", "b", "c"]
 MATRIX = np.array([[0.7, 0.2, 0.1], [0.05, 0.9, 0.05], [0.3, 0.1, 0.6]])
@@ -111,6 +114,76 @@ def test_channels_for_an_epsilon_have_it(epsilon: float) -> None:
     assert UnaryResponse.symmetric(NAMES, epsilon=epsilon).epsilon == pytest.approx(epsilon)
 
 
+@given(st.floats(0.001, 700), st.integers(2, 30))
+def test_no_epsilon_asked_for_is_exceeded_by_exact_arithmetic(epsilon: float, k: int) -> None:
+    """The chances are whole numbers of 2^-52, which is what is drawn; so ratios of fractions are the whole truth."""
+    with localcontext() as context:
+        context.prec = 60
+        most = Decimal(epsilon).exp()
+        matrix = RandomisedResponse.k_ary(range(k), epsilon=epsilon).matrix
+        keep, other = Fraction(float(matrix[0, 0])), Fraction(float(matrix[0, 1]))
+        assert keep + (k - 1) * other == 1
+        assert as_decimal(keep / other) <= most
+        for channel in (UnaryResponse.optimal, UnaryResponse.symmetric):
+            made = channel(range(k), epsilon=epsilon)
+            p, q = Fraction(made.p), Fraction(made.q)
+            assert p * 2**52 == int(p * 2**52)
+            assert as_decimal(p * q / ((1 - p) * (1 - q))) <= most
+            assert LocalDP(epsilon).check(made).ok
+
+
+def as_decimal(ratio: Fraction) -> Decimal:
+    return Decimal(ratio.numerator) / Decimal(ratio.denominator)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 5))
+def test_the_epsilon_of_a_matrix_is_that_of_what_is_drawn(seed: int, k: int) -> None:
+    """Of the 2^52 cells that a draw may fall into, those of each report are counted in exact arithmetic."""
+    matrix = np.random.default_rng(seed).dirichlet(np.full(k, 0.2), k)
+    try:
+        channel = RandomisedResponse(range(k), matrix)
+    except ParameterError:
+        return
+    drawn = [drawn_cells(row) for row in matrix]
+    ratios = [
+        Fraction(one[report], other[report]) if other[report] else None
+        for one, other in itertools.permutations(drawn, 2)
+        for report in range(k)
+        if one[report]
+    ]
+    wanted = math.inf if None in ratios else math.log(max(one for one in ratios if one is not None))
+    assert channel.epsilon == pytest.approx(wanted, abs=1e-12)
+
+
+def drawn_cells(row: np.ndarray) -> list[int]:
+    """Count the cells, with middles (w + 1/2) / 2^52, of each report: up to its sum of chances; the last takes all."""
+    last = int(np.flatnonzero(row)[-1])
+    ends, reached = [], 0.0
+    for place, chance in enumerate(row):
+        reached += float(chance)
+        whole = place >= last or reached >= 1
+        ends.append(2**52 if whole else math.ceil(Fraction(reached) * 2**52 - Fraction(1, 2)))
+    return [end - start for start, end in itertools.pairwise([0, *ends])]
+
+
+def test_chances_too_small_to_be_drawn_promise_nothing() -> None:
+    assert RandomisedResponse(["a", "b"], [[1 - 1e-20, 1e-20], [0.5, 0.5]]).epsilon == math.inf
+    assert UnaryResponse(NAMES, p=1e-20, q=0.5).epsilon == math.inf
+
+
+def test_a_report_of_no_chance_never_comes_though_rounding_leaves_a_rest() -> None:
+    channel = RandomisedResponse(NAMES, [[0.5, 0.5 - 9e-10, 0.0], [0.2, 0.8, 0.0], [0.1, 0.1, 0.8]])
+    assert channel._ladder()[:2, 1].tolist() == [1.0, 1.0]
+    assert channel.epsilon == math.inf
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=3, max_size=3))
+def test_expected_counts_need_not_be_whole(truth) -> None:
+    shares = np.array(truth) / sum(truth)
+    found = RandomisedResponse(NAMES, MATRIX).reconstruct(counts=0.3 * shares @ MATRIX, method="inverse")
+    assert np.allclose(found.shares, shares)
+
+
 def test_a_report_that_settles_the_truth_has_no_finite_epsilon() -> None:
     assert RandomisedResponse(["a", "b"], [[1.0, 0.0], [0.5, 0.5]]).epsilon == math.inf
     assert UnaryResponse(NAMES, p=1.0, q=0.9).epsilon == math.inf
@@ -121,6 +194,17 @@ def test_the_bits_of_unary_response_are_as_frequent_as_they_should_be() -> None:
     for column, chance in zip(bits.T, (0.1, 0.7, 0.1), strict=True):
         assert abs(column.mean() - chance) < 4.9 * math.sqrt(chance * (1 - chance) / 50_000)
     assert abs(np.corrcoef(bits.T)[0, 2]) < 4.9 / math.sqrt(50_000)
+
+
+def test_bits_are_drawn_a_few_at_a_time(monkeypatch) -> None:
+    """Each part has draws of its own, and rows stay where they were."""
+    monkeypatch.setattr(unary_response, "_DRAWS", 7)
+    channel = UnaryResponse(NAMES, p=1, q=0.5)
+    truth = np.array(NAMES * 200)
+    bits = channel.perturb(truth, random_state=1)
+    assert (bits[np.arange(600), np.tile([0, 1, 2], 200)]).all()
+    assert len({row.tobytes() for row in np.ascontiguousarray(bits.reshape(100, -1))}) > 90
+    assert channel.perturb([], random_state=1).shape == (0, 3)
 
 
 def test_a_seed_gives_the_same_reports_and_no_chance_returns_the_input() -> None:
@@ -193,6 +277,7 @@ def test_matrices_that_do_not_serve_are_refused(categories, matrix, words: str) 
         (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct(), ParameterError),
         (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct(counts=[1, 2]), InputError),
         (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct(counts=[0, 0, 0]), InputError),
+        (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct(counts=[1, math.inf, 0]), InputError),
         (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct([]), InputError),
         (lambda: UnaryResponse(NAMES, p=0.4, q=0.6), ParameterError),
         (lambda: UnaryResponse(NAMES, p=1.4, q=0.6), ParameterError),
@@ -209,6 +294,17 @@ def test_matrices_that_do_not_serve_are_refused(categories, matrix, words: str) 
 def test_mistakes_are_refused(call, error) -> None:
     with pytest.raises(error):
         call()
+
+
+def test_nobody_and_nothing_are_told_apart() -> None:
+    channel = RandomisedResponse(NAMES, MATRIX)
+    assert channel.perturb([]).size == 0
+    for empty in (pd.DataFrame({"x": []}, dtype=object), pl.DataFrame({"x": []}), pa.table({"x": []})):
+        assert len(Channels({"x": channel}).perturb(empty)) == 0
+    with pytest.raises(InputError, match="no reports"):
+        channel.reconstruct([])
+    with pytest.raises(InputError, match="2 values of 'data' are null"):
+        channel.perturb([None, None])
 
 
 @pytest.mark.parametrize("values", [["Zyzzogeton-4711"], [None, "a"], [1.5], [["a"]], ["a", 4711]])

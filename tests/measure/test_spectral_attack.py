@@ -78,6 +78,15 @@ def test_noise_of_several_variances_is_whitened_first() -> None:
     assert attack.stripped > 0.75
 
 
+def test_a_direction_without_data_does_not_blow_a_guess_up() -> None:
+    """Few rows: the noisy covariance less the noise's is below 0 in some direction, which is kept when asked for."""
+    for seed in range(60):
+        seen = np.random.default_rng(seed).normal(0, 1, (4, 3))
+        found = pca_attack(seen, noise=1.0, method="bayes", components=3).estimate
+        away, guessed = seen - seen.mean(axis=0), found - seen.mean(axis=0)
+        assert np.linalg.norm(guessed) <= np.linalg.norm(away) * (1 + 1e-9)
+
+
 def test_pure_noise_is_seen_as_such() -> None:
     seen = np.random.default_rng(9).normal(0, 2, (N, WIDTH))
     attack = spectral_attack(seen, noise=4.0, truth=np.zeros_like(seen))
@@ -102,6 +111,7 @@ def test_without_the_truth_there_is_a_guess_but_no_judgement() -> None:
         lambda: spectral_attack(np.zeros((9, 2)), noise=0.0),
         lambda: spectral_attack(np.zeros((9, 2)), noise=[1.0, 2.0, 3.0]),
         lambda: spectral_attack(np.zeros((9, 2)), noise="x"),
+        lambda: spectral_attack(np.ones((9, 2)), noise=1.0, truth=np.ones((9, 2))),
         lambda: spectral_attack(np.zeros((9, 2)), noise=1.0, truth=np.zeros((8, 2))),
         lambda: pca_attack(np.zeros((9, 2)), noise=1.0, method="magic"),
         lambda: pca_attack(np.zeros((9, 2)), noise=1.0, components=3),

@@ -93,7 +93,23 @@ def test_a_covariance_that_is_none_is_refused_where_it_must_be_inverted() -> Non
         corrected_regression(seen, seen[:, 0], noise=Gaussian(3.0))
 
 
-@pytest.mark.parametrize("noise", [["a", "b"], "wide", [-1.0, 1.0], [1.0], [math.nan, 1.0], np.eye(3), True])
+@pytest.mark.parametrize(
+    "noise",
+    [
+        ["a", "b"],
+        "wide",
+        [-1.0, 1.0],
+        [1.0],
+        [math.nan, 1.0],
+        np.eye(3),
+        True,
+        -np.eye(2),
+        np.diag([math.inf, 1]),
+        np.diag([math.nan, 1]),
+        np.full((2, 2), "x"),
+        np.array([[1.0, 2.0], [2.0, 1.0]]),
+    ],
+)
 def test_noise_that_is_none_is_refused(noise) -> None:
     with pytest.raises(ParameterError, match="'noise'"):
         noise_covariance(noise, 2)
@@ -105,6 +121,7 @@ def test_noise_that_is_none_is_refused(noise) -> None:
         (lambda: corrected_moments([[1.0, 2.0]], noise=1.0), "two rows"),
         (lambda: corrected_moments([[1.0], [math.nan]], noise=1.0), "1 values of 'noisy'"),
         (lambda: corrected_moments([["a"], ["b"]], noise=1.0), "rows of numbers"),
+        (lambda: corrected_moments([[1e200], [2e200]], noise=1.0), "too large to be squared"),
         (lambda: corrected_regression(np.zeros((5, 1)), np.zeros(4), noise=1.0), "5 noisy rows, but 4"),
         (lambda: corrected_regression(np.zeros((2, 1)), np.zeros(2), noise=1.0), "3 rows at least"),
     ],

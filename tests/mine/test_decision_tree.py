@@ -249,6 +249,20 @@ def test_bad_parameters_are_named(name: str, value: object) -> None:
         ReconstructedTree(**{name: value}).fit([[1.0], [2.0]], [0, 1])
 
 
+def test_a_target_with_too_many_classes_is_refused() -> None:
+    names = np.repeat(np.arange(257), 3)
+    with pytest.raises(InputError, match="257 classes"):
+        ReconstructedTree().fit(names[:, None], names)
+    ReconstructedTree().fit(names[3:, None], names[3:])
+
+
+def test_the_largest_classes_order_categories_where_there_are_many() -> None:
+    """Categories that tell 40 classes apart are found, though only some classes are tried at each node."""
+    labels = np.repeat(np.arange(40), 25)
+    frame = pd.DataFrame({"kind": labels.astype(str)})
+    assert ReconstructedTree(min_leaf=1, pruned=False).fit(frame, labels).score(frame, labels) == 1.0
+
+
 @pytest.mark.parametrize(
     "frame",
     [

@@ -36,11 +36,14 @@ def as_flag(names: Iterable[str]) -> str:
     return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in names))
 
 
-def pairs(flag: str, values: Iterable[str]) -> dict[str, str]:
-    """Split COLUMN=VALUE options; a value that is wrong is not repeated, since it may be a secret."""
+def pairs(flag: str, values: Iterable[str], *, last: bool = False) -> dict[str, str]:
+    """Split COLUMN=VALUE options; a value that is wrong is not repeated, since it may be a secret.
+
+    ``last`` splits at the last equals sign, for values that have none while the names of columns may.
+    """
     found: dict[str, str] = {}
     for given in values:
-        name, equals, value = given.partition("=")
+        name, equals, value = given.rpartition("=") if last else given.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise mistake(f"{flag} takes COLUMN=VALUE.")
         if name.strip() in found:

@@ -105,7 +105,7 @@ def _kept(
     missing = [name for name in (*channels.channels, *dropped) if name not in types]
     if missing:
         raise SchemaError(f"{data} has no column {', '.join(repr(name) for name in missing)}.")
-    words = [name for name in channels.channels if not types[name].startswith(_NUMBERS)]
+    words = [name for name in channels.channels if not noise_options.holds_numbers(types[name])]
     if words:
         raise SchemaError(f"Column '{words[0]}' must hold numbers to be hidden behind noise.")
     both = [name for name in dropped if name in channels.channels]
@@ -119,9 +119,6 @@ def _kept(
         if name not in dropped
     ]
     return relation.project(", ".join(cells))
-
-
-_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U", "FLOAT", "DOUBLE", "DECIMAL")
 
 
 def _examined(relation: duckdb.DuckDBPyRelation, channels: dict[str, Any]) -> int:

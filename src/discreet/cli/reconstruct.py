@@ -107,7 +107,7 @@ def _numbers(relation: Any, column: str, data: Path) -> Iterator[FloatArray]:
     types = dict(describe(relation))
     if column not in types:
         raise SchemaError(f"{data} has no column '{column}'.")
-    if types[column].startswith(("VARCHAR", "BOOL", "DATE", "TIME", "INTERVAL", "UUID", "ENUM")):
+    if not noise_options.holds_numbers(types[column]):
         raise SchemaError(f"Column '{column}' must hold noisy numbers.")
     for batch in batches(relation.project(f"CAST({identifier(column)} AS DOUBLE) AS {identifier(column)}")):
         if batch.column(0).null_count:

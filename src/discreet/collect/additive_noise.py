@@ -11,14 +11,14 @@ import numpy as np
 from discreet.collect.chance import Chance
 from discreet.collect.conditional_privacy import conditional_privacy
 from discreet.collect.density import Density
-from discreet.collect.noise import Noise
+from discreet.collect.given_frames import frame_of
+from discreet.collect.noise import MOST_STEPS, Noise
 from discreet.collect.reconstruction import Reconstruction
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InputError
+from discreet.core.finite import array_of, finite
 from discreet.core.params import FloatIn, InstanceOf, require
 from discreet.core.rng import RandomState
-
-_MOST_STEPS = 2.0**52
 
 
 class AdditiveNoise:
@@ -70,7 +70,8 @@ class AdditiveNoise:
         """
         self._check()
         if isinstance(data, np.ndarray | list | tuple):
-            return self.add(np.asarray(data), Chance(random_state, owner=self))
+            return self.add(array_of(data), Chance(random_state, owner=self))
+        frame_of(data)
         from discreet.collect.channels import Channels
 
         return Channels(dict.fromkeys(columns, self)).perturb(data, random_state=random_state)
@@ -80,12 +81,7 @@ class AdditiveNoise:
         self._check()
         if values.dtype.kind not in "iuf":
             raise InputError(f"'{shown}' must hold numbers to be hidden behind noise.")
-        numbers = values.astype(np.float64)
-        strange = int(numbers.size - np.isfinite(numbers).sum())
-        if strange:
-            raise InputError(
-                f"{strange} values of '{shown}' are null, NaN or infinite; drop or fill them first."
-            )
+        numbers = finite(values, f"values of '{shown}'")
         low, high = (
             end if end is not None else far for end, far in ((self.low, -math.inf), (self.high, math.inf))
         )
@@ -95,7 +91,7 @@ class AdditiveNoise:
                 f"{outside} values of '{shown}' lie outside the stated range, so noise could not hide them."
             )
         grid = self.noise.grid
-        if numbers.size and float(np.abs(numbers).max()) / grid >= _MOST_STEPS:
+        if numbers.size and float(np.abs(numbers).max()) >= MOST_STEPS * grid:
             raise InputError(
                 f"'{shown}' holds numbers so large beside the noise that the noise would be lost in rounding; "
                 "count from a nearer origin."

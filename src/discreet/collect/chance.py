@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from discreet.collect.secret_key import secret_key
 from discreet.core.arrays import FloatArray
 from discreet.core.rng import RandomState
+
+CELLS = 2.0**52
+"""Uniform draws are the middles of so many equal cells; a chance is met to the nearest whole number of them."""
 
 
 class Chance:
@@ -35,3 +40,13 @@ class Chance:
         from scipy.special import ndtri
 
         return np.asarray(ndtri(self.uniform(size)))
+
+
+def cells_below(chances: FloatArray | float) -> FloatArray:
+    """Give how many of the equally likely cells have their middle below chances: what draws make of them."""
+    return np.asarray(np.ceil(np.asarray(chances, np.float64) * CELLS - 0.5))
+
+
+def rounded_up(chance: float) -> float:
+    """Give a chance that draws meet exactly, no lower than the given one, whose own rounding is counted."""
+    return (math.ceil(chance * CELLS) + 1) / CELLS

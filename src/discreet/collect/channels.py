@@ -12,6 +12,7 @@ import pyarrow as pa
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.chance import Chance
 from discreet.collect.density import Density
+from discreet.collect.given_frames import frame_of, released, require_columns, require_hidden
 from discreet.collect.randomised_response import RandomisedResponse
 from discreet.collect.shares import Shares, codes_of
 from discreet.collect.unary_response import UnaryResponse
@@ -49,6 +50,7 @@ class Channels:
     """
 
     def __init__(self, channels: Mapping[str, Channel]) -> None:
+        require(self, "channels", channels, InstanceOf((Mapping,), "a mapping from columns to channels"))
         self.channels = dict(channels)
         for channel in self.channels.values():
             kinds = InstanceOf(
@@ -65,8 +67,8 @@ class Channels:
 
     def perturb(self, frame: Any, *, random_state: RandomState = None) -> Any:
         """Distort the columns of a pandas, Polars or Arrow frame; the others stay, and the same kind comes back."""
-        given = _frame(frame)
-        self._require(given, list(self.channels))
+        given = frame_of(frame)
+        require_hidden(given, list(self.channels))
         chance = Chance(random_state, owner=self)
         made: dict[str, list[nw.Series[Any]]] = {
             name: self._distorted(given.get_column(name), channel, name, chance)
@@ -82,20 +84,23 @@ class Channels:
                 "The bits of a column reported in unary have the names of columns that are there."
             )
         fresh = [new for several in made.values() for new in several]
-        return given.with_columns(*fresh).select(order).to_native()
+        return released(given.with_columns(*fresh).select(order))
 
     def reconstruct(self, noisy: Any, **options: Mapping[str, Any]) -> dict[str, Density | Shares]:
         """Recover the distribution of each column; options are given by column, as in ``age={"intervals": 20}``."""
-        given = _frame(noisy)
+        given = frame_of(noisy)
+        idle = [name for name in options if name not in self.channels]
+        if idle:
+            raise SchemaError(f"Options are given for '{idle[0]}', which none of the channels hides.")
         found: dict[str, Density | Shares] = {}
         for name, channel in self.channels.items():
             asked = dict(options.get(name, {}))
             if isinstance(channel, UnaryResponse):
                 bits = [f"{name}={category}" for category in channel.categories]
-                self._require(given, bits)
+                require_columns(given, bits)
                 found[name] = channel.reconstruct(given.select(bits).to_numpy(), **asked)
                 continue
-            self._require(given, [name])
+            require_columns(given, [name])
             values = given.get_column(name)
             reports = values.to_numpy() if isinstance(channel, AdditiveNoise) else values
             found[name] = channel.reconstruct(reports, **asked)
@@ -111,7 +116,8 @@ class Channels:
         if values.null_count():
             raise InputError(f"{values.null_count()} values of '{name}' are null; drop or fill them first.")
         if isinstance(channel, AdditiveNoise):
-            noisy = channel.add(values.to_numpy(), chance, shown=name)
+            numbers = values.cast(nw.Float64) if values.dtype == nw.Decimal else values
+            noisy = channel.add(numbers.to_numpy(), chance, shown=name)
             return [nw.new_series(name, noisy, nw.Float64, backend=values.implementation)]
         codes = codes_of(values, channel.categories, shown=name)
         if isinstance(channel, UnaryResponse):
@@ -122,21 +128,18 @@ class Channels:
                 )
                 for category, column in zip(channel.categories, bits.T, strict=True)
             ]
-        labels = pa.array(list(channel.categories)).take(pa.array(channel.report(codes, chance)))
-        made = nw.from_arrow(pa.table({name: labels}), backend=values.implementation).get_column(name)
-        return [made if made.dtype == values.dtype else made.cast(values.dtype)]
-
-    def _require(self, frame: nw.DataFrame[Any], names: list[str]) -> None:
-        missing = [name for name in names if name not in frame.columns]
-        if missing:
-            raise SchemaError(f"The frame has no column {', '.join(repr(name) for name in missing)}.")
+        return [_labels(channel, values, name)[channel.report(codes, chance)]]
 
     def __repr__(self) -> str:
         return f"Channels({', '.join(self.channels)})"
 
 
-def _frame(given: Any) -> nw.DataFrame[Any]:
-    try:
-        return nw.from_native(given, eager_only=True)
-    except TypeError:
-        raise InputError(f"A {type(given).__name__} holds no columns; give an array or a frame.") from None
+def _labels(channel: RandomisedResponse, values: nw.Series[Any], name: str) -> nw.Series[Any]:
+    """Give the categories as a column of the values' own type, which must hold them all, reported or not."""
+    listed = pa.table({name: pa.array(list(channel.categories))})
+    made = nw.from_arrow(listed, backend=values.implementation).get_column(name)
+    if values.dtype in (made.dtype, nw.Unknown):
+        return made
+    if isinstance(values.dtype, nw.Enum) and not set(channel.categories) <= set(values.dtype.categories):
+        raise SchemaError(f"The type of column '{name}' does not know all of the channel's categories.")
+    return made.cast(values.dtype)

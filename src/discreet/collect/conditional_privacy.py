@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from typing import TypeVar
 
 import numpy as np
@@ -17,8 +18,12 @@ Kind = TypeVar("Kind", bound=Noise)
 
 _POINTS = 4_000
 _AROUND = 120
+_MOST_CELLS = 30_000
+_CHUNK = 4_096
 _HALVINGS = 60
 _CLOSE = 1e-9
+_NEAREST = 1e-4
+"""How near to the most there is a wanted privacy may lie; nearer, the entropies are not worked out finely enough."""
 
 
 def conditional_privacy(noise: Noise, truth: Density) -> float:
@@ -37,12 +42,21 @@ def conditional_privacy(noise: Noise, truth: Density) -> float:
 
 
 def noise_for_conditional_privacy(kind: type[Kind], wanted: float, *, truth: Density) -> Kind:
-    """Choose the noise of a kind that leaves the wanted ``2^h(X|Z)``; no noise leaves more than ``2^h(X)``."""
+    """Choose the noise of a kind that leaves the wanted ``2^h(X|Z)``; all leave less than ``2^h(X)``."""
+    require(
+        "noise_for_conditional_privacy",
+        "kind",
+        kind,
+        InstanceOf((ABCMeta,), "a kind of noise such as Gaussian"),
+    )
     require("noise_for_conditional_privacy", "truth", truth, InstanceOf((Density,), "a Density"))
     require("noise_for_conditional_privacy", "wanted", wanted, FloatIn(0, closed="neither"))
     most = 2**truth.entropy
-    if wanted >= most * (1 - _CLOSE):
-        raise InfeasibleError(f"No noise leaves a conditional privacy of {most:.6g} or more: ask for less.")
+    if wanted > most * (1 - _NEAREST):
+        raise InfeasibleError(
+            f"Noise leaves less than the conditional privacy {most:.6g} of the values themselves, and more noise adds "
+            f"next to nothing: ask for {most * (1 - 2 * _NEAREST):.6g} or less."
+        )
     low, high = wanted / 1e3, wanted
     while conditional_privacy(kind(high), truth) < wanted:  # type: ignore[call-arg]
         low, high = high, 4 * high
@@ -58,14 +72,19 @@ def noise_for_conditional_privacy(kind: type[Kind], wanted: float, *, truth: Den
 def _noisy_entropy(noise: Noise, truth: Density) -> float:
     """Work out the entropy of noisy values in cells that are fine wherever their density bends."""
     cells = _cells(noise, truth)
-    shares = likelihood(noise, cells, truth.edges) @ truth.shares
+    shares = np.concatenate(
+        [
+            likelihood(noise, cells[start : start + _CHUNK + 1], truth.edges) @ truth.shares
+            for start in range(0, cells.size - 1, _CHUNK)
+        ]
+    )
     held = shares > 0
     return float(-(shares[held] * np.log2(shares[held] / np.diff(cells)[held])).sum())
 
 
 def _cells(noise: Noise, truth: Density) -> FloatArray:
-    around = noise.spread * np.linspace(-1, 1, 2 * _AROUND + 1)
-    far = np.unique(np.concatenate([around, noise.reach * np.linspace(-1, 1, 2 * _AROUND + 1)]))
+    steps = np.linspace(-1, 1, 2 * min(_AROUND, max(4, _MOST_CELLS // (4 * truth.edges.size))) + 1)
+    far = np.unique(np.concatenate([noise.spread * steps, noise.reach * steps]))
     near = (truth.edges[:, None] + far[None, :]).ravel()
     even = np.linspace(truth.edges[0] - noise.reach, truth.edges[-1] + noise.reach, _POINTS)
     cells = np.unique(np.concatenate([near, even]))

@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 
 from discreet.collect.chance import Chance
+from discreet.collect.given_frames import frame_of, released, require_hidden
+from discreet.collect.noise import GRID_BITS, MOST_STEPS
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InputError, ParameterError
+from discreet.core.finite import array_of, finite
 from discreet.core.params import FloatIn, require
 from discreet.core.rng import RandomState
 
-_GRID_BITS = 16
-_MOST_STEPS = 2.0**52
 _SYMMETRIC = 1e-9
+_LEAST = 1e-9
+"""The least eigenvalue of the noise's correlations; with less, noise hides nothing in some direction."""
 
 
 class CorrelatedNoise:
@@ -46,13 +49,12 @@ class CorrelatedNoise:
 
     def __init__(self, covariance: Any) -> None:
         self.covariance = _covariance(covariance)
-        try:
-            self._root = np.linalg.cholesky(self.covariance)
-        except np.linalg.LinAlgError:
+        if not _is_everywhere(self.covariance):
             raise ParameterError(
                 "The 'covariance' parameter of CorrelatedNoise must be positive definite: in some direction there "
                 "would be no noise."
-            ) from None
+            )
+        self._root = np.linalg.cholesky(self.covariance)
 
     @classmethod
     def like(cls, covariance: Any, *, ratio: float) -> CorrelatedNoise:
@@ -77,30 +79,27 @@ class CorrelatedNoise:
     @property
     def grids(self) -> FloatArray:
         """The powers of two that each column's noise is a multiple of."""
-        return np.asarray(np.ldexp(1.0, np.floor(np.log2(self.spreads)).astype(int) - _GRID_BITS))
+        return np.asarray(np.ldexp(1.0, np.floor(np.log2(self.spreads)).astype(int) - GRID_BITS))
 
     def perturb(self, data: Any, *, columns: Sequence[str] = (), random_state: RandomState = None) -> Any:
         """Add noise to rows of numbers: an array, or the columns of a frame in the covariance's order."""
         if isinstance(data, np.ndarray | list | tuple):
-            return self._noisy(np.asarray(data), Chance(random_state, owner=self))
+            return self._noisy(array_of(data), Chance(random_state, owner=self))
         import narwhals as nw
 
-        try:
-            frame = nw.from_native(data, eager_only=True)
-        except TypeError:
-            raise InputError(f"A {type(data).__name__} holds no columns; give an array or a frame.") from None
-        missing = [name for name in columns if name not in frame.columns]
-        if missing or len(columns) != len(self.covariance):
+        frame = frame_of(data)
+        if len(set(columns)) != len(columns) or len(columns) != len(self.covariance):
             raise ParameterError(
-                f"The 'columns' parameter of CorrelatedNoise must name {len(self.covariance)} columns of the frame."
+                f"The 'columns' parameter of CorrelatedNoise must name {len(self.covariance)} columns, each once."
             )
+        require_hidden(frame, columns)
         nulls = sum(frame.get_column(name).null_count() for name in columns)
         if nulls:
             raise InputError(f"{nulls} values of the columns are null; drop or fill them first.")
         noisy = self._noisy(frame.select(columns).to_numpy(), Chance(random_state, owner=self))
         made = {name: np.ascontiguousarray(column) for name, column in zip(columns, noisy.T, strict=True)}
         series = [nw.new_series(name, made[name], backend=frame.implementation) for name in columns]
-        return frame.with_columns(*series).to_native()
+        return released(frame.with_columns(*series))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the channel as plain data: what is public about it."""
@@ -109,12 +108,9 @@ class CorrelatedNoise:
     def _noisy(self, rows: np.ndarray[Any, Any], chance: Chance) -> FloatArray:
         if rows.ndim != 2 or rows.shape[1] != len(self.covariance) or rows.dtype.kind not in "iuf":
             raise InputError(f"Correlated noise hides rows of {len(self.covariance)} numbers.")
-        numbers = rows.astype(np.float64)
-        strange = int(numbers.size - np.isfinite(numbers).sum())
-        if strange:
-            raise InputError(f"{strange} of the values are null, NaN or infinite; drop or fill them first.")
+        numbers = finite(rows, "of the values")
         grids = self.grids
-        if numbers.size and float((np.abs(numbers) / grids).max()) >= _MOST_STEPS:
+        if numbers.size and bool((np.abs(numbers) >= MOST_STEPS * grids).any()):
             raise InputError(
                 "Some numbers are so large beside the noise that the noise would be lost in rounding; count from a "
                 "nearer origin."
@@ -137,3 +133,12 @@ def _covariance(given: Any) -> FloatArray:
             "The 'covariance' parameter of CorrelatedNoise must be a symmetric matrix of numbers."
         )
     return np.asarray((matrix + matrix.T) / 2)
+
+
+def _is_everywhere(covariance: FloatArray) -> bool:
+    """Tell whether there is noise in every direction."""
+    variances = np.diag(covariance)
+    if not (variances > 0).all():
+        return False
+    spreads = np.sqrt(variances)
+    return bool(np.linalg.eigvalsh(covariance / spreads / spreads[:, None])[0] > _LEAST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,8 +91,12 @@ class Density:
     def moment(self, order: int, *, about: float = 0.0) -> float:
         """Give the mean of a power of the values' distance from a point."""
         require(self, "order", order, IntIn(0))
-        ends = (self.edges - about) ** (order + 1) / (order + 1)
-        return float((self.shares * np.diff(ends) / self.widths).sum())
+        away, half = self.middles - about, self.widths / 2
+        within = sum(
+            math.comb(order, even) * away ** (order - even) * half**even / (even + 1)
+            for even in range(0, order + 1, 2)
+        )
+        return float((self.shares * within).sum())
 
     def pdf(self, at: Any) -> FloatArray:
         """Give the density at points; 0 outside the intervals."""

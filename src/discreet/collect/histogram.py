@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import InputError
+from discreet.core.finite import array_of, finite
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 
 _CHUNK = 1 << 20
@@ -38,10 +39,11 @@ class Histogram:
 
     def __post_init__(self) -> None:
         require(self, "width", self.width, FloatIn(0, closed="neither"))
-        counts = np.asarray(self.counts)
-        if counts.ndim != 1 or not counts.size or counts.dtype.kind not in "iu" or (counts < 0).any():
-            raise InputError("A histogram needs a whole number of values, 0 or more, for each of its bins.")
-        object.__setattr__(self, "counts", counts.astype(np.int64, copy=False))
+        require(self, "first", self.first, IntIn(-_FARTHEST, _FARTHEST))
+        counts = whole_counts(self.counts)
+        if counts.ndim != 1:
+            raise InputError("A histogram needs one count for each of its bins.")
+        object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "width", float(self.width))
 
     @classmethod
@@ -50,11 +52,12 @@ class Histogram:
         require(cls.__name__, "width", width, FloatIn(0, closed="neither"))
         whole: Histogram | None = None
         for part in _parts(values):
-            lowest, highest = (math.floor(end / width) for end in (float(part.min()), float(part.max())))
-            if highest - lowest >= _MOST_BINS or max(abs(lowest), abs(highest)) >= _FARTHEST:
+            ends = [float(part.min()) / width, float(part.max()) / width]
+            if ends[1] - ends[0] >= _MOST_BINS or not max(map(abs, ends)) < _FARTHEST:
                 raise InputError(
                     f"The values spread over more than {_MOST_BINS:,} bins; give wider bins or look for outliers."
                 )
+            lowest = math.floor(ends[0])
             places = np.floor(part / width).astype(np.int64)
             counted = cls(width, lowest, np.bincount(places - lowest).astype(np.int64))
             whole = counted if whole is None else whole + counted
@@ -104,25 +107,37 @@ class Histogram:
         return {"width": self.width, "first": self.first, "counts": self.counts.tolist()}
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> Histogram:
+    def from_dict(cls, plain: Mapping[str, Any]) -> Histogram:
         """Read what ``to_dict`` gives."""
-        return cls(plain["width"], plain["first"], np.asarray(plain["counts"]))
+        try:
+            return cls(plain["width"], plain["first"], plain["counts"])
+        except (KeyError, TypeError):
+            raise InputError("This is no histogram, or it is damaged.") from None
 
     def __repr__(self) -> str:
         return f"Histogram({self.n} values in {self.counts.size} bins of {self.width:g})"
 
 
+def whole_counts(given: Any) -> IntArray:
+    """Read counts: whole numbers, 0 or more, which can be added up."""
+    try:
+        counts = np.asarray(given)
+    except ValueError:
+        counts = np.empty(0)
+    if not counts.size or counts.dtype.kind not in "iu" or bool((counts < 0).any()):
+        raise InputError("A histogram needs a whole number of values, 0 or more, for each of its bins.")
+    if counts.sum(dtype=np.float64) >= _FARTHEST:
+        raise InputError("A histogram holds too many values to be counted.")
+    return counts.astype(np.int64, copy=False)
+
+
 def _parts(values: Any) -> Iterable[FloatArray]:
     """Give finite numbers, chunk by chunk."""
-    several = not isinstance(values, np.ndarray | list | tuple) and hasattr(values, "__next__")
-    for one in values if several else (values,):
-        array = np.asarray(one)
+    listed = isinstance(values, list | tuple) and any(isinstance(one, np.ndarray) for one in values)
+    for one in values if listed or hasattr(values, "__next__") else (values,):
+        array = array_of(one, shown="noisy")
         if array.dtype.kind not in "iuf":
             raise InputError("The noisy values must be numbers.")
-        array = array.astype(np.float64, copy=False).ravel()
+        array = array.ravel()
         for start in range(0, array.size, _CHUNK):
-            part = array[start : start + _CHUNK]
-            strange = int(part.size - np.isfinite(part).sum())
-            if strange:
-                raise InputError(f"{strange} of the noisy values are null, NaN or infinite; drop them first.")
-            yield part
+            yield finite(array[start : start + _CHUNK], "of the noisy values", then="drop them first")

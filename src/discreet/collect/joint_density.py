@@ -76,6 +76,7 @@ class JointDensity:
     trace: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "shares", np.asarray(self.shares, np.float64))
         if self.shares.shape != tuple(axis.size for axis in self.axes):
             raise InputError("A joint density needs a share for each combination of its columns' cells.")
         whole = abs(self.shares.sum() - 1) <= _WHOLE * self.shares.size
@@ -109,9 +110,8 @@ class JointDensity:
         if one == other:
             return self.density(one).variance
         both = self.marginal(one, other)
-        first, second = (axis.middles for axis in both.axes)
-        means = self.density(one).mean * self.density(other).mean
-        return float(first @ both.shares @ second - means)
+        first, second = (axis.middles - self.density(axis.name).mean for axis in both.axes)
+        return float(first @ both.shares @ second)
 
     def correlation(self, one: str, other: str) -> float:
         """Give the correlation of two columns of numbers."""

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from discreet.collect.histogram import whole_counts
 from discreet.core.arrays import IntArray
 from discreet.core.errors import InputError
-from discreet.core.params import InstanceOf, require
+from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 
 MOST_CELLS = 1 << 24
 _CHUNK = 1 << 20
+_FARTHEST = 2**53
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -27,6 +29,15 @@ class JointHistogram:
     widths: tuple[float, ...]
     first: tuple[int, ...]
     counts: IntArray
+
+    def __post_init__(self) -> None:
+        counts = whole_counts(self.counts)
+        if len({len(self.names), len(self.widths), len(self.first), counts.ndim}) > 1:
+            raise InputError("A joint histogram needs a name, a width and a first place for each axis.")
+        for width, first in zip(self.widths, self.first, strict=True):
+            require(self, "widths", width, FloatIn(0, closed="neither"))
+            require(self, "first", first, IntIn(-_FARTHEST, _FARTHEST))
+        object.__setattr__(self, "counts", counts)
 
     @classmethod
     def of(
@@ -85,8 +96,11 @@ class JointHistogram:
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> JointHistogram:
         """Read what ``to_dict`` gives."""
-        counts = np.asarray(plain["counts"], np.int64).reshape(plain["shape"])
-        return cls(tuple(plain["names"]), tuple(plain["widths"]), tuple(plain["first"]), counts)
+        try:
+            counts = whole_counts(plain["counts"]).reshape(plain["shape"])
+            return cls(tuple(plain["names"]), tuple(plain["widths"]), tuple(plain["first"]), counts)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise InputError("This is no joint histogram, or it is damaged.") from None
 
     def __repr__(self) -> str:
         return f"JointHistogram({', '.join(self.names)}; {self.n} rows in {self.counts.size} cells)"

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from discreet.collect.additive_noise import AdditiveNoise
-from discreet.collect.climbing import TINY, TOLERANCES, Rule, Stop, climb
+from discreet.collect.climbing import TOLERANCES, Rule, Stop, climb
+from discreet.collect.given_frames import frame_of
 from discreet.collect.joint_density import Axis, JointDensity
 from discreet.collect.joint_histogram import JointHistogram
-from discreet.collect.likelihood import likelihood
+from discreet.collect.likelihood import likelihood, reached
 from discreet.collect.randomised_response import RandomisedResponse
-from discreet.collect.reconstruction import Edges, NotConvergedWarning
+from discreet.collect.reconstruction import Edges, NotConvergedWarning, within_reach
 from discreet.collect.shares import codes_of
-from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError, ParameterError, SchemaError
+from discreet.core.finite import array_of, finite
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 
 _MOST_INTERVALS = 200
@@ -101,9 +103,9 @@ class JointReconstruction:
         counts = counted.counts.astype(np.float64)
         chances = []
         for place, axis in enumerate(axes):
-            matrix = self._chances(axis, counted, place)
-            counts, matrix = _within(counts, matrix, place, axis.name)
-            chances.append(matrix)
+            matrix, inside = self._chances(axis, counted, place)
+            counts, held = _within(counts, inside, place, axis.name)
+            chances.append(matrix[held])
         tolerance = TOLERANCES[self.stop] if self.tolerance is None else self.tolerance
         climbed = climb(counts[None], chances, Rule(self.stop, tolerance, self.max_steps))
         converged = bool(climbed.converged[0])
@@ -124,16 +126,16 @@ class JointReconstruction:
             if isinstance(channel, RandomisedResponse):
                 axes.append(Axis(name, categories=channel.categories))
                 continue
-            asked = self.intervals if isinstance(self.intervals, int) else self.intervals.get(name, 20)
+            asked = self.intervals.get(name, 20) if isinstance(self.intervals, Mapping) else self.intervals
             require(self, "intervals", asked, IntIn(2, _MOST_INTERVALS), Edges())
-            if not isinstance(asked, int):
+            if not isinstance(asked, int | np.integer):
                 axes.append(Axis(name, np.asarray(asked, np.float64)))
             elif channel.low is None or channel.high is None:
                 raise ParameterError(
                     f"Give the channel of '{name}' its low and high, or its intervals as edges."
                 )
             else:
-                axes.append(Axis(name, np.linspace(channel.low, channel.high, asked + 1)))
+                axes.append(Axis(name, np.linspace(channel.low, channel.high, int(asked) + 1)))
         return tuple(axes)
 
     def _widths(self, axes: tuple[Axis, ...]) -> tuple[float, ...]:
@@ -147,13 +149,15 @@ class JointReconstruction:
             widths.append(min(interval, channel.noise.spread / _BINS_PER_SPREAD[len(axes)]))
         return tuple(widths)
 
-    def _chances(self, axis: Axis, counted: JointHistogram, place: int) -> FloatArray:
+    def _chances(self, axis: Axis, counted: JointHistogram, place: int) -> tuple[FloatArray, BoolArray]:
+        """Give the chances from the cells of an axis to its bins, and which bins can be reached at all."""
         channel, size, first = self.channels[axis.name], counted.counts.shape[place], counted.first[place]
         if axis.edges is None or isinstance(channel, RandomisedResponse):
             matrix: FloatArray = np.asarray(channel.matrix).T  # type: ignore[union-attr]
-            return matrix[first : first + size]
+            return matrix[first : first + size], np.ones(size, np.bool_)
         bins = (first + np.arange(size + 1)) * counted.widths[place]
-        return likelihood(channel.noise, bins, axis.edges)
+        chances = likelihood(channel.noise, bins, axis.edges)
+        return chances, reached(channel.noise, bins, axis.edges, chances, counted.n)
 
     def _check(self) -> None:
         require(self, "channels", self.channels, InstanceOf((Mapping,), "a mapping from columns to channels"))
@@ -177,14 +181,7 @@ def _columns(noisy: Any, names: list[str]) -> dict[str, Any]:
     if isinstance(noisy, Mapping):
         found, given = dict(noisy), list(noisy)
     else:
-        import narwhals as nw
-
-        try:
-            frame = nw.from_native(noisy, eager_only=True)
-        except TypeError:
-            raise InputError(
-                f"A {type(noisy).__name__} holds no columns; give a frame or a mapping."
-            ) from None
+        frame = frame_of(noisy)
         given = frame.columns
         found = {name: frame.get_column(name) for name in names if name in given}
     missing = [name for name in names if name not in given]
@@ -194,34 +191,23 @@ def _columns(noisy: Any, names: list[str]) -> dict[str, Any]:
 
 
 def _placed(values: Any, width: float, name: str) -> IntArray:
-    numbers = np.asarray(values)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iuf":
+    given = array_of(values, shown=name)
+    if given.ndim != 1 or given.dtype.kind not in "iuf":
         raise InputError(f"The noisy values of '{name}' must be numbers.")
-    strange = int(numbers.size - np.isfinite(numbers).sum())
-    if strange:
-        raise InputError(
-            f"{strange} noisy values of '{name}' are null, NaN or infinite; drop the rows first."
-        )
-    places = np.floor(numbers / width)
-    if numbers.size and float(np.abs(places).max()) >= _FARTHEST:
+    numbers = finite(given, f"noisy values of '{name}'", then="drop the rows first")
+    if numbers.size and float(np.abs(numbers).max()) / width >= _FARTHEST:
         raise InputError(f"The noisy values of '{name}' lie too far out; look for outliers.")
-    return places.astype(np.int64)
+    return np.floor(numbers / width).astype(np.int64)
 
 
-def _within(counts: FloatArray, chances: FloatArray, place: int, name: str) -> tuple[FloatArray, FloatArray]:
+def _within(counts: FloatArray, inside: BoolArray, place: int, name: str) -> tuple[FloatArray, IntArray]:
     """Keep the bins of an axis that hold rows; rows a rounding beyond the noise's reach go to the last bin within."""
-    reached = np.flatnonzero(chances.sum(axis=1) > TINY)
-    moved = np.moveaxis(counts, place, 0).copy()
-    if reached.size:
-        for end, beyond in ((reached[0], reached[0] - 1), (reached[-1], reached[-1] + 1)):
-            if 0 <= beyond < len(moved):
-                moved[end] += moved[beyond]
-                moved[beyond] = 0
-    lost = int(np.delete(moved, reached, axis=0).sum())
+    moved = within_reach(np.moveaxis(counts, place, 0), inside)
+    lost = int(moved[~inside].sum())
     if lost:
         raise InputError(
             f"{lost} noisy values of '{name}' lie where no value of the stated range could have been carried by the "
             "noise: the range or the noise is not the one that was used."
         )
     held = np.flatnonzero(moved.reshape(len(moved), -1).sum(axis=1))
-    return np.moveaxis(moved[held], 0, place), chances[held]
+    return np.moveaxis(moved[held], 0, place), held

@@ -11,11 +11,13 @@ import numpy as np
 
 from discreet.collect.chance import Chance
 from discreet.core.arrays import FloatArray
-from discreet.core.params import FloatIn, require
+from discreet.core.params import FloatIn, OneOf, require
 
-_GRID_BITS = 16
+GRID_BITS = 16
 """How many bits finer than the noise's spread perturbed values are; finer ones would tell of the true value."""
-_FEWEST_STEPS = 2.0**_GRID_BITS
+MOST_STEPS = 2.0**52
+"""How many steps of the grid a number may lie from zero, so that a sum with noise is never rounded."""
+_FEWEST_STEPS = 2.0**GRID_BITS
 _DRAWN = 2.0**-26
 """What the rounding of floating-point draws can add to an ε: each chance is right to one part in 2^28."""
 
@@ -69,7 +71,7 @@ class Noise(ABC):
     @property
     def grid(self) -> float:
         """The power of two that all noise is a multiple of."""
-        return math.ldexp(1.0, math.floor(math.log2(self.spread)) - _GRID_BITS)
+        return math.ldexp(1.0, math.floor(math.log2(self.spread)) - GRID_BITS)
 
     def epsilon(self, span: float) -> float:
         """Give the local differential privacy of a value that lies within ``span``; infinite where there is none."""
@@ -105,7 +107,7 @@ class Noise(ABC):
     def _check(self) -> None:
         (field,) = fields(self)  # type: ignore[arg-type]  # every concrete noise is a dataclass with one field
         value = getattr(self, field.name)
-        require(self, field.name, value, FloatIn(1e-300, 1e300))
+        require(self, field.name, value, FloatIn(1e-150, 1e150))
         object.__setattr__(self, field.name, float(value))
 
     def _on_grid(self, drawn: FloatArray) -> FloatArray:
@@ -293,9 +295,5 @@ NOISES: dict[str, type[Noise]] = {kind.name: kind for kind in (Uniform, Gaussian
 
 def noise_from_dict(plain: dict[str, Any]) -> Noise:
     """Read what ``Noise.to_dict`` gives."""
-    from discreet.core.params import unknown
-
-    kind = plain.get("noise")
-    if kind not in NOISES:
-        raise unknown("noise_from_dict", "noise", kind, NOISES)
-    return NOISES[kind](plain["spread"])  # type: ignore[call-arg]
+    require("noise_from_dict", "noise", plain.get("noise"), OneOf(tuple(NOISES)))
+    return NOISES[plain["noise"]](plain.get("spread"))  # type: ignore[call-arg]

@@ -36,10 +36,11 @@ def add_noise(
     >>> abs(add_noise(40.0, "uniform", 5.0) - 40) <= 5.001
     True
     """
-    if not math.isfinite(value):
-        raise ValueError("The value must be a finite number.")
-    if not 1e-300 <= spread <= 1e300:
-        raise ValueError("The spread must be a positive number.")
+    value = _finite(value)
+    if not 1e-150 <= spread <= 1e150:
+        raise ValueError("The spread must be a positive number, between 1e-150 and 1e150.")
+    if any(end is not None and math.isnan(end) for end in (low, high)):
+        raise ValueError("The ends of the range must be numbers.")
     if low is not None and high is not None and not low < high:
         raise ValueError("The low end of the range must lie below the high end.")
     if low is not None:
@@ -62,15 +63,18 @@ def report_category(category: str, categories: Sequence[str], matrix: Sequence[S
     """
     if category not in categories:
         raise ValueError("The category is none of those asked for.")
-    chances = matrix[categories.index(category)]
-    if len(chances) != len(categories) or min(chances) < 0 or abs(math.fsum(chances) - 1) > 1e-9:
+    _require_once(categories)
+    chances = matrix[categories.index(category)] if len(matrix) == len(categories) else ()
+    right = len(chances) == len(categories) and all(0 <= chance <= 1 for chance in chances)
+    if not right or abs(math.fsum(chances) - 1) > 1e-9:
         raise ValueError("A row of the matrix must hold a chance for every category, which add up to 1.")
-    left = _open()
-    for reported, chance in zip(categories, chances, strict=True):
-        left -= chance
-        if left < 0:
-            return reported
-    return max(zip(chances, categories, strict=True), key=lambda pair: pair[0])[1]
+    last = max(place for place, chance in enumerate(chances) if chance > 0)
+    drawn, reached = _open(), 0.0
+    for place in range(last):
+        reached += chances[place]
+        if drawn < reached:
+            return categories[place]
+    return categories[last]
 
 
 def report_unary(category: str, categories: Sequence[str], p: float, q: float) -> Mapping[str, bool]:
@@ -83,9 +87,24 @@ def report_unary(category: str, categories: Sequence[str], p: float, q: float) -
     """
     if category not in categories:
         raise ValueError("The category is none of those asked for.")
+    _require_once(categories)
     if not (0 <= p <= 1 and 0 <= q <= 1) or abs(p + q - 1) < 1e-12:
         raise ValueError("p and q must lie in [0, 1], and p + q must not be 1.")
     return {one: _open() < p if one == category else _open() >= q for one in categories}
+
+
+def _finite(value: float) -> float:
+    try:
+        if math.isfinite(value):
+            return float(value)
+    except OverflowError:
+        pass
+    raise ValueError("The value must be a finite number.")
+
+
+def _require_once(categories: Sequence[str]) -> None:
+    if len(set(categories)) < len(categories):
+        raise ValueError("Each category must be named once.")
 
 
 def _steps(noise: str, spread: float) -> int:

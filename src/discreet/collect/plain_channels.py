@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.collect.additive_noise import AdditiveNoise
-from discreet.collect.channels import Channels
+from discreet.collect.channels import Channel, Channels
 from discreet.collect.noise import NOISES
 from discreet.collect.randomised_response import RandomisedResponse
+from discreet.collect.unary_response import UnaryResponse
 from discreet.core.errors import InputError, ParameterError
 
 _TOLD = ("privacy", "epsilon")
 """What may be told of a channel beside what it is; it follows from it."""
-_KEYS = ({"noise", "spread", "low", "high", *_TOLD}, {"categories", "matrix", *_TOLD})
+_NUMBERS, _MATRIX, _BITS = (
+    {*keys, *_TOLD}
+    for keys in (("noise", "spread", "low", "high"), ("categories", "matrix"), ("categories", "p", "q"))
+)
 
 
-def channel_from_dict(
-    plain: Mapping[str, Any], *, shown: str = "channel"
-) -> AdditiveNoise | RandomisedResponse:
-    """Read what ``AdditiveNoise.to_dict`` or ``RandomisedResponse.to_dict`` gives; errors call it by a name.
+def channel_from_dict(plain: Mapping[str, Any], *, shown: str = "channel") -> Channel:
+    """Read what ``to_dict`` of a channel gives; errors call it by a name.
 
     Examples
     --------
@@ -27,19 +29,22 @@ def channel_from_dict(
     AdditiveNoise(Gaussian(sd=5.0), low=0, high=100)
     """
     keys = set(plain) if isinstance(plain, Mapping) else set()
-    if "noise" in keys and "spread" in keys and keys <= _KEYS[0]:
+    if "noise" in keys and "spread" in keys and keys <= _NUMBERS:
         if plain["noise"] not in list(NOISES):
             raise ParameterError(f"The noise of '{shown}' must be one of {', '.join(NOISES)}.")
         noise = NOISES[plain["noise"]](plain["spread"])  # type: ignore[call-arg]
         return AdditiveNoise(noise, low=plain.get("low"), high=plain.get("high"))
-    if "categories" in keys and "matrix" in keys and keys <= _KEYS[1]:
-        if not isinstance(plain["categories"], list | tuple):
-            raise ParameterError(f"The categories of '{shown}' must be a list.")
+    by_matrix = {"categories", "matrix"} <= keys <= _MATRIX
+    if not by_matrix and not {"categories", "p", "q"} <= keys <= _BITS:
+        raise InputError(
+            f"The channel of '{shown}' must hold 'noise' and 'spread' (also 'low' and 'high'), or 'categories' and "
+            "'matrix', or 'categories', 'p' and 'q'."
+        )
+    if not isinstance(plain["categories"], list | tuple):
+        raise ParameterError(f"The categories of '{shown}' must be a list.")
+    if by_matrix:
         return RandomisedResponse(plain["categories"], plain["matrix"])
-    raise InputError(
-        f"The channel of '{shown}' must hold 'noise' and 'spread' (also 'low' and 'high'), or 'categories' and "
-        "'matrix'."
-    )
+    return UnaryResponse(plain["categories"], p=plain["p"], q=plain["q"])
 
 
 def channels_from_dict(plain: Mapping[str, Any]) -> Channels:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from discreet.collect.chance import Chance
+from discreet.collect.chance import Chance, cells_below, rounded_up
 from discreet.collect.climbing import Rule, climb
 from discreet.collect.reconstruction import NotConvergedWarning
 from discreet.collect.shares import Shares, codes_of, labelled, require_categories
@@ -60,7 +60,7 @@ class RandomisedResponse:
     ) -> RandomisedResponse:
         """Report the truth with one chance, and every other category with the same lower one.
 
-        Give the chance of the truth (``keep``) or the ε wanted.
+        Give the chance of the truth (``keep``) or the ε wanted, which is kept to, rounding counted.
         """
         listed = tuple(categories)
         require_categories(cls.__name__, listed)
@@ -69,7 +69,7 @@ class RandomisedResponse:
             raise ParameterError("Give either 'keep' or 'epsilon' to RandomisedResponse.k_ary.")
         if epsilon is not None:
             require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
-            keep = 1 / (1 + (k - 1) * math.exp(-epsilon))
+            keep = 1 - (k - 1) * rounded_up(math.exp(-epsilon) / (1 + (k - 1) * math.exp(-epsilon)))
         require(cls.__name__, "keep", keep, FloatIn(0, 1))
         kept = float(keep or 0.0)
         matrix = np.full((k, k), (1 - kept) / (k - 1))
@@ -78,8 +78,9 @@ class RandomisedResponse:
 
     @property
     def epsilon(self) -> float:
-        """The local differential privacy: the largest log-ratio of two chances of the same report."""
-        least, most = self.matrix.min(axis=0), self.matrix.max(axis=0)
+        """The local differential privacy: the largest log-ratio of two chances of the same report, as it is drawn."""
+        drawn = np.diff(cells_below(self._ladder()), axis=1, prepend=0.0)
+        least, most = drawn.min(axis=0), drawn.max(axis=0)
         if (least == 0).any():
             return math.inf
         return float(np.log(most / least).max())
@@ -93,9 +94,9 @@ class RandomisedResponse:
         """Draw the category reported for each true one, both as places among the categories."""
         reports = np.empty(codes.size, np.int64)
         drawn = chance.uniform(codes.size)
-        for code, chances in enumerate(self.matrix):
+        for code, ladder in enumerate(self._ladder()):
             here = codes == code
-            reports[here] = np.searchsorted(np.cumsum(chances)[:-1], drawn[here], side="right")
+            reports[here] = np.searchsorted(ladder[:-1], drawn[here], side="right")
         return reports
 
     def count(self, reports: Any) -> IntArray:
@@ -132,11 +133,12 @@ class RandomisedResponse:
         require(self, "tolerance", tolerance, FloatIn(0, 1, closed="neither"))
         require(self, "max_steps", max_steps, IntIn(1))
         seen = self._counts(reports, counts)
-        n = int(seen.sum())
+        total = float(seen.sum())
+        n = round(total)
         inverse = np.linalg.inv(self.matrix.T)
-        unbiased = inverse @ (seen / n)
-        variance = (inverse**2) @ (seen / n) - unbiased**2
-        errors = np.sqrt(np.maximum(variance, 0.0) / n)
+        unbiased = inverse @ (seen / total)
+        variance = (inverse**2) @ (seen / total) - unbiased**2
+        errors = np.sqrt(np.maximum(variance, 0.0) / total)
         if method == "inverse" or (unbiased >= 0).all():
             return Shares(self.categories, unbiased, errors, n)
         held = seen > 0
@@ -154,11 +156,19 @@ class RandomisedResponse:
         """Give the channel as plain data: what is public about it."""
         return {"categories": list(self.categories), "matrix": self.matrix.tolist()}
 
+    def _ladder(self) -> FloatArray:
+        """Give the chances of each row summed up; the last that is not 0 takes what rounding leaves."""
+        k = len(self.categories)
+        last = k - 1 - np.argmax(self.matrix[:, ::-1] > 0, axis=1)
+        summed = np.minimum(np.cumsum(self.matrix, axis=1), 1.0)
+        return np.where(np.arange(k) >= last[:, None], 1.0, summed)
+
     def _counts(self, reports: Any, counts: Any) -> FloatArray:
         if (reports is None) == (counts is None):
             raise ParameterError("Give RandomisedResponse.reconstruct either 'reports' or 'counts'.")
         seen = np.asarray(self.count(reports) if counts is None else counts)
-        if seen.shape != (len(self.categories),) or seen.dtype.kind not in "iuf" or not (seen >= 0).all():
+        right = seen.shape == (len(self.categories),) and seen.dtype.kind in "iuf"
+        if not right or not ((seen >= 0) & np.isfinite(seen)).all():
             raise InputError(f"The counts must be {len(self.categories)} numbers, 0 or more each.")
         if not seen.sum() > 0:
             raise InputError("There are no reports to learn from.")

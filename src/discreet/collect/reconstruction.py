@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from discreet.collect.climbing import TINY, TOLERANCES, Climbed, Rule, Stop, climb
+from discreet.collect.climbing import TOLERANCES, Climbed, Rule, Stop, climb
 from discreet.collect.density import Density
 from discreet.collect.histogram import Histogram
-from discreet.collect.likelihood import likelihood
+from discreet.collect.likelihood import likelihood, reached
 from discreet.collect.noise import Noise
-from discreet.core.arrays import FloatArray
+from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.core.rng import RandomState, generator
@@ -138,7 +138,7 @@ class Reconstruction:
             )
         counted = _thinned(counted, edges.size - 1)
         chances = likelihood(self.noise, counted.edges, edges, exact=self.method == "em")
-        counts = _possible(counted, chances)
+        counts = self._possible(counted, edges, chances)
         climbed = self._climb(counts[None, :], chances, Rule(self.stop, self._tolerance, self.max_steps))
         if not climbed.converged[0]:
             warnings.warn(
@@ -158,6 +158,18 @@ class Reconstruction:
             return found
         return self._with_band(found, counted, band, resamples, generator(random_state, owner=self))
 
+    def _possible(self, counted: Histogram, edges: FloatArray, chances: FloatArray) -> FloatArray:
+        """Give the counts; those that rounding took just beyond bounded noise go to the last bin within its reach."""
+        inside = reached(self.noise, counted.edges, edges, chances, counted.n)
+        counts = within_reach(counted.counts.astype(np.float64), inside)
+        lost = int(counts[~inside].sum())
+        if lost:
+            raise InputError(
+                f"{lost} of {counted.n} noisy values lie where no value of the stated range could have been carried "
+                "by the noise: the range or the noise is not the one that was used."
+            )
+        return counts
+
     def _climb(self, counts: FloatArray, chances: FloatArray, rule: Rule) -> Climbed:
         """Repeat the step on the bins that hold any value."""
         seen = counts.any(axis=0)
@@ -171,7 +183,7 @@ class Reconstruction:
 
         coarse = counted.coarser(_BAND_BINS)
         chances = likelihood(self.noise, coarse.edges, found.edges)
-        counts = _possible(coarse, chances)
+        counts = self._possible(coarse, found.edges, chances)
         drawn = rng.multinomial(coarse.n, counts / counts.sum(), resamples).astype(np.float64)
         rule = Rule(self.stop, self._tolerance / _BAND_FINER, _BAND_STEPS)
         finer = self._climb(np.vstack([counts, drawn]), chances, rule).shares
@@ -198,17 +210,20 @@ class Reconstruction:
         """Find where true values lie: reconstruct coarsely from end to end of the noisy ones, and cut empty ends."""
         held = np.flatnonzero(counted.counts)
         first, last = counted.edges[held[0]], counted.edges[held[-1] + 1]
-        edges = np.linspace(
-            first if self.low is None else self.low,
-            max(last if self.high is None else self.high, first + counted.width),
-            _COARSE + 1,
-        )
+        low, high = first if self.low is None else self.low, last if self.high is None else self.high
+        if low >= high:
+            raise InputError(
+                "All noisy values lie beyond the end of the range that was stated: the range is not the one that was "
+                "used."
+            )
+        edges = np.linspace(low, high, _COARSE + 1)
         coarse = _thinned(counted, _COARSE)
         chances = likelihood(self.noise, coarse.edges, edges)
         rule = Rule(self.stop, self._tolerance, self.max_steps)
-        summed = np.cumsum(self._climb(_possible(coarse, chances)[None, :], chances, rule).shares[0])
-        low, high = np.searchsorted(summed, [_EMPTY, 1 - _EMPTY])
-        return float(edges[max(low - 1, 0)]), float(edges[min(high + 2, _COARSE)])
+        counts = self._possible(coarse, edges, chances)
+        summed = np.cumsum(self._climb(counts[None, :], chances, rule).shares[0])
+        least, most = np.searchsorted(summed, [_EMPTY, 1 - _EMPTY])
+        return float(edges[max(least - 1, 0)]), float(edges[min(most + 2, _COARSE)])
 
     def _bin_width(self) -> float:
         fine = self.noise.spread / _BINS_PER_SPREAD
@@ -239,23 +254,16 @@ class Reconstruction:
         require(self, "max_steps", self.max_steps, IntIn(1))
 
 
-def _possible(counted: Histogram, chances: FloatArray) -> FloatArray:
-    """Give the counts; those that rounding took just beyond the reach of bounded noise go to the last bin within."""
-    counts = counted.counts.astype(np.float64)
-    reached = chances.sum(axis=1) > TINY
-    inside = np.flatnonzero(reached)
-    if inside.size:
-        first, last = inside[0], inside[-1]
+def within_reach(counts: FloatArray, inside: BoolArray) -> FloatArray:
+    """Move counts along the first axis from just beyond the reached bins to the last of these."""
+    counts = counts.copy()
+    places = np.flatnonzero(inside)
+    if places.size:
+        first, last = places[0], places[-1]
         for end, beyond in ((first, first - 1), (last, last + 1)):
-            if 0 <= beyond < counts.size:
+            if 0 <= beyond < len(counts):
                 counts[end] += counts[beyond]
                 counts[beyond] = 0
-    lost = int(counts[~reached].sum())
-    if lost:
-        raise InputError(
-            f"{lost} of {counted.n} noisy values lie where no value of the stated range could have been carried "
-            "by the noise: the range or the noise is not the one that was used."
-        )
     return counts
 
 
@@ -273,10 +281,15 @@ class Edges:
         """Tell whether the value is a list or array of rising numbers."""
         if isinstance(value, str | int | float) or not isinstance(value, Sequence | np.ndarray):
             return False
-        edges = np.asarray(value)
+        try:
+            edges = np.asarray(value)
+        except ValueError:
+            return False
         if edges.ndim != 1 or edges.dtype.kind not in "iuf":
             return False
-        return 3 <= edges.size <= _MOST_INTERVALS + 1 and bool((np.diff(edges) > 0).all())
+        if not 3 <= edges.size <= _MOST_INTERVALS + 1 or not np.isfinite(edges).all():
+            return False
+        return bool((np.diff(edges) > 0).all())
 
     def __str__(self) -> str:
         return "rising edges"

@@ -47,7 +47,9 @@ def codes_of(values: Any, categories: Sequence[Any], *, shown: str = "data") -> 
     """Give the place of every value among the categories; errors call the values by a name."""
     try:
         held = _arrow(values)
-        codes = pc.index_in(held, value_set=pa.array(list(categories), held.type))
+        if pa.types.is_null(held.type):
+            held = held.cast(pa.array(list(categories)).type)
+        codes = pc.index_in(held, value_set=_value_set(categories, held.type))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise InputError(f"The values of '{shown}' are not of the categories' type.") from None
     if codes.null_count:
@@ -73,3 +75,10 @@ def _arrow(values: Any) -> pa.Array:
     held = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
     held = held.combine_chunks() if isinstance(held, pa.ChunkedArray) else held
     return held.cast(held.type.value_type) if pa.types.is_dictionary(held.type) else held
+
+
+def _value_set(categories: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    """Give the categories in the values' own type; a fraction is no whole number, which Arrow would make of it."""
+    if pa.types.is_integer(type_) and any(one != int(one) for one in categories):
+        raise ValueError
+    return pa.array(list(categories), type_)

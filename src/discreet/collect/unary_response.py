@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from discreet.collect.chance import Chance
+from discreet.collect.chance import CELLS, Chance, cells_below, rounded_up
 from discreet.collect.shares import Shares, codes_of, require_categories
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.errors import InputError, ParameterError
+from discreet.core.finite import array_of
 from discreet.core.params import FloatIn, IntIn, require
 from discreet.core.rng import RandomState
 
 _SAME = 1e-12
+_DRAWS = 1 << 22
+"""How many bits are drawn at a time."""
 
 
 class UnaryResponse:
@@ -65,22 +68,22 @@ class UnaryResponse:
     def optimal(cls, categories: Sequence[Any], *, epsilon: float) -> UnaryResponse:
         """Choose the chances that tell rare categories best at an ε: p = 1/2 and q = e^ε / (e^ε + 1)."""
         require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
-        return cls(categories, p=0.5, q=1 / (1 + math.exp(-epsilon)))
+        return cls(categories, p=0.5, q=_stays(epsilon))
 
     @classmethod
     def symmetric(cls, categories: Sequence[Any], *, epsilon: float) -> UnaryResponse:
         """Choose the same chance for every bit at an ε, as RAPPOR does."""
         require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
-        stays = 1 / (1 + math.exp(-epsilon / 2))
+        stays = _stays(epsilon / 2)
         return cls(categories, p=stays, q=stays)
 
     @property
     def epsilon(self) -> float:
-        """The local differential privacy: two truths differ in two bits, whose losses add up."""
-        p, q = self.p, self.q
-        if p in (0, 1) or q in (0, 1):
+        """The local differential privacy: two truths differ in two bits, whose losses add up; as they are drawn."""
+        stay = [float(cells_below(chance)) for chance in (self.p, self.q)]
+        if any(cells in (0, CELLS) for cells in stay):
             return math.inf
-        return abs(math.log(p / (1 - p)) + math.log(q / (1 - q)))
+        return abs(sum(math.log(cells / (CELLS - cells)) for cells in stay))
 
     def perturb(self, values: Any, *, random_state: RandomState = None) -> BoolArray:
         """Report every value as a row of bits, one for each category."""
@@ -88,15 +91,20 @@ class UnaryResponse:
 
     def report(self, codes: IntArray, chance: Chance) -> BoolArray:
         """Draw the bits reported for true categories, given as places among the categories."""
-        drawn = chance.uniform(codes.size * len(self.categories)).reshape(codes.size, -1)
-        reports = drawn >= self.q
-        rows = np.arange(codes.size)
-        reports[rows, codes] = drawn[rows, codes] < self.p
+        k = len(self.categories)
+        reports = np.empty((codes.size, k), np.bool_)
+        step = max(1, _DRAWS // k)
+        for start in range(0, codes.size, step):
+            own = codes[start : start + step]
+            drawn = chance.uniform(own.size * k).reshape(own.size, k)
+            rows = np.arange(own.size)
+            reports[start : start + step] = drawn >= self.q
+            reports[start + rows, own] = drawn[rows, own] < self.p
         return reports
 
     def count(self, reports: Any) -> IntArray:
         """Count the yes of each category; counts of batches add up, and so do the numbers of reports."""
-        bits = np.asarray(reports)
+        bits = array_of(reports, shown="reports")
         if bits.ndim != 2 or bits.shape[1] != len(self.categories) or bits.dtype.kind not in "biu":
             raise InputError(f"Reports must be rows of {len(self.categories)} bits.")
         if bits.dtype.kind != "b" and not ((bits == 0) | (bits == 1)).all():
@@ -135,3 +143,8 @@ class UnaryResponse:
 
     def __repr__(self) -> str:
         return f"UnaryResponse({len(self.categories)} categories, p={self.p:.4g}, q={self.q:.4g})"
+
+
+def _stays(epsilon: float) -> float:
+    """Give the chance that a bit stays whose loss is no more than ε, rounding counted."""
+    return 1 - rounded_up(math.exp(-epsilon) / (1 + math.exp(-epsilon)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ _FORMATS = {
 _PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _BATCH = 1 << 17
+_INFINITE = "infinite number in column "
 
 
 def write_frame(frame: Any, path: str | os.PathLike[str], format: str | None = None) -> Path:  # noqa: A002
@@ -266,7 +268,9 @@ def _relation(table: Any) -> Any:
 
 
 def _copy_out(relation: Any, temporary: Path, kind: str, packing: str) -> None:
-    """Stream a relation to a text or Parquet file through DuckDB."""
+    """Stream a relation to a text or Parquet file through DuckDB; it is read once, since it may be gone then."""
+    import duckdb
+
     from discreet.engines.connection import literal
 
     options = {
@@ -275,42 +279,42 @@ def _copy_out(relation: Any, temporary: Path, kind: str, packing: str) -> None:
         "jsonl": "FORMAT json, ARRAY false",
         "parquet": "FORMAT parquet",
     }[kind]
-    if kind == "jsonl":
-        _refuse_infinity(relation)
+    names = list(relation.columns)
     if kind != "parquet":
         relation = relation.project(_without_nan(relation, kind))
         options += f", COMPRESSION '{packing}'"
     if kind in ("csv", "tsv"):
         options += """, NULLSTR '', QUOTE '"', ESCAPE '"'"""
     target = literal(str(temporary))
-    relation.query("__frame", f"COPY (SELECT * FROM __frame) TO {target} ({options}, USE_TMP_FILE false)")
+    try:
+        relation.query("__frame", f"COPY (SELECT * FROM __frame) TO {target} ({options}, USE_TMP_FILE false)")
+    except duckdb.Error as error:
+        found = re.search(rf"{_INFINITE}(\d+)", str(error))
+        if found is None:
+            raise
+        raise OutputError(
+            f"Column '{names[int(found[1])]}' holds infinite numbers, which JSON cannot write."
+        ) from None
 
 
 def _without_nan(relation: Any, kind: str) -> str:
-    """Select all columns with NaN as null; a null alone on its line of CSV is "" so that the line counts."""
+    """Select all columns with NaN as null; a null alone on its line of CSV is "" so that the line counts.
+
+    JSON cannot write infinite numbers; one ends the writing with a word that tells its column.
+    """
     from discreet.engines.connection import identifier
 
     floats = _floats(relation)
     cells = []
-    for name in relation.columns:
+    for place, name in enumerate(relation.columns):
         cell = column = identifier(name)
         if name in floats:
-            cell = f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
+            infinite = f"WHEN isinf({column}) THEN error('{_INFINITE}{place}') " if kind == "jsonl" else ""
+            cell = f"CASE WHEN isnan({column}) THEN NULL {infinite}ELSE {column} END"
         if kind in ("csv", "tsv") and len(relation.columns) == 1:
             cell = f"coalesce(CAST({cell} AS VARCHAR), '')"
         cells.append(f"{cell} AS {column}")
     return ", ".join(cells)
-
-
-def _refuse_infinity(relation: Any) -> None:
-    from discreet.engines.connection import identifier
-
-    floats = _floats(relation)
-    if floats:
-        asked = ", ".join(f"bool_or(isinf({identifier(name)}))" for name in floats)
-        for name, infinite in zip(floats, relation.aggregate(asked).fetchall()[0], strict=True):
-            if infinite:
-                raise OutputError(f"Column '{name}' holds infinite numbers, which JSON cannot write.")
 
 
 def _floats(relation: Any) -> list[str]:

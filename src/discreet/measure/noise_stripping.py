@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InputError, ParameterError
+from discreet.core.finite import array_of, finite
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -72,16 +73,12 @@ def judged(
 
 def rows_of(given: Any, name: str) -> FloatArray:
     """Read rows of two columns or more."""
-    rows = np.asarray(given)
+    rows = array_of(given, shown=name)
     if rows.ndim != 2 or rows.shape[1] < 2 or rows.dtype.kind not in "iuf" or len(rows) <= rows.shape[1]:
         raise InputError(
             f"'{name}' must hold rows of numbers, of two columns or more, and more rows than columns."
         )
-    numbers = rows.astype(np.float64)
-    strange = int(numbers.size - np.isfinite(numbers).sum())
-    if strange:
-        raise InputError(f"{strange} values of '{name}' are null, NaN or infinite; drop the rows first.")
-    return numbers
+    return finite(rows, f"values of '{name}'", then="drop the rows first")
 
 
 def truth_of(given: Any, noisy: FloatArray) -> FloatArray | None:
@@ -91,6 +88,9 @@ def truth_of(given: Any, noisy: FloatArray) -> FloatArray | None:
     truth = rows_of(given, "truth")
     if truth.shape != noisy.shape:
         raise InputError("'truth' must have the rows and columns of 'noisy'.")
+    bare = int((truth == noisy).all(axis=0).sum())
+    if bare:
+        raise InputError(f"{bare} columns of 'noisy' are the truth itself: there is no noise to strip.")
     return truth
 
 

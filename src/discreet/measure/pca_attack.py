@@ -65,7 +65,7 @@ def pca_attack(
     if method == "components":
         data = directions[:, kept]
         return judged(mean + away @ data @ data.T, int(kept.sum()), rows, added=added, truth=true)
-    known = (directions * np.where(kept, values, 0.0)) @ directions.T
+    known = (directions * np.where(kept, np.maximum(values, 0.0), 0.0)) @ directions.T
     estimate = mean + away @ np.linalg.solve(known + added, known)
     return judged(estimate, int(kept.sum()), rows, added=added, truth=true)
 

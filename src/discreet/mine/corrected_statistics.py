@@ -13,9 +13,13 @@ from discreet.collect.correlated_noise import CorrelatedNoise
 from discreet.collect.noise import Noise
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InfeasibleError, InputError, ParameterError
+from discreet.core.finite import array_of, finite
 
 _LEAST = 1e-9
 """The least eigenvalue of a corrected covariance, as a share of the noisy one's, that is taken for positive."""
+
+_LARGEST = 1e70
+"""The largest number that is taken: its fourth power still is one, for many rows."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -124,7 +128,10 @@ def corrected_regression(noisy: Any, target: Any, *, noise: Any) -> Regression:
     W. Fuller: Measurement error models. Wiley 1987, section 2.2. The standard errors are those of the estimating
     equation, and hold whatever the distribution of the values.
     """
-    rows, wanted = _rows(noisy, "noisy"), _rows(np.reshape(np.asarray(target), (-1, 1)), "target")[:, 0]
+    rows, wanted = (
+        _rows(noisy, "noisy"),
+        _rows(array_of(target, shown="target").reshape(-1, 1), "target")[:, 0],
+    )
     n, width = rows.shape
     if wanted.size != n:
         raise InputError(f"There are {n} noisy rows, but {wanted.size} targets.")
@@ -157,16 +164,25 @@ def noise_covariance(noise: Any, width: int) -> FloatArray:
     if isinstance(noise, CorrelatedNoise):
         noise = noise.covariance
     if isinstance(noise, np.ndarray) and noise.ndim == 2:
-        if noise.shape != (width, width) or not np.allclose(noise, noise.T):
-            raise ParameterError(
-                f"The 'noise' parameter must be a symmetric matrix of {width} × {width} numbers."
-            )
-        return np.asarray(noise, np.float64)
+        return _matrix(noise, width)
     several = isinstance(noise, Sequence | np.ndarray) and not isinstance(noise, str)
     listed = list(noise) if several else [noise] * width
     if len(listed) != width:
         raise ParameterError(f"The 'noise' parameter must tell the noise of each of {width} columns.")
     return np.diag([_variance(one) for one in listed])
+
+
+def _matrix(noise: np.ndarray[Any, Any], width: int) -> FloatArray:
+    """Read a covariance matrix; a direction without noise is allowed, one with less than none is not."""
+    right = noise.shape == (width, width) and noise.dtype.kind in "iuf" and bool(np.isfinite(noise).all())
+    if not right or not np.allclose(noise, noise.T):
+        raise ParameterError(
+            f"The 'noise' parameter must be a symmetric matrix of {width} × {width} numbers."
+        )
+    matrix = np.asarray(noise, np.float64)
+    if np.linalg.eigvalsh(matrix)[0] < -_LEAST * np.abs(matrix).max():
+        raise ParameterError("The 'noise' parameter must be a covariance matrix: in no direction below 0.")
+    return matrix
 
 
 def _variance(noise: Any) -> float:
@@ -185,14 +201,13 @@ def _variance(noise: Any) -> float:
 
 
 def _rows(given: Any, shown: str) -> FloatArray:
-    rows = np.asarray(given)
+    rows = array_of(given, shown=shown)
     rows = rows[:, None] if rows.ndim == 1 else rows
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or not rows.shape[1]:
         raise InputError(f"'{shown}' must hold rows of numbers.")
-    numbers = rows.astype(np.float64)
-    strange = int(numbers.size - np.isfinite(numbers).sum())
-    if strange:
-        raise InputError(f"{strange} values of '{shown}' are null, NaN or infinite; drop the rows first.")
+    numbers = finite(rows, f"values of '{shown}'", then="drop the rows first")
+    if numbers.size and float(np.abs(numbers).max()) > _LARGEST:
+        raise InputError(f"'{shown}' holds numbers too large to be squared; rescale them.")
     return numbers
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import FloatArray
+from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.mine.grown_tree import GrownTree
 from discreet.mine.learning import classes_of, columns_of
@@ -18,6 +19,7 @@ from discreet.mine.noisy_columns import noisy_columns
 from discreet.mine.tree_growing import Grower, Strategy, prune
 
 _MOST_INTERVALS = 1_000
+_MOST_CLASSES = 256
 _FINEST = 256
 """Into how many intervals numbers are cut that were not hidden; finding a threshold among them costs little."""
 
@@ -88,6 +90,11 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self._check()
         values, names = columns_of(self, X, reset=True)
         self.classes_, labels = classes_of(y, values)
+        if self.classes_.size > _MOST_CLASSES:
+            raise InputError(
+                f"The rows have {self.classes_.size:,} classes, and a tree tells {_MOST_CLASSES} apart at the most; is "
+                "the target a name or a number?"
+            )
         self.columns_ = noisy_columns(self, values, names, intervals=self.intervals, finest=_FINEST)
         bins = np.column_stack([
             column.bins(reported) for column, reported in zip(self.columns_, values, strict=True)

@@ -10,13 +10,15 @@ import numpy as np
 
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.channels import Channels
-from discreet.collect.climbing import TINY, Rule, climb
-from discreet.collect.likelihood import likelihood
+from discreet.collect.climbing import Rule, climb
+from discreet.collect.likelihood import likelihood, reached
 from discreet.collect.plain_channels import channel_from_dict
 from discreet.collect.randomised_response import RandomisedResponse
-from discreet.core.arrays import CodeArray, FloatArray
+from discreet.collect.reconstruction import Edges
+from discreet.collect.unary_response import UnaryResponse
+from discreet.core.arrays import BoolArray, CodeArray, FloatArray
 from discreet.core.errors import InputError, ParameterError, SchemaError
-from discreet.core.params import InstanceOf, require
+from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 
 Values = np.ndarray[Any, Any]
 Channel = AdditiveNoise | RandomisedResponse | None
@@ -27,6 +29,7 @@ rightly on a few draws of Agrawal's people."""
 _BINS_PER_SPREAD = 10
 _BINS_PER_INTERVAL = 4
 _MOST_BINS = 20_000
+_FARTHEST = 2**53
 _CHANNEL = InstanceOf(
     (AdditiveNoise, RandomisedResponse, type(None)),
     "AdditiveNoise, RandomisedResponse or None for each column",
@@ -115,7 +118,16 @@ class NoisyColumn:
         channel = None if given is None else channel_from_dict(given, shown=name)
         if isinstance(channel, AdditiveNoise):
             edges, (width, first, n_bins) = np.array(plain["edges"], np.float64), plain["bins"]
-            return cls(name, edges, (), channel, _chances(channel, edges, width, first, n_bins), width, first)
+            require(cls.__name__, "edges", edges, Edges())
+            require(cls.__name__, "width", width, FloatIn(1e-200, 1e200))
+            require(cls.__name__, "first", first, IntIn(-_FARTHEST, _FARTHEST))
+            require(cls.__name__, "n_bins", n_bins, IntIn(1, _MOST_BINS + 2))
+            chances = likelihood(channel.noise, _bins(width, first, n_bins), edges)
+            return cls(name, edges, (), channel, chances, width, first)
+        if isinstance(channel, UnaryResponse):
+            raise InputError(
+                f"The column '{name}' of the saved model was reported in unary, which none learns from."
+            )
         if channel is not None:
             return cls(name, None, channel.categories, channel, channel.matrix.T)
         if "categories" in plain:
@@ -188,22 +200,20 @@ def _hidden(values: Values, name: str, channel: AdditiveNoise, intervals: int) -
     fine = min(noise.spread / _BINS_PER_SPREAD, (edges[1] - edges[0]) / _BINS_PER_INTERVAL)
     width = max(fine, (highest - lowest) / _MOST_BINS)
     first, last = (int(np.floor(end / width)) for end in (lowest, highest))
-    column = NoisyColumn(
-        name, edges, (), channel, _chances(channel, edges, width, first, last - first + 1), width, first
-    )
-    _require_possible(column, values)
+    bins = _bins(width, first, last - first + 1)
+    chances = likelihood(noise, bins, edges)
+    column = NoisyColumn(name, edges, (), channel, chances, width, first)
+    _require_possible(column, reached(noise, bins, edges, chances, values.size), values)
     return column
 
 
-def _chances(channel: AdditiveNoise, edges: FloatArray, width: float, first: int, n_bins: int) -> FloatArray:
-    bins = np.arange(first, first + n_bins + 1, dtype=np.float64) * width
-    return likelihood(channel.noise, bins, edges)
+def _bins(width: float, first: int, n_bins: int) -> FloatArray:
+    return np.arange(first, first + n_bins + 1, dtype=np.float64) * width
 
 
-def _require_possible(column: NoisyColumn, values: Values) -> None:
+def _require_possible(column: NoisyColumn, inside: BoolArray, values: Values) -> None:
     """Refuse reports that the noise could not have made; next to its reach they may be rounding."""
-    reached = np.asarray(column.chances).sum(axis=1) > TINY
-    near = reached | np.append(reached[1:], False) | np.append(False, reached[:-1])
+    near = inside | np.append(inside[1:], False) | np.append(False, inside[:-1])
     lost = int((~near)[column.bins(values)].sum())
     if lost:
         raise InputError(

@@ -68,13 +68,17 @@ def model_to_dict(model: Model) -> dict[str, Any]:
 
 def model_from_dict(plain: Mapping[str, Any]) -> Model:
     """Read what ``model_to_dict`` gives; the classifier predicts as the one that was saved."""
-    if not isinstance(plain, Mapping) or plain.get("format") != FORMAT or plain.get("model") not in _KINDS:
+    if (
+        not isinstance(plain, Mapping)
+        or plain.get("format") != FORMAT
+        or plain.get("model") not in list(_KINDS)
+    ):
         raise InputError("This is not a model that was saved by Discreet.")
     try:
         return _read(plain)
     except DiscreetError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
         raise InputError("The saved model is damaged.") from None
 
 
@@ -85,25 +89,36 @@ def _read(plain: Mapping[str, Any]) -> Model:
     if isinstance(model, ReconstructedTree):
         tree = GrownTree.from_dict(plain["tree"])
         names = list(tree.names)
-        _require_sizes(tree.counts.shape[1] == model.classes_.size, len(names) == len(channels))
+        _require_whole(
+            tree.counts.shape[1] == model.classes_.size,
+            len(names) == len(channels),
+            bool((np.isfinite(tree.counts) & (tree.counts >= 0)).all()),
+        )
+        kinds = list(tree.kinds)
         model.keep(tree)
     else:
         model.class_prior_ = np.array(plain["priors"], np.float64)
         model.columns_ = [NoisyColumn.from_dict(column) for column in plain["columns"]]
         model.shares_ = [np.array(column["shares"], np.float64) for column in plain["columns"]]
         names = [column.name for column in model.columns_]
+        kinds = [column.categories for column in model.columns_]
         expected = [(column.n_places, model.classes_.size) for column in model.columns_]
-        _require_sizes(
+        _require_whole(
             model.class_prior_.shape == model.classes_.shape,
             [shares.shape for shares in model.shares_] == expected,
             len(names) == len(channels),
+            *(bool(((part >= 0) & (part <= 1)).all()) for part in (model.class_prior_, *model.shares_)),
         )
+    _require_whole(
+        all(isinstance(name, str) for name in names),
+        all(isinstance(kind, _PLAIN) for several in kinds for kind in several),
+    )
     model.n_features_in_ = len(names)
     if plain["named"]:
         model.feature_names_in_ = np.array(names, dtype=object)
     return model
 
 
-def _require_sizes(*right: bool) -> None:
+def _require_whole(*right: bool) -> None:
     if not all(right):
         raise InputError("The saved model is damaged: its parts do not fit together.")

@@ -13,6 +13,8 @@ from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.mine.noisy_columns import NoisyColumn
 
 Strategy = Literal["global", "by_class", "local"]
+_MOST_TRIED = 32
+"""Of so many classes at most, the largest at a node, categories are ordered by their shares."""
 FEWEST = 1000
 """A node's rows of a class are dealt out again only if there are so many; fewer tell too little of a distribution."""
 
@@ -113,12 +115,13 @@ class Grower:
         if rows.size < 2 * self.min_leaf or (counts > 0).sum() < 2:
             return None
         held = class_counts(self.codes, self.labels, rows, self.n_places, self.n_classes)
+        live = np.flatnonzero(counts)
         best, chosen = _impurity(counts) * (1 - 1e-9) - 1e-9, None
         for number, column in enumerate(self.columns):
-            places = held[number, : column.n_places]
+            places = held[number, : column.n_places, live].T
             for order in _orders(places, numbers=column.edges is not None):
                 before = places[order].cumsum(axis=0)[:-1].astype(np.float64)
-                after = counts - before
+                after = counts[live] - before
                 cost = _impurity(before) + _impurity(after)
                 cost[np.minimum(before.sum(axis=1), after.sum(axis=1)) < self.min_leaf] = np.inf
                 if cost.size and cost.min() < best:
@@ -178,15 +181,17 @@ def _impurity(counts: FloatArray) -> Any:
 
 
 def _orders(places: IntArray, *, numbers: bool) -> list[IntArray]:
-    """Give the orders of places to cut: that of numbers, or of categories by their share of a class.
+    """Give the orders of places to cut: that of numbers, or of the categories here by their share of a class.
 
-    For two classes this finds the best of all subsets; for more, each class is tried against the others.
+    For two classes this finds the best of all subsets; for more, each of the largest is tried against the others.
     """
     if numbers:
         return [np.arange(places.shape[0])]
-    shares = places / np.maximum(places.sum(axis=1, keepdims=True), 1)
-    tried = 1 if places.shape[1] == 2 else places.shape[1]
-    return [np.argsort(shares[:, label], kind="stable") for label in range(tried)]
+    sizes = places.sum(axis=1)
+    here = np.flatnonzero(sizes)
+    largest = np.sort(np.argsort(-places.sum(axis=0), kind="stable")[:_MOST_TRIED])
+    tried = largest[: 1 if places.shape[1] == 2 else None]
+    return [here[np.argsort(places[here, label] / sizes[here], kind="stable")] for label in tried]
 
 
 def _leaf_bits(counts: FloatArray) -> float:

@@ -1,0 +1,50 @@
+"""Given frames: columns of people's own frames, read with care and given back without a trace of what was hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+
+from discreet.core.errors import InputError, SchemaError
+
+
+def frame_of(given: Any) -> nw.DataFrame[Any]:
+    """Wrap a pandas, Polars or Arrow frame."""
+    try:
+        return nw.from_native(given, eager_only=True)
+    except TypeError:
+        raise InputError(f"A {type(given).__name__} holds no columns; give an array or a frame.") from None
+    except nw.exceptions.DuplicateError:
+        raise SchemaError("The frame has several columns of the same name.") from None
+
+
+def require_columns(frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
+    """Refuse names that the frame does not have, and names that are no texts."""
+    if not all(isinstance(name, str) for name in names):
+        raise SchemaError("Columns are named by texts; rename those that are not.")
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise SchemaError(f"The frame has no column {', '.join(repr(name) for name in missing)}.")
+
+
+def require_hidden(frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
+    """Refuse columns that are not there, and a pandas index that would still tell what is to be hidden."""
+    require_columns(frame, names)
+    if frame.implementation.is_pandas_like():
+        shown = [name for name in frame.to_native().index.names if name in names]
+        if shown:
+            raise SchemaError(
+                f"The frame's index would tell the true values of '{shown[0]}'; reset it first."
+            )
+
+
+def released(frame: nw.DataFrame[Any]) -> Any:
+    """Give the frame back as the kind it came as, without notes about the data it was made of."""
+    native = frame.to_native()
+    if frame.implementation.is_pyarrow():
+        return native.replace_schema_metadata(None)
+    if frame.implementation.is_pandas_like():
+        native.attrs = {}
+    return native
