@@ -22,6 +22,7 @@ from discreet.experiments.cahd_runs import (
     samples,
     seconds,
 )
+from discreet.experiments.data_sets import THANKS
 from discreet.experiments.page import Cell, Page, spread
 from discreet.measure import reidentification
 from discreet.report.basket_pictures import band_of, density, spread_of
@@ -69,7 +70,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
         _figures(page, sample, points[sample.name])
         _times(page, sample, numbers, quick=quick)
     if any(sample.stands_in is None for sample in found):
-        page.note("We wish to thank Blue Martini Software for contributing the KDD Cup 2000 data.")
+        page.note(THANKS)
 
 
 def _asked(page: Page, sample: Sample, seeds: Sequence[int], *, quick: bool) -> dict[str, list[Point]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,21 +11,22 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets import Baskets
+from discreet.experiments.data_sets import click_stream
+from discreet.experiments.timing import fastest
 from discreet.measure import mean_kl_cells
 from discreet.publish import Anatomy, Cahd, PermMondrian
-from discreet.publish.sensitive_items import parted
+from discreet.publish.sensitive_items import Parted, parted
 
 CAHD, PERM, ANATOMY = "CAHD", "PermMondrian", "Anatomy"
 LEXICOGRAPHIC = "CAHD, lexicographic"
 _QUERIES = {False: 100, True: 25}
 HIGHEST = 20
 """The highest degree asked for; sensitive items are drawn among those that allow it."""
-_STREAMS = {
-    "BMS-WebView-1": (Path("bms-webview-1") / "BMS-WebView-1.dat.gz", "T2.5.I2.D60K.N497.L300"),
-    "BMS-WebView-2": (Path("bms-webview-2") / "BMS-WebView-2.dat.gz", "T4.6.I3.D78K.N3340.L1000"),
-}
+_SHAPES = {"BMS-WebView-1": "T2.5.I2.D60K.N497.L300", "BMS-WebView-2": "T4.6.I3.D78K.N3340.L1000"}
+"""What is generated in the place of a click stream."""
 _DRAW = 1
 _REPEATS = 3
 
@@ -65,12 +65,12 @@ class Point:
 def samples(data: Path | None, *, quick: bool) -> list[Sample]:
     """Read the click streams, or generate sets of their shape where they are absent."""
     from discreet.datasets import quest
-    from discreet.engines.basket_files import read_baskets
 
     found = []
-    for name, (path, shape) in _STREAMS.items():
-        if data is not None and (data / path).is_file() and not quick:
-            found.append(Sample(name, read_baskets(data / path), _QUERIES[quick]))
+    for name, shape in _SHAPES.items():
+        baskets = None if quick else click_stream(data, name)
+        if baskets is not None:
+            found.append(Sample(name, baskets, _QUERIES[quick]))
         else:
             made = re.sub(r"D\d+K", "D4K", shape) if quick else shape
             found.append(Sample(name, quest(made, random_state=_DRAW), _QUERIES[quick], made))
@@ -118,39 +118,35 @@ def point(
 def seconds(sample: Sample, p: int, m: int) -> dict[str, float]:
     """Give the processor seconds of the band order, of CAHD's groups and of PermMondrian's."""
     from discreet.kernels.band import band_order
-    from discreet.kernels.cahd_groups import cahd_groups
 
-    sensitive = sensitive_of(sample.baskets, m, 1)
-    perm = publisher(PERM, p, sensitive, 1)
+    perm = publisher(PERM, p, sensitive_of(sample.baskets, m, 1), 1)
     parts = parted(perm, sample.baskets)
-    ordinary = (parts.ordinary.indptr, parts.ordinary.items, parts.ordinary.n_items)
-    held = (parts.held.indptr, parts.held.items, parts.held.n_items)
-    order = band_order(*ordinary)
+    ordinary = _arrays(parts.ordinary)
     return {
-        "band order": least(lambda: band_order(*ordinary)),
-        CAHD: least(lambda: cahd_groups(order, ordinary, held, p=p, alpha=3)),
-        PERM: least(lambda: perm.groups(parts)),
+        "band order": _least(lambda: band_order(*ordinary)),
+        CAHD: _grouping(parts, p=p, alpha=3),
+        PERM: _least(lambda: perm.groups(parts)),
     }
-
-
-def least(work: Callable[[], object]) -> float:
-    """Give the least processor time of several runs."""
-    taken = []
-    for _ in range(_REPEATS):
-        began = time.process_time()
-        work()
-        taken.append(time.process_time() - began)
-    return min(taken)
 
 
 def grouping_seconds(sample: Sample, alpha: int, *, p: int, m: int) -> float:
     """Give the processor seconds of CAHD's groups, the band order not counted."""
+    made = publisher(CAHD, p, sensitive_of(sample.baskets, m, 1), 1)
+    return _grouping(parted(made, sample.baskets), p=p, alpha=alpha)
+
+
+def _grouping(parts: Parted, *, p: int, alpha: int) -> float:
     from discreet.kernels.band import band_order
     from discreet.kernels.cahd_groups import cahd_groups
 
-    made = publisher(CAHD, p, sensitive_of(sample.baskets, m, 1), 1)
-    parts = parted(made, sample.baskets)
-    ordinary = (parts.ordinary.indptr, parts.ordinary.items, parts.ordinary.n_items)
-    held = (parts.held.indptr, parts.held.items, parts.held.n_items)
+    ordinary, held = _arrays(parts.ordinary), _arrays(parts.held)
     order = band_order(*ordinary)
-    return least(lambda: cahd_groups(order, ordinary, held, p=p, alpha=alpha))
+    return _least(lambda: cahd_groups(order, ordinary, held, p=p, alpha=alpha))
+
+
+def _arrays(baskets: Baskets) -> tuple[IntArray, CodeArray, int]:
+    return baskets.indptr, baskets.items, baskets.n_items
+
+
+def _least(work: Callable[[], object]) -> float:
+    return fastest(work, times=_REPEATS)[1]

@@ -17,6 +17,16 @@ _HIGH, _HIGHEST = 0.95, 0.99
 _NEAR = 0.05
 """How far below the baseline an accuracy counts as near."""
 _DRAWN = {"accuracy": "one pseudo-record each", "accuracy_of_more": f"{TIMES} each"}
+_COLUMNS = {
+    "accuracy": ("accuracy", 3),
+    f"accuracy, {TIMES} times as many": ("accuracy_of_more", 3),
+    "baseline": ("baseline", 3),
+    "accuracy, 1-NN": ("accuracy_of_one", 3),
+    "baseline, 1-NN": ("baseline_of_one", 3),
+    "μ": ("mu", 4),
+    "μ, standardised": ("mu_standardised", 4),
+}
+"""The figure that each column of a table holds, and its digits."""
 _OTHERWISE = {
     ("pima", "accuracy"): "dynamic better for large groups",
     ("ionosphere", "mu"): "dynamic slightly better",
@@ -127,30 +137,14 @@ def _figures(page: Page, sample: Sample, runs: Sequence[Runs]) -> None:
         [
             one.alpha,
             one.method,
-            spread(one.accuracy, 3),
-            spread(one.accuracy_of_more, 3),
-            spread(one.baseline, 3),
-            spread(one.accuracy_of_one, 3),
-            spread(one.baseline_of_one, 3),
-            spread(one.mu, 4),
-            spread(one.mu_standardised, 4),
+            *(spread(getattr(one, figure), digits) for figure, digits in _COLUMNS.values()),
         ]
         for one in sorted(runs, key=lambda one: (one.method != "static", one.alpha))
     ]
     page.table(
         sample.name,
         f"{sample.name}: all numbers",
-        [
-            "α",
-            "method",
-            "accuracy",
-            f"accuracy, {TIMES} times as many",
-            "baseline",
-            "accuracy, 1-NN",
-            "baseline, 1-NN",
-            "μ",
-            "μ, standardised",
-        ],
+        ["α", "method", *_COLUMNS],
         rows,
         note="μ: the correlation between the entries of the two covariance matrices, in the columns' own units as in "
         "the paper; standardised: with every column divided by its standard deviation, so that no column outweighs the "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.experiments.data_sets import present
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,7 +51,7 @@ def samples(data: Path | None) -> list[Sample]:
 
 
 def _sample(name: str, data: Path | None) -> Sample:
-    path = None if data is None else _found(data, name)
+    path = present(data, _PLACES[name]) or _only(data, name)
     if path is None:
         return _bundled(name)
     cells = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
@@ -62,12 +63,9 @@ def _sample(name: str, data: Path | None) -> Sample:
     return Sample(name, values, np.unique(last, return_inverse=True)[1], _FIGURES[name])
 
 
-def _found(data: Path, name: str) -> Path | None:
-    """Find a set's file: where it is known to be, or the only CSV in its folder."""
-    path = data / _PLACES[name]
-    if path.is_file():
-        return path
-    others = sorted((data / name).glob("*.csv"))
+def _only(data: Path | None, name: str) -> Path | None:
+    """Give the only CSV in a set's folder, whatever it is called."""
+    others = [] if data is None else list((data / name).glob("*.csv"))
     return others[0] if len(others) == 1 else None
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from discreet.experiments.emask_paper import Level, Row
 from discreet.experiments.emask_runs import Runs
-from discreet.report.pictures import OCHRE, TEAL, finished, standing
+from discreet.experiments.lines import at_points, coloured, dotted, ranged
+from discreet.report.pictures import COLOURS, OCHRE, TEAL, finished, standing
 
 OURS, PAPER = "ours", "the paper's"
 _ERRORS = {
@@ -62,33 +63,16 @@ def run_times(times: Sequence[tuple[float, str, float]]) -> dict[str, Any]:
     import altair as alt
 
     rows = [{"support": 100 * least, "what": what, "seconds": seconds} for least, what, seconds in times]
-    words = list(dict.fromkeys(what for _, what, _ in times))
-    chart = (
-        standing(rows)
-        .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
-        .encode(
-            x=alt.X(
-                "support:Q",
-                title="least support, %",
-                scale=alt.Scale(zero=False),
-                axis=alt.Axis(
-                    values=sorted({100 * least for least, _, _ in times}), grid=False, labelExpr="datum.value"
-                ),
-            ),
-            y=alt.Y(
-                "seconds:Q",
-                title="processor seconds",
-                scale=alt.Scale(type="log"),
-                axis=alt.Axis(tickCount=5),
-            ),
-            color=alt.Color(
-                "what:N",
-                title=None,
-                sort=words,
-                legend=alt.Legend(orient="bottom", columns=2, labelLimit=300),
-            ),
-            tooltip=["what:N", "support:Q", alt.Tooltip("seconds:Q", format=".3f")],
-        )
+    words = dict.fromkeys(what for _, what, _ in times)
+    chart = dotted(standing(rows)).encode(
+        x=at_points(
+            rows, "support", "least support, %", scale={"zero": False, "padding": 0}, labelExpr="datum.value"
+        ),
+        y=alt.Y(
+            "seconds:Q", title="processor seconds", scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=5)
+        ),
+        color=coloured("what", dict(zip(words, COLOURS, strict=False)), columns=2, labelLimit=300),
+        tooltip=["what:N", "support:Q", alt.Tooltip("seconds:Q", format=".3f")],
     )
     return finished(
         chart,
@@ -100,19 +84,16 @@ def run_times(times: Sequence[tuple[float, str, float]]) -> dict[str, Any]:
     )
 
 
-def margins(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def margins(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Draw what the margin does to false positives and negatives."""
     import altair as alt
 
     chart = (
-        standing(list(rows))
-        .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
+        dotted(standing(rows))
         .encode(
             x=alt.X("margin:O", title="margin, standard errors", axis=alt.Axis(labelAngle=0)),
             y=alt.Y("value:Q", title="% of the true itemsets"),
-            color=alt.Color(
-                "what:N", title=None, scale=alt.Scale(range=[OCHRE, TEAL]), legend=alt.Legend(orient="bottom")
-            ),
+            color=coloured("what", {"false negatives": OCHRE, "false positives": TEAL}),
             column=alt.Column(
                 "where:N", title=None, sort=list(dict.fromkeys(row["where"] for row in rows)), spacing=24
             ),
@@ -128,14 +109,7 @@ def margins(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _point(where: str, what: str, whose: str, values: Sequence[float]) -> dict[str, Any]:
-    return {
-        "where": where,
-        "what": what,
-        "whose": whose,
-        "mean": round(float(np.mean(values)), 4),
-        "low": round(float(np.min(values)), 4),
-        "high": round(float(np.max(values)), 4),
-    }
+    return {"where": where, "what": what, "whose": whose, **ranged(values, 4)}
 
 
 def _compared(
@@ -153,11 +127,10 @@ def _compared(
     import altair as alt
 
     angle = 0 if max(map(len, order)) < 3 else -45
-    whose = alt.Scale(domain=[OURS, PAPER], range=[TEAL, OCHRE])
     base = standing(points).encode(
         x=alt.X("where:N", title=across, sort=order, axis=alt.Axis(labelAngle=angle, grid=True)),
         xOffset=alt.XOffset("whose:N", sort=[OURS, PAPER]),
-        color=alt.Color("whose:N", title=None, scale=whose, legend=alt.Legend(orient="bottom")),
+        color=coloured("whose", {OURS: TEAL, PAPER: OCHRE}),
     )
     y = {"title": up, "scale": alt.Scale(zero=zero)}
     layers = alt.layer(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from discreet.collect import EMask
 from discreet.core.baskets import Baskets
 from discreet.core.item_bits import ItemBits
+from discreet.experiments.timing import fastest
 from discreet.measure import (
     ItemsetError,
     itemset_error,
@@ -20,9 +20,6 @@ from discreet.measure import (
     reinterrogated_privacy,
 )
 from discreet.mine import FoundItemsets, Itemsets, MaskedItemsets
-
-Result = TypeVar("Result")
-_REPEATS = 2
 
 
 @dataclass(frozen=True)
@@ -116,13 +113,3 @@ def supports(found: Any) -> dict[tuple[int, ...], float]:
     """Give the support of every found set, by its codes."""
     keys = (tuple(one.tolist()) for one in itemsets(found))
     return dict(zip(keys, found.supports.tolist(), strict=True))
-
-
-def fastest(work: Callable[[], Result]) -> tuple[Result, float]:
-    """Do something a few times; give its result, and the processor seconds of the fastest time."""
-    best = np.inf
-    for _ in range(_REPEATS):
-        start = time.process_time()
-        result = work()
-        best = min(best, time.process_time() - start)
-    return result, best

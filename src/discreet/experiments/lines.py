@@ -19,14 +19,22 @@ def ranged(values: Sequence[float], digits: int) -> dict[str, float]:
 
 
 def at_points(
-    rows: Sequence[Mapping[str, Any]], field: str, title: str, *, padding: int = 8, **look: Any
+    rows: Sequence[Mapping[str, Any]],
+    field: str,
+    title: str,
+    *,
+    scale: Mapping[str, Any] | None = None,
+    **axis: Any,
 ) -> Any:
     """Give a horizontal axis that is marked where there are points, and nowhere else."""
     import altair as alt
 
-    scale = alt.Scale(nice=False, padding=padding, **look.pop("scale", {}))
-    axis = alt.Axis(values=sorted({row[field] for row in rows}), grid=False, **look)
-    return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
+    return alt.X(
+        f"{field}:Q",
+        title=title,
+        scale=alt.Scale(**{"nice": False, "padding": 8, **(scale or {})}),
+        axis=alt.Axis(values=sorted({row[field] for row in rows}), grid=False, **axis),
+    )
 
 
 def coloured(field: str, colours: Mapping[str, str], **legend: Any) -> Any:
@@ -48,11 +56,11 @@ def dotted(chart: Any, *, size: int = 45, **look: Any) -> Any:
     return chart.mark_line(point=alt.OverlayMarkDef(size=size, **look), strokeWidth=2, **look)
 
 
-def band(base: Any, y: Mapping[str, Any], **look: Any) -> Any:
+def band(base: Any, y: Mapping[str, Any], *, opacity: float = 0.14) -> Any:
     """Draw the range over the seeds."""
     import altair as alt
 
-    return base.mark_area(**{"opacity": 0.14, **look}).encode(y=alt.Y("low:Q", **y), y2="high:Q")
+    return base.mark_area(opacity=opacity).encode(y=alt.Y("low:Q", **y), y2="high:Q")
 
 
 def level(value: float, word: str, *, width: int, below: bool = False) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.experiments.lines import SUBTITLE, at_points, band, coloured, dotted, ranged
 from discreet.experiments.randomization_runs import (
     FUNCTIONS,
     ORIGINAL,
@@ -20,7 +21,7 @@ from discreet.report.pictures import BLUE, INK, OCHRE, STONE, TEAL, finished, st
 
 _LINES = {"original": INK, "randomised": OCHRE, "reconstructed": TEAL}
 _TREES = {ORIGINAL: INK, "Local": TEAL, "ByClass": BLUE, "Global": STONE, RANDOMISED: OCHRE}
-_METHODS = {"bayes": ("Bayes", OCHRE), "em": ("EM", TEAL)}
+_METHODS = {"bayes": "Bayes", "em": "EM"}
 
 
 def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
@@ -34,8 +35,7 @@ def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
         rows += _steps(where, "randomised", one.noisy.edges, one.noisy.counts / one.noisy.n)
         rows += _steps(where, "reconstructed", one.found.edges, one.found.shares)
     order = [_where(one) for one in found]
-    scale = alt.Scale(domain=list(_LINES), range=list(_LINES.values()))
-    base = (
+    chart = (
         standing(rows)
         .mark_line(interpolate="step-after", strokeWidth=1.8)
         .encode(
@@ -43,7 +43,7 @@ def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
                 "at:Q", title=None, scale=alt.Scale(domain=[-0.6, 1.6], clamp=True), axis=alt.Axis(grid=False)
             ),
             y=alt.Y("height:Q", title="density"),
-            color=alt.Color("what:N", title=None, scale=scale, legend=alt.Legend(orient="bottom")),
+            color=coloured("what", _LINES),
             strokeDash=alt.StrokeDash(
                 "what:N",
                 scale=alt.Scale(domain=list(_LINES), range=[[5, 3], [1, 0], [1, 0]]),
@@ -55,7 +55,7 @@ def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
     )
     told = f"The {shape}: true, noisy and reconstructed densities under uniform and Gaussian noise."
     subtitle = f"{found[0].found.n:,} values on {found[0].found.shares.size} intervals"
-    return finished(base, title=shape.capitalize(), subtitle=subtitle, told=told)
+    return finished(chart, title=shape.capitalize(), subtitle=subtitle, told=told)
 
 
 def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
@@ -67,31 +67,18 @@ def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
             "function": FUNCTIONS[one.function],
             "privacy": round(100 * one.privacy),
             "what": what,
-            "mean": round(float(np.mean(one.of[what])), 2),
-            "low": round(min(one.of[what]), 2),
-            "high": round(max(one.of[what]), 2),
+            **ranged(one.of[what], 2),
         }
         for one in found
         for what in _TREES
     ]
     base = standing(rows).encode(
-        x=alt.X(
-            "privacy:Q",
-            title="privacy, %",
-            scale=alt.Scale(nice=False, padding=8),
-            axis=alt.Axis(values=sorted({row["privacy"] for row in rows}), grid=False),
-        ),
-        color=alt.Color(
-            "what:N",
-            title=None,
-            scale=alt.Scale(domain=list(_TREES), range=list(_TREES.values())),
-            legend=alt.Legend(orient="bottom", symbolOpacity=1),
-        ),
+        x=at_points(rows, "privacy", "privacy, %"), color=coloured("what", _TREES, symbolOpacity=1)
     )
     y = {"title": "accuracy, %", "scale": alt.Scale(zero=False)}
     layers = alt.layer(
-        base.mark_area(opacity=0.13).encode(y=alt.Y("low:Q", **y), y2="high:Q"),
-        base.mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2).encode(
+        band(base, y, opacity=0.13),
+        dotted(base, size=36).encode(
             y=alt.Y("mean:Q", **y),
             strokeDash=alt.condition("datum.what == 'ByClass'", alt.value([5, 4]), alt.value([1, 0])),
             tooltip=["function:N", "what:N", "privacy:Q", "mean:Q", "low:Q", "high:Q"],
@@ -104,7 +91,7 @@ def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
     return finished(
         panels,
         title=f"Accuracy against privacy, {noise} noise",
-        subtitle="line: mean over the seeds; band: their range",
+        subtitle=SUBTITLE,
         told=told,
     )
 
@@ -117,41 +104,25 @@ def information_loss(intervals: int, found: Sequence[Losses]) -> dict[str, Any]:
         {
             "where": f"{one.shape}, {one.noise} noise",
             "n": one.n,
-            "what": _METHODS[one.method][0],
-            "mean": round(float(np.mean(one.values)), 5),
-            "low": round(min(one.values), 5),
-            "high": round(max(one.values), 5),
+            "what": _METHODS[one.method],
+            **ranged(one.values, 5),
         }
         for one in found
     ]
     base = standing(rows).encode(
-        x=alt.X(
-            "n:Q",
-            title="values",
-            scale=alt.Scale(type="log", nice=False, padding=8),
-            axis=alt.Axis(values=sorted({row["n"] for row in rows}), grid=False, format="~s"),
-        ),
-        color=alt.Color(
-            "what:N",
-            title=None,
-            scale=alt.Scale(
-                domain=[word for word, _ in _METHODS.values()],
-                range=[colour for _, colour in _METHODS.values()],
-            ),
-            legend=alt.Legend(orient="bottom", symbolOpacity=1),
-        ),
+        x=at_points(rows, "n", "values", scale={"type": "log"}, format="~s"),
+        color=coloured("what", dict(zip(_METHODS.values(), (OCHRE, TEAL), strict=True)), symbolOpacity=1),
     )
     y = {"title": "information loss"}
     layers = alt.layer(
-        base.mark_area(opacity=0.13).encode(y=alt.Y("low:Q", **y), y2="high:Q"),
-        base.mark_line(point=alt.OverlayMarkDef(size=40), strokeWidth=2).encode(y=alt.Y("mean:Q", **y)),
+        band(base, y, opacity=0.13), dotted(base, size=40).encode(y=alt.Y("mean:Q", **y))
     ).properties(width=300, height=170)
     order = list(dict.fromkeys(row["where"] for row in rows))
     panels = layers.facet(facet=alt.Facet("where:N", title=None, sort=order), columns=2, spacing=26)
     return finished(
         panels,
         title=f"Bayes and EM on {intervals} intervals",
-        subtitle="half the L1 distance from the truth; line: mean over the seeds; band: their range",
+        subtitle=f"half the L1 distance from the truth; {SUBTITLE}",
         told="Information loss of Bayes and EM as the number of values grows.",
     )
 

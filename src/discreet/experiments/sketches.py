@@ -105,6 +105,11 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
         claims += _by_delta(page, found, sizes, numbers)
     claims += _by_items(page, sizes, numbers)
     claims += _times(page, sizes)
+    _claims(page, claims)
+
+
+def _claims(page: Page, claims: list[list[Cell]]) -> None:
+    """Lay what the paper says beside what came out."""
     page.section("What the paper says, and what came out")
     page.table(
         "claims",
@@ -252,14 +257,19 @@ def _by_items(page: Page, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell
             [int(one["items"]), str(one["delta"]), float(one["ratio"]), float(one["chance"])] for one in found
         ]
         page.table(f"figure-{number}", title, ["base items", "δ", "ratio", "ratio of chance"], rows)
-        ends = {
-            delta: [float(one["ratio"]) for one in found if one["delta"] == delta]
-            for delta in {str(one["delta"]) for one in found}
-        }
-        moved = max(abs(one[-1] - one[0]) for one in ends.values())
-        told = f"the ratio moves by at most {moved:.3f}, from {min(map(min, ends.values())):.3f} up"
-        claims.append(["Q20.I6", f"figure {number}: nearly flat", told, "yes" if moved <= 0.1 else "no"])
+        claims.append(_flat(number, found))
     return claims
+
+
+def _flat(number: int, points: Sequence[Mapping[str, float | str]]) -> list[Cell]:
+    """Tell how far the ratio moves from the fewest items to the most."""
+    ends = {
+        delta: [float(one["ratio"]) for one in points if one["delta"] == delta]
+        for delta in {one["delta"] for one in points}
+    }
+    moved = max(abs(one[-1] - one[0]) for one in ends.values())
+    told = f"the ratio moves by at most {moved:.3f}, from {min(map(min, ends.values())):.3f} up"
+    return ["Q20.I6", f"figure {number}: nearly flat", told, "yes" if moved <= 0.1 else "no"]
 
 
 def _times(page: Page, sizes: _Sizes) -> list[list[Cell]]:

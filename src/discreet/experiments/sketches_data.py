@@ -14,6 +14,7 @@ from discreet.core.arrays import IntArray
 from discreet.core.baskets import Baskets
 from discreet.core.sparse_rows import SparseRows
 from discreet.datasets import quest, text_rows
+from discreet.experiments.data_sets import present
 
 MESSAGES = Path("newsgroups20") / "20news-bydate.jsonl.xz"
 _MIN_TEXTS = 3
@@ -41,8 +42,8 @@ class Sample:
 
 def texts(data: Path | None, *, quick: bool) -> Sample | None:
     """Read the messages of 20 Newsgroups, without their headers, words counted; None where they are absent."""
-    path = None if data is None else data / MESSAGES
-    if path is None or not path.is_file():
+    path = present(data, MESSAGES)
+    if path is None:
         return None
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         messages = [json.loads(line) for line in lines]

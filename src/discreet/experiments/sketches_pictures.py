@@ -34,7 +34,7 @@ def by_level(title: str, runs: Mapping[str, Sequence[Runs]], *, across: str, up:
     colours = dict(zip(runs, _COLOURS, strict=False))
     base = standing(points).encode(
         x=alt.X("level:O", title=across, sort=order, axis=alt.Axis(labelAngle=0)),
-        color=coloured("promise", colours, symbolType="stroke") if len(runs) > 1 else alt.value(TEAL),
+        color=coloured("promise", colours, symbolOpacity=1) if len(runs) > 1 else alt.value(TEAL),
     )
     y = {"title": up, "scale": alt.Scale(zero=True)}
     line = dotted(base).encode(
@@ -66,7 +66,7 @@ def by_items(title: str, points: list[dict[str, Any]], *, up: str) -> dict[str, 
     chart = dotted(standing(named)).encode(
         x=at_points(named, "items", "base items", scale={"zero": False}, format=",d"),
         y=alt.Y("ratio:Q", title=up, scale=alt.Scale(domain=[0, most])),
-        color=coloured("delta", colours, symbolType="stroke"),
+        color=coloured("delta", colours, symbolOpacity=1),
         tooltip=["delta:N", "items:Q", "ratio:Q"],
     )
     return finished(

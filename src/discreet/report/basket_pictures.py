@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from discreet.core.grouped_baskets import GroupedBaskets, cell_sums
 from discreet.core.rng import generator
 from discreet.measure import kl
 from discreet.report import charts
+from discreet.report.pictures import standing
 
 CELLS = 80
 """The most rows and columns of a density."""
@@ -85,6 +86,32 @@ def shades(grids: Sequence[FloatArray]) -> list[FloatArray]:
     return [np.asarray(np.sqrt(np.minimum(grid / full, 1.0)), np.float64).round(3) for grid in grids]
 
 
+def shaded(data: str, place: Mapping[str, str], x: Any, y: Any, *, colour: str) -> Any:
+    """Draw the fields of the named shades, each where ``place`` puts the i-th one, the fuller the darker."""
+    import altair as alt
+
+    return (
+        alt.Chart(alt.NamedData(data))
+        .transform_window(i="row_number()")
+        .transform_filter("datum.data > 0")
+        .transform_calculate(**place)
+        .transform_calculate(x2="datum.x + 1.06", y2="datum.y + 1.06")
+        .mark_rect(color=colour, strokeWidth=0)
+        .encode(
+            x=x,
+            x2="x2:Q",
+            y=y,
+            y2="y2:Q",
+            opacity=alt.Opacity("data:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
+        )
+    )
+
+
+def framed(corners: list[dict[str, Any]], x: Any, y: Any, *, colour: str) -> Any:
+    """Draw the frames of matrices."""
+    return standing(corners).mark_rect(fillOpacity=0, stroke=colour).encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
+
+
 def page_grids(baskets: Baskets) -> tuple[FloatArray, FloatArray] | None:
     """Give the densities as published and in band order, or None where a field would stand for too few baskets."""
     height = min(CELLS, len(baskets) // _FEWEST)
@@ -111,28 +138,14 @@ def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, 2 * width + _GAP], nice=False))
     frames = [{"x": left, "x2": left + width, "y": 0, "y2": height} for left in (0, width + _GAP)]
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, height], reverse=True, nice=False))
-    field = (
-        alt.Chart(alt.NamedData("grids"))
-        .transform_window(i="row_number()")
-        .transform_filter("datum.data > 0")
-        .transform_calculate(
-            x=f"(datum.i - 1) % {width} + (datum.i > {width * height} ? {width + _GAP} : 0)",
-            y=f"floor(((datum.i - 1) % {width * height}) / {width})",
-        )
-        .transform_calculate(x2="datum.x + 1.06", y2="datum.y + 1.06")
-        .mark_rect(color="var(--after)", strokeWidth=0)
-        .encode(
-            x=x, x2="x2:Q", y=y, y2="y2:Q",
-            opacity=alt.Opacity("data:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
-        )
-    )  # fmt: skip
-    frame = (
-        alt.Chart(alt.InlineData(values=frames))
-        .mark_rect(fillOpacity=0, stroke="var(--line)")
-        .encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
-    )
+    place = {
+        "x": f"(datum.i - 1) % {width} + (datum.i > {width * height} ? {width + _GAP} : 0)",
+        "y": f"floor(((datum.i - 1) % {width * height}) / {width})",
+    }
+    field = shaded("grids", place, x, y, colour="var(--after)")
+    frame = framed(frames, x, y, colour="var(--line)")
     titles = (
-        alt.Chart(alt.InlineData(values=words))
+        standing(words)
         .mark_text(align="left", baseline="bottom", color="var(--soft)", dy=-8)
         .encode(x=x, y=alt.value(0), text="word:N")
     )
@@ -175,15 +188,12 @@ def kl_curve(curve: Curve) -> dict[str, Any]:
     """Draw the KL by the number of items, beside that of totals alone, in the page's colours."""
     import altair as alt
 
+    none = np.zeros(curve.totals.size)
     rows = [
-        {"r": r, "whose": whose, "mean": round(float(mean), 4), "low": round(max(float(mean - off), 0.0), 4),
-         "high": round(float(mean + off), 4)}
-        for whose, means, errors in (
-            (RELEASED, curve.mean, 2 * curve.error), (TOTALS, curve.totals, np.zeros(curve.totals.size))
-        )
-        for r, mean, off in zip(curve.lengths, means, errors, strict=True)
-    ]  # fmt: skip
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        *_points(curve, RELEASED, curve.mean, 2 * curve.error),
+        *_points(curve, TOTALS, curve.totals, none),
+    ]
+    base = standing(rows).encode(
         x=alt.X(
             "r:Q",
             title="items asked about at once",
@@ -213,3 +223,16 @@ def kl_curve(curve: Curve) -> dict[str, Any]:
     return charts.finished(
         layers, 260, "Mean KL divergence of estimated from true counts, by the items asked about."
     )
+
+
+def _points(curve: Curve, whose: str, means: FloatArray, errors: FloatArray) -> list[dict[str, Any]]:
+    return [
+        {
+            "r": r,
+            "whose": whose,
+            "mean": round(float(mean), 4),
+            "low": round(max(float(mean - off), 0.0), 4),
+            "high": round(float(mean + off), 4),
+        }
+        for r, mean, off in zip(curve.lengths, means, errors, strict=True)
+    ]

@@ -43,7 +43,11 @@ def finished(
     sized = chart if width is None else chart.properties(width=width, height=height)
     with alt.theme.enable("none"):
         spec: dict[str, Any] = sized.properties(title=head, description=told).to_dict()
-    spec["config"] = {
+    return spec | {"config": _looks()}
+
+
+def _looks() -> dict[str, Any]:
+    return {
         "background": PAPER,
         "font": _FONT,
         "padding": 16,
@@ -76,7 +80,6 @@ def finished(
         "header": {"labelColor": INK, "labelFontSize": 12, "titleColor": SOFT},
         "legend": {"labelColor": SOFT, "titleColor": SOFT, "labelFontSize": 12, "titleFontWeight": "normal"},
     }
-    return spec
 
 
 def write_picture(spec: dict[str, Any], path: str | os.PathLike[str]) -> Path:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from discreet.collect.choose_pq import Choices
+from discreet.collect.choose_pq import Choice, Choices
 from discreet.measure.basic_privacy import reconstruction
 from discreet.report.pictures import OCHRE, SOFT, TEAL, finished, standing
 
@@ -33,24 +34,9 @@ def privacy_plane(support: float) -> dict[str, Any]:
 def _plane(support: float, lowest: float) -> Any:
     import altair as alt
 
-    across, up = np.arange(_CELLS) / _CELLS, lowest + np.arange(_CELLS) / _CELLS * (1 - lowest)
-    right, top = 1 / _CELLS, (1 - lowest) / _CELLS
-    p, q = (one.ravel() for one in np.meshgrid(across, up))
-    privacy = 100 * (1 - reconstruction(support, p=p + right / 2, q=q + top / 2))
-    band = np.searchsorted(_STEPS, privacy, side="right") - 1
-    rows = [
-        {
-            "p": round(float(one), 4),
-            "p2": round(min(float(one) + 1.15 * right, 1.0), 5),
-            "q": round(float(other), 5),
-            "q2": round(min(float(other) + 1.15 * top, 1.0), 5),
-            "band": _BANDS[which],
-        }
-        for one, other, which in zip(p, q, band, strict=True)
-    ]
     whole = {"nice": False, "zero": False}
     return (
-        standing(rows)
+        standing(_fields(support, lowest))
         .mark_rect()
         .encode(
             x=alt.X(
@@ -73,8 +59,47 @@ def _plane(support: float, lowest: float) -> Any:
     )
 
 
+def _fields(support: float, lowest: float) -> list[dict[str, Any]]:
+    """Lay a grid over the plane from the lowest q on, and name the band of every field's middle."""
+    across, up = np.arange(_CELLS) / _CELLS, lowest + np.arange(_CELLS) / _CELLS * (1 - lowest)
+    right, top = 1 / _CELLS, (1 - lowest) / _CELLS
+    p, q = (one.ravel() for one in np.meshgrid(across, up))
+    privacy = 100 * (1 - reconstruction(support, p=p + right / 2, q=q + top / 2))
+    band = np.searchsorted(_STEPS, privacy, side="right") - 1
+    return [
+        {
+            "p": round(float(one), 4),
+            "p2": round(min(float(one) + 1.15 * right, 1.0), 5),
+            "q": round(float(other), 5),
+            "q2": round(min(float(other) + 1.15 * top, 1.0), 5),
+            "band": _BANDS[which],
+        }
+        for one, other, which in zip(p, q, band, strict=True)
+    ]
+
+
 def acceptable_points(choices: Choices) -> dict[str, Any]:
     """Draw which grid points are private (circles) and which are accurate (crosses), as figure 3 does."""
+    import altair as alt
+
+    base = _grid([one for one in choices.points if one.q >= _SHOWN_FROM - 1e-9])
+    neither = base.transform_filter("!datum.private && !datum.accurate")
+    dots = neither.mark_point(shape="circle", size=8, filled=True, color=SOFT, opacity=0.5)
+    return finished(
+        alt.layer(*_marked(base, choices.at_least), dots),
+        title="Acceptable p and q",
+        subtitle=(
+            f"average support {choices.support:g}, {choices.n_baskets:,} baskets, "
+            f"error at most {1 + choices.tolerance:g} × MASK's"
+        ),
+        told="Which p and q are private enough, which are accurate enough, and which are both.",
+        width=460,
+        height=360,
+    )
+
+
+def _grid(points: Sequence[Choice]) -> Any:
+    """Place the grid points, with what is known of each."""
     import altair as alt
 
     rows = [
@@ -88,10 +113,10 @@ def acceptable_points(choices: Choices) -> dict[str, Any]:
             "ratio": round(one.error_ratio, 3),
             "epsilon": round(one.epsilon, 2),
         }
-        for one in choices.points
-        if one.q >= _SHOWN_FROM - 1e-9
+        for one in points
     ]
-    base = standing(rows).encode(
+    known = {"privacy": "basic privacy, %", "ratio": "error over MASK's", "epsilon": "epsilon of a bit"}
+    return standing(rows).encode(
         x=alt.X("p:Q", title=_P, scale=alt.Scale(domain=[0, 1], nice=False)),
         y=alt.Y(
             "q:Q",
@@ -99,43 +124,33 @@ def acceptable_points(choices: Choices) -> dict[str, Any]:
             scale=alt.Scale(domain=[_SHOWN_FROM - 0.005, 0.995], nice=False, zero=False),
             axis=alt.Axis(format=".2f", values=[round(_SHOWN_FROM + step / 100, 2) for step in range(10)]),
         ),
-        tooltip=[
-            alt.Tooltip("p:Q"),
-            alt.Tooltip("q:Q"),
-            alt.Tooltip("privacy:Q", title="basic privacy, %"),
-            alt.Tooltip("ratio:Q", title="error over MASK's"),
-            alt.Tooltip("epsilon:Q", title="epsilon of a bit"),
-        ],
+        tooltip=["p:Q", "q:Q", *(alt.Tooltip(f"{field}:Q", title=word) for field, word in known.items())],
     )
-    words = ("both, and q large enough", f"private: at least {choices.at_least:g} %", "accurate enough")
-    drawn: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
-        ("good", "square", "#cfe6df", {"size": 520, "filled": True}),
-        ("private", "circle", TEAL, {"size": 170, "strokeWidth": 1.8, "filled": False}),
-        ("accurate", "cross", OCHRE, {"size": 70, "angle": 45, "filled": True}),
-    )
+
+
+def _marked(base: Any, at_least: float) -> list[Any]:
+    """Mark the points that are private, those that are accurate, and those that are good in all."""
+    import altair as alt
+
+    drawn: dict[str, tuple[str, str, str, dict[str, Any]]] = {
+        "good": ("both, and q large enough", "square", "#cfe6df", {"size": 520, "filled": True}),
+        "private": (
+            f"private: at least {at_least:g} %",
+            "circle",
+            TEAL,
+            {"size": 170, "strokeWidth": 1.8, "filled": False},
+        ),
+        "accurate": ("accurate enough", "cross", OCHRE, {"size": 70, "angle": 45, "filled": True}),
+    }
+    words, symbols, colours, _ = (list(one) for one in zip(*drawn.values(), strict=True))
     legend = alt.Legend(title=None, orient="bottom", symbolSize=140)
-    colours = alt.Scale(domain=list(words), range=[one[2] for one in drawn])
-    shapes = alt.Scale(domain=list(words), range=[one[1] for one in drawn])
-    layers = [
+    return [
         base.transform_filter(f"datum.{field}")
         .transform_calculate(what=f"'{word}'")
         .mark_point(opacity=1, **look)
         .encode(
-            color=alt.Color("what:N", scale=colours, legend=legend),
-            shape=alt.Shape("what:N", scale=shapes, legend=legend),
+            color=alt.Color("what:N", scale=alt.Scale(domain=words, range=colours), legend=legend),
+            shape=alt.Shape("what:N", scale=alt.Scale(domain=words, range=symbols), legend=legend),
         )
-        for word, (field, _, _, look) in zip(words, drawn, strict=True)
+        for field, (word, _, _, look) in drawn.items()
     ]
-    neither = base.transform_filter("!datum.private && !datum.accurate")
-    layers.append(neither.mark_point(shape="circle", size=8, filled=True, color=SOFT, opacity=0.5))
-    return finished(
-        alt.layer(*layers),
-        title="Acceptable p and q",
-        subtitle=(
-            f"average support {choices.support:g}, {choices.n_baskets:,} baskets, "
-            f"error at most {1 + choices.tolerance:g} × MASK's"
-        ),
-        told="Which p and q are private enough, which are accurate enough, and which are both.",
-        width=460,
-        height=360,
-    )
