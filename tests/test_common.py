@@ -5,22 +5,19 @@ from __future__ import annotations
 import inspect
 import logging
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import duckdb
-import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
 import strategies
-from discreet import Release, Schema, Table, identifier, other, publish, quasi, sensitive
+from discreet import Schema, Table, publish
 from discreet.core.errors import DiscreetError, InfeasibleError, InputError, ParameterError
 from discreet.guarantees import (
     DistinctDiversity,
@@ -30,8 +27,7 @@ from discreet.guarantees import (
     RecursiveDiversity,
     TCloseness,
 )
-
-Publisher = Callable[..., Any]
+from publishing import KINDS, Publisher, every, made_as, many, planted, released_rows
 
 PUBLISHERS: dict[str, list[Publisher]] = {
     "Mondrian": [
@@ -80,24 +76,11 @@ OF_PSEUDO_DATA = {"Condensation"}
 """Publishers of rows that are nobody's: test_common_pseudo.py checks them."""
 OF_SKETCHES = {"KVarianceSketch"}
 """Publishers of sketches, which are no table: test_k_variance_sketch.py checks them."""
-CASES = [
-    pytest.param(make, id=f"{name}-{i}") for name, made in PUBLISHERS.items() for i, make in enumerate(made)
-]
 SCHEMAS = [
     pytest.param(strategies.plain_schema(), id="plain"),
     pytest.param(strategies.tree_schema(), id="trees"),
 ]
-every_publisher = pytest.mark.parametrize("make", CASES)
-
-
-def released_rows(release: Release) -> list[dict[str, Any]]:
-    frame = release.frame
-    if isinstance(frame, duckdb.DuckDBPyRelation):
-        frame = frame.to_arrow_table()
-    frame = nw.from_native(frame)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    return frame.to_arrow().to_pylist()
+every_publisher = every(PUBLISHERS)
 
 
 def multiset(rows: list[dict[str, Any]]) -> Counter[tuple[Any, ...]]:
@@ -247,7 +230,7 @@ def test_k_1_returns_the_input(make: Publisher, rows: list[dict[str, Any]]) -> N
 
 @every_publisher
 def test_a_seed_gives_the_same_bytes_and_the_global_generator_is_untouched(make: Publisher) -> None:
-    table = Table(strategies.frame(_many()), strategies.plain_schema())
+    table = Table(strategies.frame(many()), strategies.plain_schema())
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     first = make(KAnonymity(3), random_state=7).release(table)
     second = make(KAnonymity(3), random_state=7).release(table)
@@ -259,13 +242,13 @@ def test_a_seed_gives_the_same_bytes_and_the_global_generator_is_untouched(make:
 
 
 @every_publisher
-@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "lazy", "duckdb"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_frame_agrees_and_comes_back_and_stays_as_it_was(make: Publisher, kind: str) -> None:
     schema = strategies.plain_schema()
-    arrow = strategies.frame(_many())
+    arrow = strategies.frame(many())
     expected = make(KAnonymity(3), random_state=1).release(Table(arrow, schema))
-    frame = _as(kind, arrow)
-    copy = _as(kind, arrow)
+    frame = made_as(kind, arrow)
+    copy = made_as(kind, arrow)
     release = make(KAnonymity(3), random_state=1).release(Table(frame, schema))
     assert type(release.frame) is type(frame)
     assert multiset(_plain(released_rows(release))) == multiset(_plain(released_rows(expected)))
@@ -276,7 +259,7 @@ def test_every_kind_of_frame_agrees_and_comes_back_and_stays_as_it_was(make: Pub
 @every_publisher
 def test_a_pandas_index_does_not_matter(make: Publisher) -> None:
     schema = strategies.plain_schema()
-    frame = strategies.frame(_many()).to_pandas()
+    frame = strategies.frame(many()).to_pandas()
     odd = frame.set_index(pd.Index(["same"] * len(frame)))
     release = make(KAnonymity(3), random_state=1).release(Table(odd, schema))
     again = make(KAnonymity(3), random_state=1).release(Table(frame, schema))
@@ -287,24 +270,7 @@ def test_a_pandas_index_does_not_matter(make: Publisher) -> None:
 @every_publisher
 def test_planted_identifiers_never_appear(make: Publisher, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    n = 40
-    frame = pa.table(
-        {
-            "ssn": [f"SECRET-{i}" for i in range(n)],
-            "card": [f"HIDDEN-{i}" for i in range(n)],
-            "age": [i % 7 for i in range(n)],
-            "disease": [f"ILL-{i % 3}" for i in range(n)],
-            "ward": ["w"] * n,
-        }
-    )
-    columns = {
-        "ssn": identifier(),
-        "card": identifier(pseudonym="a key of sixteen bytes"),
-        "age": quasi(),
-        "disease": sensitive(),
-        "ward": other(),
-    }
-    table = Table(frame, columns)
+    table = planted()
     release = make(KAnonymity(4)).release(table)
     assert release.frame.column_names == ["card", "age", "disease", "ward"]
     assert len(set(release.frame["card"].to_pylist())) == release.frame.num_rows
@@ -329,42 +295,13 @@ def test_planted_identifiers_never_appear(make: Publisher, caplog: pytest.LogCap
 
 @every_publisher
 def test_each_constraint_names_its_parameter(make: Publisher) -> None:
-    table = Table(strategies.frame(_many()), strategies.plain_schema())
+    table = Table(strategies.frame(many()), strategies.plain_schema())
     with pytest.raises(ParameterError, match="'guarantee' parameter of"):
         make(5).release(table)
     with pytest.raises(ParameterError, match="'random_state' parameter of"):
         make(KAnonymity(2), random_state=-1).release(table)
     with pytest.raises(ParameterError, match="'table' parameter of"):
         make(KAnonymity(2)).release(table.frame)
-
-
-def _many() -> list[dict[str, Any]]:
-    """Rows enough for several classes, with nulls, ties and duplicates."""
-    rng = np.random.default_rng(5)
-    cities = (*strategies.CITIES, None)
-    return [
-        {
-            "age": None if rng.random() < 0.1 else int(rng.integers(20, 40)),
-            "day": None,
-            "city": cities[int(rng.integers(len(cities)))],
-            "smoker": bool(rng.random() < 0.5),
-            "disease": "abcd"[int(rng.integers(4))],
-        }
-        for _ in range(120)
-    ]
-
-
-def _as(kind: str, frame: pa.Table) -> Any:
-    match kind:
-        case "pandas":
-            return frame.to_pandas(types_mapper=pd.ArrowDtype)
-        case "polars":
-            return pl.from_arrow(frame)
-        case "lazy":
-            return pl.from_arrow(frame).lazy()
-        case "duckdb":
-            return duckdb.connect().from_arrow(frame)
-    return frame
 
 
 def _plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

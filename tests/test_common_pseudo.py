@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles_condensation as oracles
+import publishing
 import strategies
-from discreet import Release, Table, identifier, other, publish, quasi, sensitive
+from discreet import Release, Table, publish, quasi
 from discreet.core.errors import InfeasibleError, InputError, ParameterError
-
-Publisher = Callable[..., Any]
+from publishing import KINDS, SEED, Publisher, assert_seed_is_secret, every, made_as, planted, released_rows
 
 PSEUDO_PUBLISHERS: dict[str, list[Publisher]] = {
     "Condensation": [
@@ -32,57 +28,15 @@ PSEUDO_PUBLISHERS: dict[str, list[Publisher]] = {
     ],
 }
 """Every publisher that test_common.py lists as one of pseudo-data."""
-every_publisher = pytest.mark.parametrize(
-    "make",
-    [
-        pytest.param(make, id=f"{name}-{i}")
-        for name, made in PSEUDO_PUBLISHERS.items()
-        for i, make in enumerate(made)
-    ],
-)
-KINDS = ["pandas", "polars", "arrow", "lazy", "duckdb"]
+every_publisher = every(PSEUDO_PUBLISHERS)
 
 
-def rows_of(release: Release) -> list[dict[str, Any]]:
-    frame = release.frame
-    if isinstance(frame, duckdb.DuckDBPyRelation):
-        frame = frame.to_arrow_table()
-    if isinstance(frame, pl.LazyFrame):
-        frame = frame.collect()
-    if isinstance(frame, pl.DataFrame):
-        frame = frame.to_arrow()
-    if isinstance(frame, pd.DataFrame):
-        frame = pa.Table.from_pandas(frame, preserve_index=False)
-    return [{name: str(value) for name, value in row.items()} for row in frame.to_pylist()]
-
-
-def made_as(kind: str, frame: pa.Table) -> Any:
-    match kind:
-        case "pandas":
-            return frame.to_pandas(types_mapper=pd.ArrowDtype)
-        case "polars":
-            return pl.from_arrow(frame)
-        case "lazy":
-            return pl.from_arrow(frame).lazy()
-        case "duckdb":
-            return duckdb.connect().from_arrow(frame)
-    return frame
+def rows_of(release: Release) -> list[dict[str, str]]:
+    return [{name: str(value) for name, value in row.items()} for row in released_rows(release)]
 
 
 def many(n: int = 120) -> pa.Table:
-    rng = np.random.default_rng(5)
-    return strategies.frame(
-        [
-            {
-                "age": None if rng.random() < 0.1 else int(rng.integers(20, 60)),
-                "day": None,
-                "city": (*strategies.CITIES, None)[int(rng.integers(7))],
-                "smoker": bool(rng.random() < 0.5),
-                "disease": "abcd"[int(rng.integers(4))],
-            }
-            for _ in range(n)
-        ]
-    )
+    return strategies.frame(publishing.many(n, oldest=60))
 
 
 @every_publisher
@@ -172,14 +126,8 @@ def test_a_seed_gives_the_same_bytes_and_the_global_generator_is_untouched(make:
 
 @every_publisher
 def test_the_files_say_that_there_was_a_seed_and_not_which(make: Publisher, tmp_path: Path) -> None:
-    seed = 9_135_790_246
-    release = make(3, random_state=seed).release(Table(many(), strategies.plain_schema()))
-    folder = release.write(tmp_path / "out")
-    told = json.loads((folder / "release.json").read_text())
-    assert told["seeded"] is True
-    assert "seed" not in told
-    for path in folder.iterdir():
-        assert str(seed).encode() not in path.read_bytes()
+    release = make(3, random_state=SEED).release(Table(many(), strategies.plain_schema()))
+    assert_seed_is_secret(release.write(tmp_path / "out"))
 
 
 @every_publisher
@@ -230,24 +178,7 @@ def test_pandas_columns_keep_their_own_types() -> None:
 @every_publisher
 def test_planted_identifiers_never_appear(make: Publisher, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    n = 40
-    frame = pa.table(
-        {
-            "ssn": [f"SECRET-{i}" for i in range(n)],
-            "card": [f"HIDDEN-{i}" for i in range(n)],
-            "age": [i % 7 for i in range(n)],
-            "disease": [f"ILL-{i % 3}" for i in range(n)],
-            "ward": ["w"] * n,
-        }
-    )
-    columns = {
-        "ssn": identifier(),
-        "card": identifier(pseudonym="a key of sixteen bytes"),
-        "age": quasi(),
-        "disease": sensitive(),
-        "ward": other(),
-    }
-    table = Table(frame, columns)
+    table = planted()
     release = make(4).release(table)
     assert release.frame.column_names == ["age", "disease", "ward"]
     told = [repr(release), repr(release.evidence), str(release.evidence.details), str(release.verdict)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli.telling import number, tell_json, tell_lines
+from discreet.cli.telling import number, plain_judgement, tell_json, tell_lines, verdict_lines
 
 if TYPE_CHECKING:
     from discreet.core.basket_release import BasketRelease
@@ -50,7 +50,7 @@ def tell_outcome(plain: Mapping[str, Any], release: BasketRelease, *, as_json: b
         return
     groups, tie = plain["groups"], plain["risk"]["tie"]
     lines = [
-        *verdict_lines(release.verdict),
+        *_verdict_lines(release.verdict),
         ("", f"{release.verdict.basis.value} on the released data alone"),
         ("baskets", f"{plain['baskets']:,}, none left out"),
     ]
@@ -91,21 +91,12 @@ def tell_judgement(judgement: BasketJudgement, *, as_json: bool) -> None:
     """Say whether the promise is kept, and what the baskets reach."""
     verdict = judgement.verdict
     if as_json:
-        tell_json(
-            {
-                "command": "check",
-                "ok": judgement.ok,
-                "baskets": judgement.n_baskets,
-                "groups": judgement.n_groups,
-                "verdict": None if verdict is None else verdict.to_dict(),
-                "measures": [measure.to_dict() for measure in judgement.measures],
-            }
-        )
+        tell_json(plain_judgement(judgement, baskets=judgement.n_baskets, groups=judgement.n_groups))
         return
     where = "" if judgement.n_groups is None else f" in {judgement.n_groups:,} groups"
     tell_lines(
         [
-            *(() if verdict is None else verdict_lines(verdict)),
+            *(() if verdict is None else _verdict_lines(verdict)),
             ("baskets", f"{judgement.n_baskets:,}{where}"),
             ("reaches", "the promises these baskets keep, asked for or not:"),
             *(("", f"{measure.name:<30} up to {number(measure.worst)}") for measure in judgement.measures),
@@ -142,15 +133,9 @@ def tell_risk(
     tell_lines(lines)
 
 
-def verdict_lines(verdict: Verdict) -> list[tuple[str, str]]:
-    """Say the promise, whether it is kept, and by how much."""
-    measured = f"{verdict.measure} {number(verdict.worst)}, asked {verdict.relation} {number(verdict.bound)}"
+def _verdict_lines(verdict: Verdict) -> list[tuple[str, str]]:
     what = "groups" if "degree" in verdict.measure else "combinations"
-    failing = (
-        f"; {verdict.failing_groups:,} of {verdict.n_groups:,} {what} ({verdict.failing_rows:,} baskets) fail"
-    )
-    told = f"{verdict.guarantee}: {measured}{'' if verdict.ok else failing}"
-    return [("kept" if verdict.ok else "broken", told)]
+    return verdict_lines(verdict, groups=what, rows="baskets")
 
 
 def _items(release: BasketRelease) -> int:

@@ -84,20 +84,11 @@ def population_of(table: Table, given: dict[str, Any]) -> Table | None:
 
 
 def _tell(judgement: Judgement, *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli.telling import tell_json, tell_lines, verdict_lines
+    from discreet.cli.telling import plain_judgement, tell_json, tell_lines, verdict_lines
 
     verdict = judgement.verdict
     if as_json:
-        tell_json(
-            {
-                "command": "check",
-                "ok": judgement.ok,
-                "rows": judgement.n_rows,
-                "classes": judgement.n_classes,
-                "verdict": None if verdict is None else verdict.to_dict(),
-                "measures": [measure.to_dict() for measure in judgement.measures],
-            }
-        )
+        tell_json(plain_judgement(judgement, rows=judgement.n_rows, classes=judgement.n_classes))
     elif not quiet:
         tell_lines(
             [

@@ -16,6 +16,8 @@ from discreet.cli.failures import one_line
 if TYPE_CHECKING:
     from discreet.core.release import Release
     from discreet.core.verdict import Verdict
+    from discreet.job.judging import Judgement
+    from discreet.job.judging_baskets import BasketJudgement
 
 _COLOURS = {"kept": "green", "broken": "red"}
 
@@ -36,12 +38,26 @@ def tell_lines(rows: Iterable[tuple[str, str]]) -> None:
         click.echo(f"{padded}  {text}".rstrip())
 
 
-def verdict_lines(verdict: Verdict) -> list[tuple[str, str]]:
-    """Say each promise, whether it is kept, and by how much."""
+def plain_judgement(judgement: Judgement | BasketJudgement, **counts: int | None) -> dict[str, Any]:
+    """Give what a check found, with the counts of what was judged, as plain data."""
+    verdict = judgement.verdict
+    return {
+        "command": "check",
+        "ok": judgement.ok,
+        **counts,
+        "verdict": None if verdict is None else verdict.to_dict(),
+        "measures": [measure.to_dict() for measure in judgement.measures],
+    }
+
+
+def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "rows") -> list[tuple[str, str]]:
+    """Say each promise, whether it is kept, and by how much; ``groups`` and ``rows`` name what fails."""
     lines = []
     for part in verdict.parts or (verdict,):
         measured = f"{part.measure} {number(part.worst)}, asked {part.relation} {number(part.bound)}"
-        failing = f"; {part.failing_groups:,} of {part.n_groups:,} classes ({part.failing_rows:,} rows) fail"
+        failing = (
+            f"; {part.failing_groups:,} of {part.n_groups:,} {groups} ({part.failing_rows:,} {rows}) fail"
+        )
         lines.append(
             ("kept" if part.ok else "broken", f"{part.guarantee}: {measured}{'' if part.ok else failing}")
         )

@@ -12,8 +12,7 @@ from discreet.core.arrays import FloatArray
 from discreet.core.baskets import Baskets
 from discreet.core.errors import InputError
 from discreet.core.grouped_baskets import GroupedBaskets
-from discreet.core.late import late
-from discreet.core.release import Evidence, Promise
+from discreet.core.release import Evidence, Promise, shown, write_kept
 from discreet.core.verdict import Verdict
 
 
@@ -65,12 +64,9 @@ class BasketRelease:
 
         A release whose verdict is not ok is refused.
         """
-        self.verdict.enforce()
-        written: Path = late("write basket release")(
-            self, Path(folder), format=format, report=report, overwrite=overwrite
+        return write_kept(
+            self, "write basket release", folder, format=format, report=report, overwrite=overwrite
         )
-        return written
 
     def __repr__(self) -> str:
-        verdict = "ok" if self.verdict.ok else "NOT ok"
-        return f"BasketRelease({self.guarantee}, verdict {verdict}, {self.data!r})"
+        return shown("BasketRelease", self, self.data)

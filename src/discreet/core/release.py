@@ -71,6 +71,33 @@ class Evidence:
         return f"Evidence({self.n_rows} rows, {self.sizes.size} groups, {self.suppressed} suppressed)"
 
 
+class Judged(Protocol):
+    """What every release has, whatever it holds."""
+
+    @property
+    def guarantee(self) -> Promise:
+        """What is promised."""
+        ...
+
+    @property
+    def verdict(self) -> Verdict:
+        """The judgement."""
+        ...
+
+
+def write_kept(release: Judged, writer: str, folder: str | Path, **options: Any) -> Path:
+    """Write a release by a late-bound writer; one whose verdict is not ok is refused."""
+    release.verdict.enforce()
+    written: Path = late(writer)(release, Path(folder), **options)
+    return written
+
+
+def shown(kind: str, release: Judged, held: object) -> str:
+    """Write a release in one line: the promise, whether it is kept, and what it holds."""
+    verdict = "ok" if release.verdict.ok else "NOT ok"
+    return f"{kind}({release.guarantee}, verdict {verdict}, {held!r})"
+
+
 @dataclass(frozen=True, repr=False)
 class Release:
     """What leaves the building.
@@ -113,12 +140,7 @@ class Release:
 
         A release whose verdict is not ok is refused.
         """
-        self.verdict.enforce()
-        written: Path = late("write release")(
-            self, Path(folder), format=format, report=report, overwrite=overwrite
-        )
-        return written
+        return write_kept(self, "write release", folder, format=format, report=report, overwrite=overwrite)
 
     def __repr__(self) -> str:
-        verdict = "ok" if self.verdict.ok else "NOT ok"
-        return f"Release({self.guarantee}, verdict {verdict}, {self.evidence!r})"
+        return shown("Release", self, self.evidence)

@@ -11,8 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from discreet.core.arrays import IntArray
-from discreet.core.late import late
-from discreet.core.release import Promise
+from discreet.core.release import Promise, shown, write_kept
 from discreet.core.sketches import Sketches
 from discreet.core.verdict import Verdict
 
@@ -64,10 +63,7 @@ class SketchRelease:
 
         A release whose verdict is not ok is refused.
         """
-        self.verdict.enforce()
-        written: Path = late("write sketch release")(self, Path(folder), overwrite=overwrite)
-        return written
+        return write_kept(self, "write sketch release", folder, overwrite=overwrite)
 
     def __repr__(self) -> str:
-        verdict = "ok" if self.verdict.ok else "NOT ok"
-        return f"SketchRelease({self.guarantee}, verdict {verdict}, {self.evidence!r})"
+        return shown("SketchRelease", self, self.evidence)

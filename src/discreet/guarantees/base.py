@@ -15,7 +15,7 @@ from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.errors import SchemaError
 from discreet.core.groups import Groups, SensitiveCounts
 from discreet.core.params import Constraint, OneOf, require
-from discreet.core.verdict import Verdict
+from discreet.core.verdict import Basis, Verdict
 
 TOLERANCE = 1e-9
 """How far rounding may put a measure from its bound and the two still count as equal."""
@@ -143,18 +143,28 @@ class Guarantee(ABC):
         worst = math.nan
         if judged.any():
             worst = float(measure[judged].min() if self.higher_is_better else measure[judged].max())
-        return Verdict(
+        return self._found(
             ok=not failing.any(),
-            guarantee=repr(self),
-            measure=self.measured,
             worst=worst,
-            relation=self.relation,
-            bound=self.bound,
             n_groups=int(judged.sum()),
             n_rows=int(groups.sizes[judged].sum()),
             failing_groups=int(failing.sum()),
             failing_rows=int(groups.sizes[failing].sum()),
         )
+
+    def _found(
+        self,
+        ok: bool,
+        worst: float,
+        *,
+        basis: Basis = Basis.VERIFIED,
+        parts: tuple[Verdict, ...] = (),
+        **counts: int,
+    ) -> Verdict:
+        """Give the verdict of this promise; ``counts`` are the four of a Verdict, 0 where they are not given."""
+        known = dict.fromkeys(("n_groups", "n_rows", "failing_groups", "failing_rows"), 0) | counts
+        promise, measured, relation, bound = repr(self), self.measured, self.relation, self.bound
+        return Verdict(ok, promise, measured, worst, relation, bound, **known, basis=basis, parts=parts)
 
     def _parameters(self) -> dict[str, object]:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass

@@ -66,17 +66,9 @@ class ChannelGuarantee(Guarantee):
         if not isinstance(subject, Channel):
             self._refuse()
         measure = self.measure_channel(subject)
-        return Verdict(
+        return self._found(
             ok=bool(compare(np.array(measure), self.relation, self.bound, self.tolerance)),
-            guarantee=repr(self),
-            measure=self.measured,
             worst=measure,
-            relation=self.relation,
-            bound=self.bound,
-            n_groups=0,
-            n_rows=0,
-            failing_groups=0,
-            failing_rows=0,
             basis=Basis.CONSTRUCTION,
         )
 
@@ -114,19 +106,8 @@ class AllOfChannel(AllOf):
             if isinstance(part, ChannelGuarantee)
         )
         kept = sum(verdict.ok for verdict in verdicts)
-        return Verdict(
-            ok=kept == len(verdicts),
-            guarantee=repr(self),
-            measure=self.measured,
-            worst=float(kept),
-            relation=self.relation,
-            bound=self.bound,
-            n_groups=0,
-            n_rows=0,
-            failing_groups=0,
-            failing_rows=0,
-            basis=Basis.CONSTRUCTION,
-            parts=verdicts,
+        return self._found(
+            ok=kept == len(verdicts), worst=float(kept), basis=Basis.CONSTRUCTION, parts=verdicts
         )
 
     def __and__(self, other: Guarantee) -> AllOf:

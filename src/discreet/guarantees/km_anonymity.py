@@ -73,13 +73,9 @@ class KmAnonymity(Guarantee):
         laid = laid_out(data.indptr, data.items, np.arange(data.n_items, dtype=np.int32))
         least = min(self.k, len(data) + 1)
         found = count_combinations(laid, least, min(self.m, max(int(data.lengths.max(initial=1)), 1)))
-        return Verdict(
+        return self._found(
             ok=found.n_rare == 0,
-            guarantee=repr(self),
-            measure=self.measured,
             worst=math.nan if found.least is None else float(found.least),
-            relation=self.relation,
-            bound=self.bound,
             n_groups=found.n_sets,
             n_rows=int(np.count_nonzero(data.lengths)),
             failing_groups=found.n_rare,

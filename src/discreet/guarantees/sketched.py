@@ -34,13 +34,9 @@ class SketchGuarantee(Guarantee):
             self._refuse()
         measure, holds = self.measure_release(subject), self.holds_in(subject)
         failing = int((~holds).sum())
-        return Verdict(
+        return self._found(
             ok=not failing,
-            guarantee=repr(self),
-            measure=self.measured,
             worst=float(np.min(measure)) if measure.size else math.nan,
-            relation=self.relation,
-            bound=self.bound,
             n_groups=int(measure.size),
             n_rows=len(subject.sketches),
             failing_groups=failing,

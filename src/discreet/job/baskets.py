@@ -13,7 +13,7 @@ from discreet.core.baskets import Baskets
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, OneOf, require
 from discreet.guarantees import KmAnonymity, PrivacyDegree
-from discreet.job.model import nearest
+from discreet.job.model import refuse_unknown
 from discreet.job.running import Progress, refuse_target
 
 FORMATS = ("csv", "tsv", "parquet", "arrow")
@@ -78,11 +78,9 @@ class BasketJob:
         require(self, "format", self.format, OneOf((None, *FORMATS)))
         fitting = tuple(name for name, (kind, _) in METHODS.items() if isinstance(self.guarantee, kind))
         require(self, "method", self.method, OneOf((None, *fitting)))
-        object.__setattr__(self, "method", self.method or fitting[0])
-        known = METHODS[self.method or ""][1]
-        for name in self.options:
-            if name not in known:
-                raise ParameterError(f"The method {self.method} has no option '{name}'{nearest(name, known)}")
+        method = self.method or fitting[0]
+        object.__setattr__(self, "method", method)
+        refuse_unknown(method, self.options, METHODS[method][1])
         if isinstance(self.guarantee, PrivacyDegree):
             if not self.sensitive:
                 raise ParameterError("A privacy degree needs sensitive items, and the job names none.")

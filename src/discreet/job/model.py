@@ -103,10 +103,7 @@ class Job:
         require(self, "method", self.method, OneOf(tuple(METHODS)))
         require(self, "rest", self.rest, OneOf((None, Role.OTHER, Role.IDENTIFIER)))
         require(self, "format", self.format, OneOf((None, *FORMATS)))
-        known = METHODS[self.method][1]
-        for name in self.options:
-            if name not in known:
-                raise ParameterError(f"The method {self.method} has no option '{name}'{nearest(name, known)}")
+        refuse_unknown(self.method, self.options, METHODS[self.method][1])
 
     @classmethod
     def read(cls, path: str | Path) -> Job:
@@ -164,6 +161,13 @@ def complete(columns: Mapping[str, Column], names: Sequence[str], *, rest: Role 
     if bare and rest is None:
         raise MissingRoleError(bare)
     return Schema({**columns, **{name: Column(rest) for name in bare if rest is not None}})
+
+
+def refuse_unknown(method: str, options: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse options that a method does not have."""
+    for name in options:
+        if name not in known:
+            raise ParameterError(f"The method {method} has no option '{name}'{nearest(name, known)}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

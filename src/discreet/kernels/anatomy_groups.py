@@ -11,6 +11,7 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.kernels.cahd_groups import conflicts, use
 from discreet.kernels.compiled import compiled
 
 _SKIPS = 64
@@ -95,7 +96,7 @@ def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):
         n_chosen, n_skipped = 0, 0
         while n_chosen < l and len(heap) and n_skipped < skipped.size:
             bucket = heappop(heap)[1]
-            if _clashes(bucket, value_start, values, used, n_groups):
+            if conflicts(bucket, value_start, values, used, n_groups):
                 skipped[n_skipped] = bucket
                 n_skipped += 1
                 continue
@@ -128,32 +129,22 @@ def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):
 
 
 @compiled
-def _clashes(bucket, value_start, values, used, mark):
-    for entry in range(value_start[bucket], value_start[bucket + 1]):  # noqa: SIM110  # compiled
-        if used[values[entry]] == mark:
-            return True
-    return False
-
-
-@compiled
 def _place(residue, begin, members, bucket_of, value_start, values, n_values):
     """Give a group without its values to every row left over; the last is -1 where one finds none."""
     placed = np.full(residue.size, -1, np.int32)
     used = np.full(n_values, -1, np.int32)
     first, following = np.full(members.shape[0], -1, np.int32), np.full(residue.size, -1, np.int32)
     for at in range(residue.size):
-        own = bucket_of[residue[at]]
-        for entry in range(value_start[own], value_start[own + 1]):
-            used[values[entry]] = at
+        use(bucket_of[residue[at]], value_start, values, used, at)
         for step in range(members.shape[0]):
             number = (begin[at] + step) % members.shape[0]
             clash = False
             for row in members[number]:
-                if bucket_of[row] >= 0 and _clashes(bucket_of[row], value_start, values, used, at):
+                if bucket_of[row] >= 0 and conflicts(bucket_of[row], value_start, values, used, at):
                     clash = True
             other = first[number]
             while other >= 0 and not clash:
-                clash = _clashes(bucket_of[residue[other]], value_start, values, used, at)
+                clash = conflicts(bucket_of[residue[other]], value_start, values, used, at)
                 other = following[other]
             if not clash:
                 placed[at] = number

@@ -61,7 +61,7 @@ def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p
         if group[place] >= 0 or start[place] == start[place + 1]:
             continue
         stamp = np.int32(place + 1)
-        _use(place, start, codes, used, stamp)
+        use(place, start, codes, used, stamp)
         n_before = _walk(place, links[0], before, window, start, codes, used, stamp)
         n_after = _walk(place, links[1], after, window, start, codes, used, stamp)
         if n_before + n_after < p - 1:
@@ -93,13 +93,15 @@ def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p
 
 
 @compiled
-def _use(place, start, codes, used, stamp):
+def use(place, start, codes, used, stamp):
+    """Stamp the sensitive values of a place as used."""
     for entry in range(start[place], start[place + 1]):
         used[codes[entry]] = stamp
 
 
 @compiled
-def _conflicts(place, start, codes, used, stamp):
+def conflicts(place, start, codes, used, stamp):
+    """Tell whether a place holds a sensitive value with the stamp."""
     for entry in range(start[place], start[place + 1]):  # noqa: SIM110  # compiled
         if used[codes[entry]] == stamp:
             return True
@@ -112,8 +114,8 @@ def _walk(place, link, found, most, start, codes, used, stamp):
     size, looks, at = 0, 0, link[place + 1]
     while size < most and 0 < at < link.size - 1 and looks < _LOOKS * most:
         looks += 1
-        if not _conflicts(at - 1, start, codes, used, stamp):
-            _use(at - 1, start, codes, used, stamp)
+        if not conflicts(at - 1, start, codes, used, stamp):
+            use(at - 1, start, codes, used, stamp)
             found[size] = at - 1
             size += 1
         at = link[at]
@@ -143,8 +145,8 @@ def _step_over(
         at, tries = _ungrouped(pointers[0][item], end, held, group, jumps[0]), 0
         while used[item] != stamp and at < end and tries < _TRIES:
             tries += 1
-            if not _conflicts(held[at], start, codes, used, stamp):
-                _use(held[at], start, codes, used, stamp)
+            if not conflicts(held[at], start, codes, used, stamp):
+                use(held[at], start, codes, used, stamp)
                 after[size] = held[at]
                 size += 1
             at = _ungrouped(at + 1, end, held, group, jumps[0])

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
 from discreet.kernels.itemsets import class_bounds
+from discreet.kernels.set_table import find_without, table_of
 from discreet.kernels.threads import in_threads
 
 _FEW = 1 << 14
@@ -23,9 +24,10 @@ def join(sets: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]
     (array([[0, 1, 2], [0, 1, 3]], dtype=int32), array([[3, 1, 0], [4, 2, 0]], dtype=int32))
     """
     bounds = class_bounds(sets)
-    table = _table(sets, bounds)
+    indptr, items = _heads(sets, bounds)
+    table = table_of(indptr, items)
     parts = in_threads(
-        lambda start, stop: _join(sets, bounds, table, start, stop),
+        lambda start, stop: _join(sets, bounds, indptr, items, table, start, stop),
         bounds.size - 1,
         threads=1 if len(sets) < _FEW else None,
     )
@@ -33,53 +35,19 @@ def join(sets: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
 @compiled
-def hashed(items, size, skipped):
-    """Hash the first items of a set, one place left out."""
-    state = np.uint64(0x9E3779B97F4A7C15)
-    for place in range(size):
-        if place != skipped:
-            state = (state ^ np.uint64(items[place])) * np.uint64(0xBF58476D1CE4E5B9)
-            state ^= state >> np.uint64(29)
-    return state
-
-
-@compiled
-def _table(sets, bounds):
-    """Make an open-addressed table that finds a class by its common items."""
-    size = 16
-    while size < 2 * bounds.size:
-        size *= 2
-    table = np.full(size, -1, np.int64)
+def _heads(sets, bounds):
+    """Give the items that the sets of each class have in common, as CSR arrays."""
+    width = sets.shape[1] - 1
+    indptr = np.arange(bounds.size) * width
+    items = np.empty(indptr[-1], np.int32)
     for number in range(bounds.size - 1):
-        place = np.int64(hashed(sets[bounds[number]], sets.shape[1] - 1, -1) & np.uint64(size - 1))
-        while table[place] >= 0:
-            place = (place + 1) & (size - 1)
-        table[place] = number
-    return table
+        for place in range(width):
+            items[indptr[number] + place] = sets[bounds[number], place]
+    return indptr, items
 
 
 @compiled
-def _class_of(sets, bounds, table, items, skipped):
-    """Find the class whose common items are the items given, one place left out; -1 when there is none."""
-    width = sets.shape[1]
-    mask = table.size - 1
-    place = np.int64(hashed(items, width, skipped) & np.uint64(mask))
-    while table[place] >= 0:
-        number = table[place]
-        row = sets[bounds[number]]
-        same = True
-        for at in range(width - 1):
-            if row[at] != items[at + (at >= skipped)]:
-                same = False
-                break
-        if same:
-            return number
-        place = (place + 1) & mask
-    return -1
-
-
-@compiled
-def _join(sets, bounds, table, start, stop):
+def _join(sets, bounds, indptr, items, table, start, stop):
     """Join the classes of a range: the last items of a candidate's subsets lie in sorted lists, which are merged."""
     width = sets.shape[1]
     joined = np.empty((1024, width + 1), np.int32)
@@ -89,7 +57,7 @@ def _join(sets, bounds, table, start, stop):
     end = np.empty(width, np.int64)
     for number in range(start, stop):
         for row in range(bounds[number], bounds[number + 1] - 1):
-            if not _open(sets, bounds, table, sets[row], at, end):
+            if not _open(bounds, indptr, items, table, sets[row], at, end):
                 continue
             for other in range(row + 1, bounds[number + 1]):
                 met = _advance(sets, at, end, sets[other, width - 1])
@@ -110,10 +78,10 @@ def _join(sets, bounds, table, start, stop):
 
 
 @compiled
-def _open(sets, bounds, table, row, at, end):
+def _open(bounds, indptr, items, table, row, at, end):
     """Set the pointers to the classes of the row's items without each one but the last; tells whether all are there."""
     for skipped in range(row.size - 1):
-        number = _class_of(sets, bounds, table, row, skipped)
+        number = find_without(indptr, items, table, row, skipped)
         if number < 0:
             return False
         at[skipped] = bounds[number]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
+from discreet.kernels.occurrences import branch, lay, room, tally_behind
 from discreet.kernels.threads import in_threads, processors
 
 _NEVER = 2**62
@@ -44,7 +45,7 @@ class Counted(NamedTuple):
 
 def laid_out(indptr: NDArray[np.int64], items: NDArray[np.int32], rank: NDArray[np.int32]) -> Laid:
     """Write the ranks of every basket's items in ascending order; ``rank`` is -1 for an item left out."""
-    entries, basket, starts, places = _lay(indptr, items, rank, int(rank.max(initial=-1)) + 1)
+    entries, basket, starts, places = lay(indptr, items, rank, int(rank.max(initial=-1)) + 1, True)
     return Laid(entries, basket, starts, places, indptr.size - 1)
 
 
@@ -80,47 +81,6 @@ def count_combinations(
         rare[np.lexsort(rare.T[::-1])],
         marked,
     )
-
-
-@compiled
-def _lay(indptr, items, rank, n_ranks):
-    starts = np.zeros(n_ranks + 1, np.int64)
-    n_kept = 0
-    for entry in range(items.size):
-        if rank[items[entry]] >= 0:
-            starts[rank[items[entry]] + 1] += 1
-            n_kept += 1
-    for number in range(n_ranks):
-        starts[number + 1] += starts[number]
-    fill = starts[:-1].copy()
-    entries = np.empty(n_kept + indptr.size - 1, np.int32)
-    basket = np.zeros(entries.size + 1, np.int32)
-    places = np.empty(n_kept, np.int64)
-    place = 0
-    for row in range(indptr.size - 1):
-        begin = place
-        for entry in range(indptr[row], indptr[row + 1]):
-            if rank[items[entry]] >= 0:
-                entries[place] = rank[items[entry]]
-                place += 1
-        entries[begin:place].sort()
-        for at in range(begin, place):
-            places[fill[entries[at]]] = at + 1
-            fill[entries[at]] += 1
-            basket[at + 1] = row
-        entries[place] = -1
-        place += 1
-    return entries, basket, starts, places
-
-
-@compiled
-def room(array, needed):
-    """Give the array, or a copy with more room."""
-    if needed <= array.size:
-        return array
-    larger = np.empty(max(needed, 2 * array.size), array.dtype)
-    larger[: array.size] = array
-    return larger
 
 
 @compiled
@@ -169,11 +129,9 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
                         n_kept += m
                     tally[touched[number]] = 0
             else:
-                nodes = room(nodes, 4 * (n_nodes + n_touched))
-                end = stacked(nodes, n_nodes, touched[:n_touched], tally, slot, depth + 1, top)
-                n_nodes += n_touched
-                held = room(held, end)
-                hand_on(entries, held, begin, top, slot)
+                nodes, n_nodes, held = branch(
+                    entries, nodes, n_nodes, held, begin, top, depth + 1, touched[:n_touched], tally, slot, 1
+                )
     return least, n_sets, n_rare, rare[:n_kept].copy()
 
 
@@ -182,22 +140,6 @@ def _noted(rare, n_kept, path):
     rare = room(rare, n_kept + path.size)
     rare[n_kept : n_kept + path.size] = path
     return rare
-
-
-@compiled
-def tally_behind(entries, held, begin, end, tally, touched):
-    """Count the items behind the places, and list them."""
-    n_touched = 0
-    for place in range(begin, end):
-        at = held[place]
-        while entries[at] >= 0:
-            number = entries[at]
-            if tally[number] == 0:
-                touched[n_touched] = number
-                n_touched += 1
-            tally[number] += 1
-            at += 1
-    return n_touched
 
 
 @compiled
@@ -218,29 +160,4 @@ def _mark(entries, basket, held, begin, end, tally, k, marked):
             if tally[entries[at]] < k:
                 marked[basket[held[place]]] = True
                 break
-            at += 1
-
-
-@compiled
-def stacked(nodes, n_nodes, touched, tally, slot, depth, end):
-    """Put a node on the stack for each item that was tallied, and give the end of their places."""
-    for number in range(touched.size):
-        item = touched[number]
-        at = 4 * (n_nodes + number)
-        nodes[at], nodes[at + 1], nodes[at + 2] = item, depth, end
-        slot[item] = end
-        end += tally[item]
-        nodes[at + 3] = end
-        tally[item] = 0
-    return end
-
-
-@compiled
-def hand_on(entries, held, begin, end, slot):
-    """Write the places behind each item that lies behind the given places, from the item's slot on."""
-    for place in range(begin, end):
-        at = held[place]
-        while entries[at] >= 0:
-            held[slot[entries[at]]] = at + 1
-            slot[entries[at]] += 1
             at += 1

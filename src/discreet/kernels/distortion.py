@@ -119,11 +119,7 @@ def _joined(room: NDArray[np.int32], parts: list[tuple[int, int]]) -> NDArray[np
 @compiled
 def _distort_rows(indptr, items, n_items, keep_all, kept, tail, guide, key, start, stop, room, lengths):
     """Distort blocks; give the room used, or -1 where there was not enough."""
-    words = np.empty((16, LANES), np.uint32)
-    draws = words.reshape(16 * LANES).view(np.uint64)
-    gaps = np.empty(DRAWS, np.int64)
-    state = np.empty(2, np.int64)
-    basket = np.empty(n_items + 1, np.int32)
+    words, draws, gaps, state, basket = _space(n_items)
     place = 0
     for block in range(start, stop):
         state[0], state[1] = DRAWS, 0
@@ -143,11 +139,7 @@ def _distort_rows(indptr, items, n_items, keep_all, kept, tail, guide, key, star
 
 @compiled
 def _distort_bits(indptr, items, n_items, keep_all, kept, tail, guide, key, start, stop, blocks):
-    words = np.empty((16, LANES), np.uint32)
-    draws = words.reshape(16 * LANES).view(np.uint64)
-    gaps = np.empty(DRAWS, np.int64)
-    state = np.empty(2, np.int64)
-    basket = np.empty(n_items + 1, np.int32)
+    words, draws, gaps, state, basket = _space(n_items)
     for block in range(start, stop):
         state[0], state[1] = DRAWS, 0
         first = block * BASKETS
@@ -160,6 +152,15 @@ def _distort_bits(indptr, items, n_items, keep_all, kept, tail, guide, key, star
             bit = np.uint64(1) << np.uint64(row & 63)
             for at in range(count):
                 blocks[block, basket[at], word] |= bit
+
+
+@compiled
+def _space(n_items):
+    """Make room for draws, as words of 32 and of 64 bits, for gaps, for the state of the stream, and for a basket."""
+    words = np.empty((16, LANES), np.uint32)
+    draws = words.reshape(16 * LANES).view(np.uint64)
+    gaps, state = np.empty(DRAWS, np.int64), np.empty(2, np.int64)
+    return words, draws, gaps, state, np.empty(n_items + 1, np.int32)
 
 
 @compiled

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.bits import ones
 from discreet.kernels.compiled import compiled
+from discreet.kernels.occurrences import branch, lay, noted, room, tally_behind
 from discreet.kernels.threads import in_threads, processors
 
 Sets = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]
@@ -32,7 +33,7 @@ def mine_rows(
 
     ``rank`` gives each item's number from the rarest on, -1 for none; the items of the sets are such numbers.
     """
-    entries, starts, places = _ranked(indptr, items, rank, int(rank.max(initial=-1)) + 1)
+    entries, _, starts, places = lay(indptr, items, rank, int(rank.max(initial=-1)) + 1, False)
     small = places.astype(np.int32) if entries.size < 2**31 else places
     del places
     return _all(lambda part, parts: _deliver(entries, starts, small, least, longest, part, parts))
@@ -60,26 +61,6 @@ def squared_lengths(indptr, items, looked_at):
 
 
 @compiled
-def _room(array, needed):
-    """Give the array, or a copy with twice the room."""
-    if needed <= array.size:
-        return array
-    larger = np.empty(max(needed, 2 * array.size), array.dtype)
-    larger[: array.size] = array
-    return larger
-
-
-@compiled
-def _noted(sizes, items, counts, n_sets, n_entries, path, count):
-    """Write a set behind those found, and give the arrays, which may have grown."""
-    sizes, counts = _room(sizes, n_sets + 1), _room(counts, n_sets + 1)
-    items = _room(items, n_entries + path.size)
-    sizes[n_sets], counts[n_sets] = path.size, count
-    items[n_entries : n_entries + path.size] = path
-    return sizes, items, counts
-
-
-@compiled
 def _dive(columns, least, longest, part, parts):
     """Intersect the columns of a class pairwise; the columns of all classes above lie on one stack."""
     n_items, words = columns.shape
@@ -103,15 +84,15 @@ def _dive(columns, least, longest, part, parts):
             continue
         cursor[depth] += parts if depth == 0 else 1
         path[depth] = item[node]
-        sizes, items, counts = _noted(sizes, items, counts, n_sets, n_entries, path[: depth + 1], count[node])
+        sizes, items, counts = noted(sizes, items, counts, n_sets, n_entries, path[: depth + 1], count[node])
         n_sets += 1
         n_entries += depth + 1
         if depth + 1 == longest:
             continue
         top = end[depth]
         for other in range(node + 1, end[depth]):
-            stack = _room(stack, (top + 1) * words)
-            item, count = _room(item, top + 1), _room(count, top + 1)
+            stack = room(stack, (top + 1) * words)
+            item, count = room(item, top + 1), room(count, top + 1)
             both = _meet(stack, node * words, other * words, top * words, words)
             if both >= least:
                 item[top], count[top] = item[other], both
@@ -144,44 +125,13 @@ def _meet(stack, first, second, target, words):
 
 
 @compiled
-def _ranked(indptr, items, rank, n_ranks):
-    """Write the baskets' ranks in ascending order, -1 after each basket, and the places behind each rank's entries."""
-    n_kept = 0
-    starts = np.zeros(n_ranks + 1, np.int64)
-    for entry in range(items.size):
-        if rank[items[entry]] >= 0:
-            n_kept += 1
-            starts[rank[items[entry]] + 1] += 1
-    for number in range(n_ranks):
-        starts[number + 1] += starts[number]
-    entries = np.empty(n_kept + indptr.size - 1, np.int32)
-    places = np.empty(n_kept, np.int64)
-    fill = starts[:-1].copy()
-    place = 0
-    for basket in range(indptr.size - 1):
-        first = place
-        for entry in range(indptr[basket], indptr[basket + 1]):
-            number = rank[items[entry]]
-            if number >= 0:
-                entries[place] = number
-                place += 1
-        entries[first:place].sort()
-        for at in range(first, place):
-            places[fill[entries[at]]] = at + 1
-            fill[entries[at]] += 1
-        entries[place] = -1
-        place += 1
-    return entries, starts, places
-
-
-@compiled
 def _deliver(entries, starts, places, least, longest, part, parts):
     """Deliver occurrences: from the places behind a set's last item, count what follows, and hand the places on.
 
     The nodes to be visited lie on a stack (item, depth, where its places begin and end), and so do the places.
     """
     n_items = starts.size - 1
-    tally, slot = np.zeros(n_items, np.int64), np.full(n_items, -1, np.int64)
+    tally, slot = np.zeros(n_items, np.int64), np.empty(n_items, np.int64)
     touched = np.empty(n_items, np.int32)
     held = np.empty(4096, places.dtype)
     nodes = np.empty(4096, np.int64)
@@ -190,7 +140,7 @@ def _deliver(entries, starts, places, least, longest, part, parts):
     n_sets = n_entries = 0
     for first in range(part, n_items, parts):
         here = places[starts[first] : starts[first + 1]]
-        held = _room(held, here.size)
+        held = room(held, here.size)
         held[: here.size] = here
         nodes[0], nodes[1], nodes[2], nodes[3] = first, 0, 0, here.size
         n_nodes = 1
@@ -198,62 +148,15 @@ def _deliver(entries, starts, places, least, longest, part, parts):
             n_nodes -= 1
             item, depth, begin, top = nodes[4 * n_nodes : 4 * n_nodes + 4].copy()
             path[depth] = item
-            sizes, items, counts = _noted(
+            sizes, items, counts = noted(
                 sizes, items, counts, n_sets, n_entries, path[: depth + 1], top - begin
             )
             n_sets += 1
             n_entries += depth + 1
             if depth + 1 == longest:
                 continue
-            n_touched = _tally(entries, held, begin, top, tally, touched)
-            nodes = _room(nodes, 4 * (n_nodes + n_touched))
-            n_more, end = _branch(nodes, n_nodes, depth + 1, top, tally, touched[:n_touched], slot, least)
-            if n_more:
-                n_nodes += n_more
-                held = _room(held, end)
-                _hand_on(entries, held, begin, top, slot)
-            slot[touched[:n_touched]] = -1
+            n_touched = tally_behind(entries, held, begin, top, tally, touched)
+            nodes, n_nodes, held = branch(
+                entries, nodes, n_nodes, held, begin, top, depth + 1, touched[:n_touched], tally, slot, least
+            )
     return sizes[:n_sets].copy(), items[:n_entries].copy(), counts[:n_sets].copy()
-
-
-@compiled
-def _branch(nodes, n_nodes, depth, end, tally, touched, slot, least):
-    """Put a node on the stack for every item that follows often enough, and give its places a slot."""
-    n_more = 0
-    for other in touched:
-        if tally[other] >= least:
-            at = 4 * (n_nodes + n_more)
-            slot[other] = end
-            nodes[at], nodes[at + 1], nodes[at + 2] = other, depth, end
-            end += tally[other]
-            nodes[at + 3] = end
-            n_more += 1
-        tally[other] = 0
-    return n_more, end
-
-
-@compiled
-def _tally(entries, held, begin, end, tally, touched):
-    n_touched = 0
-    for place in range(begin, end):
-        at = held[place]
-        while entries[at] >= 0:
-            number = entries[at]
-            if tally[number] == 0:
-                touched[n_touched] = number
-                n_touched += 1
-            tally[number] += 1
-            at += 1
-    return n_touched
-
-
-@compiled
-def _hand_on(entries, held, begin, end, slot):
-    for place in range(begin, end):
-        at = held[place]
-        while entries[at] >= 0:
-            target = slot[entries[at]]
-            if target >= 0:
-                held[target] = at + 1
-                slot[entries[at]] = target + 1
-            at += 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.candidates import hashed
 from discreet.kernels.compiled import compiled
+from discreet.kernels.set_table import find_without, table_of
 from discreet.kernels.threads import in_threads
 
 
@@ -30,7 +30,7 @@ def in_order(
 
 def immediate_subsets(indptr: NDArray[np.int64], items: NDArray[np.int32]) -> NDArray[np.int64]:
     """Give, for every item of every set, the number of the set without that item; -1 where it is not among them."""
-    table = _table(indptr, items)
+    table = table_of(indptr, items)
     subsets = np.empty(items.size, np.int64)
     in_threads(lambda start, stop: _find_subsets(indptr, items, table, subsets, start, stop), indptr.size - 1)
     return subsets
@@ -72,44 +72,8 @@ def _sorted(sets, n_items):
 
 
 @compiled
-def _table(indptr, items):
-    """Make an open-addressed table that finds a set by its items."""
-    size = 16
-    while size < 2 * indptr.size:
-        size *= 2
-    table = np.full(size, -1, np.int64)
-    for number in range(indptr.size - 1):
-        members = items[indptr[number] : indptr[number + 1]]
-        place = np.int64(hashed(members, members.size, -1) & np.uint64(size - 1))
-        while table[place] >= 0:
-            place = (place + 1) & (size - 1)
-        table[place] = number
-    return table
-
-
-@compiled
 def _find_subsets(indptr, items, table, subsets, start, stop):
     for number in range(start, stop):
         members = items[indptr[number] : indptr[number + 1]]
         for skipped in range(members.size):
-            subsets[indptr[number] + skipped] = _find(indptr, items, table, members, skipped)
-
-
-@compiled
-def _find(indptr, items, table, members, skipped):
-    """Find the set of the members without the one left out."""
-    size = members.size - 1
-    mask = table.size - 1
-    place = np.int64(hashed(members, members.size, skipped) & np.uint64(mask))
-    while size > 0 and table[place] >= 0:
-        number = table[place]
-        if indptr[number + 1] - indptr[number] == size:
-            same = True
-            for at in range(size):
-                if items[indptr[number] + at] != members[at + (at >= skipped)]:
-                    same = False
-                    break
-            if same:
-                return number
-        place = (place + 1) & mask
-    return -1
+            subsets[indptr[number] + skipped] = find_without(indptr, items, table, members, skipped)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.combinations import Laid, hand_on, room, stacked, tally_behind
+from discreet.kernels.combinations import Laid
 from discreet.kernels.compiled import compiled
+from discreet.kernels.occurrences import branch, room, tally_behind
 
 
 def match_sums(laid: Laid, r: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -43,11 +44,9 @@ def _sums(entries, basket, starts, places, r, n_baskets):
                 for number in range(n_touched):
                     tally[touched[number]] = 0
             else:
-                nodes = room(nodes, 4 * (n_nodes + n_touched))
-                end = stacked(nodes, n_nodes, touched[:n_touched], tally, slot, depth + 1, top)
-                n_nodes += n_touched
-                held = room(held, end)
-                hand_on(entries, held, begin, top, slot)
+                nodes, n_nodes, held = branch(
+                    entries, nodes, n_nodes, held, begin, top, depth + 1, touched[:n_touched], tally, slot, 1
+                )
     return inverse, alone
 
 

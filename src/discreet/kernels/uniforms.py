@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +22,7 @@ def uniforms(
     key: NDArray[np.uint32], stream: int, size: int, *, threads: int | None = None
 ) -> NDArray[np.float64]:
     """Draw numbers strictly between 0 and 1, the first ``size`` of a stream; the same however many threads draw."""
-    numbers = np.empty(size, np.float64)
-    in_threads(
-        lambda start, stop: _draw(key, np.uint64(stream), start, stop, numbers),
-        -(-size // DRAWS),
-        threads=threads,
-    )
-    return numbers
+    return _drawn(_draw, DRAWS, key, stream, size, threads)
 
 
 def exponentials(
@@ -37,10 +33,22 @@ def exponentials(
     The binary order of a uniform number is drawn on its own, so that the tail goes on to 64 ln 2 = 44.4, which no more
     than one in 2^64 would exceed, and no stretch of it is coarser than floating-point numbers are.
     """
+    return _drawn(_wait, _PAIRS, key, stream, size, threads)
+
+
+def _drawn(
+    kernel: Callable[..., Any],
+    per_part: int,
+    key: NDArray[np.uint32],
+    stream: int,
+    size: int,
+    threads: int | None,
+) -> NDArray[np.float64]:
+    """Let threads draw the numbers, so many from each part of the stream."""
     numbers = np.empty(size, np.float64)
     in_threads(
-        lambda start, stop: _wait(key, np.uint64(stream), start, stop, numbers),
-        -(-size // _PAIRS),
+        lambda start, stop: kernel(key, np.uint64(stream), start, stop, numbers),
+        -(-size // per_part),
         threads=threads,
     )
     return numbers
@@ -55,8 +63,7 @@ def _draw(key, stream, start, stop, numbers):
         for row in range(0, 16, 2):
             for lane in range(LANES):
                 if at < numbers.size:
-                    word = (np.uint64(words[row, lane]) << np.uint64(32)) | np.uint64(words[row + 1, lane])
-                    numbers[at] = (np.float64(word >> np.uint64(12)) + 0.5) * (2.0 * _SCALE)
+                    numbers[at] = _fraction(words, row, lane) * (2.0 * _SCALE)
                 at += 1
 
 
@@ -69,13 +76,22 @@ def _wait(key, stream, start, stop, numbers):
         for row in range(0, 16, 4):
             for lane in range(LANES):
                 if at < numbers.size:
-                    order = (np.uint64(words[row, lane]) << np.uint64(32)) | np.uint64(words[row + 1, lane])
+                    order = _word(words, row, lane)
                     halves = 0
                     while halves < 64 and not (order >> np.uint64(63 - halves)) & np.uint64(1):
                         halves += 1
-                    rest = (np.uint64(words[row + 2, lane]) << np.uint64(32)) | np.uint64(
-                        words[row + 3, lane]
-                    )
-                    part_of_one = 0.5 + (np.float64(rest >> np.uint64(12)) + 0.5) * _SCALE
+                    part_of_one = 0.5 + _fraction(words, row + 2, lane) * _SCALE
                     numbers[at] = halves * _LN2 - math.log(part_of_one)
                 at += 1
+
+
+@compiled
+def _fraction(words, row, lane):
+    """Give the middle of one of 2^52 equal steps, in steps."""
+    return np.float64(_word(words, row, lane) >> np.uint64(12)) + 0.5
+
+
+@compiled
+def _word(words, row, lane):
+    """Join two words of a lane to one of 64 bits."""
+    return (np.uint64(words[row, lane]) << np.uint64(32)) | np.uint64(words[row + 1, lane])

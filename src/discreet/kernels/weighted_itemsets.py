@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.combinations import Laid, room
+from discreet.kernels.combinations import Laid
 from discreet.kernels.compiled import compiled
+from discreet.kernels.occurrences import hand_on, noted, room
 
 Sets = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 
@@ -23,7 +24,7 @@ def mine_weighted(laid: Laid, weights: NDArray[np.float64], least: float, longes
 def _deliver(entries, basket, starts, places, weights, least, longest):
     """Go from the places behind a set's last item to what follows; nodes and places lie on stacks."""
     n_items = starts.size - 1
-    tally, slot = np.zeros(n_items), np.full(n_items, -1, np.int64)
+    tally, slot = np.zeros(n_items), np.empty(n_items, np.int64)
     count, touched = np.zeros(n_items, np.int64), np.empty(n_items, np.int32)
     held, nodes, heavy = np.empty(4096, np.int64), np.empty(4096, np.int64), np.empty(1024)
     sizes, items, found = np.empty(1024, np.int64), np.empty(4096, np.int32), np.empty(1024)
@@ -42,10 +43,9 @@ def _deliver(entries, basket, starts, places, weights, least, longest):
             n_nodes -= 1
             depth, begin, top = nodes[4 * n_nodes + 1], nodes[4 * n_nodes + 2], nodes[4 * n_nodes + 3]
             path[depth] = nodes[4 * n_nodes]
-            sizes, found = room(sizes, n_sets + 1), room(found, n_sets + 1)
-            items = room(items, n_entries + depth + 1)
-            sizes[n_sets], found[n_sets] = depth + 1, heavy[n_nodes]
-            items[n_entries : n_entries + depth + 1] = path[: depth + 1]
+            sizes, items, found = noted(
+                sizes, items, found, n_sets, n_entries, path[: depth + 1], heavy[n_nodes]
+            )
             n_sets, n_entries = n_sets + 1, n_entries + depth + 1
             if depth + 1 == longest:
                 continue
@@ -54,6 +54,7 @@ def _deliver(entries, basket, starts, places, weights, least, longest):
             nodes, heavy = room(nodes, 4 * (n_nodes + n_touched)), room(heavy, n_nodes + n_touched)
             for number in range(n_touched):
                 item = touched[number]
+                slot[item] = -1
                 if tally[item] >= least:
                     at = 4 * n_nodes
                     nodes[at], nodes[at + 1], nodes[at + 2] = item, depth + 1, end
@@ -63,9 +64,7 @@ def _deliver(entries, basket, starts, places, weights, least, longest):
                     n_nodes += 1
                 tally[item], count[item] = 0.0, 0
             held = room(held, end)
-            _hand_on(entries, held, begin, top, slot)
-            for number in range(n_touched):
-                slot[touched[number]] = -1
+            hand_on(entries, held, begin, top, slot)
     return sizes[:n_sets].copy(), items[:n_entries].copy(), found[:n_sets].copy()
 
 
@@ -84,15 +83,3 @@ def _tally(entries, basket, held, begin, end, weights, tally, count, touched):
             tally[item] += weight
             at += 1
     return n_touched
-
-
-@compiled
-def _hand_on(entries, held, begin, end, slot):
-    for place in range(begin, end):
-        at = held[place]
-        while entries[at] >= 0:
-            target = slot[entries[at]]
-            if target >= 0:
-                held[target] = at + 1
-                slot[entries[at]] = target + 1
-            at += 1

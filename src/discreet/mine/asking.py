@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -31,18 +31,25 @@ class _Several:
         return "a list of item names"
 
 
-def check_asked(
-    miner: object, data: object, *, min_support: object, max_length: object, include: object, exclude: object
-) -> None:
+class Asked(Protocol):
+    """What every miner of itemsets was asked for."""
+
+    min_support: float
+    max_length: int | None
+    include: Names | None
+    exclude: Names | None
+
+
+def check_asked(miner: Asked, data: object) -> None:
     """Refuse parameters outside their constraints."""
     require(miner, "baskets", data, InstanceOf((Baskets, ItemBits), "Baskets or ItemBits"))
-    if is_count(min_support):
-        require(miner, "min_support", min_support, IntIn(1))
+    if is_count(miner.min_support):
+        require(miner, "min_support", miner.min_support, IntIn(1))
     else:
-        require(miner, "min_support", min_support, IntIn(1), FloatIn(0, 1, closed="right"))
-    if max_length is not None:
-        require(miner, "max_length", max_length, IntIn(1))
-    for name, value in (("include", include), ("exclude", exclude)):
+        require(miner, "min_support", miner.min_support, IntIn(1), FloatIn(0, 1, closed="right"))
+    if miner.max_length is not None:
+        require(miner, "max_length", miner.max_length, IntIn(1))
+    for name, value in (("include", miner.include), ("exclude", miner.exclude)):
         require(miner, name, value, _Several(), InstanceOf((type(None),), "None"))
 
 

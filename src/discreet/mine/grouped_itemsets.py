@@ -12,21 +12,17 @@ from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.item_names import in_order as names_in_order
 from discreet.core.params import OneOf, require
-from discreet.mine.asking import Names, check_asked, is_count, items_asked, least_count
+from discreet.mine.asking import Asked, check_asked, is_count, items_asked, least_count
 from discreet.mine.found_itemsets import FoundItemsets
 
 _SLACK = 1 - 1e-12
 """What rounding may take from a sum of weights that just reaches the least support."""
 
 
-class Asked(Protocol):
-    """What a miner was asked for."""
+class AskedOfGroups(Asked, Protocol):
+    """What a miner of published groups was asked for."""
 
-    min_support: float
     kind: Any
-    max_length: int | None
-    include: Names | None
-    exclude: Names | None
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -64,7 +60,7 @@ class FoundGroupedItemsets(FoundItemsets):
         return {"estimates": self.estimates[wanted], "estimated": self.estimated[wanted]}
 
 
-def mine_grouped(asked: Asked, data: GroupedBaskets) -> FoundGroupedItemsets:
+def mine_grouped(asked: AskedOfGroups, data: GroupedBaskets) -> FoundGroupedItemsets:
     """Find the itemsets of published groups.
 
     >>> from discreet.core.baskets import Baskets
@@ -81,14 +77,7 @@ def mine_grouped(asked: Asked, data: GroupedBaskets) -> FoundGroupedItemsets:
      (('meat', 'viagra', 'wine'), 1.0)]
     """
     require(asked, "kind", asked.kind, OneOf(("frequent",)))
-    check_asked(
-        asked,
-        data.baskets,
-        min_support=asked.min_support,
-        max_length=asked.max_length,
-        include=asked.include,
-        exclude=asked.exclude,
-    )
+    check_asked(asked, data.baskets)
     names, ordinary, sensitive = _all_names(data)
     wanted = items_asked(names, asked.include, asked.exclude)
     n = len(data)

@@ -13,7 +13,7 @@ from discreet.core.item_bits import ItemBits
 from discreet.core.params import OneOf, require
 from discreet.mine.asking import Names, check_asked, items_asked, least_count
 from discreet.mine.found_itemsets import FoundItemsets, Kind
-from discreet.mine.level_wise import blocks_of, levels
+from discreet.mine.level_wise import blocks_of, levels, together
 
 _DENSE = 0.1
 """From this share of ones on, the bit columns are mined depth-first."""
@@ -86,14 +86,7 @@ class Itemsets:
 
             return mine_grouped(self, baskets)
         require(self, "kind", self.kind, OneOf(("frequent", "closed", "maximal")))
-        check_asked(
-            self,
-            baskets,
-            min_support=self.min_support,
-            max_length=self.max_length,
-            include=self.include,
-            exclude=self.exclude,
-        )
+        check_asked(self, baskets)
         least = least_count(self.min_support, len(baskets))
         asked = items_asked(baskets.names, self.include, self.exclude)
         held = baskets.counts
@@ -143,7 +136,7 @@ def _mined(
         return np.arange(items.size + 1), items, held
     way = _way(data, items, held)
     if way == "levels":
-        return _by_levels(data, items, held, least, longest)
+        return together(list(levels(data, _AtLeast(least), items=items, counts=held, max_length=longest)))
     rarest_first = items[np.argsort(held, kind="stable")]
     deepest = items.size if longest is None else min(longest, items.size)
     if way == "columns":
@@ -157,16 +150,6 @@ def _mined(
     codes, order = in_order(indptr, rarest_first[numbers], data.n_items)
     lengths = np.diff(indptr)[order]
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), codes, counts[order]
-
-
-def _by_levels(
-    data: Baskets | ItemBits, items: CodeArray, held: IntArray, least: int, longest: int | None
-) -> tuple[IntArray, CodeArray, IntArray]:
-    found = list(levels(data, _AtLeast(least), items=items, counts=held, max_length=longest))
-    lengths = np.repeat([level.sets.shape[1] for level in found], [len(level.sets) for level in found])
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    codes = np.concatenate([level.sets.ravel() for level in found])
-    return indptr, codes, np.concatenate([level.counts for level in found])
 
 
 def _way(data: Baskets | ItemBits, items: CodeArray, held: IntArray) -> str:

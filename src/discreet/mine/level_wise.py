@@ -5,7 +5,7 @@ R. Agrawal, R. Srikant: Fast algorithms for mining association rules. VLDB 1994.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -74,6 +74,17 @@ def levels(
         if level.sets.shape[1] == max_length:
             return
         level = _longer(blocks, level, judge)
+
+
+def together(found: Sequence[Level[Known]]) -> tuple[IntArray, CodeArray, IntArray]:
+    """Put the sets of all levels behind one another: CSR arrays and counts."""
+    sizes, numbers = [level.sets.shape[1] for level in found], [len(level.sets) for level in found]
+    lengths = np.repeat(np.array(sizes, np.int64), np.array(numbers, np.int64))
+    return (
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+        np.concatenate([np.empty(0, np.int32), *(level.sets.ravel() for level in found)]),
+        np.concatenate([np.empty(0, np.int64), *(level.counts for level in found)]),
+    )
 
 
 def blocks_of(data: Baskets | ItemBits, codes: CodeArray) -> NDArray[np.uint64]:

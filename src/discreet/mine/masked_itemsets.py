@@ -8,14 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.arrays import BoolArray, CodeArray, FloatArray
+from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.baskets import Baskets
 from discreet.core.errors import ParameterError
 from discreet.core.item_bits import ItemBits
 from discreet.core.params import FloatIn, InstanceOf, require
 from discreet.mine.asking import Names, check_asked, is_count, items_asked, share_of
 from discreet.mine.found_itemsets import FoundItemsets
-from discreet.mine.level_wise import Level, levels
+from discreet.mine.level_wise import Level, levels, together
 from discreet.mine.masked_support import Channel, Estimates, MayBeFrequent
 
 RELATIVE_ERROR = 0.5
@@ -152,14 +152,7 @@ class MaskedItemsets:
 
     def mine(self, baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
         """Find the sets from distorted baskets, or from their bit columns."""
-        check_asked(
-            self,
-            baskets,
-            min_support=self.min_support,
-            max_length=self.max_length,
-            include=self.include,
-            exclude=self.exclude,
-        )
+        check_asked(self, baskets)
         require(self, "margin", self.margin, FloatIn(0))
         judge = MayBeFrequent(self._channel(), self._threshold(len(baskets)), float(self.margin))
         asked = items_asked(baskets.names, self.include, self.exclude)
@@ -192,15 +185,8 @@ class MaskedItemsets:
 
 
 def _found(found: list[Level[Estimates]], baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
-    lengths = np.repeat(
-        np.array([level.sets.shape[1] for level in found], np.int64),
-        np.array([len(level.sets) for level in found], np.int64),
-    )
-    codes: CodeArray = np.concatenate([np.empty(0, np.int32), *(level.sets.ravel() for level in found)])
     return FoundMaskedItemsets(
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
-        codes,
-        np.concatenate([np.empty(0, np.int64), *(level.counts for level in found)]),
+        *together(found),
         len(baskets),
         baskets.names,
         estimates=np.concatenate([np.empty(0), *(level.known.counts for level in found)]),

@@ -104,10 +104,8 @@ class Cahd:
 
         if parts.held.items.size == 0:
             return np.zeros(len(parts.whole), np.int32), 0
-        ordinary = (parts.ordinary.indptr, parts.ordinary.items, parts.ordinary.n_items)
-        held = (parts.held.indptr, parts.held.items, parts.held.n_items)
         alpha = min(int(self.alpha), -(-len(parts.whole) // int(self.p)))
-        return cahd_groups(self._ordered(parts.ordinary), ordinary, held, p=int(self.p), alpha=alpha)
+        return cahd_groups(self._ordered(parts.ordinary), *parts.arrays, p=int(self.p), alpha=alpha)
 
     def _ordered(self, ordinary: Baskets) -> CodeArray:
         """Lay like baskets together."""

@@ -68,7 +68,5 @@ class PermMondrian:
         """Give the group of each basket."""
         from discreet.kernels.item_splits import item_splits
 
-        ordinary = (parts.ordinary.indptr, parts.ordinary.items, parts.ordinary.n_items)
-        held = (parts.held.indptr, parts.held.items, parts.held.n_items)
-        group, _ = item_splits(ordinary, held, p=min(int(self.p), len(parts.whole) + 1))
+        group, _ = item_splits(*parts.arrays, p=min(int(self.p), len(parts.whole) + 1))
         return group

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.arrays import CodeArray
+from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets import Baskets
 from discreet.core.errors import InfeasibleError, InputError
@@ -19,6 +19,7 @@ from discreet.core.release import Evidence
 from discreet.core.rng import RandomState, seed_of
 from discreet.guarantees import PrivacyDegree
 
+Rows = tuple[IntArray, CodeArray, int]
 _SHOWN = 5
 
 
@@ -45,6 +46,12 @@ class Parted:
     whole: Baskets
     ordinary: Baskets
     held: Baskets
+
+    @property
+    def arrays(self) -> tuple[Rows, Rows]:
+        """The ordinary and the sensitive items, each as row pointers, codes and the number of items."""
+        ordinary, held = self.ordinary, self.held
+        return (ordinary.indptr, ordinary.items, ordinary.n_items), (held.indptr, held.items, held.n_items)
 
 
 def parted(publisher: BasketPublisher, baskets: Baskets, *, degree: str = "p") -> Parted:

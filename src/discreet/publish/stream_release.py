@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, FloatArray
-from discreet.core.late import late
-from discreet.core.release import Evidence, Release
+from discreet.core.release import Evidence, Release, write_kept
 from discreet.core.rng import seed_of
 from discreet.core.schema import Schema, quasi
 from discreet.core.table import Table
@@ -43,9 +42,7 @@ class StreamRelease(Release):
         There is no report, whatever is asked: it would compare with records that are gone.
         """
         del report
-        self.verdict.enforce()
-        written: Path = late("write stream release")(self, Path(folder), format=format, overwrite=overwrite)
-        return written
+        return write_kept(self, "write stream release", folder, format=format, overwrite=overwrite)
 
 
 def release_of(

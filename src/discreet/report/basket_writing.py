@@ -14,7 +14,7 @@ from discreet.core.params import OneOf, require
 from discreet.core.rng import without_seed
 from discreet.engines.grouped_files import FORMATS, read_published, write_published
 from discreet.engines.writing import atomic_folder
-from discreet.report.writing import RECIPE, REPORT, described_file, json_text, refuse_folder
+from discreet.report.writing import REPORT, refuse_folder, write_record, write_text
 
 
 def write_basket_release(
@@ -34,15 +34,13 @@ def write_basket_release(
     refuse_folder(folder, overwrite=overwrite)
     with atomic_folder(folder, overwrite=overwrite) as place:
         written = write_published(release.data, place, format)
-        (place / RECIPE).write_text(json_text(without_seed(release.recipe)), encoding="utf-8", newline="\n")
+        write_record(place, without_seed(release.recipe))
         _judge_again(release, place, format)
         if report:
             from discreet.report.baskets import render_baskets
 
-            (place / REPORT).write_text(render_baskets(release), encoding="utf-8", newline="\n")
-            written.append(place / REPORT)
-        files = {path.name: described_file(path) for path in written}
-        (place / RECIPE).write_text(json_text(_record(release, files)), encoding="utf-8", newline="\n")
+            written.append(write_text(place / REPORT, render_baskets(release)))
+        write_record(place, _record(release), written)
     return folder
 
 
@@ -85,7 +83,7 @@ def _totals(data: GroupedBaskets) -> tuple[list[int], list[Any], list[int]]:
     return held.indptr.tolist(), data.sensitive_names.take(held.values).to_pylist(), held.counts.tolist()
 
 
-def _record(release: BasketRelease, files: dict[str, dict[str, object]]) -> dict[str, Any]:
+def _record(release: BasketRelease) -> dict[str, Any]:
     """Give the recipe, and what came of it; no basket, no item and no seed is in it."""
     evidence = release.evidence
     return {
@@ -93,5 +91,4 @@ def _record(release: BasketRelease, files: dict[str, dict[str, object]]) -> dict
         "discreet": __version__,
         "baskets": {"in": evidence.n_rows, "out": len(release.data), "suppressed": evidence.suppressed},
         "verdict": release.verdict.to_dict(),
-        "files": files,
     }

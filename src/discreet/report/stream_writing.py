@@ -8,7 +8,7 @@ from discreet import __version__
 from discreet.core.release import Release
 from discreet.core.rng import without_seed
 from discreet.engines.writing import atomic_folder, write_frame
-from discreet.report.writing import RECIPE, described_file, json_text
+from discreet.report.writing import write_record
 
 
 def write_stream_release(release: Release, folder: Path, *, format: str, overwrite: bool) -> Path:  # noqa: A002
@@ -19,7 +19,6 @@ def write_stream_release(release: Release, folder: Path, *, format: str, overwri
             "discreet": __version__,
             "rows": {"in": release.evidence.n_rows, "out": release.frame.num_rows, "suppressed": 0},
             "verdict": release.verdict.to_dict(),
-            "files": {data.name: described_file(data)},
         }
-        (place / RECIPE).write_text(json_text(told), encoding="utf-8", newline="\n")
+        write_record(place, told, [data])
     return folder

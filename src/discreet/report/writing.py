@@ -58,10 +58,8 @@ def write_release(
         if report:
             from discreet.report.page import render
 
-            (place / REPORT).write_text(render(release), encoding="utf-8", newline="\n")
-            written.append(place / REPORT)
-        described = {path.name: described_file(path) for path in written}
-        (place / RECIPE).write_text(json_text(_record(release, described)), encoding="utf-8", newline="\n")
+            written.append(write_text(place / REPORT, render(release)))
+        write_record(place, _record(release), written)
     return folder
 
 
@@ -157,7 +155,7 @@ def _cell(name: str, found: str, wanted: str) -> str:
     return f"{f'epoch_us({cell})' if interval else cell} AS {column}"
 
 
-def _record(release: Release, files: dict[str, dict[str, object]]) -> dict[str, Any]:
+def _record(release: Release) -> dict[str, Any]:
     """Give the recipe, and what came of it; no record is in it."""
     evidence = release.evidence
     return {
@@ -166,7 +164,6 @@ def _record(release: Release, files: dict[str, dict[str, object]]) -> dict[str, 
         "rows": {"in": evidence.n_rows, "out": release.table.n_rows, "suppressed": evidence.suppressed},
         "verdict": release.verdict.to_dict(),
         **_measured(release),
-        "files": files,
     }
 
 
@@ -178,6 +175,18 @@ def _measured(release: Release) -> dict[str, Any]:
         "loss": loss(release).to_dict(),
         "risk": {"before": risk(release.original).to_dict(), "after": risk(release).to_dict()},
     }
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write text, the same bytes on every system; gives the path."""
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def write_record(place: Path, record: dict[str, Any], written: Sequence[Path] = ()) -> None:
+    """Write the recipe and what came of it, with the digests of the files that were written, if there are any."""
+    files = {path.name: described_file(path) for path in written}
+    write_text(place / RECIPE, json_text(record | ({"files": files} if files else {})))
 
 
 def json_text(record: dict[str, Any]) -> str:

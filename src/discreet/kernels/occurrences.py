@@ -1,0 +1,122 @@
+"""Delivering occurrences: from the places behind a set's last item to what follows, depth-first.
+
+Baskets lie one behind the other, the items of each ascending and -1 behind them. A node of the search stands for a
+set: its last item, its depth, and where the places behind that item begin and end. Nodes lie on a stack, places too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.kernels.compiled import compiled
+
+
+@compiled
+def lay(indptr, items, rank, n_ranks, with_baskets):
+    """Write the baskets' ranks in ascending order, -1 after each basket, and the places behind each rank's entries.
+
+    ``rank`` is -1 for an item left out. Gives the entries, the basket of each place (of none, unless they are wanted),
+    where the places of each rank begin, and the places.
+    """
+    starts = np.zeros(n_ranks + 1, np.int64)
+    n_kept = 0
+    for item in items:
+        if rank[item] >= 0:
+            starts[rank[item] + 1] += 1
+            n_kept += 1
+    for number in range(n_ranks):
+        starts[number + 1] += starts[number]
+    fill = starts[:-1].copy()
+    entries = np.empty(n_kept + indptr.size - 1, np.int32)
+    basket = np.zeros(entries.size + 1 if with_baskets else 0, np.int32)
+    places = np.empty(n_kept, np.int64)
+    place = 0
+    for row in range(indptr.size - 1):
+        begin = place
+        for entry in range(indptr[row], indptr[row + 1]):
+            number = rank[items[entry]]
+            if number >= 0:
+                entries[place] = number
+                place += 1
+        entries[begin:place].sort()
+        for at in range(begin, place):
+            places[fill[entries[at]]] = at + 1
+            fill[entries[at]] += 1
+            if with_baskets:
+                basket[at + 1] = row
+        entries[place] = -1
+        place += 1
+    return entries, basket, starts, places
+
+
+@compiled
+def room(array, needed):
+    """Give the array, or a copy with more room."""
+    if needed <= array.size:
+        return array
+    larger = np.empty(max(needed, 2 * array.size), array.dtype)
+    larger[: array.size] = array
+    return larger
+
+
+@compiled
+def noted(sizes, items, counts, n_sets, n_entries, path, count):
+    """Write a set behind those found, and give the arrays, which may have grown."""
+    sizes, counts = room(sizes, n_sets + 1), room(counts, n_sets + 1)
+    items = room(items, n_entries + path.size)
+    sizes[n_sets], counts[n_sets] = path.size, count
+    items[n_entries : n_entries + path.size] = path
+    return sizes, items, counts
+
+
+@compiled
+def tally_behind(entries, held, begin, end, tally, touched):
+    """Count the items behind the places, and list them."""
+    n_touched = 0
+    for place in range(begin, end):
+        at = held[place]
+        while entries[at] >= 0:
+            number = entries[at]
+            if tally[number] == 0:
+                touched[n_touched] = number
+                n_touched += 1
+            tally[number] += 1
+            at += 1
+    return n_touched
+
+
+@compiled
+def branch(entries, nodes, n_nodes, held, begin, top, depth, touched, tally, slot, least):
+    """Go deeper: a node for every item that follows often enough, and its places; the tallies are cleared.
+
+    Gives the stacks, which may have grown, and the number of nodes.
+    """
+    nodes = room(nodes, 4 * (n_nodes + touched.size))
+    n_before, end = n_nodes, top
+    for item in touched:
+        slot[item] = -1
+        if tally[item] >= least:
+            at = 4 * n_nodes
+            slot[item] = end
+            nodes[at], nodes[at + 1], nodes[at + 2] = item, depth, end
+            end += tally[item]
+            nodes[at + 3] = end
+            n_nodes += 1
+        tally[item] = 0
+    if n_nodes > n_before:
+        held = room(held, end)
+        hand_on(entries, held, begin, top, slot)
+    return nodes, n_nodes, held
+
+
+@compiled
+def hand_on(entries, held, begin, end, slot):
+    """Write the places behind each item that lies behind the given places, from its slot on; -1 is no slot."""
+    for place in range(begin, end):
+        at = held[place]
+        while entries[at] >= 0:
+            target = slot[entries[at]]
+            if target >= 0:
+                held[target] = at + 1
+                slot[entries[at]] = target + 1
+            at += 1
