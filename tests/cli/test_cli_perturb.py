@@ -172,11 +172,13 @@ def test_columns_of_odd_names_are_hidden(invoke, tmp_path: Path) -> None:
     pl.DataFrame({name: [1.5, 2.5, 3.5] * 20 for name in names}).write_csv(path)
     ranges = [part for name in names for part in ("--range", f"{name}=0,9")]
     hidden = ["--columns", 'a=b,"first, last"', "--columns", 'töwn "q"']
-    result = invoke("perturb", path, "--noise", "laplace", "--epsilon", 1, *hidden, *ranges, "--out", out)
+    result = invoke(
+        "perturb", path, "--noise", "laplace", "--epsilon", 1, *hidden, *ranges, "--seed", 3, "--out", out
+    )
     assert result.exit_code == 0, result.output
     noisy = read(out).to_arrow_table()
     assert noisy.column_names == names
-    assert all(len(noisy[name].unique()) == 60 for name in names)
+    assert all(len(noisy[name].unique()) > 50 for name in names)
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arrow", "jsonl", "csv.gz"])

@@ -15,9 +15,11 @@ from discreet.experiments.cahd_runs import (
     CAHD,
     LEXICOGRAPHIC,
     PERM,
+    VEILED,
     Point,
     Sample,
     grouping_seconds,
+    guessed,
     point,
     samples,
     seconds,
@@ -39,7 +41,7 @@ _SENSITIVE = {False: (5, 10, 15, 20), True: (5, 10)}
 _LENGTHS = {False: (2, 3, 4, 5, 6, 7, 8), True: (2, 4, 8)}
 _ALPHAS = (1, 2, 3, 4, 5)
 _M, _R = 10, 4
-_TIMED = 20
+_TIMED, _GUESSED = 20, 10
 
 
 def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
@@ -66,6 +68,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
     page.table("claims", "The paper's claims", ["set", "the paper", "ours", "as claimed"], claims)
     _matrices(page, spreads, side)
     _found_again(page, found)
+    _holders(page, found, numbers)
     for sample in found:
         _figures(page, sample, points[sample.name])
         _times(page, sample, numbers, quick=quick)
@@ -75,7 +78,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
 
 def _asked(page: Page, sample: Sample, seeds: Sequence[int], *, quick: bool) -> dict[str, list[Point]]:
     """Ask all queries of figures 9, 10 and 11."""
-    every = (CAHD, LEXICOGRAPHIC, PERM, ANATOMY)
+    every = (CAHD, VEILED, LEXICOGRAPHIC, PERM, ANATOMY)
     both = (CAHD, PERM)
     page.tell(f"{sample.title}: KL by r")
     lengths = [
@@ -94,6 +97,24 @@ def _asked(page: Page, sample: Sample, seeds: Sequence[int], *, quick: bool) -> 
     page.tell(f"{sample.title}: KL by p")
     degrees = [point(sample, method, seeds, p=p, m=_M, r=_R) for p in _DEGREES[quick] for method in every]
     return {"p": degrees, "m": sensitive, "r": lengths}
+
+
+def _holders(page: Page, found: Sequence[Sample], seeds: Sequence[int]) -> None:
+    """Tell how often one who makes the order again guesses for which basket a group was made."""
+    rows: list[list[Cell]] = [
+        [sample.title, method, guessed(sample, method, seeds, p=_GUESSED, m=_M)]
+        for sample in found
+        for method in (CAHD, LEXICOGRAPHIC, VEILED)
+    ]
+    page.section("For which basket a group was made")
+    page.table(
+        "holders",
+        f"The best guess by the place in the order, p = {_GUESSED}",
+        ["set", "method", "share guessed right"],
+        rows,
+        note=f"The order is made of published items. By 1/p it would be {1 / _GUESSED:g}. Groups with one sensitive "
+        "basket, and none that is published empty.",
+    )
 
 
 def _claims(sample: Sample, points: dict[str, list[Point]]) -> list[list[Cell]]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.core.arrays import FloatArray
-from discreet.experiments.cahd_runs import ANATOMY, CAHD, LEXICOGRAPHIC, PERM, Point
+from discreet.experiments.cahd_runs import ANATOMY, CAHD, LEXICOGRAPHIC, PERM, VEILED, Point
 from discreet.experiments.lines import at_points, band, coloured, dotted, ranged
 from discreet.report.basket_pictures import framed, shaded, shades
-from discreet.report.pictures import BLUE, LINE, OCHRE, SOFT, STONE, TEAL, finished, standing
+from discreet.report.pictures import BLUE, INK, LINE, OCHRE, SOFT, STONE, TEAL, finished, standing
 
-_COLOURS = {CAHD: TEAL, LEXICOGRAPHIC: BLUE, PERM: OCHRE, ANATOMY: STONE}
+_COLOURS = {CAHD: TEAL, VEILED: INK, LEXICOGRAPHIC: BLUE, PERM: OCHRE, ANATOMY: STONE}
 _SIDE = 240
 _WIDTH, _HEIGHT = 460, 260
 _SYMBOLS: dict[str, Any] = {

@@ -21,7 +21,7 @@ from discreet.publish import Anatomy, Cahd, PermMondrian
 from discreet.publish.sensitive_items import Parted, parted
 
 CAHD, PERM, ANATOMY = "CAHD", "PermMondrian", "Anatomy"
-LEXICOGRAPHIC = "CAHD, lexicographic"
+LEXICOGRAPHIC, VEILED = "CAHD, lexicographic", "CAHD, veiled"
 _QUERIES = {False: 100, True: 25}
 HIGHEST = 20
 """The highest degree asked for; sensitive items are drawn among those that allow it."""
@@ -91,7 +91,7 @@ def publisher(method: str, p: int, sensitive: Sequence[Any], seed: int, *, alpha
     if method == ANATOMY:
         return Anatomy(p, sensitive=sensitive, random_state=seed)
     order: Any = "lexicographic" if method == LEXICOGRAPHIC else "rcm"
-    return Cahd(p, sensitive=sensitive, alpha=alpha, order=order, random_state=seed)
+    return Cahd(p, sensitive=sensitive, alpha=alpha, order=order, veiled=method == VEILED, random_state=seed)
 
 
 @lru_cache(maxsize=24)
@@ -113,6 +113,26 @@ def point(
         for seed in seeds
     )
     return Point(method, p, m, r, tuple(errors))
+
+
+def guessed(sample: Sample, method: str, seeds: Sequence[int], *, p: int, m: int) -> float:
+    """Give the share of groups whose holder is found at the place, in the groups' order, where most holders stand.
+
+    Asked are groups of p baskets with one sensitive basket, none of which is published empty: an empty one tells by
+    itself that it was sensitive.
+    """
+    stand = np.zeros(p, np.int64)
+    for seed in seeds:
+        made = publisher(method, p, sensitive_of(sample.baskets, m, seed), seed)
+        parts = parted(made, sample.baskets)
+        order = made.ordered(parts.ordinary)
+        group = made.groups(parts, np.random.default_rng(seed))[0][order]
+        sizes = np.bincount(group)
+        places = np.argsort(group, kind="stable")[np.repeat(sizes == p, sizes)].reshape(-1, p)
+        holds = (parts.held.lengths[order] > 0)[places]
+        empty = (parts.ordinary.lengths[order] == 0)[places].any(axis=1)
+        stand += holds[(holds.sum(axis=1) == 1) & ~empty].sum(axis=0)
+    return float(stand.max() / max(stand.sum(), 1))
 
 
 def seconds(sample: Sample, p: int, m: int) -> dict[str, float]:

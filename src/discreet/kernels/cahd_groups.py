@@ -26,17 +26,23 @@ def cahd_groups(
     *,
     p: int,
     alpha: int,
+    visits: NDArray[np.int64] | None = None,
+    turns: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.int32], int]:
     """Give the group of every basket, the rest together in the last one, and how many groups were rolled back.
 
-    ``ordinary`` and ``sensitive`` are row pointers, item codes and the number of items.
+    ``ordinary`` and ``sensitive`` are row pointers, item codes and the number of items. ``visits`` are the places in
+    the order in which their groups are formed, by default as they lie. With ``turns``, a number below p for each place,
+    a group is not of those most alike: so many of the nearest before it, and the rest from those behind it.
     """
     indptr, items, n_items = ordinary
     start, codes = permuted(sensitive[0], sensitive[1], order)
     free = np.flatnonzero(np.diff(start) == 0).astype(np.int32)
     held_start, held = transposed(start, codes, sensitive[2])
+    places = np.arange(order.size) if visits is None else visits
+    turned = np.empty(0, np.int64) if turns is None else turns
     by_place, n_groups, rolled_back = _form(
-        order, indptr, items, n_items, start, codes, held_start, held, free, p, alpha
+        order, indptr, items, n_items, start, codes, held_start, held, free, p, alpha, places, turned
     )
     group = np.empty(order.size, np.int32)
     by_place[by_place < 0] = n_groups
@@ -45,7 +51,7 @@ def cahd_groups(
 
 
 @compiled
-def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p, alpha):
+def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p, alpha, visits, turns):
     n, m, window = order.size, held_start.size - 1, alpha * p
     links = np.empty((2, n + 2), np.int32)
     links[0], links[1] = np.arange(-1, n + 1), np.arange(1, n + 3)
@@ -55,31 +61,27 @@ def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p
     before, after = np.empty(window, np.int32), np.empty(window + m + p, np.int32)
     chosen = np.empty(p, np.int32)
     jumps = (np.arange(1, held.size + 1), np.arange(1, free.size + 1))
-    pointers = (held_start[:-1].copy(), np.zeros(1, np.int64))
-    n_groups, rolled_back, remaining = 0, 0, n
-    for place in range(n):
+    n_groups, rolled_back, remaining, stamp = 0, 0, n, np.int32(0)
+    for place in visits:
         if group[place] >= 0 or start[place] == start[place + 1]:
             continue
-        stamp = np.int32(place + 1)
-        use(place, start, codes, used, stamp)
-        n_before = _walk(place, links[0], before, window, start, codes, used, stamp)
-        n_after = _walk(place, links[1], after, window, start, codes, used, stamp)
+        turn = turns[place] if turns.size else -1
+        n_before, n_after, stamp = _neighbours(
+            place, links, before, after, window, p, turn, start, codes, used, stamp
+        )
         if n_before + n_after < p - 1:
             n_after = _step_over(
                 place, after, n_after, p - 1 - n_before,
-                group, start, codes, used, stamp, held_start, held, free, jumps, pointers,
+                group, start, codes, used, stamp, held_start, held, free, jumps,
             )  # fmt: skip
         if n_before + n_after < p - 1:
             continue
-        basket = order[place]
-        for entry in range(indptr[basket], indptr[basket + 1]):
-            wanted[items[entry]] = True
-        like_before = _likeness(before[:n_before], order, indptr, items, wanted)
-        like_after = _likeness(after[:n_after], order, indptr, items, wanted)
-        for entry in range(indptr[basket], indptr[basket + 1]):
-            wanted[items[entry]] = False
         chosen[0] = place
-        _choose(before, like_before, after, like_after, indptr[basket + 1] - indptr[basket], chosen)
+        if turns.size:
+            chosen[1 : n_before + 1] = before[:n_before]
+            chosen[n_before + 1 :] = after[: p - 1 - n_before]
+        else:
+            _most_alike(before[:n_before], after[:n_after], order, indptr, items, wanted, chosen)
         if not _take(chosen, start, codes, left, remaining):
             rolled_back += 1
             continue
@@ -90,6 +92,28 @@ def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p
             links[0, links[1, one + 1]] = links[0, one + 1]
         n_groups += 1
     return group, n_groups, rolled_back
+
+
+@compiled
+def _neighbours(place, links, before, after, window, p, turn, start, codes, used, stamp):
+    """Collect the neighbours of a place on both sides; gives how many there are, and the stamp of what they use.
+
+    With a turn, so many before it and the rest behind it; where one side has too few, more on the other.
+    """
+    stamp += 1
+    use(place, start, codes, used, stamp)
+    if turn < 0:
+        n_before = _walk(place, links[0], before, window, window, start, codes, used, stamp)
+        n_after = _walk(place, links[1], after, window, window, start, codes, used, stamp)
+        return n_before, n_after, stamp
+    n_before = _walk(place, links[0], before, turn, window, start, codes, used, stamp)
+    n_after = _walk(place, links[1], after, p - 1 - n_before, window, start, codes, used, stamp)
+    if n_before + n_after < p - 1:
+        stamp += 1
+        use(place, start, codes, used, stamp)
+        n_after = _walk(place, links[1], after, p - 1 - turn, window, start, codes, used, stamp)
+        n_before = _walk(place, links[0], before, p - 1 - n_after, window, start, codes, used, stamp)
+    return n_before, n_after, stamp
 
 
 @compiled
@@ -109,10 +133,10 @@ def conflicts(place, start, codes, used, stamp):
 
 
 @compiled
-def _walk(place, link, found, most, start, codes, used, stamp):
+def _walk(place, link, found, most, window, start, codes, used, stamp):
     """Collect the nearest ungrouped places on one side that conflict with nothing collected; gives their number."""
     size, looks, at = 0, 0, link[place + 1]
-    while size < most and 0 < at < link.size - 1 and looks < _LOOKS * most:
+    while size < most and 0 < at < link.size - 1 and looks < _LOOKS * window:
         looks += 1
         if not conflicts(at - 1, start, codes, used, stamp):
             use(at - 1, start, codes, used, stamp)
@@ -123,14 +147,10 @@ def _walk(place, link, found, most, start, codes, used, stamp):
 
 
 @compiled
-def _step_over(
-    place, after, size, enough, group, start, codes, used, stamp, held_start, held, free, jumps, pointers
-):
+def _step_over(place, after, size, enough, group, start, codes, used, stamp, held_start, held, free, jumps):
     """Go on behind a long run of conflicting places: with places without sensitive items, then one of each item."""
     last = after[size - 1] if size else place
-    while pointers[1][0] < free.size and free[pointers[1][0]] <= place:
-        pointers[1][0] += 1
-    at = _ungrouped(pointers[1][0], free.size, free, group, jumps[1])
+    at = _ungrouped(_behind(free, 0, free.size, place), free.size, free, group, jumps[1])
     while size < enough and at < free.size:
         if free[at] > last:
             after[size] = free[at]
@@ -140,9 +160,8 @@ def _step_over(
         if size >= enough:
             break
         end = held_start[item + 1]
-        while pointers[0][item] < end and held[pointers[0][item]] <= place:
-            pointers[0][item] += 1
-        at, tries = _ungrouped(pointers[0][item], end, held, group, jumps[0]), 0
+        first = _behind(held, held_start[item], end, place)
+        at, tries = _ungrouped(first, end, held, group, jumps[0]), 0
         while used[item] != stamp and at < end and tries < _TRIES:
             tries += 1
             if not conflicts(held[at], start, codes, used, stamp):
@@ -151,6 +170,18 @@ def _step_over(
                 size += 1
             at = _ungrouped(at + 1, end, held, group, jumps[0])
     return size
+
+
+@compiled
+def _behind(places, low, high, place):
+    """Find the first entry, of those from low to high, whose place lies behind a place."""
+    while low < high:
+        middle = (low + high) // 2
+        if places[middle] <= place:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @compiled
@@ -164,6 +195,19 @@ def _ungrouped(at, end, places, group, jump):
         jump[first] = at
         first = step
     return at
+
+
+@compiled
+def _most_alike(before, after, order, indptr, items, wanted, chosen):
+    """Fill all but the first place of a group with those most alike to the first."""
+    basket = order[chosen[0]]
+    for entry in range(indptr[basket], indptr[basket + 1]):
+        wanted[items[entry]] = True
+    like_before = _likeness(before, order, indptr, items, wanted)
+    like_after = _likeness(after, order, indptr, items, wanted)
+    for entry in range(indptr[basket], indptr[basket + 1]):
+        wanted[items[entry]] = False
+    _choose(before, like_before, after, like_after, indptr[basket + 1] - indptr[basket], chosen)
 
 
 @compiled

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.arrays import CodeArray
 from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets import Baskets
-from discreet.core.params import IntIn, OneOf, require
+from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.core.rng import RandomState, generator
 from discreet.guarantees import PrivacyDegree
 from discreet.publish.sensitive_items import Parted, parted, publish_groups
@@ -19,11 +19,15 @@ from discreet.publish.sensitive_items import Parted, parted, publish_groups
 class Cahd:
     """Publish ordinary items exactly, and sensitive items as counts in groups of baskets that are alike.
 
-    Baskets are ordered so that like ones lie together. Each sensitive basket in turn is put with the p − 1 of its
-    neighbours that share most ordinary items with it, no sensitive item occurring twice in the group; what is left at
-    the end is one group more. A group is formed only where the rest can still keep the degree, so all groups have it.
-    The degree is about what groups and counts tell. Who makes the order again, which the published items allow, may
-    guess better than 1/p which basket a group was made for; `Anatomy` draws its groups at random.
+    Baskets are ordered so that like ones lie together. Each sensitive basket in turn is put with p − 1 of its
+    neighbours, no sensitive item occurring twice in the group; what is left at the end is one group more. A group is
+    formed only where the rest can still keep the degree, so all groups have it.
+
+    Anybody can make the order again from the published items. In the paper a basket is put with those around it that
+    share most items with it, and whoever sees the group can guess, far better than by 1/p, for which basket it was
+    made: the one in the middle. Veiled, sensitive baskets come in a random order, and each takes its nearest
+    neighbours, a random number of them from before it and the others from behind it, so that it may stand anywhere
+    among them.
 
     Parameters
     ----------
@@ -32,11 +36,13 @@ class Cahd:
     sensitive
         The names of the sensitive items.
     alpha
-        How far to look for neighbours: α·p baskets on each side.
+        How far to look for neighbours: α·p baskets on each side that can be taken.
     order
         ``"rcm"``, Reverse Cuthill–McKee as in the paper, or ``"lexicographic"``, the most common item first.
+    veiled
+        Whether to hide from one who knows the method which basket a group was made for. False is as in the paper.
     random_state
-        Seeds the numbers of the groups and the order of the baskets, which is all that is random.
+        Seeds the numbers of the groups and the order of the baskets, and what is drawn for the veil.
 
     Examples
     --------
@@ -46,7 +52,7 @@ class Cahd:
     >>> customers = Baskets.from_lists([
     ...     ["wine", "meat", "viagra"], ["wine", "meat"], ["cream", "strawberries", "pregnancy test"],
     ...     ["meat", "strawberries"], ["wine", "meat", "cream"]])
-    >>> release = Cahd(2, sensitive=["viagra", "pregnancy test"]).release(customers)
+    >>> release = Cahd(2, sensitive=["viagra", "pregnancy test"], random_state=1).release(customers)
     >>> print(release.verdict)
     PrivacyDegree(p=2): kept (privacy degree 2, asked >= 2; verified)
     >>> release.count("viagra", with_items=["wine", "meat"]), release.count(None, with_items=["wine", "meat"])
@@ -68,12 +74,14 @@ class Cahd:
         sensitive: Sequence[Any],
         alpha: int = 3,
         order: Literal["rcm", "lexicographic"] = "rcm",
+        veiled: bool = True,
         random_state: RandomState = None,
     ) -> None:
         self.p = p
         self.sensitive = sensitive
         self.alpha = alpha
         self.order = order
+        self.veiled = veiled
         self.random_state = random_state
 
     @property
@@ -86,28 +94,36 @@ class Cahd:
         require(self, "p", self.p, IntIn(1))
         require(self, "alpha", self.alpha, IntIn(1))
         require(self, "order", self.order, OneOf(("rcm", "lexicographic")))
+        require(self, "veiled", self.veiled, InstanceOf((bool,), "a bool"))
         rng = generator(self.random_state, owner=self)
         parts = parted(self, baskets)
-        group, rolled_back = self.groups(parts)
+        group, rolled_back = self.groups(parts, rng)
         return publish_groups(
             self,
             parts,
             group,
             rng,
-            parameters={"p": int(self.p), "alpha": int(self.alpha), "order": self.order},
+            parameters={
+                "p": int(self.p),
+                "alpha": int(self.alpha),
+                "order": self.order,
+                "veiled": self.veiled,
+            },
             details={"rolled_back": rolled_back},
         )
 
-    def groups(self, parts: Parted) -> tuple[CodeArray, int]:
+    def groups(self, parts: Parted, rng: np.random.Generator) -> tuple[CodeArray, int]:
         """Give the group of each basket, and how many groups were rolled back."""
         from discreet.kernels.cahd_groups import cahd_groups
 
         if parts.held.items.size == 0:
             return np.zeros(len(parts.whole), np.int32), 0
-        alpha = min(int(self.alpha), -(-len(parts.whole) // int(self.p)))
-        return cahd_groups(self._ordered(parts.ordinary), *parts.arrays, p=int(self.p), alpha=alpha)
+        n, p = len(parts.whole), int(self.p)
+        visits, turns = (rng.permutation(n), rng.integers(0, p, n)) if self.veiled else (None, None)
+        order, alpha = self.ordered(parts.ordinary), min(int(self.alpha), -(-n // p))
+        return cahd_groups(order, *parts.arrays, p=p, alpha=alpha, visits=visits, turns=turns)
 
-    def _ordered(self, ordinary: Baskets) -> CodeArray:
+    def ordered(self, ordinary: Baskets) -> CodeArray:
         """Lay like baskets together."""
         from discreet.kernels.band import band_order
         from discreet.kernels.lexicographic import lexicographic_order
