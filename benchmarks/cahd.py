@@ -74,7 +74,7 @@ def streamed(source: str) -> dict[str, Any]:
     def made() -> Any:
         baskets = _read(source)
         publisher = Cahd(P, sensitive=_sensitive(baskets), alpha=ALPHA)
-        publisher.groups(parted(publisher, baskets))
+        publisher.groups(parted(publisher, baskets), np.random.default_rng(0))
         return baskets
 
     made()
