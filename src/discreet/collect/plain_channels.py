@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.channels import Channel, Channels
-from discreet.collect.noise import NOISES
+from discreet.collect.noise import NOISES, noise_from_dict
 from discreet.collect.randomised_response import RandomisedResponse
 from discreet.collect.unary_response import UnaryResponse
 from discreet.core.errors import InputError, ParameterError
@@ -32,8 +32,7 @@ def channel_from_dict(plain: Mapping[str, Any], *, shown: str = "channel") -> Ch
     if "noise" in keys and "spread" in keys and keys <= _NUMBERS:
         if plain["noise"] not in list(NOISES):
             raise ParameterError(f"The noise of '{shown}' must be one of {', '.join(NOISES)}.")
-        noise = NOISES[plain["noise"]](plain["spread"])  # type: ignore[call-arg]
-        return AdditiveNoise(noise, low=plain.get("low"), high=plain.get("high"))
+        return AdditiveNoise(noise_from_dict(dict(plain)), low=plain.get("low"), high=plain.get("high"))
     by_matrix = {"categories", "matrix"} <= keys <= _MATRIX
     if not by_matrix and not {"categories", "p", "q"} <= keys <= _BITS:
         raise InputError(

@@ -119,15 +119,23 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def _nearest(self, given: Sketches, k: int) -> tuple[FloatArray, IntArray, FloatArray]:
         """Find the k nearest, or all there are if they are fewer, and the mean score of every sketch given."""
+        means = self._means(given)
+        scores, places = nearest_of(
+            given, self.sketches_, k, _KINDS[self.metric], shrink=float(self.shrink), centres=means
+        )
+        return scores, places, means
+
+    def _means(self, given: Sketches) -> FloatArray:
+        """Give the mean score of every sketch over some of those learnt from; 0 where nothing asks for it."""
         from discreet.kernels.sketch_distances import mean_scores
 
-        held, kind = self.sketches_, _KINDS[self.metric]
+        held = self.sketches_
         given.require_family(held.family)
+        if self.shrink == 0 and self.weights == "uniform":
+            return np.zeros(len(given))
         step = -(-len(held) // _MOST_MEANT)
         some = held.take(np.arange(0, len(held), step)) if step > 1 else held
-        means = mean_scores(given.values, given.indptr, some.values, some.indptr, kind)
-        scores, places = nearest_of(given, held, k, kind, shrink=float(self.shrink), centres=means)
-        return scores, places, means
+        return mean_scores(given.values, given.indptr, some.values, some.indptr, _KINDS[self.metric])
 
     def _votes(self, scores: FloatArray, means: FloatArray) -> FloatArray:
         """Give the weight of every neighbour; where none is nearer than the mean, all vote alike."""
