@@ -17,6 +17,7 @@ from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.errors import InputError
 from discreet.core.item_bits import ItemBits
 from discreet.core.item_names import codes_among, whole_or_text
+from discreet.kernels.ragged import entries_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -145,9 +146,7 @@ class Baskets:
 
     def take(self, baskets: IntArray) -> Baskets:
         """Keep some baskets, in the order given."""
-        lengths = self.lengths[baskets]
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        place = np.arange(indptr[-1]) - np.repeat(indptr[:-1] - self.indptr[:-1][baskets], lengths)
+        indptr, place = entries_of(self.indptr, baskets)
         return Baskets(indptr, self.items[place], self.names)
 
     def keep(self, wanted: BoolArray) -> Baskets:

@@ -17,6 +17,7 @@ from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError
 from discreet.core.late import late
 from discreet.core.params import IntIn, require
+from discreet.kernels.ragged import entries_of
 
 
 class Signs(Protocol):
@@ -206,9 +207,7 @@ class Sketches:
             raise InputError(
                 f"'records' must be numbers in [0, {len(self) - 1}], or a truth value for each of {len(self)} sketches."
             ) from None
-        lengths = self.lengths[chosen]
-        bounds = _bounds(lengths)
-        place = np.arange(bounds[-1]) - np.repeat(bounds[:-1] - self.indptr[:-1][chosen], lengths)
+        bounds, place = entries_of(self.indptr, chosen)
         return Sketches(self.values[place], bounds, self.family)
 
     def shortened(self, lengths: ArrayLike) -> Sketches:
@@ -219,8 +218,7 @@ class Sketches:
                 f"'lengths' must be one whole number, or one for each of the {len(self)} sketches."
             )
         wanted = np.minimum(self.lengths, np.maximum(asked, 0))
-        bounds = _bounds(wanted)
-        place = np.arange(bounds[-1]) - np.repeat(bounds[:-1] - self.indptr[:-1], wanted)
+        bounds, place = entries_of(self.indptr, np.arange(len(self)), wanted)
         return Sketches(self.values[place], bounds, self.family)
 
     @staticmethod

@@ -12,6 +12,7 @@ import numpy as np
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets import Baskets
 from discreet.core.errors import InputError, ParameterError
+from discreet.kernels.ragged import entries_of
 
 SMALLEST, LARGEST = 2.0**-500, 2.0**500
 """The sizes that the largest value of a record may have, so that squares neither vanish nor overflow."""
@@ -102,9 +103,7 @@ class SparseRows:
 
     def take(self, records: IntArray) -> SparseRows:
         """Keep some records, in the order given; all names stay."""
-        lengths = self.lengths[records]
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        place = np.arange(indptr[-1]) - np.repeat(indptr[:-1] - self.indptr[:-1][records], lengths)
+        indptr, place = entries_of(self.indptr, records)
         return SparseRows(
             indptr, self.items[place], None if self.weights is None else self.weights[place], self.names
         )

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets import Baskets
 from discreet.experiments.data_sets import click_stream
@@ -141,9 +140,8 @@ def seconds(sample: Sample, p: int, m: int) -> dict[str, float]:
 
     perm = publisher(PERM, p, sensitive_of(sample.baskets, m, 1), 1)
     parts = parted(perm, sample.baskets)
-    ordinary = _arrays(parts.ordinary)
     return {
-        "band order": _least(lambda: band_order(*ordinary)),
+        "band order": _least(lambda: band_order(*parts.arrays[0])),
         CAHD: _grouping(parts, p=p, alpha=3),
         PERM: _least(lambda: perm.groups(parts)),
     }
@@ -159,13 +157,8 @@ def _grouping(parts: Parted, *, p: int, alpha: int) -> float:
     from discreet.kernels.band import band_order
     from discreet.kernels.cahd_groups import cahd_groups
 
-    ordinary, held = _arrays(parts.ordinary), _arrays(parts.held)
-    order = band_order(*ordinary)
-    return _least(lambda: cahd_groups(order, ordinary, held, p=p, alpha=alpha))
-
-
-def _arrays(baskets: Baskets) -> tuple[IntArray, CodeArray, int]:
-    return baskets.indptr, baskets.items, baskets.n_items
+    order = band_order(*parts.arrays[0])
+    return _least(lambda: cahd_groups(order, *parts.arrays, p=p, alpha=alpha))
 
 
 def _least(work: Callable[[], object]) -> float:

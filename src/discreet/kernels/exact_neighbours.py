@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
 from discreet.kernels.indexed_neighbours import nearest_rows, squared_lengths
+from discreet.kernels.ragged import entries_of
 from discreet.kernels.row_partitions import like_rows
 from discreet.kernels.sliced_neighbours import bytes_of_blocks, nearest_sets
 
@@ -42,9 +43,7 @@ class Compressed(NamedTuple):
 
     def take(self, rows: NDArray[np.int64]) -> Compressed:
         """Keep some rows, in the order given."""
-        lengths = np.diff(self.indptr)[rows]
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        place = np.arange(indptr[-1]) - np.repeat(indptr[:-1] - self.indptr[:-1][rows], lengths)
+        indptr, place = entries_of(self.indptr, rows)
         values = None if self.values is None else self.values[place]
         return Compressed(indptr, self.items[place], values, self.n_items)
 
