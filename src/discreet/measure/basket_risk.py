@@ -132,7 +132,7 @@ def reidentification(
     eligible = np.flatnonzero(baskets.lengths >= r)
     if eligible.size == 0:
         raise InputError(f"No basket holds {r} or more items, so nobody can know so many.")
-    n_sets = sum(math.comb(int(n), r) for n in baskets.lengths[eligible])
+    n_sets = sum(int(many) * math.comb(n, r) for n, many in enumerate(np.bincount(baskets.lengths[eligible])))
     if method == "exact" or (method == "auto" and (r <= 2 or n_sets <= _AFFORDABLE)):
         return _exact(baskets, r, eligible)
     return _sampled(baskets, r, eligible, n_samples, confidence, rng)
