@@ -139,7 +139,7 @@ def test_a_file_that_is_cut_short_damaged_or_foreign_is_refused(tmp_path: Path) 
         Sketches.load(tmp_path / "absent.arrow")
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.int16])
+@pytest.mark.parametrize("kind", [np.float64, np.int16, np.int8])
 def test_no_flipped_byte_gives_other_sketches_or_ends_the_process(tmp_path: Path, kind: Any) -> None:
     path = tmp_path / "s.arrow"
     sketches = Sketches(np.array([1, -2, 3, 4], kind), np.array([0, 2, 2, 4]), "ab" * 16)
@@ -153,6 +153,22 @@ def test_no_flipped_byte_gives_other_sketches_or_ends_the_process(tmp_path: Path
             except InputError:
                 refused += 1
     assert refused > len(whole)
+
+
+def test_components_of_one_byte_are_compared_and_joined_as_any_others() -> None:
+    values, bounds = np.array([127, -127, 100, -100, 127]), np.array([0, 3, 5])
+    whole = Sketches(values.astype(np.float64), bounds, "key")
+    small, wide = (Sketches(values.astype(kind), bounds, "key") for kind in (np.int8, np.int16))
+    assert small.values.dtype == np.int8
+    assert small.equals(whole)
+    assert small.dot().tolist() == whole.dot().tolist()
+    assert small.squared_norm().tolist() == whole.squared_norm().tolist()
+    assert small.squared_distance(wide).tolist() == whole.squared_distance().tolist()
+    assert small.centroid().equals(whole.centroid())
+    for other in (wide, whole):
+        joined = Sketches.concat([small, other])
+        assert joined.values.dtype == other.values.dtype
+        assert joined.equals(Sketches.concat([whole, whole]))
 
 
 def test_a_column_of_another_kind_is_none_of_sketches(tmp_path: Path) -> None:

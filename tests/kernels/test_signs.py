@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles_sketches as oracles
-from discreet.kernels import signs as kernel
+from discreet.kernels import sign_sums as kernel
 from discreet.kernels.exact_sums import on_grid, spare_squares
-from discreet.kernels.signs import MOST_ONES, count_rows, expand, tabulate, weigh_rows
+from discreet.kernels.sign_sums import MOST_ONES, count_rows, weigh_rows
+from discreet.kernels.signs import expand, tabulate
 
 ELEMENTS = st.one_of(
     st.integers(0, oracles.PRIME - 1),
@@ -89,6 +91,48 @@ def test_sketches_are_signed_sums(given: tuple[np.ndarray, ...], block: int) -> 
         whole = signs[items[own], :width]
         assert weighed[bounds[row] : bounds[row + 1]].tolist() == (weights[own] @ whole).tolist()
         assert counted[bounds[row] : bounds[row + 1]].tolist() == whole.sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5, 126])
+def test_sums_that_run_over_spoil_no_other_row(parts: int) -> None:
+    """Rows of every length, cut between blocks of components and between threads, the last of which ends first."""
+    rng = np.random.default_rng(parts)
+    table = tabulate(
+        rng.integers(0, oracles.PRIME, 6).astype(np.uint64),
+        rng.integers(0, oracles.PRIME, (200, 4)).astype(np.uint64),
+    )
+    widths = np.concatenate([rng.integers(0, 201, 60), rng.integers(0, 4, 60), [200, 1, 0, 65, 64, 63]])
+    indptr = np.cumsum([0, *rng.integers(0, 9, widths.size)])
+    items = rng.integers(0, 6, indptr[-1]).astype(np.int32)
+    bounds = np.cumsum([0, *widths])
+    signs = expand(table, 0, 200).astype(np.int64)
+    expected = np.concatenate(
+        [
+            signs[items[indptr[row] : indptr[row + 1]], :width].sum(axis=0)
+            for row, width in enumerate(widths.tolist())
+        ]
+    )
+
+    def backwards(work: Callable[[int, int], None], size: int) -> None:
+        cuts = [size * part // parts for part in range(parts + 1)]
+        for start, stop in reversed(list(itertools.pairwise(cuts))):
+            work(start, stop)
+
+    for block in (64 * 6, 128 * 6, 1 << 30):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(kernel, "_TABLE_BYTES", block)
+            patch.setattr(kernel, "in_threads", backwards)
+            counted = count_rows(indptr, items, table, bounds)
+            weighed = weigh_rows(indptr, items, np.full(items.size, 0.5), table, bounds)
+        assert counted.tolist() == expected.tolist()
+        assert weighed.tolist() == (expected / 2).tolist()
+
+
+def test_a_row_that_gets_no_component_does_not_widen_the_others() -> None:
+    table = np.zeros((1, 1), np.uint64)
+    indptr, items = np.array([0, 2, 130]), np.zeros(130, np.int32)
+    assert count_rows(indptr, items, table, np.array([0, 3, 3])).dtype == np.int8
+    assert count_rows(indptr, items, table, np.array([0, 3, 4])).dtype == np.int16
 
 
 def test_long_rows_of_ones_do_not_overflow_a_byte() -> None:

@@ -87,7 +87,8 @@ class SketchFamily:
             The names of a matrix's columns; by default their numbers.
         """
         from discreet.kernels.exact_sums import on_grid
-        from discreet.kernels.signs import MOST_ONES, count_rows, tabulate, weigh_rows
+        from discreet.kernels.sign_sums import MOST_ONES, count_rows, weigh_rows
+        from discreet.kernels.signs import tabulate
 
         records = SparseRows.of(rows, names=names)
         bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._lengths(lengths, len(records)))])

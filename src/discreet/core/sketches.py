@@ -18,6 +18,7 @@ from discreet.core.errors import InputError
 from discreet.core.late import late
 from discreet.core.params import IntIn, require
 from discreet.kernels.ragged import entries_of
+from discreet.kernels.threads import in_threads
 
 
 class Signs(Protocol):
@@ -57,7 +58,7 @@ class Sketches:
     ----------
     values, indptr
         The components of all sketches, and where each begins and the last ends. Those of records of ones are whole
-        numbers of two bytes, all others floats; estimates are floats always.
+        numbers of one byte or two, all others floats; estimates are floats always.
     family
         The fingerprint of the key they were made with.
 
@@ -72,12 +73,12 @@ class Sketches:
     [[1.0, 0.0, 3.0]]
     """
 
-    values: FloatArray | NDArray[np.int16]
+    values: FloatArray | NDArray[np.int8] | NDArray[np.int16]
     indptr: IntArray
     family: str
 
     def __post_init__(self) -> None:
-        small = np.asarray(self.values).dtype == np.int16
+        small = np.asarray(self.values).dtype in (np.int8, np.int16)
         values = np.ascontiguousarray(self.values if small else _numbers(self.values))
         indptr = np.ascontiguousarray(_whole(self.indptr, "The bounds of the sketches"))
         object.__setattr__(self, "values", values)
@@ -85,7 +86,7 @@ class Sketches:
         whole = values.ndim == indptr.ndim == 1 and indptr.size > 0 and indptr[0] == 0
         if not whole or indptr[-1] != values.size or (np.diff(indptr) < 0).any():
             raise InputError("The bounds of the sketches do not fit their components.")
-        if not small and not np.isfinite(values).all():
+        if not small and not all(in_threads(lambda a, b: bool(np.isfinite(values[a:b]).all()), values.size)):
             raise InputError("Some components of the sketches are NaN or infinite.")
 
     @classmethod

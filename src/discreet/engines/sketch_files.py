@@ -131,7 +131,7 @@ def _sketches(table: pa.Table, told: dict[bytes, bytes], source: Path) -> Sketch
 
 
 def _is_ragged(kind: pa.DataType) -> bool:
-    return pa.types.is_large_list(kind) and kind.value_type in (pa.float64(), pa.int16())
+    return pa.types.is_large_list(kind) and kind.value_type in (pa.float64(), pa.int16(), pa.int8())
 
 
 def _checksum(sketches: Sketches) -> int:

@@ -18,7 +18,7 @@ KINDS = {"dot": 0, "squared distance": 1, "cosine": 2}
 _BLOCK = 256
 
 Values = NDArray[np.float64]
-Components = NDArray[np.float64] | NDArray[np.int16]
+Components = NDArray[np.float64] | NDArray[np.int8] | NDArray[np.int16]
 Numbers = NDArray[np.int64]
 
 
