@@ -11,14 +11,11 @@ from discreet.collect.chance import Chance
 from discreet.collect.given_frames import frame_of, released, require_hidden
 from discreet.collect.noise import GRID_BITS, MOST_STEPS
 from discreet.core.arrays import FloatArray
+from discreet.core.covariance import LEAST, least_variance, symmetric_matrix
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.finite import array_of, finite
 from discreet.core.params import FloatIn, require
 from discreet.core.rng import RandomState
-
-_SYMMETRIC = 1e-9
-_LEAST = 1e-9
-"""The least eigenvalue of the noise's correlations; with less, noise hides nothing in some direction."""
 
 
 class CorrelatedNoise:
@@ -49,7 +46,7 @@ class CorrelatedNoise:
 
     def __init__(self, covariance: Any) -> None:
         self.covariance = _covariance(covariance)
-        if not _is_everywhere(self.covariance):
+        if not least_variance(self.covariance) > LEAST:
             raise ParameterError(
                 "The 'covariance' parameter of CorrelatedNoise must be positive definite: in some direction there "
                 "would be no noise."
@@ -123,22 +120,9 @@ class CorrelatedNoise:
 
 
 def _covariance(given: Any) -> FloatArray:
-    try:
-        matrix = np.array(given, np.float64)
-    except (TypeError, ValueError):
-        matrix = np.empty(0)
-    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] > 0 and bool(np.isfinite(matrix).all())
-    if not square or np.abs(matrix - matrix.T).max() > _SYMMETRIC * np.abs(matrix).max():
+    matrix = symmetric_matrix(given)
+    if matrix is None:
         raise ParameterError(
             "The 'covariance' parameter of CorrelatedNoise must be a symmetric matrix of numbers."
         )
-    return np.asarray((matrix + matrix.T) / 2)
-
-
-def _is_everywhere(covariance: FloatArray) -> bool:
-    """Tell whether there is noise in every direction."""
-    variances = np.diag(covariance)
-    if not (variances > 0).all():
-        return False
-    spreads = np.sqrt(variances)
-    return bool(np.linalg.eigvalsh(covariance / spreads / spreads[:, None])[0] > _LEAST)
+    return matrix

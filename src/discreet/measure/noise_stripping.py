@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.covariance import LEAST, least_variance, symmetric_matrix
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.finite import array_of, finite
 
@@ -100,10 +101,10 @@ def covariance_of(noise: Any, width: int) -> FloatArray:
         given = np.asarray(noise, np.float64)
     except (TypeError, ValueError):
         given = np.empty((0, 0, 0))
-    matrix = np.diag(np.broadcast_to(given, width)) if given.shape in ((), (width,)) else given
-    right = matrix.shape == (width, width) and bool(np.isfinite(matrix).all())
-    if not right or not np.allclose(matrix, matrix.T) or np.linalg.eigvalsh(matrix)[0] <= 0:
+    whole = np.diag(np.broadcast_to(given, width)) if given.shape in ((), (width,)) else given
+    matrix = symmetric_matrix(whole)
+    if matrix is None or matrix.shape != (width, width) or not least_variance(matrix) > LEAST:
         raise ParameterError(
             f"The 'noise' parameter must be a variance, {width} of them, or a positive definite matrix of covariances."
         )
-    return np.asarray(matrix)
+    return matrix

@@ -12,6 +12,7 @@ from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.correlated_noise import CorrelatedNoise
 from discreet.collect.noise import Noise
 from discreet.core.arrays import FloatArray
+from discreet.core.covariance import LEAST, least_variance, symmetric_matrix
 from discreet.core.errors import InfeasibleError, InputError, ParameterError
 from discreet.core.finite import array_of, finite
 
@@ -174,13 +175,12 @@ def noise_covariance(noise: Any, width: int) -> FloatArray:
 
 def _matrix(noise: np.ndarray[Any, Any], width: int) -> FloatArray:
     """Read a covariance matrix; a direction without noise is allowed, one with less than none is not."""
-    right = noise.shape == (width, width) and noise.dtype.kind in "iuf" and bool(np.isfinite(noise).all())
-    if not right or not np.allclose(noise, noise.T):
+    matrix = symmetric_matrix(noise)
+    if matrix is None or matrix.shape != (width, width):
         raise ParameterError(
             f"The 'noise' parameter must be a symmetric matrix of {width} × {width} numbers."
         )
-    matrix = np.asarray(noise, np.float64)
-    if np.linalg.eigvalsh(matrix)[0] < -_LEAST * np.abs(matrix).max():
+    if least_variance(matrix) < -LEAST:
         raise ParameterError("The 'noise' parameter must be a covariance matrix: in no direction below 0.")
     return matrix
 
