@@ -16,7 +16,8 @@ from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 
 _CHUNK = 1 << 20
 _MOST_BINS = 4_000_000
-_FARTHEST = 2**53
+FARTHEST = 2**53
+"""The farthest bin from zero, and the most that is counted: whole numbers up to it are told apart as floats."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -39,7 +40,7 @@ class Histogram:
 
     def __post_init__(self) -> None:
         require(self, "width", self.width, FloatIn(0, closed="neither"))
-        require(self, "first", self.first, IntIn(-_FARTHEST, _FARTHEST))
+        require(self, "first", self.first, IntIn(-FARTHEST, FARTHEST))
         counts = whole_counts(self.counts)
         if counts.ndim != 1:
             raise InputError("A histogram needs one count for each of its bins.")
@@ -53,7 +54,7 @@ class Histogram:
         whole: Histogram | None = None
         for part in _parts(values):
             ends = [float(part.min()) / width, float(part.max()) / width]
-            if ends[1] - ends[0] >= _MOST_BINS or not max(map(abs, ends)) < _FARTHEST:
+            if ends[1] - ends[0] >= _MOST_BINS or not max(map(abs, ends)) < FARTHEST:
                 raise InputError(
                     f"The values spread over more than {_MOST_BINS:,} bins; give wider bins or look for outliers."
                 )
@@ -126,7 +127,7 @@ def whole_counts(given: Any) -> IntArray:
         counts = np.empty(0)
     if not counts.size or counts.dtype.kind not in "iu" or bool((counts < 0).any()):
         raise InputError("A histogram needs a whole number of values, 0 or more, for each of its bins.")
-    if counts.sum(dtype=np.float64) >= _FARTHEST:
+    if counts.sum(dtype=np.float64) >= FARTHEST:
         raise InputError("A histogram holds too many values to be counted.")
     return counts.astype(np.int64, copy=False)
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet.collect.histogram import whole_counts
+from discreet.collect.histogram import FARTHEST, whole_counts
 from discreet.core.arrays import IntArray
 from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 
 MOST_CELLS = 1 << 24
 _CHUNK = 1 << 20
-_FARTHEST = 2**53
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -36,7 +35,7 @@ class JointHistogram:
             raise InputError("A joint histogram needs a name, a width and a first place for each axis.")
         for width, first in zip(self.widths, self.first, strict=True):
             require(self, "widths", width, FloatIn(0, closed="neither"))
-            require(self, "first", first, IntIn(-_FARTHEST, _FARTHEST))
+            require(self, "first", first, IntIn(-FARTHEST, FARTHEST))
         object.__setattr__(self, "counts", counts)
 
     @classmethod

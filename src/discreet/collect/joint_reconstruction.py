@@ -11,6 +11,7 @@ import numpy as np
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.climbing import TOLERANCES, Rule, Stop, climb
 from discreet.collect.given_frames import frame_of
+from discreet.collect.histogram import FARTHEST
 from discreet.collect.joint_density import Axis, JointDensity
 from discreet.collect.joint_histogram import JointHistogram
 from discreet.collect.likelihood import likelihood, reached
@@ -25,7 +26,6 @@ from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 _MOST_INTERVALS = 200
 _BINS_PER_INTERVAL = {1: 10, 2: 4, 3: 2}
 _BINS_PER_SPREAD = {1: 20, 2: 8, 3: 5}
-_FARTHEST = 2.0**53
 
 
 class JointReconstruction:
@@ -195,7 +195,7 @@ def _placed(values: Any, width: float, name: str) -> IntArray:
     if given.ndim != 1 or given.dtype.kind not in "iuf":
         raise InputError(f"The noisy values of '{name}' must be numbers.")
     numbers = finite(given, f"noisy values of '{name}'", then="drop the rows first")
-    if numbers.size and float(np.abs(numbers).max()) / width >= _FARTHEST:
+    if numbers.size and float(np.abs(numbers).max()) / width >= FARTHEST:
         raise InputError(f"The noisy values of '{name}' lie too far out; look for outliers.")
     return np.floor(numbers / width).astype(np.int64)
 

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.channels import Channels
 from discreet.collect.climbing import Rule, climb
+from discreet.collect.histogram import FARTHEST
 from discreet.collect.likelihood import likelihood, reached
 from discreet.collect.plain_channels import channel_from_dict
 from discreet.collect.randomised_response import RandomisedResponse
@@ -29,7 +30,6 @@ rightly on a few draws of Agrawal's people."""
 _BINS_PER_SPREAD = 10
 _BINS_PER_INTERVAL = 4
 _MOST_BINS = 20_000
-_FARTHEST = 2**53
 _CHANNEL = InstanceOf(
     (AdditiveNoise, RandomisedResponse, type(None)),
     "AdditiveNoise, RandomisedResponse or None for each column",
@@ -120,7 +120,7 @@ class NoisyColumn:
             edges, (width, first, n_bins) = np.array(plain["edges"], np.float64), plain["bins"]
             require(cls.__name__, "edges", edges, Edges())
             require(cls.__name__, "width", width, FloatIn(1e-200, 1e200))
-            require(cls.__name__, "first", first, IntIn(-_FARTHEST, _FARTHEST))
+            require(cls.__name__, "first", first, IntIn(-FARTHEST, FARTHEST))
             require(cls.__name__, "n_bins", n_bins, IntIn(1, _MOST_BINS + 2))
             chances = likelihood(channel.noise, _bins(width, first, n_bins), edges)
             return cls(name, edges, (), channel, chances, width, first)
