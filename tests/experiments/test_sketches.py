@@ -6,6 +6,7 @@ import dataclasses
 import json
 import lzma
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from discreet.experiments import EXPERIMENTS, perform, sketches
 from discreet.experiments.sketches_data import MESSAGES, texts, two_instances
-from discreet.experiments.sketches_runs import _nearness, classified, clustered
+from discreet.experiments.sketches_runs import Runs, _nearness, classified, clustered
 
 SMALL = dataclasses.replace(
     sketches._SIZES[True],
@@ -81,6 +82,36 @@ def test_long_sketches_are_mined_nearly_as_well_as_the_original() -> None:
     assert near.ratio > 0.9
     assert far.ratio < near.ratio
     assert near.chance < np.mean(near.found) <= np.mean(near.original) * 1.05
+
+
+def curve(levels: Sequence[float], ratios: Sequence[float], *, chance: float = 0.05) -> list[Runs]:
+    """Give runs with these ratios to an original of 1."""
+    return [
+        Runs("δ", level, chance, found=[ratio], original=[1.0])
+        for level, ratio in zip(levels, ratios, strict=True)
+    ]
+
+
+def test_a_curve_is_level_by_what_a_unit_of_delta_costs() -> None:
+    levels = (0.5, 1, 5, 10)
+    verdicts = [
+        sketches._slower("set", "figure 6", curve(levels, ratios))[-1]
+        for ratios in ((0.9, 0.8, 0.6, 0.5), (0.9, 0.8, 0.6, 0.4), (0.9, 0.8, 0.07, 0.06))
+    ]
+    assert verdicts == ["yes", "no", "at chance"]
+    told = str(sketches._slower("set", "figure 6", curve(levels, (0.9, 0.8, 0.6, 0.5)))[2])
+    assert "0.200 at first, 0.020 at the end" in told
+
+
+def test_a_curve_is_level_by_its_last_step() -> None:
+    levels = (2, 5, 10)
+    verdicts = [
+        sketches._level("set", "figure 3", curve(levels, ratios))[-1]
+        for ratios in ((0.9, 0.85, 0.83), (0.9, 0.85, 0.75), (0.2, 0.08, 0.06))
+    ]
+    assert verdicts == ["yes", "no", "at chance"]
+    assert sketches._fall("set", "figure 3", curve(levels, (0.95, 0.92, 0.91)))[-1] == "yes"
+    assert sketches._fall("set", "figure 3", curve(levels, (0.95, 0.92, 0.89)))[-1] == "no"
 
 
 @pytest.mark.parametrize("present", [True, False])

@@ -22,7 +22,7 @@ def by_level(title: str, runs: Mapping[str, Sequence[Runs]], *, across: str, up:
     points = [
         {
             "promise": promise,
-            "level": f"{run.level:g}",
+            "level": run.level,
             "suppressed": round(float(np.mean(run.suppressed)), 4),
             **ranged(run.found, 4),
         }
@@ -30,15 +30,14 @@ def by_level(title: str, runs: Mapping[str, Sequence[Runs]], *, across: str, up:
         for run in some
     ]
     every = [run for some in runs.values() for run in some]
-    order = list(dict.fromkeys(point["level"] for point in points))
     colours = dict(zip(runs, _COLOURS, strict=False))
     base = standing(points).encode(
-        x=alt.X("level:O", title=across, sort=order, axis=alt.Axis(labelAngle=0)),
+        x=at_points(points, "level", across, scale={"zero": True}, format=".3~g", labelOverlap="greedy"),
         color=coloured("promise", colours, symbolOpacity=1) if len(runs) > 1 else alt.value(TEAL),
     )
     y = {"title": up, "scale": alt.Scale(zero=True)}
     line = dotted(base).encode(
-        y=alt.Y("mean:Q", **y), tooltip=["promise:N", "level:O", "mean:Q", "low:Q", "high:Q", "suppressed:Q"]
+        y=alt.Y("mean:Q", **y), tooltip=["promise:N", "level:Q", "mean:Q", "low:Q", "high:Q", "suppressed:Q"]
     )
     best = float(np.mean([one for run in every for one in run.original]))
     rules = [
