@@ -14,7 +14,7 @@ from discreet.measure.noise_stripping import covariance_of
 from discreet.mine.corrected_statistics import noise_covariance
 
 LIKE = np.array([[2.0, 1.0], [1.0, 3.0]])
-UNITS = [1e-12, 1e-3, 1.0, 1e12]
+UNITS = [1e-12, 1e-3, 1.0, 1e12, 1e307]
 
 
 @pytest.mark.parametrize("unit", UNITS)

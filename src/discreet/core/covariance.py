@@ -27,9 +27,12 @@ def symmetric_matrix(given: Any) -> FloatArray | None:
         return None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
         return None
-    if not np.isfinite(matrix).all() or np.abs(matrix - matrix.T).max() > _SYMMETRIC * np.abs(matrix).max():
+    if not np.isfinite(matrix).all():
         return None
-    return np.asarray((matrix + matrix.T) / 2)
+    half = matrix / 2
+    if np.abs(half - half.T).max() > _SYMMETRIC * np.abs(half).max():
+        return None
+    return np.asarray(half + half.T)
 
 
 def least_variance(covariance: FloatArray) -> float:

@@ -160,6 +160,10 @@ def _by_delta(page: Page, sample: Sample, sizes: _Sizes, seeds: Sequence[int]) -
     runs = clustered(sample, "δ", sizes.deltas, seeds)
     title = f"Figure 10: clustering by δ, {sample.title}"
     _shown(page, "figure-10", title, {"δ": runs}, "δ, the least variance", "mean cosine to the centroid")
+    beyond = [run.ratio for run in runs if run.level >= 1]
+    words = f"from δ = 1 on between {min(beyond):.3f} and {max(beyond):.3f} of the original"
+    kept = "yes" if max(beyond) - min(beyond) <= _LEVEL_STEP else "no"
+    rows.append([sample.title, "figure 10: level from δ = 1 on", words, kept])
     return [*rows, _slower(sample.title, "figure 10", runs)]
 
 
