@@ -157,6 +157,18 @@ def test_lengths_of_each_record() -> None:
     assert not family.sketch([{}, {"a": 0}]).values.any()
 
 
+def test_the_kind_of_components_follows_from_what_is_published_alone() -> None:
+    """A record of very many items that gets no component leaves no trace in those of others."""
+    family = SketchFamily("key", components=5)
+    for n, kind in ((127, np.int8), (128, np.int16), (2**15 - 1, np.int16), (2**15, np.float64)):
+        rows = sparse.csr_array(np.vstack([np.ones(n), np.arange(n) < 3]))
+        both = family.sketch(rows)
+        assert both.values.dtype == kind
+        alone = family.sketch(rows, lengths=np.array([0, 5]))
+        assert alone.values.dtype == np.int8
+        assert alone.take([1]).equals(both.take([1]))
+
+
 @pytest.mark.parametrize(
     ("x", "y"),
     [

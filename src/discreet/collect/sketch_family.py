@@ -96,7 +96,8 @@ class SketchFamily:
         if np.unique(points).size < points.size:
             raise InputError("Several items have the same name.")
         table = tabulate(points, self._coefficients[: int(np.diff(bounds).max(initial=0))])
-        if records.weights is None and records.lengths.max(initial=0) <= MOST_ONES:
+        longest = records.lengths[np.diff(bounds) > 0].max(initial=0)
+        if records.weights is None and longest <= MOST_ONES:
             ones = count_rows(records.indptr, records.items, table, bounds)
             return Sketches(ones, bounds, self.fingerprint)
         weights = np.ones(records.items.size) if records.weights is None else records.weights
