@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles_itemsets as oracles
-from discreet.core.errors import ParameterError
-from discreet.mine import Itemsets, MaskedItemsets
+from discreet.core.errors import InfeasibleError, ParameterError
+from discreet.mine import Itemsets, MaskedItemsets, level_wise
 from discreet.mine.masked_support import Channel
 
 CHANNELS = [(0.6, 0.96), (0.5, 0.97), (0.3, 0.99), (0.9, 0.9), (0.2, 0.3), (1.0, 0.8), (0.7, 1.0)]
@@ -120,6 +120,23 @@ def test_the_estimate_is_unbiased_and_its_error_is_what_is_said() -> None:
     assert (np.abs(np.mean(estimates, axis=0) - truth) <= 5 * spread / np.sqrt(runs)).all()
     said = np.sqrt(np.mean(np.square(errors), axis=0))
     assert said == pytest.approx(spread, rel=0.15)
+
+
+@pytest.mark.parametrize(("most", "length"), [(14, 2), (15, 3), (19, 3), (20, None)])
+def test_more_sets_than_can_be_held_are_refused(
+    monkeypatch: pytest.MonkeyPatch, most: int, length: int | None
+) -> None:
+    """Six items that all may be frequent make 15 pairs and 20 triples, and 15 sets of four again."""
+    monkeypatch.setattr(level_wise, "_MOST_SETS", most)
+    method = MaskedItemsets(channel(0.51, 0.5), 1, margin=EVERYTHING)
+    baskets = oracles.baskets_of([[0, 1, 2], [3, 4, 5]], 6)
+    if length is None:
+        assert len(method.mine(baskets)) == 2**6 - 1
+        return
+    with pytest.raises(InfeasibleError, match=f"More than {most} sets of {length} items .* 'max_length'"):
+        method.mine(baskets)
+    method.max_length = length - 1
+    assert method.mine(baskets).lengths.max() == length - 1
 
 
 def test_a_margin_keeps_what_may_be_frequent() -> None:

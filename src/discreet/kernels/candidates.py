@@ -14,11 +14,11 @@ _FEW = 1 << 14
 """The sets that one thread joins as fast as several."""
 
 
-def join(sets: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def join(sets: NDArray[np.int32], *, most: int = 2**62) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Join sets of the same size, rows in lexicographic order, to candidates with one item more.
 
     Gives the candidates in lexicographic order, and for each the rows of its subsets: column d is the row of the set
-    without item d.
+    without item d. Where there are more than ``most``, some are left out, but more than that many are given.
 
     >>> join(np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3]], np.int32))
     (array([[0, 1, 2], [0, 1, 3]], dtype=int32), array([[3, 1, 0], [4, 2, 0]], dtype=int32))
@@ -27,7 +27,7 @@ def join(sets: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]
     indptr, items = _heads(sets, bounds)
     table = table_of(indptr, items)
     parts = in_threads(
-        lambda start, stop: _join(sets, bounds, indptr, items, table, start, stop),
+        lambda start, stop: _join(sets, bounds, indptr, items, table, most, start, stop),
         bounds.size - 1,
         threads=1 if len(sets) < _FEW else None,
     )
@@ -47,7 +47,7 @@ def _heads(sets, bounds):
 
 
 @compiled
-def _join(sets, bounds, indptr, items, table, start, stop):
+def _join(sets, bounds, indptr, items, table, most, start, stop):
     """Join the classes of a range: the last items of a candidate's subsets lie in sorted lists, which are merged."""
     width = sets.shape[1]
     joined = np.empty((1024, width + 1), np.int32)
@@ -57,6 +57,8 @@ def _join(sets, bounds, indptr, items, table, start, stop):
     end = np.empty(width, np.int64)
     for number in range(start, stop):
         for row in range(bounds[number], bounds[number + 1] - 1):
+            if size > most:
+                break
             if not _open(bounds, indptr, items, table, sets[row], at, end):
                 continue
             for other in range(row + 1, bounds[number + 1]):

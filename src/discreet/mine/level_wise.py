@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.baskets import Baskets
+from discreet.core.errors import InfeasibleError
 from discreet.core.item_bits import ItemBits
 
 _STRIP = 1 << 22
 """The pair counters held at once by each thread."""
+_MOST_SETS = 1 << 24
+"""The most sets of one length that are held."""
 
 Known = TypeVar("Known")
 
@@ -112,6 +115,7 @@ def _pairs(blocks: NDArray[np.uint64], below: Level[Known], judge: Judge[Known])
         in_both = counts[first, second].astype(np.int64)
         rows, known = judge.judge(in_both, pairs, below.known)
         parts.append(Level(pairs[rows], in_both[rows], known))
+        _require_room(sum(len(part.sets) for part in parts), 2)
     return Level(
         np.concatenate([part.sets for part in parts]),
         np.concatenate([part.counts for part in parts]),
@@ -123,7 +127,16 @@ def _longer(blocks: NDArray[np.uint64], below: Level[Known], judge: Judge[Known]
     from discreet.kernels.candidates import join
     from discreet.kernels.itemsets import set_counts
 
-    candidates, subsets = join(below.sets)
+    candidates, subsets = join(below.sets, most=_MOST_SETS)
+    _require_room(len(candidates), candidates.shape[1])
     counts = set_counts(blocks, candidates).astype(np.int64)
     rows, known = judge.judge(counts, subsets, below.known)
     return Level(candidates[rows], counts[rows], known)
+
+
+def _require_room(n: int, length: int) -> None:
+    if n > _MOST_SETS:
+        raise InfeasibleError(
+            f"More than {_MOST_SETS:,} sets of {length} items may be frequent, too many to hold; raise 'min_support', "
+            "lower 'margin', or bound 'max_length'."
+        )

@@ -103,7 +103,8 @@ class MaskedItemsets:
 
     Noise grows with 1/(p + q - 1)^n, so long sets may be hopeless however many baskets there are. Where the standard
     error is more than half of the estimate, the set is marked as ill-conditioned. Where noise drowns everything,
-    everything may be frequent: with a margin the sets then become too many to hold, and ``max_length`` must bound them.
+    everything may be frequent: with a margin the sets can become too many to hold, which is refused; ``max_length``
+    bounds them.
 
     Parameters
     ----------
