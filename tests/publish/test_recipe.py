@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet import Recipe, Table, identifier, intervals, masked, other, quasi, sensitive
+from discreet import Baskets, Recipe, Table, identifier, intervals, masked, other, quasi, sensitive
+from discreet.collect import DeltaSketch, SketchFamily
 from discreet.core.errors import InfeasibleError, InputError, SchemaError
 from discreet.guarantees import EntropyDiversity, KAnonymity
-from discreet.publish import Generalization, Mondrian
+from discreet.publish import AprioriAnonymization, Generalization, Mondrian
 
 KEY = b"a key of at least sixteen bytes"
 
@@ -119,3 +120,12 @@ def test_what_is_no_recipe_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text("[]")
     with pytest.raises(InputError, match="not one this version"):
         Recipe.read(tmp_path / "other.json")
+
+
+def test_a_release_that_is_not_of_rows_is_called_what_it_is(tmp_path: Path) -> None:
+    shop = Baskets.from_lists([["tea", "milk"], ["tea", "milk"], ["milk"], ["tea"]])
+    AprioriAnonymization(2, 2).release(shop).write(tmp_path / "baskets")
+    DeltaSketch(SketchFamily("key"), 0.5).release(shop).write(tmp_path / "sketches")
+    for name in ("baskets", "sketches"):
+        with pytest.raises(InputError, match=f"The recipe is one of {name}"):
+            Recipe.read(tmp_path / name / "release.json")

@@ -88,8 +88,10 @@ def refuse_of_tables(given: Mapping[str, Any], *, besides: tuple[str, ...] = ())
     for name in _OF_TABLES:
         if name in given and name not in besides and source(name) is click.core.ParameterSource.COMMANDLINE:
             flag = next(one.opts[-1] for one in context.command.params if one.name == name)
+            method = given.get("method")
+            these = f"--method {method} is for" if method in METHODS else "these are"
             raise gather.mistake(
-                f"{flag} belongs to tables; these are baskets.", _REMEDIES[context.command.name or ""]
+                f"{flag} belongs to tables; {these} baskets.", _REMEDIES[context.command.name or ""]
             )
 
 

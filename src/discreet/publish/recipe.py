@@ -65,6 +65,14 @@ def recipe_of(
     return recipe
 
 
+_NOT_FOR_ROWS = {
+    "pseudo": "pseudo-data, which is drawn anew from a whole table",
+    "baskets": "baskets, which are published anew as a whole: the groups and levels are those of the baskets at hand",
+    "family": "sketches: new records need no recipe, but the same key",
+}
+"""What marks the releases that no new row can be protected like."""
+
+
 class Recipe:
     """A release's recipe, read back.
 
@@ -77,8 +85,9 @@ class Recipe:
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        if isinstance(data, Mapping) and data.get("pseudo") is True:
-            raise InputError("The recipe is one of pseudo-data, which is drawn anew from a whole table.")
+        for mark, words in _NOT_FOR_ROWS.items():
+            if isinstance(data, Mapping) and data.get(mark):
+                raise InputError(f"The recipe is one of {words}.")
         if not isinstance(data, Mapping) or data.get("format") != FORMAT or not _is_whole(data):
             raise InputError(f"The recipe is not one this version can read (format {FORMAT}).")
         self.data = dict(data)
