@@ -74,13 +74,13 @@ def can_be_raised(
     rows: Sequence[Row],
     neighbours: Sequence[Sequence[int]],
     lengths: Sequence[int],
-    most: int,
+    most: Sequence[int],
     *,
     reach: str = "whole",
 ) -> bool:
-    """Tell whether a single length could be larger, all others as they are."""
+    """Tell whether a single length could be larger, all others as they are; each has a most of its own."""
     for place, length in enumerate(lengths):
-        for longer in range(length + 1, most + 1):
+        for longer in range(length + 1, most[place] + 1):
             if keeps(rows, neighbours, [*lengths[:place], longer, *lengths[place + 1 :]], reach=reach):
                 return True
     return False

@@ -84,6 +84,20 @@ def test_baskets_and_neighbours(invoke, shop: Path, key: Path, tmp_path: Path) -
     assert "2 partitions, a stand-in" in again.output
 
 
+def test_both_promises(invoke, shop: Path, key: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    given = ("--delta", 0.5, "--k-variance", 5, "--gap", "root")
+    result = invoke("sketch", shop, *given, "--key-file", key, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "KVariance(k=5, gap='root')" in result.output
+    assert "DeltaAnonymity(delta=0.5)" in result.output
+    baskets = read_baskets(shop)
+    family = SketchFamily(KEY)
+    method = KVarianceSketch(family, 5, gap="root", within=DeltaSketch(family, 0.5))
+    wanted = method.release(baskets.take(np.flatnonzero(baskets.lengths)))
+    assert Sketches.load(out / "sketches.arrow").equals(wanted.sketches)
+
+
 def test_a_column_of_a_table(invoke, key: Path, tmp_path: Path) -> None:
     table = tmp_path / "mails.csv"
     table.write_text("id,body\n" + "\n".join(f"{n},red green blue word{n % 3}" for n in range(9)) + "\n")
@@ -98,8 +112,7 @@ def test_a_column_of_a_table(invoke, key: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ((), "--delta or --k-variance"),
-        (("--delta", 0.2, "--k-variance", 3), "--delta or --k-variance"),
+        ((), "--delta, --k-variance, or both"),
         (("--delta", 0), "'delta' parameter"),
         (("--delta", -1), "'delta' parameter"),
         (("--delta", 5), "would be suppressed"),

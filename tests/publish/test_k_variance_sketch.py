@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles_k_variance as oracle
+import oracles_sketches as sketches_oracle
 from discreet import Baskets
-from discreet.collect import SketchFamily
-from discreet.core.errors import InfeasibleError, InputError, ParameterError
+from discreet.collect import DeltaSketch, SketchFamily
+from discreet.core.errors import InfeasibleError, InputError, ParameterError, PromiseBrokenError
+from discreet.core.groups import Groups
 from discreet.datasets import quest
-from discreet.guarantees import KVariance
+from discreet.guarantees import DeltaAnonymity, KVariance, guarantee_from_dict
+from discreet.guarantees.k_variance import Gap
 from discreet.publish import KVarianceSketch
 from discreet.publish.k_variance_sketch import Lengths
 
@@ -29,12 +37,12 @@ def matrices(draw, least: int = 0) -> np.ndarray:
     return rows.astype(np.float64)
 
 
-def judged(rows: np.ndarray, found: Lengths, *, reach: str = "whole") -> None:
+def judged(rows: np.ndarray, found: Lengths, *, reach: str = "whole", most: list[int] | None = None) -> None:
     plain, near, lengths = rows.tolist(), found.neighbours.tolist(), found.lengths.tolist()
     for place, row in enumerate(plain):
         assert near[place] == oracle.cosine_order(row, plain, place)[: len(near[place])]
     assert oracle.keeps(plain, near, lengths, reach=reach)
-    assert not oracle.can_be_raised(plain, near, lengths, MOST, reach=reach)
+    assert not oracle.can_be_raised(plain, near, lengths, most or [MOST] * len(plain), reach=reach)
 
 
 @given(matrices(), st.data())
@@ -89,6 +97,59 @@ def test_by_the_root_of_the_gap_a_pair_shares_as_many_components_as_its_sizes_an
     assert release.verdict.ok
     with pytest.raises(InputError, match="another gap"):
         KVariance(1).check(release)
+
+
+@given(matrices(), st.sampled_from([0.25, 0.5, 1.0, 3.0]), st.sampled_from(["whole", "root"]), st.data())
+@settings(max_examples=60)
+def test_both_promises_are_kept_and_no_length_can_be_raised(
+    rows: np.ndarray, delta: float, gap: Gap, data: st.DataObject
+) -> None:
+    k = data.draw(st.integers(1, len(rows) - 1))
+    alone = DeltaSketch(FAMILY, delta)
+    most = alone.lengths(rows)
+    method = KVarianceSketch(FAMILY, k, gap=gap, within=alone)
+    found = method.lengths(rows)
+    assert (found.lengths <= most).all()
+    judged(rows, found, reach=gap, most=most.tolist())
+    if not found.lengths.any():
+        with pytest.raises(InfeasibleError, match="would be suppressed"):
+            method.release(rows)
+        return
+    release = method.release(rows)
+    assert release.kept.tolist() == np.flatnonzero(found.lengths).tolist()
+    assert [part.ok for part in release.verdict.parts] == [True, True]
+    for place, length in zip(release.kept, release.sketches.lengths, strict=True):
+        record = dict(enumerate(rows[place].tolist()))
+        assert sketches_oracle.is_delta_anonymous(record, int(length), Fraction(delta))
+
+
+def test_both_promises_are_judged_by_what_is_published(tmp_path: Path) -> None:
+    rows = np.random.default_rng(1).integers(0, 2, (30, 12))
+    rows[~rows.any(axis=1), :2] = 1
+    family = SketchFamily("a key", components=40)
+    alone = DeltaSketch(family, 0.5)
+    release = KVarianceSketch(family, 2, within=alone).release(rows)
+    assert release.guarantee == KVariance(2) & DeltaAnonymity(0.5)
+    assert guarantee_from_dict(release.guarantee.to_dict()) == release.guarantee
+    assert release.verdict.ok
+    assert release.verdict.n_rows == len(release.sketches)
+    told = json.loads((release.write(tmp_path / "kept") / "release.json").read_text())
+    assert told["recipe"]["within"] == alone.recipe
+    assert len(told["verdict"]["parts"]) == 2
+    assert "worst" not in json.dumps(told)
+    kept = release.kept
+    for lengths, broken in ((alone.lengths(rows)[kept], 0), (release.sketches.lengths + 20, 1)):
+        longer = replace(release, sketches=family.sketch(rows[kept], lengths=lengths))
+        assert not longer.verdict.ok
+        assert not longer.verdict.parts[broken].ok
+        assert longer.verdict.failing_rows > 0
+        with pytest.raises(PromiseBrokenError):
+            longer.write(tmp_path / "broken")
+    assert not (tmp_path / "broken").exists()
+    with pytest.raises(ParameterError, match="promise about a release of sketches"):
+        release.guarantee.check(Groups(sizes=np.array([3, 4])))
+    with pytest.raises(InputError, match="does not hold what δ-anonymity is judged by"):
+        release.guarantee.check(KVarianceSketch(family, 2).release(rows))
 
 
 def test_suppression_is_where_a_single_component_tells_too_much() -> None:
@@ -176,3 +237,5 @@ def test_bad_parameters() -> None:
         KVarianceSketch(FAMILY, 3, partition=1)
     with pytest.raises(ParameterError, match="'gap' parameter"):
         KVarianceSketch(FAMILY, 3, gap="half")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="'within' parameter of KVarianceSketch must be a DeltaSketch"):
+        KVarianceSketch(FAMILY, 3, within=0.5)  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ Examples:
   discreet sketch docs/ --delta 0.2 --key-file secret.key --out sketches
   discreet sketch mails.csv --column body --k-variance 10 --components 200 --key-file secret.key --out sketches
   discreet sketch shop.dat --delta 0.5 --key-file secret.key --out sketches.arrow
+  discreet sketch shop.dat --delta 0.4 --k-variance 10 --gap root --key-file secret.key --out sketches
 
 \b
 A key: head -c 32 /dev/urandom > secret.key"""
@@ -83,9 +84,9 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
 
 def _refuse_misfits(data: Path, given: dict[str, Any]) -> None:
     """Refuse options that do not fit together or to the data."""
-    if (given["delta"] is None) == (given["k_variance"] is None):
-        raise gather.mistake("Say the promise: --delta or --k-variance, one of the two.", "--delta 0.2")
-    if given["delta"] is not None:
+    if given["delta"] is None and given["k_variance"] is None:
+        raise gather.mistake("Say the promise: --delta, --k-variance, or both.", "--delta 0.2")
+    if given["k_variance"] is None:
         _refuse(given, ("gap", "partition"), "belongs to --k-variance.", "--k-variance 10")
     key = given["key_file"].resolve()
     if key == data.resolve() or data.resolve() in key.parents:
@@ -161,15 +162,18 @@ def _frame(data: Path, given: dict[str, Any]) -> Any:
 
 
 def _method(family: SketchFamily, given: dict[str, Any]) -> Any:
-    if given["delta"] is not None:
-        from discreet.collect import DeltaSketch
+    from discreet.collect import DeltaSketch
 
-        return DeltaSketch(family, given["delta"])
+    alone = None if given["delta"] is None else DeltaSketch(family, given["delta"])
+    if given["k_variance"] is None:
+        return alone
     from discreet.publish import KVarianceSketch
     from discreet.publish.k_variance_sketch import PARTITION
 
     partition = PARTITION if given["partition"] is None else given["partition"]
-    return KVarianceSketch(family, given["k_variance"], partition=partition, gap=given["gap"] or "whole")
+    return KVarianceSketch(
+        family, given["k_variance"], partition=partition, gap=given["gap"] or "whole", within=alone
+    )
 
 
 def _write(release: SketchRelease, out: Path, *, overwrite: bool) -> None:

@@ -10,12 +10,12 @@ import numpy as np
 
 from discreet.collect import sketch_client
 from discreet.collect.sketch_family import SketchFamily
-from discreet.core.arrays import IntArray
+from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import FloatIn, InstanceOf, require
 from discreet.core.sketch_release import SketchEvidence, SketchRelease
 from discreet.core.sparse_rows import SparseRows
-from discreet.guarantees.delta_anonymity import DeltaAnonymity
+from discreet.guarantees.delta_anonymity import SPARE, DeltaAnonymity
 
 _UNIT = 2.0**-53
 
@@ -74,16 +74,29 @@ class DeltaSketch:
         evidence = SketchEvidence(
             n_rows=len(records),
             suppressed=len(records) - kept.size,
-            arrays={"spare": records.spare[kept]},
+            arrays=self.kept_of(records, kept),
             details={"capped": int((lengths == self.family.components).sum())},
         )
-        recipe = {
+        sketches = self.family.sketch(records.take(kept), lengths=lengths[kept])
+        return SketchRelease(sketches, self.guarantee, evidence, self.recipe, kept)
+
+    @property
+    def guarantee(self) -> DeltaAnonymity:
+        """The promise that sketches of these lengths, or of shorter ones, keep."""
+        return DeltaAnonymity(self.delta)
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """What may be told of how lengths are found."""
+        return {
             "method": "DeltaSketch",
             "delta": float(self.delta),
             "components": int(self.family.components),
         }
-        sketches = self.family.sketch(records.take(kept), lengths=lengths[kept])
-        return SketchRelease(sketches, DeltaAnonymity(self.delta), evidence, recipe, kept)
+
+    def kept_of(self, records: SparseRows, kept: IntArray) -> dict[str, FloatArray]:
+        """Give what the promise is judged by, for the records that are published."""
+        return {SPARE: records.spare[kept]}
 
     def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> IntArray:
         """Give the length of the longest admissible sketch of every record; 0 where it is suppressed."""

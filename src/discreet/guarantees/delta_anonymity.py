@@ -15,6 +15,8 @@ from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees.sketched import SketchGuarantee
 
+SPARE = "spare"
+"""Where the evidence of a release keeps ‖X‖² − max x² of every published record."""
 _ROUNDING = 1e-12
 
 
@@ -61,7 +63,7 @@ class DeltaAnonymity(SketchGuarantee):
 
     def measure_release(self, release: SketchRelease) -> FloatArray:
         """Give the least variance of an attribute's estimate for every published record."""
-        spare = release.evidence.arrays.get("spare")
+        spare = release.evidence.arrays.get(SPARE)
         if spare is None or spare.size != len(release.sketches):
             raise InputError("The evidence of the release does not hold what δ-anonymity is judged by.")
         return self.measure_lengths(spare, release.sketches.lengths)

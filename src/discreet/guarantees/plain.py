@@ -12,7 +12,7 @@ from discreet.guarantees.alpha_k_anonymity import AlphaKAnonymity
 from discreet.guarantees.base import Guarantee
 from discreet.guarantees.basic_privacy import BasicPrivacy
 from discreet.guarantees.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-from discreet.guarantees.channel import together
+from discreet.guarantees.constructed import together
 from discreet.guarantees.delta_anonymity import DeltaAnonymity
 from discreet.guarantees.delta_disclosure import DeltaDisclosure
 from discreet.guarantees.indistinguishability import Indistinguishability

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, Literal, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.errors import ParameterError
-from discreet.core.groups import Groups
 from discreet.core.sketch_release import SketchRelease
 from discreet.core.verdict import Basis, Verdict
-from discreet.guarantees.base import Guarantee
+from discreet.guarantees.constructed import ConstructedGuarantee
 
 
-class SketchGuarantee(Guarantee):
+class SketchGuarantee(ConstructedGuarantee):
     """A promise about published sketches, which they cannot show by themselves."""
+
+    about: ClassVar[str] = "sketches"
 
     @abstractmethod
     def measure_release(self, release: SketchRelease) -> FloatArray:
@@ -43,11 +44,6 @@ class SketchGuarantee(Guarantee):
             failing_rows=failing,
             basis=Basis.CONSTRUCTION,
         )
-
-    def measure(self, groups: Groups) -> NoReturn:
-        """Refuse: classes have no sketches."""
-        del groups
-        self._refuse()
 
     def _refuse(self) -> NoReturn:
         raise ParameterError(

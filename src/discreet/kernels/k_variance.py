@@ -33,17 +33,20 @@ def caps_of(
     return caps
 
 
-def longest_lengths(neighbours: Any, limits: Any, order: Any, most: int) -> tuple[Any, int]:
-    """Give lengths of which none can be raised alone, and the number of passes; ``limits`` are whole caps per pair.
+def longest_lengths(neighbours: Any, limits: Any, order: Any, most: Any) -> tuple[Any, int]:
+    """Give lengths of which none can be raised alone, and the number of passes.
+
+    ``limits`` are whole caps per pair, ``most`` is the longest there is, one number for all rows or one for each.
 
     Rows are taken in the given order, pass after pass, and each gets the largest length that all its pairs allow: of
     every pair of neighbours one length must be within the limit. Both rows of a pair look at it, so that every pair is
     kept from the first pass on; later passes only raise lengths, and end when none rises.
     """
     begin, partners, held = _pairs(neighbours, limits)
-    lengths = np.full(neighbours.shape[0], most, np.int32)
+    longest = np.full(neighbours.shape[0], most, np.int32)
+    lengths = longest.copy()
     passes = 0
-    while _pass(begin, partners, held, order, most, lengths):
+    while _pass(begin, partners, held, order, longest, lengths):
         passes += 1
     return lengths, passes + 1
 
@@ -106,11 +109,11 @@ def _pairs(neighbours, limits):
 
 
 @compiled
-def _pass(begin, partners, held, order, most, lengths):
+def _pass(begin, partners, held, order, longest, lengths):
     """Give every row in turn its largest admissible length; tells whether any length changed."""
     changed = False
     for row in order:
-        best = most
+        best = longest[row]
         for place in range(begin[row], begin[row + 1]):
             if lengths[partners[place]] > held[place] and held[place] < best:
                 best = held[place]

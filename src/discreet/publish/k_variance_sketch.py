@@ -14,7 +14,7 @@ from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.core.sketch_release import SketchEvidence, SketchRelease
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
-from discreet.guarantees.base import TOLERANCE
+from discreet.guarantees.base import TOLERANCE, Guarantee
 from discreet.guarantees.k_variance import CAPS, GAP, NEIGHBOURS, Gap, KVariance
 
 if TYPE_CHECKING:
@@ -35,6 +35,29 @@ class Sketcher(Protocol):
 
     def sketch(self, rows: Any, *, lengths: Any = None) -> Sketches:
         """Sketch records."""
+        ...
+
+
+@runtime_checkable
+class RecordRule(Protocol):
+    """What bounds the length of each sketch by its record alone, such as a DeltaSketch."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise that sketches of these lengths, or of shorter ones, keep."""
+        ...
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """What may be told of how lengths are found."""
+        ...
+
+    def lengths(self, rows: Any) -> IntArray:
+        """Give the longest length of every record; 0 where it is suppressed."""
+        ...
+
+    def kept_of(self, records: SparseRows, kept: IntArray) -> dict[str, FloatArray]:
+        """Give what the promise is judged by, for the records that are published."""
         ...
 
 
@@ -72,6 +95,9 @@ class KVarianceSketch:
     looked for inside each: a stand-in for the true ones, which the evidence and the recipe say. The promise is then
     about these.
 
+    k-variance lets a record whose neighbours are all short keep a long sketch, from which its values can be read.
+    ``within`` bounds the length of each by its own values too, and both promises are kept.
+
     Parameters
     ----------
     family
@@ -82,6 +108,8 @@ class KVarianceSketch:
         The most records among which neighbours are looked for; None looks among all, however many.
     gap
         What the deviation must reach: the ``whole`` gap, or its square ``root``.
+    within
+        A :class:`discreet.collect.DeltaSketch`, whose lengths none exceeds; None for no other bound.
 
     References
     ----------
@@ -96,18 +124,33 @@ class KVarianceSketch:
     SketchRelease(KVariance(k=1, gap='whole'), verdict ok, SketchEvidence(3 records, 0 suppressed))
     >>> release.sketches.lengths.tolist()
     [9, 100, 2]
+
+    Both promises, by a family that is shared:
+
+    >>> from discreet.collect import DeltaSketch
+    >>> both = KVarianceSketch(method.family, k=1, within=DeltaSketch(method.family, 0.25))
+    >>> both.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}]).guarantee
+    KVariance(k=1, gap='whole') & DeltaAnonymity(delta=0.25)
     """
 
     family: Sketcher
     k: int
     partition: int | None = PARTITION
     gap: Gap = "whole"
+    within: RecordRule | None = None
 
     def __post_init__(self) -> None:
         require(self, "family", self.family, InstanceOf((Sketcher,), "a SketchFamily"))
         require(self, "k", self.k, IntIn(1))
         require(self, "partition", self.partition, IntIn(2), InstanceOf((type(None),), "None"))
         require(self, "gap", self.gap, OneOf(("whole", "root")))
+        require(self, "within", self.within, InstanceOf((RecordRule, type(None)), "a DeltaSketch, or None"))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise: k-variance, and that of ``within``."""
+        alone = KVariance(int(self.k), self.gap)
+        return alone if self.within is None else alone & self.within.guarantee
 
     def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> SketchRelease:
         """Publish records, given as :meth:`SketchFamily.sketch` takes them; none may be all zeros."""
@@ -116,12 +159,16 @@ class KVarianceSketch:
         kept = np.flatnonzero(found.lengths)
         if not kept.size:
             raise InfeasibleError(
-                f"Each of the {len(records)} records would be suppressed; take a smaller k, or other values."
+                f"Each of the {len(records)} records would be suppressed; ask for less, or take other values."
             )
         evidence = SketchEvidence(
             n_rows=len(records),
             suppressed=len(records) - kept.size,
-            arrays={NEIGHBOURS: found.neighbours, CAPS: found.caps},
+            arrays={
+                NEIGHBOURS: found.neighbours,
+                CAPS: found.caps,
+                **({} if self.within is None else self.within.kept_of(records, kept)),
+            },
             details={
                 GAP: self.gap,
                 "neighbours": "exact" if found.partitions == 1 else "inside partitions",
@@ -138,9 +185,10 @@ class KVarianceSketch:
             "components": int(self.family.components),
             "neighbours": evidence.details["neighbours"],
             "partitions": found.partitions,
+            **({} if self.within is None else {"within": self.within.recipe}),
         }
         sketches = self.family.sketch(records.take(kept), lengths=found.lengths[kept])
-        return SketchRelease(sketches, KVariance(int(self.k), self.gap), evidence, recipe, kept)
+        return SketchRelease(sketches, self.guarantee, evidence, recipe, kept)
 
     def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> Lengths:
         """Find the neighbours and the longest lengths, without making the sketches."""
@@ -159,7 +207,8 @@ class KVarianceSketch:
         most = int(self.family.components)
         limits = np.floor(np.minimum(caps * (1 + TOLERANCE), most)).astype(np.int32)
         order = np.argsort(near.cosines[:, -1], kind="stable")
-        lengths, passes = longest_lengths(near.rows, limits, order, most)
+        longest = most if self.within is None else np.minimum(self.within.lengths(records), most)
+        lengths, passes = longest_lengths(near.rows, limits, order, longest)
         exact = int((signed[:, None] | signed[near.rows]).sum()) if signed.any() else 0
         return Lengths(lengths.astype(np.int64), near.rows, caps, partitions, passes, exact)
 

@@ -1,0 +1,71 @@
+"""Promises kept by construction: judged by how something was made, since no released table can show it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NoReturn
+
+from discreet.core.groups import Groups
+from discreet.core.verdict import Basis, Verdict
+from discreet.guarantees.base import AllOf, Guarantee
+
+
+class ConstructedGuarantee(Guarantee):
+    """A promise about something that is no table; ``about`` says what, and promises about the same may be joined."""
+
+    about: ClassVar[str]
+
+    @abstractmethod
+    def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
+        """Judge what the promise is about, by construction; anything else is refused."""
+
+    def __and__(self, other: Guarantee) -> AllOf:
+        """Promise both; promises about the same are judged by it together."""
+        return together((self, other)) if isinstance(other, Guarantee) else super().__and__(other)
+
+    def measure(self, groups: Groups) -> NoReturn:
+        """Refuse: classes cannot show how they were made."""
+        del groups
+        self._refuse()
+
+    @abstractmethod
+    def _refuse(self) -> NoReturn:
+        """Say what the promise is about."""
+
+
+@dataclass(frozen=True, repr=False)
+class AllOfConstructed(AllOf):
+    """Several promises about the same channel or release of sketches at once, as ``a & b`` makes them.
+
+    >>> from discreet.collect import EMask
+    >>> from discreet.guarantees import BasicPrivacy, LocalDP
+    >>> (LocalDP(3) & BasicPrivacy(95)).check(EMask(p=0.5, q=0.97)).ok
+    False
+    """
+
+    def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
+        """Judge by every promise, by construction; of failing rows those are counted that fail a single promise."""
+        verdicts = tuple(part.check(subject, suppressed=suppressed) for part in self.parts)
+        kept = sum(verdict.ok for verdict in verdicts)
+        return self._found(
+            ok=kept == len(verdicts),
+            worst=float(kept),
+            n_groups=sum(verdict.n_groups for verdict in verdicts),
+            n_rows=max(verdict.n_rows for verdict in verdicts),
+            failing_groups=sum(verdict.failing_groups for verdict in verdicts),
+            failing_rows=max(verdict.failing_rows for verdict in verdicts),
+            basis=Basis.CONSTRUCTION,
+            parts=verdicts,
+        )
+
+    def __and__(self, other: Guarantee) -> AllOf:
+        """Promise that too."""
+        return together((self, other)) if isinstance(other, Guarantee) else super().__and__(other)
+
+
+def together(parts: tuple[Guarantee, ...]) -> AllOf:
+    """Join promises: those about the same channel or sketches are judged by it, all others by classes."""
+    whole = AllOf(parts)
+    about = {part.about if isinstance(part, ConstructedGuarantee) else "classes" for part in whole.parts}
+    return AllOfConstructed(whole.parts) if len(about) == 1 and about != {"classes"} else whole
