@@ -136,6 +136,15 @@ def test_mistakes_are_one_line_and_leave_nothing(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_table_of_texts_without_a_column_is_told_what_to_do(invoke, key: Path, tmp_path: Path) -> None:
+    table = tmp_path / "mails.csv"
+    table.write_text("id,from,body\n" + "".join(f"{n},ann,red green {n}\n" for n in range(9)))
+    result = invoke("sketch", table, "--delta", 0.2, "--key-file", key, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "cannot be told" in result.stderr
+    assert "sketch --column" in result.stderr
+
+
 def test_baskets_of_nothing_are_refused_before_anything_is_written(invoke, key: Path, tmp_path: Path) -> None:
     blank = tmp_path / "blank.dat"
     blank.write_text("\n\n")

@@ -22,6 +22,10 @@ _REMEDIES = (
     (r"time_limit in seconds", "--time-limit 60"),
     (r"allow overwriting", "--overwrite"),
     (r"give (its|the) encoding|not UTF-8", "--encoding, for example --encoding latin-1"),
+    (
+        "cannot be told how the baskets are written",
+        "--format lines; with anonymize, check and risk --basket-format lines; for a table of texts, sketch --column",
+    ),
 )
 
 

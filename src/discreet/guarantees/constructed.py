@@ -45,7 +45,7 @@ class AllOfConstructed(AllOf):
     """
 
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
-        """Judge by every promise, by construction; of failing rows those are counted that fail a single promise."""
+        """Judge by every promise, by construction; the failing rows are those of the promise that most rows fail."""
         verdicts = tuple(part.check(subject, suppressed=suppressed) for part in self.parts)
         kept = sum(verdict.ok for verdict in verdicts)
         return self._found(
