@@ -136,5 +136,6 @@ def _sum(indptr, items, weights, signs, bounds, first, out, start, stop):
                 _add_signs(signs, items, weights, begin, end, word, out, base)
             else:
                 _add_signs(signs, items, weights, begin, end, word, some, 0)
-                out[base : bounds[row + 1]] = some[:width]
+                for j in range(width):
+                    out[base + j] = some[j]
             base += _LANES
