@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.bits import BASKETS, WORDS, columns_of, ones
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 from discreet.kernels.threads import in_threads
 
 EXACT = 1 << 17
@@ -145,7 +146,7 @@ def _reverse_cuthill_mckee(row_start, row_items, item_start, item_rows):
         for at in range(size, end):
             done[order[at]] = True
         size = end
-    order[:size] = order[:size][::-1].copy()
+    put(order, 0, order[:size][::-1].copy())
     for row in range(n):
         if not done[row]:
             order[size] = row

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.band import permuted, transposed
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 
 _LOOKS = 8
 """How many times as many baskets as are wanted are looked at on one side, before conflicts are stepped over."""
@@ -78,8 +79,8 @@ def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p
             continue
         chosen[0] = place
         if turns.size:
-            chosen[1 : n_before + 1] = before[:n_before]
-            chosen[n_before + 1 :] = after[: p - 1 - n_before]
+            put(chosen, 1, before[:n_before])
+            put(chosen, n_before + 1, after[: p - 1 - n_before])
         else:
             _most_alike(before[:n_before], after[:n_after], order, indptr, items, wanted, chosen)
         if not _take(chosen, start, codes, left, remaining):

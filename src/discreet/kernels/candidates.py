@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 from discreet.kernels.itemsets import class_bounds
 from discreet.kernels.set_table import find_without, table_of
 from discreet.kernels.threads import in_threads
@@ -70,9 +71,9 @@ def _join(sets, bounds, indptr, items, table, most, start, stop):
                 if size == len(joined):
                     joined = np.concatenate((joined, np.empty_like(joined)))
                     subsets = np.concatenate((subsets, np.empty_like(subsets)))
-                joined[size, :width] = sets[row]
+                put(joined[size], 0, sets[row])
                 joined[size, width] = sets[other, width - 1]
-                subsets[size, : width - 1] = at[: width - 1]
+                put(subsets[size], 0, at[: width - 1])
                 subsets[size, width - 1] = other
                 subsets[size, width] = row
                 size += 1

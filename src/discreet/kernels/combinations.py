@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 from discreet.kernels.occurrences import branch, lay, room, tally_behind
 from discreet.kernels.threads import in_threads, processors
 
@@ -100,7 +101,7 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
         if size == 0:
             continue
         held = room(held, size)
-        held[:size] = places[starts[lowest] : starts[lowest + 1]]
+        put(held, 0, places[starts[lowest] : starts[lowest + 1]])
         path[0] = lowest
         n_sets, least = n_sets + 1, min(least, size)
         if size < k:
@@ -138,7 +139,7 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
 @compiled
 def _noted(rare, n_kept, path):
     rare = room(rare, n_kept + path.size)
-    rare[n_kept : n_kept + path.size] = path
+    put(rare, n_kept, path)
     return rare
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.bits import ones
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 from discreet.kernels.occurrences import branch, lay, noted, room, tally_behind
 from discreet.kernels.threads import in_threads, processors
 
@@ -68,7 +69,7 @@ def _dive(columns, least, longest, part, parts):
     item = np.empty(n_items + 64, np.int32)
     count = np.empty(n_items + 64, np.int64)
     for column in range(n_items):
-        stack[column * words : (column + 1) * words] = columns[column]
+        put(stack, column * words, columns[column])
         item[column] = column
         count[column] = _ones_of(columns[column])
     cursor = np.empty(n_items + 1, np.int64)
@@ -141,7 +142,7 @@ def _deliver(entries, starts, places, least, longest, part, parts):
     for first in range(part, n_items, parts):
         here = places[starts[first] : starts[first + 1]]
         held = room(held, here.size)
-        held[: here.size] = here
+        put(held, 0, here)
         nodes[0], nodes[1], nodes[2], nodes[3] = first, 0, 0, here.size
         n_nodes = 1
         while n_nodes > 0:

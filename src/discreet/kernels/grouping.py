@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import grown
 
 _LARGEST_KEY = 1 << 62
 _MANY = 1 << 19
@@ -115,12 +116,7 @@ def _distinct(keys, weights):
             continue
         if found == first.size:
             size *= 2
-            wider_first = np.empty(size // 2, np.int64)
-            wider_first[:found] = first
-            first = wider_first
-            wider_counts = np.empty(size // 2, np.int64)
-            wider_counts[:found] = counts
-            counts = wider_counts
+            first, counts = grown(first, size // 2), grown(counts, size // 2)
             slots = np.full(size, -1, np.int32)
             mask = np.uint64(size - 1)
             for group in range(found):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 
 _KNOWN = 1 << 16
 """The images remembered as frequent enough."""
@@ -41,8 +42,8 @@ def _holders(indptr, leaves, parent):
                         starts[node + 1] += 1
                     node = parent[node]
         if not writing:
-            starts[:] = np.cumsum(starts)
-            fill[:] = starts[:-1]
+            put(starts, 0, np.cumsum(starts))
+            put(fill, 0, starts[:-1])
             rows = np.empty(starts[-1], np.int32)
     return starts, rows
 
@@ -132,7 +133,7 @@ def _cheapest(image, k, starts, rows, parent, low, high, price, weight, loss, be
         n_chosen, cost = _choose(image, step, parent, low, high, price, weight, loss, chosen)
         if cost < least and _enough(chosen, n_chosen, k, starts, rows):
             least, n_best = cost, n_chosen
-            best[:n_chosen] = chosen[:n_chosen]
+            put(best, 0, chosen[:n_chosen])
         place = m - 1
         while place >= 0 and step[place] + 1 == depth[place]:
             step[place] = 0

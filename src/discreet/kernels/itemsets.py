@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.bits import WORDS, ones
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 from discreet.kernels.threads import in_threads, processors
 
 TILE = 16
@@ -158,7 +159,7 @@ def _push(stack, alive, depth, column):
     """Add an item to the stack of ANDs; an AND without any basket of this block is marked and not worked out on."""
     top = stack[depth]
     if depth == 0:
-        top[:] = column
+        put(top, 0, column)
         alive[0] = True
         return
     alive[depth] = alive[depth - 1]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.combinations import Laid
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 from discreet.kernels.occurrences import branch, room, tally_behind
 
 
@@ -28,7 +29,7 @@ def _sums(entries, basket, starts, places, r, n_baskets):
     for lowest in range(n_items):
         size = starts[lowest + 1] - starts[lowest]
         held = room(held, size)
-        held[:size] = places[starts[lowest] : starts[lowest + 1]]
+        put(held, 0, places[starts[lowest] : starts[lowest + 1]])
         if r == 1:
             for place in range(size):
                 inverse[basket[held[place]]] += 1 / size

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 
 
 def lexicographic_order(
@@ -80,7 +81,7 @@ def _merge_sort(order, spare, begin, end, indptr, letters, skipped):
                 else:
                     spare[place] = order[right]
                     right += 1
-        order[begin:end] = spare[begin:end]
+        put(order, begin, spare[begin:end])
         width *= 2
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import grown, put
 
 
 @compiled
@@ -54,9 +55,7 @@ def room(array, needed):
     """Give the array, or a copy with more room."""
     if needed <= array.size:
         return array
-    larger = np.empty(max(needed, 2 * array.size), array.dtype)
-    larger[: array.size] = array
-    return larger
+    return grown(array, max(needed, 2 * array.size))
 
 
 @compiled
@@ -65,7 +64,7 @@ def noted(sizes, items, counts, n_sets, n_entries, path, count):
     sizes, counts = room(sizes, n_sets + 1), room(counts, n_sets + 1)
     items = room(items, n_entries + path.size)
     sizes[n_sets], counts[n_sets] = path.size, count
-    items[n_entries : n_entries + path.size] = path
+    put(items, n_entries, path)
     return sizes, items, counts
 
 

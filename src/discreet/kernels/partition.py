@@ -137,13 +137,28 @@ def _shared(least, most, j, node, tree, height, card):
 
 
 @compiled
+def _distinct(codes, low, high, j):
+    """Give the codes of a segment in a column, ascending, each once."""
+    present = np.empty(high - low, np.int32)
+    for place in range(present.size):
+        present[place] = codes[low + place, j]
+    present.sort()
+    n = 0
+    for code in present:
+        if n == 0 or code != present[n - 1]:
+            present[n] = code
+            n += 1
+    return present[:n].astype(np.int64)
+
+
+@compiled
 def _cut(
     codes, weights, low, high, j, least, most, total, smallest, relaxed, histogram, node, tree, height, card
 ):
     """Find the most even cut of a segment along a column, or -1; for a relaxed cut also the quota of the tied code."""
     span = most - least + 1
     if span > 8 * (high - low):
-        present = np.unique(codes[low:high, j].astype(np.int64))
+        present = _distinct(codes, low, high, j)
         counts = np.zeros(present.size, np.int64)
         for row in range(low, high):
             counts[np.searchsorted(present, codes[row, j])] += weights[row]

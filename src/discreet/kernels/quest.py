@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 from discreet.kernels.threads import in_threads
 
 _BLOCK = 1 << 13
@@ -78,7 +79,7 @@ def _fill(state, n_baskets, n_items, most, lengths, bounds, members, weights, co
                 state, draw = _random(state)
                 pattern = min(np.searchsorted(weights, draw, side="right"), weights.size - 1)
                 size = bounds[pattern + 1] - bounds[pattern]
-                hand[:size] = members[bounds[pattern] : bounds[pattern + 1]]
+                put(hand, 0, members[bounds[pattern] : bounds[pattern + 1]])
                 state, size = _corrupt(state, hand, size, corruption[pattern])
             if used > 0 and used + size > room:
                 state, draw = _random(state)

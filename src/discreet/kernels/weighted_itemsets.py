@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.combinations import Laid
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 from discreet.kernels.occurrences import hand_on, noted, room
 
 Sets = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
@@ -33,7 +34,7 @@ def _deliver(entries, basket, starts, places, weights, least, longest):
     for lowest in range(n_items):
         size = starts[lowest + 1] - starts[lowest]
         held = room(held, size)
-        held[:size] = places[starts[lowest] : starts[lowest + 1]]
+        put(held, 0, places[starts[lowest] : starts[lowest + 1]])
         heavy[0] = 0.0
         for place in range(size):
             heavy[0] += weights[basket[held[place]]]
