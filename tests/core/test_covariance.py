@@ -52,7 +52,8 @@ def test_noise_may_leave_a_direction_out_only_where_it_is_subtracted() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [None, "planted", [["planted"]], [[1, 2], [3]], 1.0, [1.0], np.empty((0, 0))]
+    "given",
+    [None, "planted", [["planted"]], [["1"]], [[1j]], [[True]], [[1, 2], [3]], 1.0, [1.0], np.empty((0, 0))],
 )
 def test_what_is_no_matrix_is_none(given: Any) -> None:
     assert symmetric_matrix(given) is None

@@ -87,7 +87,7 @@ class SketchFamily:
             The names of a matrix's columns; by default their numbers.
         """
         from discreet.kernels.exact_sums import on_grid
-        from discreet.kernels.sign_sums import MOST_ONES, count_rows, weigh_rows
+        from discreet.kernels.sign_sums import sum_rows
         from discreet.kernels.signs import tabulate
 
         records = SparseRows.of(rows, names=names)
@@ -96,13 +96,8 @@ class SketchFamily:
         if np.unique(points).size < points.size:
             raise InputError("Several items have the same name.")
         table = tabulate(points, self._coefficients[: int(np.diff(bounds).max(initial=0))])
-        longest = records.lengths[np.diff(bounds) > 0].max(initial=0)
-        if records.weights is None and longest <= MOST_ONES:
-            ones = count_rows(records.indptr, records.items, table, bounds)
-            return Sketches(ones, bounds, self.fingerprint)
-        weights = np.ones(records.items.size) if records.weights is None else records.weights
-        weights = on_grid(records.indptr, weights)
-        sums = weigh_rows(records.indptr, records.items, weights, table, bounds)
+        weights = None if records.weights is None else on_grid(records.indptr, records.weights)
+        sums = sum_rows(records.indptr, records.items, weights, table, bounds)
         return Sketches(sums, bounds, self.fingerprint)
 
     def signs(self, names: Iterable[Any], *, length: int | None = None) -> NDArray[np.uint64]:

@@ -22,14 +22,14 @@ def symmetric_matrix(given: Any) -> FloatArray | None:
     True
     """
     try:
-        matrix = np.array(given, np.float64)
-    except (TypeError, ValueError):
+        matrix = np.asarray(given)
+    except ValueError:
         return None
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+    if matrix.dtype.kind not in "iuf" or matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         return None
-    if not np.isfinite(matrix).all():
+    if not matrix.size or not np.isfinite(matrix).all():
         return None
-    half = matrix / 2
+    half = matrix.astype(np.float64) / 2
     if np.abs(half - half.T).max() > _SYMMETRIC * np.abs(half).max():
         return None
     return np.asarray(half + half.T)

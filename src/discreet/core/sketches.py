@@ -20,6 +20,9 @@ from discreet.core.params import IntIn, require
 from discreet.kernels.ragged import entries_of
 from discreet.kernels.threads import in_threads
 
+_MANY = 1 << 20
+"""The components that are looked at by several threads."""
+
 
 class Signs(Protocol):
     """What knows the signs of items, such as a SketchFamily."""
@@ -86,7 +89,7 @@ class Sketches:
         whole = values.ndim == indptr.ndim == 1 and indptr.size > 0 and indptr[0] == 0
         if not whole or indptr[-1] != values.size or (np.diff(indptr) < 0).any():
             raise InputError("The bounds of the sketches do not fit their components.")
-        if not small and not all(in_threads(lambda a, b: bool(np.isfinite(values[a:b]).all()), values.size)):
+        if not small and not _all_finite(values):
             raise InputError("Some components of the sketches are NaN or infinite.")
 
     @classmethod
@@ -298,6 +301,11 @@ def _numbers(given: ArrayLike) -> FloatArray:
     except ValueError:
         pass
     raise InputError("Sketches must be rows of numbers, all as long as the others.")
+
+
+def _all_finite(values: NDArray[Any]) -> bool:
+    threads = None if values.size >= _MANY else 1
+    return all(in_threads(lambda a, b: bool(np.isfinite(values[a:b]).all()), values.size, threads=threads))
 
 
 def _whole(given: ArrayLike, called: str) -> IntArray:

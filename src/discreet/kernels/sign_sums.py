@@ -16,52 +16,36 @@ from discreet.kernels.compiled import compiled
 from discreet.kernels.signs import expand
 from discreet.kernels.threads import in_threads
 
-MOST_ONES = 2**15 - 1
-"""The most ones of a row whose sketch fits two bytes a component."""
 _TABLE_BYTES = 64_000_000
 _LANES = 64
 _PLACE = ir.IntType(64)
 
 
-def count_rows(
-    indptr: NDArray[np.int64],
-    items: NDArray[np.int32],
-    table: NDArray[np.uint64],
-    bounds: NDArray[np.int64],
-) -> NDArray[np.int8] | NDArray[np.int16]:
-    """Sketch compressed rows of ones, at most ``MOST_ONES`` of them each.
-
-    Row i gets components ``bounds[i]`` to ``bounds[i + 1]`` of the answer, of one byte each where all fit it.
-    ``items`` are numbers of rows of the table of signs, which ``signs.tabulate`` gave.
-    """
-    most = np.diff(indptr)[np.diff(bounds) > 0].max(initial=0)
-    if most <= np.iinfo(np.int8).max:
-        return _summed(indptr, items, None, table, bounds, np.empty(int(bounds[-1]), np.int8))
-    return _summed(indptr, items, None, table, bounds, np.empty(int(bounds[-1]), np.int16))
-
-
-def weigh_rows(
-    indptr: NDArray[np.int64],
-    items: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    table: NDArray[np.uint64],
-    bounds: NDArray[np.int64],
-) -> NDArray[np.float64]:
-    """Sketch compressed rows of items with weights, as :func:`count_rows` does rows of ones."""
-    return _summed(indptr, items, weights, table, bounds, np.empty(int(bounds[-1]), np.float64))
-
-
-def _summed(
+def sum_rows(
     indptr: NDArray[np.int64],
     items: NDArray[np.int32],
     weights: NDArray[np.float64] | None,
     table: NDArray[np.uint64],
     bounds: NDArray[np.int64],
-    out: NDArray[Any],
-) -> NDArray[Any]:
+) -> NDArray[np.int8] | NDArray[np.int16] | NDArray[np.float64]:
+    """Sketch compressed rows of items with weights, or of ones where there are none.
+
+    Row i gets components ``bounds[i]`` to ``bounds[i + 1]`` of the answer. ``items`` are numbers of rows of the table
+    of signs, which ``signs.tabulate`` gave. Components of ones have one byte each, or two, where all of them fit; all
+    others are floats.
+    """
+    kind: Any = np.float64 if weights is not None else _kind(np.diff(indptr)[np.diff(bounds) > 0])
+    values = np.ones(items.size) if weights is None and kind is np.float64 else weights
+    out = np.empty(int(bounds[-1]), kind)
     for first, signs in _blocks(table, bounds):
-        in_threads(partial(_sum, indptr, items, weights, signs, bounds, first, out), indptr.size - 1)
+        in_threads(partial(_sum, indptr, items, values, signs, bounds, first, out), indptr.size - 1)
     return out
+
+
+def _kind(ones: NDArray[np.int64]) -> Any:
+    """Give the kind of number that holds the sums of so many ones."""
+    fitting = (kind for kind in (np.int8, np.int16) if ones.max(initial=0) <= np.iinfo(kind).max)
+    return next(fitting, np.float64)
 
 
 def _blocks(table: NDArray[np.uint64], bounds: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int8]]]:

@@ -98,8 +98,8 @@ def truth_of(given: Any, noisy: FloatArray) -> FloatArray | None:
 def covariance_of(noise: Any, width: int) -> FloatArray:
     """Read the noise's covariance: a variance for all columns, one for each, or the whole matrix."""
     try:
-        given = np.asarray(noise, np.float64)
-    except (TypeError, ValueError):
+        given = np.asarray(noise)
+    except ValueError:
         given = np.empty((0, 0, 0))
     whole = np.diag(np.broadcast_to(given, width)) if given.shape in ((), (width,)) else given
     matrix = symmetric_matrix(whole)
