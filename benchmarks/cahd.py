@@ -67,7 +67,7 @@ def streamed(source: str) -> dict[str, Any]:
     """Time the ordering and grouping of a stream in this process, then its memory, the others and the KL."""
     from discreet.measure import mean_kl_cells
     from discreet.publish import Anatomy, Cahd, PermMondrian
-    from discreet.publish.sensitive_items import parted
+    from discreet.publish.baskets.grouping import parted
 
     found: dict[str, Any] = {}
 
@@ -106,9 +106,9 @@ def by_product(source: str) -> dict[str, float]:
     import scipy.sparse as sparse
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-    from discreet.kernels.cahd_groups import cahd_groups
+    from discreet.kernels.baskets.cahd_groups import cahd_groups
     from discreet.publish import Cahd
-    from discreet.publish.sensitive_items import parted
+    from discreet.publish.baskets.grouping import parted
 
     baskets = _read(source)
     parts = parted(Cahd(P, sensitive=_sensitive(baskets)), baskets)
@@ -132,7 +132,7 @@ def generated(name: str) -> float:
     """Time the ordering and grouping of generated baskets; the first run warms up on few."""
     from discreet.datasets import quest
     from discreet.publish import Cahd
-    from discreet.publish.sensitive_items import parted
+    from discreet.publish.baskets.grouping import parted
 
     taken = []
     for one in ("T10.I4.D1K.N1K", name, name):
@@ -146,7 +146,7 @@ def generated(name: str) -> float:
 
 
 def _read(source: str) -> Any:
-    from discreet.engines.basket_files import read_baskets
+    from discreet.engines.baskets.files import read_baskets
 
     return read_baskets(source)
 

@@ -40,9 +40,9 @@ def run() -> list[Row]:
 
 def measure(n: int) -> dict[str, Any]:
     """Condense n points, the kernels being warm; gives CPU seconds and the squared error."""
-    from discreet.kernels.condensing import mdav
+    from discreet.kernels.points.condensing import mdav
     from discreet.publish import Condensation
-    from discreet.publish.construct_groups import construct_groups
+    from discreet.publish.pseudo.construct_groups import construct_groups
 
     warm = Condensation(K, segment="blocked", random_state=0).fit(points(5_000))
     warm.sample()

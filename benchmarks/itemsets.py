@@ -41,7 +41,7 @@ class Took:
 def run() -> list[Row]:
     """Mine the true baskets at three supports and the distorted ones at the first, each beside the peers."""
     from discreet.datasets import quest
-    from discreet.engines.basket_files import write_baskets
+    from discreet.engines.baskets.files import write_baskets
 
     baskets = quest(NAME, random_state=SEED)
     with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +102,7 @@ def memory(path: str) -> Row:
 def own_memory(path: str, share: float) -> dict[str, int]:
     """Measure the memory of reading and mining; called in a process of its own."""
     from discreet.datasets import quest
-    from discreet.engines.basket_files import read_baskets, write_baskets
+    from discreet.engines.baskets.files import read_baskets, write_baskets
     from discreet.mine import Itemsets
 
     with tempfile.TemporaryDirectory() as folder:

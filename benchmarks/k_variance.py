@@ -84,7 +84,7 @@ def _brute(path: str, ours: dict[str, Any]) -> list[Row]:
 def neighbours(name: str, path: str) -> dict[str, Any]:
     """Time exact neighbours; the baskets are written for the peers where a path is given."""
     from discreet.datasets import quest
-    from discreet.kernels.exact_neighbours import Compressed, nearest
+    from discreet.kernels.sketches.exact_neighbors import Compressed, nearest
 
     def laid(baskets: Any) -> Compressed:
         return Compressed(baskets.indptr, baskets.items, None, baskets.n_items)
@@ -113,11 +113,10 @@ def neighbours(name: str, path: str) -> dict[str, Any]:
 
 def method(name: str) -> dict[str, Any]:
     """Time the whole method, and the lengths alone once the neighbours are known."""
-    from discreet.collect import SketchFamily
     from discreet.datasets import quest
     from discreet.guarantees import TOLERANCE
-    from discreet.kernels.k_variance import caps_of, longest_lengths
-    from discreet.publish import KVarianceSketch
+    from discreet.kernels.sketches.k_variance import caps_of, longest_lengths
+    from discreet.publish import KVarianceSketch, SketchFamily
 
     publisher = KVarianceSketch(SketchFamily("benchmark", components=100), K)
     publisher.release(quest("T20.I4.D1K.N1K", random_state=1))

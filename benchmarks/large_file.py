@@ -90,7 +90,7 @@ def command(words: list[str]) -> dict[str, Any]:
     import contextlib
     import io
 
-    from discreet.cli.app import app
+    from discreet.cli._app import app
 
     said = io.StringIO()
     code: Any = 0

@@ -73,10 +73,10 @@ def _searched(what: str, table: Any, guarantee: Any, share: float, arx: float) -
 
 def search(table: Any, guarantee: Any, share: float) -> Any:
     """Find the best node of a coded table."""
-    from discreet.publish.lattice import Lattice
-    from discreet.publish.node_measures import LossMeasure
-    from discreet.publish.scoring import Scorer
-    from discreet.publish.search import Search
+    from discreet.publish.lattice.lattice import Lattice
+    from discreet.publish.lattice.measures import LossMeasure
+    from discreet.publish.lattice.scoring import Scorer
+    from discreet.publish.lattice.search import Search
 
     lattice = Lattice(table)
     measure = LossMeasure(lattice, np.ones(len(lattice.names)), "mean")
@@ -84,8 +84,8 @@ def search(table: Any, guarantee: Any, share: float) -> Any:
 
 
 def _every_node(table: Any) -> Row:
-    from discreet.publish.lattice import Lattice
-    from discreet.publish.visit import visit_all
+    from discreet.publish.lattice.enumeration import visit_all
+    from discreet.publish.lattice.lattice import Lattice
 
     lattice, limit = Lattice(table), int(SUPPRESSED * table.n_rows)
     seconds = cpu(lambda: visit_all(lattice, np.ones(len(lattice.names)), K, limit))

@@ -93,9 +93,9 @@ class Lightning:
 
     def __init__(self, table: Any, limit: int, *, deadline: float) -> None:
         from discreet.guarantees import KAnonymity
-        from discreet.publish.lattice import Lattice
-        from discreet.publish.node_measures import LossMeasure
-        from discreet.publish.scoring import Scorer
+        from discreet.publish.lattice.lattice import Lattice
+        from discreet.publish.lattice.measures import LossMeasure
+        from discreet.publish.lattice.scoring import Scorer
 
         self.lattice = Lattice(table)
         measure = LossMeasure(self.lattice, np.ones(len(self.lattice.names)), "mean")

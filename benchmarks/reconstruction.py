@@ -96,7 +96,7 @@ def from_file(n: int) -> dict[str, Any]:
     import pyarrow.parquet as pq
     from click.testing import CliRunner
 
-    from discreet.cli.app import app
+    from discreet.cli._app import app
     from discreet.collect import AdditiveNoise, Uniform
 
     noise = Uniform.for_privacy(1.0, low=0, high=1)

@@ -16,8 +16,8 @@ def run() -> list[Row]:
     """Sketch baskets, and the same rows with weights, each in turn with the peers, which work with one thread."""
     from sklearn.random_projection import SparseRandomProjection
 
-    from discreet.collect import SketchFamily
     from discreet.datasets import quest
+    from discreet.publish import SketchFamily
 
     baskets = quest(NAME, random_state=SEED)
     family = SketchFamily("benchmark", components=COMPONENTS)

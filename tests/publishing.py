@@ -15,8 +15,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import strategies
 from discreet import Release, Table, identifier, other, quasi, sensitive
+from tests.strategies import tables as strategies
 
 Publisher = Callable[..., Any]
 

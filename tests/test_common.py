@@ -15,8 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles
-import strategies
 from discreet import Schema, Table, publish
 from discreet.core.errors import DiscreetError, InfeasibleError, InputError, ParameterError
 from discreet.guarantees import (
@@ -27,7 +25,9 @@ from discreet.guarantees import (
     RecursiveDiversity,
     TCloseness,
 )
-from publishing import KINDS, Publisher, every, made_as, many, planted, released_rows
+from tests.oracles import tables as oracles
+from tests.publishing import KINDS, Publisher, every, made_as, many, planted, released_rows
+from tests.strategies import tables as strategies
 
 PUBLISHERS: dict[str, list[Publisher]] = {
     "Mondrian": [

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles_cahd
 from discreet import publish
 from discreet.core.basket_release import BasketRelease
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import (
     DiscreetError,
     InfeasibleError,
@@ -25,9 +25,9 @@ from discreet.core.errors import (
     ParameterError,
     PromiseBrokenError,
 )
-from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.guarantees import PrivacyDegree
-from publishing import SEED, Publisher, assert_seed_is_secret, every
+from tests.oracles import cahd as oracles_cahd
+from tests.publishing import SEED, Publisher, assert_seed_is_secret, every
 
 PUBLISHERS: dict[str, list[Publisher]] = {
     "Cahd": [

@@ -17,7 +17,7 @@ import pytest
 
 import discreet.kernels.threads
 from discreet import collect
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import DiscreetError, InputError, ParameterError
 
 SECRET = "Wilhelmina-4711"

@@ -13,12 +13,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles_condensation as oracles
-import publishing
-import strategies
 from discreet import Release, Table, publish, quasi
 from discreet.core.errors import InfeasibleError, InputError, ParameterError
-from publishing import KINDS, SEED, Publisher, assert_seed_is_secret, every, made_as, planted, released_rows
+from tests import publishing
+from tests.oracles import condensation as oracles
+from tests.publishing import (
+    KINDS,
+    SEED,
+    Publisher,
+    assert_seed_is_secret,
+    every,
+    made_as,
+    planted,
+    released_rows,
+)
+from tests.strategies import tables as strategies
 
 PSEUDO_PUBLISHERS: dict[str, list[Publisher]] = {
     "Condensation": [

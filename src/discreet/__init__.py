@@ -4,52 +4,60 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.core.lazily import lazily
+from discreet.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from discreet.core.baskets import Baskets
-    from discreet.core.hierarchies import flat, from_mapping, intervals, masked, read_hierarchy, suggest, tree
-    from discreet.core.hierarchy import Hierarchy
+    from discreet.core.baskets.baskets import Baskets
+    from discreet.core.hierarchy.bound import Hierarchy
+    from discreet.core.hierarchy.specs import (
+        flat,
+        from_mapping,
+        intervals,
+        masked,
+        read_hierarchy,
+        suggest,
+        tree,
+    )
     from discreet.core.release import Release
     from discreet.core.schema import Column, Role, Schema, identifier, other, quasi, sensitive
     from discreet.core.sketches import Sketches
-    from discreet.core.table import Table
+    from discreet.core.tables.table import Table
     from discreet.core.verdict import Basis, Verdict
-    from discreet.engines.basket_files import read_baskets, write_baskets
-    from discreet.engines.bit_files import read_bits, write_bits
+    from discreet.engines.baskets.bits import read_bits, write_bits
+    from discreet.engines.baskets.files import read_baskets, write_baskets
     from discreet.engines.files import read
-    from discreet.publish.recipe import Recipe
+    from discreet.publish.recipes.recipe import Recipe
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Basis": "core.verdict",
-    "Baskets": "core.baskets",
+    "Baskets": "core.baskets.baskets",
     "Column": "core.schema",
-    "Hierarchy": "core.hierarchy",
-    "Recipe": "publish.recipe",
+    "Hierarchy": "core.hierarchy.bound",
+    "Recipe": "publish.recipes.recipe",
     "Release": "core.release",
     "Role": "core.schema",
     "Schema": "core.schema",
     "Sketches": "core.sketches",
-    "Table": "core.table",
+    "Table": "core.tables.table",
     "Verdict": "core.verdict",
-    "flat": "core.hierarchies",
-    "from_mapping": "core.hierarchies",
+    "flat": "core.hierarchy.specs",
+    "from_mapping": "core.hierarchy.specs",
     "identifier": "core.schema",
-    "intervals": "core.hierarchies",
-    "masked": "core.hierarchies",
+    "intervals": "core.hierarchy.specs",
+    "masked": "core.hierarchy.specs",
     "other": "core.schema",
     "quasi": "core.schema",
     "read": "engines.files",
-    "read_baskets": "engines.basket_files",
-    "read_bits": "engines.bit_files",
-    "read_hierarchy": "core.hierarchies",
+    "read_baskets": "engines.baskets.files",
+    "read_bits": "engines.baskets.bits",
+    "read_hierarchy": "core.hierarchy.specs",
     "sensitive": "core.schema",
-    "suggest": "core.hierarchies",
-    "tree": "core.hierarchies",
-    "write_baskets": "engines.basket_files",
-    "write_bits": "engines.bit_files",
+    "suggest": "core.hierarchy.specs",
+    "tree": "core.hierarchy.specs",
+    "write_baskets": "engines.baskets.files",
+    "write_bits": "engines.baskets.bits",
 }
 
 __all__ = [

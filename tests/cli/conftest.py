@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from planted import SECRET
+from tests.cli.planted import SECRET
 
-from discreet.cli.app import app
+from discreet.cli._app import app
 
 Invoke = Callable[..., Result]
 Process = Callable[..., "subprocess.CompletedProcess[str]"]

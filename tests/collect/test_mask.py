@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles import mask as oracles_mask
 
-import oracles_mask
 from discreet.collect import EMask, Mask
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.guarantees import BasicPrivacy, KAnonymity, LocalDP, guarantee_from_dict
-from discreet.kernels import chacha
-from discreet.kernels.distortion import distort_bits, distort_rows
+from discreet.kernels.baskets.distortion import distort_bits, distort_rows
+from discreet.kernels.random import chacha
 
 SECRET = "Zyzzogeton-4711"
 FALSE_ALARM = 1e-6
@@ -119,7 +119,7 @@ def test_many_blocks_do_not_depend_on_threads() -> None:
 
 
 def test_too_little_room_is_made_good(monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.kernels import distortion
+    from discreet.kernels.baskets import distortion
 
     true = many(20_000)
     key = np.arange(8, dtype=np.uint32)
@@ -265,7 +265,7 @@ def test_promises_of_a_channel_together() -> None:
 
 
 def test_a_table_cannot_be_judged_by_a_promise_of_a_channel() -> None:
-    from discreet.core.groups import Groups
+    from discreet.core.tables.groups import Groups
 
     classes = Groups(sizes=np.array([3, 4]))
     for guarantee in (LocalDP(1), BasicPrivacy(90), KAnonymity(2) & LocalDP(1)):

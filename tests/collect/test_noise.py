@@ -15,19 +15,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
+from tests.oracles import noise as oracles_noise
 
-import oracles_noise
 from discreet.collect import (
     Density,
     Gaussian,
     Laplace,
     Uniform,
-    noise_client,
     noise_for_conditional_privacy,
     noise_from_dict,
 )
-from discreet.collect.chance import Chance
+from discreet.collect.clients import noise as noise_client
 from discreet.collect.conditional_privacy import conditional_privacy
+from discreet.collect.secure_random import Chance
 from discreet.core.errors import InfeasibleError, ParameterError
 
 KINDS = [Uniform, Gaussian, Laplace]

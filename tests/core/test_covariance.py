@@ -10,8 +10,8 @@ import pytest
 from discreet.collect import CorrelatedNoise
 from discreet.core.covariance import LEAST, least_variance, symmetric_matrix
 from discreet.core.errors import ParameterError
-from discreet.measure.noise_stripping import covariance_of
-from discreet.mine.corrected_statistics import noise_covariance
+from discreet.measure.noise.noise_stripping import covariance_of
+from discreet.mine.noisy.statistics import noise_covariance
 
 LIKE = np.array([[2.0, 1.0], [1.0, 3.0]])
 UNITS = [1e-12, 1e-3, 1.0, 1e12, 1e307]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.oracles import condensation as oracles
 
-import oracles_condensation as oracles
 from discreet.core.errors import InputError
 from discreet.core.group_statistics import GroupStatistics
 

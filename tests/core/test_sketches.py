@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracles import sketches as oracles
 
-import oracles_sketches as oracles
-from discreet.collect import SketchFamily
 from discreet.core.errors import InputError, OutputError
 from discreet.core.sketches import Sketches
+from discreet.publish import SketchFamily
 
 COMPONENTS = st.lists(st.integers(-6, 6).map(float), max_size=7)
 RAGGED = st.lists(COMPONENTS, min_size=1, max_size=6)

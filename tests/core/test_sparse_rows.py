@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from discreet.collect import DeltaSketch, SketchFamily
 from discreet.core.errors import InputError
 from discreet.core.sparse_rows import SparseRows
+from discreet.publish import DeltaSketch, SketchFamily
 
 FAMILY = SketchFamily("key", components=9)
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from discreet.core.errors import ParameterError
 from discreet.core.schema import Role
-from discreet.core.table import Table
+from discreet.core.tables.table import Table
 from discreet.datasets import hospital, hospital_columns, voter_roll
 
 

@@ -552,5 +552,5 @@ def test_errors_of_duckdb_never_come_through(tmp_path: Path, monkeypatch: pytest
     def failing(*_: object, **__: object) -> None:
         raise duckdb.IOException(f"No space left on device: {SECRET}")
 
-    monkeypatch.setattr("discreet.engines.delimited.infer", failing)
+    monkeypatch.setattr("discreet.engines.text.delimited.infer", failing)
     assert "temporary files is full" in refused(put(tmp_path, GOOD))

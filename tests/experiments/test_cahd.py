@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from discreet.experiments import EXPERIMENTS, perform
-from discreet.experiments.cahd_runs import CAHD, PERM, Sample, point, released, samples, sensitive_of
+from discreet.experiments.cahd.runs import CAHD, PERM, Sample, point, released, samples, sensitive_of
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.experiments import EXPERIMENTS, condensation, perform
-from discreet.experiments.condensation_data import samples
-from discreet.experiments.condensation_runs import runs_of
+from discreet.experiments import EXPERIMENTS, perform
+from discreet.experiments.condensation import experiment as condensation
+from discreet.experiments.condensation.data import samples
+from discreet.experiments.condensation.runs import runs_of
 
 
 def test_without_the_data_scikit_learn_s_sets_stand_in(tmp_path: Path) -> None:

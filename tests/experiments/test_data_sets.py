@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.experiments.cahd_runs import samples
+from discreet.experiments.cahd.runs import samples
 from discreet.experiments.data_sets import CLICK_STREAMS, click_stream, present
 
 

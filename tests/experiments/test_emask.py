@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from discreet.datasets import quest
-from discreet.engines.basket_files import read_baskets
-from discreet.experiments.emask_paper import MIN_SUPPORT, TABLE_3, TABLE_6, Row
-from discreet.experiments.emask_runs import Runs, Truth, runs_of, truth_of
+from discreet.engines.baskets.files import read_baskets
+from discreet.experiments.emask.paper import MIN_SUPPORT, TABLE_3, TABLE_6, Row
+from discreet.experiments.emask.runs import Runs, Truth, runs_of, truth_of
 from discreet.experiments.page import Page
 
 

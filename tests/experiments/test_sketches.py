@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.experiments import EXPERIMENTS, perform, sketches
-from discreet.experiments.sketches_data import MESSAGES, texts, two_instances
-from discreet.experiments.sketches_runs import Runs, _nearness, classified, clustered
+from discreet.experiments import EXPERIMENTS, perform
+from discreet.experiments.sketches import experiment as sketches
+from discreet.experiments.sketches.data import MESSAGES, texts, two_instances
+from discreet.experiments.sketches.runs import Runs, _nearness, classified, clustered
 
 SMALL = dataclasses.replace(
     sketches._SIZES[True],

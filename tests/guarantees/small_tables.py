@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
+from tests.oracles import tables as oracles
 
-import oracles
-from discreet.core.groups import Groups
-from discreet.core.hierarchy import Hierarchy, arrange
+from discreet.core.hierarchy.bound import Hierarchy, arrange
+from discreet.core.tables.groups import Groups
 
 Rows = list[dict[str, Any]]
 

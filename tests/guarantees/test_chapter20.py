@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from small_tables import groups_of
+from tests.guarantees.small_tables import groups_of
 
 from discreet.guarantees import (
     DistinctDiversity,

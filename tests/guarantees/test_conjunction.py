@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
-from small_tables import LETTERS, Rows, groups_of, letter_tree, rows_of, tables
+from tests.guarantees.small_tables import LETTERS, Rows, groups_of, letter_tree, rows_of, tables
 
 import discreet.guarantees
 from discreet.core.errors import ParameterError
-from discreet.core.groups import Groups
+from discreet.core.tables.groups import Groups
 from discreet.guarantees import (
     AllOf,
     AlphaKAnonymity,

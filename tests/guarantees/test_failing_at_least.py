@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_tables import LETTERS, groups_of, letter_tree
+from tests.guarantees.small_tables import LETTERS, groups_of, letter_tree
+from tests.oracles import tables as oracles
 
-import oracles
-from discreet.core.groups import Groups
-from discreet.core.hierarchy import Hierarchy, arrange
+from discreet.core.hierarchy.bound import Hierarchy, arrange
+from discreet.core.tables.groups import Groups
 from discreet.guarantees import (
     AlphaKAnonymity,
     BasicBetaLikeness,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracles import condensation as oracles
 
-import oracles_condensation as oracles
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.group_statistics import GroupStatistics
-from discreet.core.groups import Groups
+from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Basis
 from discreet.guarantees import Indistinguishability, KAnonymity, guarantee_from_dict
 from discreet.guarantees.indistinguishability import LevelledGroups

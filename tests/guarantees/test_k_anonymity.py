@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_tables import Rows, groups_of, rows_of, tables
+from tests.guarantees.small_tables import Rows, groups_of, rows_of, tables
+from tests.oracles import tables as oracles
 
-import oracles
 from discreet.core.errors import ParameterError
 from discreet.guarantees import KAnonymity
 

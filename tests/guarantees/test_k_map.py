@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_tables import groups_of, rows_of
+from tests.guarantees.small_tables import groups_of, rows_of
 
 from discreet.core.arrays import IntArray
 from discreet.core.errors import ParameterError, SchemaError

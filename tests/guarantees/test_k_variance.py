@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles import k_variance as oracle
 
-import oracles_k_variance as oracle
-from discreet.collect import SketchFamily
 from discreet.core.errors import InputError, ParameterError, PromiseBrokenError
 from discreet.core.sketch_release import SketchRelease
 from discreet.core.verdict import Basis
 from discreet.guarantees import KVariance, guarantee_from_dict
-from discreet.publish import KVarianceSketch
+from discreet.publish import KVarianceSketch, SketchFamily
 
 FAMILY = SketchFamily("a key for tests", components=20)
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracles.km import combination_counts
+from tests.strategies.baskets import baskets
 
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import ParameterError
-from discreet.core.grouped_baskets import GroupedBaskets
-from discreet.core.groups import Groups
+from discreet.core.tables.groups import Groups
 from discreet.guarantees import KmAnonymity, guarantee_from_dict
-from oracles_km import combination_counts
-from strategies_baskets import baskets
 
 
 @given(baskets(max_baskets=14), st.integers(1, 4), st.integers(1, 5))
@@ -41,14 +41,16 @@ def test_the_number_of_threads_does_not_matter(monkeypatch: pytest.MonkeyPatch) 
     )
     found = []
     for threads in (1, 2, 7):
-        monkeypatch.setattr("discreet.kernels.combinations.processors", lambda threads=threads: threads)
+        monkeypatch.setattr(
+            "discreet.kernels.itemsets.combinations.processors", lambda threads=threads: threads
+        )
         found.append(KmAnonymity(3, 3).check(data))
     assert found[0] == found[1] == found[2]
     assert found[0].failing_groups == sum(n < 3 for n in combination_counts(data.lists(), 3).values())
 
 
 def test_rare_combinations_are_given_in_order() -> None:
-    from discreet.kernels.combinations import count_combinations, laid_out
+    from discreet.kernels.itemsets.combinations import count_combinations, laid_out
 
     lists = [[0, 1, 2], [0, 1], [1, 2, 3], [0, 3]]
     data = Baskets.from_lists(lists)
@@ -84,7 +86,7 @@ def test_it_goes_through_plain_data_and_says_itself() -> None:
 
 
 def test_real_baskets(shared_data: Path) -> None:
-    from discreet.engines.basket_files import read_baskets
+    from discreet.engines.baskets.files import read_baskets
 
     data = read_baskets(shared_data / "bms-webview-1" / "BMS-WebView-1.dat.gz")
     lists = data.lists()

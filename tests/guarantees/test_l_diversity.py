@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_tables import Rows, groups_of, rows_of, tables, wards
+from tests.guarantees.small_tables import Rows, groups_of, rows_of, tables, wards
+from tests.oracles import tables as oracles
 
-import oracles
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.guarantees import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 

@@ -7,9 +7,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_tables import Rows, groups_of, rows_of, tables, wards
+from tests.guarantees.small_tables import Rows, groups_of, rows_of, tables, wards
+from tests.oracles import tables as oracles
 
-import oracles
 from discreet.core.errors import ParameterError
 from discreet.guarantees import AlphaKAnonymity, BasicBetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
 

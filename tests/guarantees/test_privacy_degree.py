@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.strategies import baskets as strategies_baskets
 
-import strategies_baskets
 from discreet import Table, quasi, sensitive
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.grouped_baskets import GroupedBaskets
-from discreet.core.groups import Groups
+from discreet.core.tables.groups import Groups
 from discreet.guarantees import EntropyDiversity, KAnonymity, PrivacyDegree, guarantee_from_dict
 from discreet.publish import Mondrian
 

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_tables import LETTERS, PATHS, Rows, groups_of, letter_tree, rows_of, tables, wards
+from tests.guarantees.small_tables import LETTERS, PATHS, Rows, groups_of, letter_tree, rows_of, tables, wards
+from tests.oracles import tables as oracles
 
-import oracles
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.hierarchy import arrange
+from discreet.core.hierarchy.bound import arrange
 from discreet.guarantees import TCloseness
 
 SALARIES = rows_of({"u": [3, 4, 5], "v": [6, 11, 8], "w": [7, 9, 10]})

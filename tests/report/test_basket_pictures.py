@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
 from discreet.datasets import quest
 from discreet.publish import AprioriAnonymization, Cahd
 from discreet.report.basket_pictures import (

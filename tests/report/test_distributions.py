@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from releases import released
+from tests.report.releases import released
 
 from discreet import Table, masked, quasi, sensitive
 from discreet.guarantees import KAnonymity

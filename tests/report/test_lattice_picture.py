@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from releases import EVIL, planted_columns, planted_frame, released
+from tests.report.releases import EVIL, planted_columns, planted_frame, released
 
 from discreet import Table, from_mapping, intervals, masked, quasi, sensitive
 from discreet.core.release import Release

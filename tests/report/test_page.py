@@ -9,7 +9,7 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
-from releases import EVIL, PLANTED, evil_release, planted_columns, planted_frame, released
+from tests.report.releases import EVIL, PLANTED, evil_release, planted_columns, planted_frame, released
 
 from discreet import Table, intervals, masked, quasi, sensitive
 from discreet.core.release import Release

@@ -13,12 +13,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from releases import PLANTED, evil_release, planted_columns, planted_frame, released
+from tests.report.releases import PLANTED, evil_release, planted_columns, planted_frame, released
 
 from discreet import Recipe, Table, quasi, read, sensitive
 from discreet.core.errors import OutputError, ParameterError, PromiseBrokenError
 from discreet.guarantees import EntropyDiversity, KAnonymity, TCloseness
-from discreet.report import writing
+from discreet.report import folder as writing
 
 FORMATS = ["csv", "tsv", "parquet", "arrow", "jsonl"]
 

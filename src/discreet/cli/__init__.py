@@ -7,13 +7,13 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     """Run the command line as a process of its own."""
-    from discreet.cli.interruption import INTERRUPTED, Interrupted, heed_signals
-    from discreet.cli.light import leave, lighten
+    from discreet.cli._interruption import INTERRUPTED, Interrupted, heed_signals
+    from discreet.cli._startup import leave, lighten
 
     lighten()
     heed_signals()
     try:
-        from discreet.cli.app import start
+        from discreet.cli._app import start
 
         start()
     except Interrupted:

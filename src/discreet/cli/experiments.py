@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from discreet.cli import options
+from discreet.cli import _options as options
 
 _EPILOG = """\b
 Examples:
@@ -30,7 +30,7 @@ def experiments(
     name: str | None, out: Path | None, quick: bool, seeds: int, as_json: bool, quiet: bool
 ) -> None:
     """Run the experiment NAME and write its tables and pictures beside the paper's; without a NAME, list them."""
-    from discreet.cli.telling import tell_json, tell_lines
+    from discreet.cli._output import tell_json, tell_lines
     from discreet.experiments import EXPERIMENTS, perform
 
     if name is None:

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from discreet.collect.chance import Chance
 from discreet.collect.conditional_privacy import conditional_privacy
-from discreet.collect.density import Density
-from discreet.collect.given_frames import frame_of
+from discreet.collect.frames import frame_of
 from discreet.collect.noise import MOST_STEPS, Noise
-from discreet.collect.reconstruction import Reconstruction
+from discreet.collect.reconstruct.density import Density
+from discreet.collect.reconstruct.reconstruction import Reconstruction
+from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InputError
 from discreet.core.finite import array_of, finite

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.collect.additive_noise import AdditiveNoise
-from discreet.collect.chance import Chance
-from discreet.collect.density import Density
-from discreet.collect.given_frames import frame_of, released, require_columns, require_hidden
-from discreet.collect.randomised_response import RandomisedResponse
-from discreet.collect.shares import Shares, codes_of
+from discreet.collect.category_estimates import Shares, codes_of
+from discreet.collect.frames import frame_of, released, require_columns, require_hidden
+from discreet.collect.randomized_response import RandomisedResponse
+from discreet.collect.reconstruct.density import Density
+from discreet.collect.secure_random import Chance
 from discreet.collect.unary_response import UnaryResponse
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.params import InstanceOf, require

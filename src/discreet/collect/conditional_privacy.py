@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from discreet.collect.density import Density
-from discreet.collect.likelihood import likelihood
 from discreet.collect.noise import Noise
+from discreet.collect.reconstruct.density import Density
+from discreet.collect.reconstruct.likelihood import likelihood
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import FloatIn, InstanceOf, require

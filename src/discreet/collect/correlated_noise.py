@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.collect.chance import Chance
-from discreet.collect.given_frames import frame_of, released, require_hidden
+from discreet.collect.frames import frame_of, released, require_hidden
 from discreet.collect.noise import GRID_BITS, MOST_STEPS
+from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
 from discreet.core.covariance import LEAST, least_variance, symmetric_matrix
 from discreet.core.errors import InputError, ParameterError

@@ -10,9 +10,9 @@ import numpy as np
 
 from discreet.collect.secret_key import secret_key
 from discreet.core.arrays import FloatArray
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.bits import ItemBits
 from discreet.core.errors import ParameterError
-from discreet.core.item_bits import ItemBits
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 from discreet.core.rng import RandomState
 
@@ -24,7 +24,7 @@ class EMask:
     """Distort baskets bit by bit: an item held stays with probability p, one not held stays away with probability q.
 
     Every bit is drawn for itself, so each customer can do it alone, before anything leaves her hands
-    (:func:`discreet.collect.client.flip` is that step in plain Python). The true supports are estimated from the
+    (:func:`discreet.collect.clients.mask.flip` is that step in plain Python). The true supports are estimated from the
     distorted baskets by :class:`discreet.mine.MaskedItemsets`, which must know p and q and nothing else.
 
     Chance comes from ChaCha20 with a key of 256 bits. Without a seed the key comes from the operating system and is
@@ -98,7 +98,7 @@ class EMask:
         as_bits
             Whether to give bit columns at once, the form that is mined: the same baskets, never held as lists.
         """
-        from discreet.kernels.distortion import distort_bits, distort_rows
+        from discreet.kernels.baskets.distortion import distort_bits, distort_rows
 
         require(self, "baskets", baskets, InstanceOf((Baskets,), "Baskets"))
         require(self, "as_bits", as_bits, InstanceOf((bool,), "a bool"))
@@ -142,20 +142,20 @@ class EMask:
 
         ``ones`` is the weight of the privacy of the items held; the rest is the privacy of the items not held.
         """
-        from discreet.measure.basic_privacy import basic_privacy
+        from discreet.measure.baskets.basic_privacy import basic_privacy
 
         return basic_privacy(_supports(supports), p=self.p, q=self.q, ones=ones)
 
     def average_basic_privacy(self, support: float | Baskets, *, ones: float = 1.0) -> float:
         """Give the basic privacy in percent from the average support: the form of the paper's tables."""
-        from discreet.measure.basic_privacy import average_basic_privacy
+        from discreet.measure.baskets.basic_privacy import average_basic_privacy
 
         average = float(_supports(support).mean()) if isinstance(support, Baskets) else support
         return float(average_basic_privacy(average, p=self.p, q=self.q, ones=ones))
 
     def expected_error(self, support: float, n_baskets: int) -> float:
         """Give the relative standard error of the estimated support of one item."""
-        from discreet.measure.itemset_error import expected_error
+        from discreet.measure.baskets.itemset_error import expected_error
 
         return float(expected_error(support, n_baskets, p=self.p, q=self.q))
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from discreet.collect.chance import Chance
+from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
 from discreet.core.params import FloatIn, OneOf, require
 

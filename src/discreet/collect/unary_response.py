@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.collect.chance import CELLS, Chance, cells_below, rounded_up
-from discreet.collect.shares import Shares, codes_of, require_categories
+from discreet.collect.category_estimates import Shares, codes_of, require_categories
+from discreet.collect.secure_random import CELLS, Chance, cells_below, rounded_up
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.finite import array_of

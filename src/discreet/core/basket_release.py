@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from discreet.core.arrays import FloatArray
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import InputError
-from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.release import Evidence, Promise, shown, write_kept
 from discreet.core.verdict import Verdict
 

@@ -53,7 +53,7 @@ class GroupStatistics:
     @classmethod
     def of(cls, values: FloatArray, labels: IntArray, levels: IntArray, n_groups: int) -> GroupStatistics:
         """Make the statistics of records from the group and the privacy level of each."""
-        from discreet.kernels.moments import moments
+        from discreet.kernels.points.moments import moments
 
         n, mean, scatter = moments(values, np.ones(len(labels), np.int64), labels, n_groups)
         return cls(n, mean, scatter, *_levels(labels, levels, levels, n_groups))
@@ -71,7 +71,7 @@ class GroupStatistics:
 
     def merged(self, labels: IntArray, n_groups: int) -> GroupStatistics:
         """Merge the groups with the same label; the result is as if their records had been one group."""
-        from discreet.kernels.moments import added, moments
+        from discreet.kernels.points.moments import added, moments
 
         n, mean, between = moments(self.mean, self.n, labels, n_groups)
         scatter = between + added(self.scatter, labels, n_groups)

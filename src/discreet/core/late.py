@@ -7,14 +7,14 @@ from typing import Any
 
 _ROOMS = {
     "density chart": "discreet.report.densities:chart",
-    "read grouped baskets": "discreet.engines.grouped_files:read_grouped",
-    "read sketches": "discreet.engines.sketch_files:read_sketches",
-    "relation source": "discreet.engines.held_relations:relation_source",
+    "read grouped baskets": "discreet.engines.baskets.published:read_grouped",
+    "read sketches": "discreet.engines.sketches:read_sketches",
+    "relation source": "discreet.engines.duckdb.small:relation_source",
     "write basket release": "discreet.report.basket_writing:write_basket_release",
-    "write release": "discreet.report.writing:write_release",
-    "write sketch release": "discreet.engines.sketch_files:write_sketch_release",
+    "write release": "discreet.report.folder:write_release",
+    "write sketch release": "discreet.engines.sketches:write_sketch_release",
     "write stream release": "discreet.report.stream_writing:write_stream_release",
-    "write sketches": "discreet.engines.sketch_files:write_sketches",
+    "write sketches": "discreet.engines.sketches:write_sketches",
 }
 
 

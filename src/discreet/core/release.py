@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.late import late
-from discreet.core.table import Table
+from discreet.core.tables.table import Table
 
 if TYPE_CHECKING:
-    from discreet.core.groups import Groups
     from discreet.core.schema import Schema
+    from discreet.core.tables.groups import Groups
     from discreet.core.verdict import Verdict
 
 Suppressed = Literal["judged", "exempt"]

@@ -11,7 +11,7 @@ from discreet.core.errors import SchemaError
 from discreet.core.params import FloatIn, InstanceOf, require
 
 if TYPE_CHECKING:
-    from discreet.core.hierarchy import Hierarchy, HierarchySpec
+    from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 
 _SHORTEST_KEY = 16
 

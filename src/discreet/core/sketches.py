@@ -160,7 +160,7 @@ class Sketches:
 
     def centroids(self, labels: ArrayLike, *, n: int) -> Sketches:
         """Give the sketch of the mean record of each of n groups; a group without components has none."""
-        from discreet.kernels.sketch_distances import component_sums
+        from discreet.kernels.sketches.distances import component_sums
 
         require(self, "n", n, IntIn(0))
         given = np.asarray(labels)
@@ -186,7 +186,7 @@ class Sketches:
         family
             The family that made the sketches, which knows the signs.
         """
-        from discreet.kernels.signs import expand
+        from discreet.kernels.sketches.signs import expand
 
         self.require_signs(family)
         signs = expand(family.signs(items, length=self.longest), 0, self.longest)
@@ -281,7 +281,7 @@ class Sketches:
         return f"Sketches({len(self)} records, {shortest} to {self.longest} components)"
 
     def _compared(self, kind: str, other: Sketches | None, paired: bool) -> FloatArray:
-        from discreet.kernels.sketch_distances import compare_all, compare_pairs
+        from discreet.kernels.sketches.distances import compare_all, compare_pairs
 
         against = self if other is None else other
         self.require_family(against.family)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import InputError, ParameterError
 from discreet.kernels.ragged import entries_of
 
@@ -94,7 +94,7 @@ class SparseRows:
 
         Of the values as they are or as sketches round them, whichever is less.
         """
-        from discreet.kernels.exact_sums import on_grid, spare_squares
+        from discreet.kernels.sketches.exact_sums import on_grid, spare_squares
 
         if self.weights is None:
             return np.maximum(self.lengths - 1, 0).astype(np.float64)
@@ -167,7 +167,7 @@ def _require_bounds(matrix: Any) -> None:
 
 def _compressed(matrix: Any, names: Iterable[Any] | None) -> SparseRows:
     """Check the values of a matrix, drop zeros, and number the columns that hold something."""
-    from discreet.kernels.exact_sums import inspect
+    from discreet.kernels.sketches.exact_sums import inspect
 
     indptr = np.asarray(matrix.indptr, np.int64)
     with np.errstate(over="ignore"):

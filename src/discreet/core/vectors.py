@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray
-from discreet.core.encoding import Encoded, Kind, domain_of, in_order, kind_of
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.schema import Schema
-from discreet.core.table import Table
+from discreet.core.tables.encoding import Encoded, Kind, domain_of, in_order, kind_of
+from discreet.core.tables.table import Table
 
 _MOST_INDICATORS = 16
 """So many categories of a column are told apart in distances; the rarer ones lie together."""

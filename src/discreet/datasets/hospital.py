@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
-from discreet.core.hierarchies import intervals, masked, tree
+from discreet.core.hierarchy.specs import intervals, masked, tree
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 from discreet.core.rng import RandomState, generator
 from discreet.core.schema import Column, identifier, other, quasi, sensitive

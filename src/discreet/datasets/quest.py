@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.core.rng import RandomState, generator
 
@@ -165,7 +165,7 @@ def _patterns(
 def _baskets(
     sizes: _Sizes, patterns: tuple[IntArray, CodeArray], levels: FloatArray, rng: np.random.Generator
 ) -> Baskets:
-    from discreet.kernels.quest import fill, n_seeds
+    from discreet.kernels.baskets.quest import fill, n_seeds
 
     weights = np.cumsum(rng.exponential(size=sizes.patterns))
     weights /= weights[-1]

@@ -13,13 +13,13 @@ import duckdb
 
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.params import OneOf, require
-from discreet.engines import delimited, json_lines
-from discreet.engines.connection import connect, file_literal, identifier
-from discreet.engines.delimited import DEFAULT_NULLS
-from discreet.engines.dialect import check_names, sniff
-from discreet.engines.inference import Conventions, DateOrder
-from discreet.engines.plain_text import plain
+from discreet.engines.duckdb.connection import connect, file_literal, identifier
 from discreet.engines.scratch import private_folder
+from discreet.engines.text import delimited, json_lines
+from discreet.engines.text.delimited import DEFAULT_NULLS
+from discreet.engines.text.dialect import check_names, sniff
+from discreet.engines.text.inference import Conventions, DateOrder
+from discreet.engines.text.plain import plain
 
 __all__ = ["DEFAULT_NULLS", "connect", "describe", "read"]
 

@@ -262,7 +262,7 @@ def _arrow_table(frame: Any) -> Any:
 
 def _relation(table: Any) -> Any:
     """Give rows in memory to an engine of one thread: with several, a full disk has been seen to stop it for ever."""
-    from discreet.engines.connection import connect
+    from discreet.engines.duckdb.connection import connect
 
     return connect(threads=1).from_arrow(table)
 
@@ -271,7 +271,7 @@ def _copy_out(relation: Any, temporary: Path, kind: str, packing: str) -> None:
     """Stream a relation to a text or Parquet file through DuckDB; it is read once, since it may be gone then."""
     import duckdb
 
-    from discreet.engines.connection import literal
+    from discreet.engines.duckdb.connection import literal
 
     options = {
         "csv": "FORMAT csv, HEADER true, DELIMITER ','",
@@ -302,7 +302,7 @@ def _without_nan(relation: Any, kind: str) -> str:
 
     JSON cannot write infinite numbers; one ends the writing with a word that tells its column.
     """
-    from discreet.engines.connection import identifier
+    from discreet.engines.duckdb.connection import identifier
 
     floats = _floats(relation)
     cells = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
 
 CLICK_STREAMS = {
     "BMS-WebView-1": Path("bms-webview-1") / "BMS-WebView-1.dat.gz",
@@ -23,7 +23,7 @@ def present(data: Path | None, place: Path) -> Path | None:
 
 def click_stream(data: Path | None, name: str) -> Baskets | None:
     """Read a click stream; None where it is absent."""
-    from discreet.engines.basket_files import read_baskets
+    from discreet.engines.baskets.files import read_baskets
 
     path = present(data, CLICK_STREAMS[name])
     return None if path is None else read_baskets(path)

@@ -56,7 +56,7 @@ def perform(
     command = f"discreet experiments {name} --seeds {seeds}{' --quick' if quick else ''}"
     page = Page(Path(out), command=command, tell=tell)
     found = data_folder() if data is None else data
-    import_module(f"discreet.experiments.{name}").run(page, data=found, quick=quick, seeds=seeds)
+    import_module(f"discreet.experiments.{name}.experiment").run(page, data=found, quick=quick, seeds=seeds)
     return page.finish()
 
 

@@ -15,8 +15,8 @@ from discreet.guarantees.k_variance import KVariance
 from discreet.guarantees.km_anonymity import KmAnonymity
 from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.guarantees.local_dp import LocalDP
-from discreet.guarantees.plain import guarantee_from_dict
 from discreet.guarantees.privacy_degree import PrivacyDegree
+from discreet.guarantees.registry import guarantee_from_dict
 from discreet.guarantees.t_closeness import TCloseness
 
 __all__ = [

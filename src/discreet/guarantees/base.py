@@ -13,8 +13,8 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.errors import SchemaError
-from discreet.core.groups import Groups, SensitiveCounts
 from discreet.core.params import Constraint, OneOf, require
+from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.verdict import Basis, Verdict
 
 TOLERANCE = 1e-9

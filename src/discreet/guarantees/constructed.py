@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NoReturn
 
-from discreet.core.groups import Groups
+from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Basis, Verdict
 from discreet.guarantees.base import AllOf, Guarantee
 

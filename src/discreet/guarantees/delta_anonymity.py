@@ -42,7 +42,7 @@ class DeltaAnonymity(SketchGuarantee):
 
     Examples
     --------
-    >>> from discreet.collect import DeltaSketch, SketchFamily
+    >>> from discreet.publish import DeltaSketch, SketchFamily
     >>> shop = [{"tea": 1, "milk": 1, "bread": 1}, {"tea": 1}]
     >>> release = DeltaSketch(SketchFamily("shared key"), 0.5).release(shop)
     >>> print(release.verdict)

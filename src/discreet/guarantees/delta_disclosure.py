@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray
-from discreet.core.groups import SensitiveCounts
 from discreet.core.params import FloatIn
+from discreet.core.tables.groups import SensitiveCounts
 from discreet.guarantees.base import Relation, SensitiveGuarantee, expected
 
 

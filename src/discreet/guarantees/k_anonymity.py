@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray
-from discreet.core.groups import Groups
 from discreet.core.params import IntIn
+from discreet.core.tables.groups import Groups
 from discreet.guarantees.base import Guarantee
 
 
@@ -29,7 +29,7 @@ class KAnonymity(Guarantee):
     Examples
     --------
     >>> import numpy as np
-    >>> from discreet.core.groups import Groups
+    >>> from discreet.core.tables.groups import Groups
     >>> print(KAnonymity(3).check(Groups(sizes=np.array([3, 5, 2]))))
     KAnonymity(k=3): broken (class size 2, asked >= 3; verified, 1 of 3 classes (2 rows) fail)
     """

@@ -9,8 +9,8 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import SchemaError
-from discreet.core.groups import Groups
 from discreet.core.params import IntIn, require
+from discreet.core.tables.groups import Groups
 from discreet.guarantees.base import Guarantee
 
 

@@ -50,7 +50,7 @@ class KVariance(SketchGuarantee):
 
     Examples
     --------
-    >>> from discreet.collect import SketchFamily
+    >>> from discreet.publish import SketchFamily
     >>> from discreet.publish import KVarianceSketch
     >>> shop = [{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"bread": 1, "milk": 1}]
     >>> release = KVarianceSketch(SketchFamily("shared key"), k=2).release(shop)

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal, NoReturn
 import numpy as np
 
 from discreet.core.basket_release import BasketRelease
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import ParameterError
-from discreet.core.groups import Groups
 from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Verdict
 from discreet.guarantees.base import Guarantee
 
@@ -68,7 +68,7 @@ class KmAnonymity(Guarantee):
         del suppressed
         data: Any = subject.data if isinstance(subject, BasketRelease) else subject
         require(self, "subject", data, InstanceOf((Baskets,), "Baskets, or a release of them without groups"))
-        from discreet.kernels.combinations import count_combinations, laid_out
+        from discreet.kernels.itemsets.combinations import count_combinations, laid_out
 
         laid = laid_out(data.indptr, data.items, np.arange(data.n_items, dtype=np.int32))
         least = min(self.k, len(data) + 1)

@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
-from discreet.core.groups import Groups, SensitiveCounts
 from discreet.core.params import FloatIn, IntIn
+from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.guarantees.base import TOLERANCE, Relation, SensitiveGuarantee
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import SchemaError
-from discreet.core.groups import Groups, SensitiveCounts
 from discreet.core.params import IntIn
+from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.guarantees.base import Guarantee, failing_share
 
 
@@ -36,8 +36,8 @@ class PrivacyDegree(Guarantee):
     --------
     The paper's two groups of three and two customers, one of each with a sensitive item:
 
-    >>> from discreet.core.baskets import Baskets
-    >>> from discreet.core.grouped_baskets import GroupedBaskets
+    >>> from discreet.core.baskets.baskets import Baskets
+    >>> from discreet.core.baskets.grouped import GroupedBaskets
     >>> groups = GroupedBaskets.of(Baskets.from_lists([["wine"]] * 5), [0, 0, 0, 1, 1], Baskets.from_lists(
     ...     [["viagra"], [], [], [], ["pregnancy test"]]))
     >>> print(PrivacyDegree(2).check(groups))

@@ -10,9 +10,9 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InternalError, SchemaError
-from discreet.core.groups import Groups, SensitiveCounts
-from discreet.core.hierarchy import Hierarchy
+from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import FloatIn, OneOf, require
+from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.guarantees.base import Relation, SensitiveGuarantee, expected, failing_share
 
 DISTANCES = ("equal", "variational", "kl", "ordered", "hierarchical")
@@ -57,7 +57,7 @@ class TCloseness(SensitiveGuarantee):
     The paper's salaries 3k to 11k, in the classes {3k, 4k, 5k}, {6k, 8k, 11k} and {7k, 9k, 10k}:
 
     >>> import numpy as np
-    >>> from discreet.core.groups import Groups
+    >>> from discreet.core.tables.groups import Groups
     >>> classes = np.repeat(np.arange(3, dtype=np.int32), 3)
     >>> salary = np.array([1, 2, 3, 4, 6, 9, 5, 7, 8], np.int32)
     >>> overall = np.array([0] + [1] * 9)
@@ -130,7 +130,7 @@ class TCloseness(SensitiveGuarantee):
         return f"TCloseness(t={self.t!r}, distance=<{len(self.distance)} x {len(self.distance)} matrix>{of})"
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
-        from discreet.kernels import earth_mover
+        from discreet.kernels.tables import earth_mover
 
         arrays = (counts.indptr, counts.values, counts.counts, counts.overall)
         if not isinstance(self.distance, str):

@@ -12,7 +12,7 @@ from discreet.guarantees import KmAnonymity, PrivacyDegree
 from discreet.job.baskets import FORMATS, METHODS, READING, BasketJob
 from discreet.job.hierarchies import hierarchy_from
 from discreet.job.model import Job, listed
-from discreet.job.plain import job_from_dict, output_from, refuse_unknown, toml_of
+from discreet.job.parse import job_from_dict, output_from, refuse_unknown, toml_of
 
 KINDS: dict[str, type[PrivacyDegree] | type[KmAnonymity]] = {
     "privacy-degree": PrivacyDegree,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.basket_release import BasketRelease
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, OneOf, require
 from discreet.guarantees import KmAnonymity, PrivacyDegree
@@ -146,6 +146,6 @@ def _read(job: BasketJob) -> Baskets:
         require(job, "data", job.data, InstanceOf((Baskets,), "the path of a file, or Baskets"))
         baskets: Baskets = job.data
         return baskets
-    from discreet.engines.basket_files import read_baskets
+    from discreet.engines.baskets.files import read_baskets
 
     return read_baskets(job.data, **job.reading)

@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import HierarchyError, InputError
-from discreet.core.hierarchies import HierarchySpec, Rows, cuts, flat, intervals, masked, read_hierarchy, tree
+from discreet.core.hierarchy.specs import (
+    HierarchySpec,
+    Rows,
+    cuts,
+    flat,
+    intervals,
+    masked,
+    read_hierarchy,
+    tree,
+)
 from discreet.job.model import nearest
 
 _OPTIONS = {

@@ -108,14 +108,14 @@ class Job:
     @classmethod
     def read(cls, path: str | Path) -> Job:
         """Read a job file; the relative paths in it are relative to its folder."""
-        from discreet.job.plain import read_job
+        from discreet.job.parse import read_job
 
         return read_job(Path(path))
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
         """Build a job from plain data laid out as a job file; relative paths are relative to the folder."""
-        from discreet.job.plain import job_from_dict
+        from discreet.job.parse import job_from_dict
 
         return job_from_dict(plain, folder=folder)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from discreet.core.errors import OutputError
 from discreet.core.release import Release
-from discreet.core.source import source_of
-from discreet.core.table import Table
+from discreet.core.tables.source import source_of
+from discreet.core.tables.table import Table
 from discreet.job.model import Job
 
 Progress = Callable[[str], None]
@@ -56,7 +56,7 @@ def refuse_target(out: Path, data: str | Path | None, *, overwrite: bool) -> Non
     """Refuse, before any work is done, a folder that cannot or must not be replaced."""
     if data is not None and out.resolve() in Path(data).resolve().parents:
         raise OutputError(f"{out} holds the input itself; name another folder for the output.")
-    from discreet.report.writing import refuse_folder
+    from discreet.report.folder import refuse_folder
 
     refuse_folder(out, overwrite=overwrite)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import InputError
-from discreet.core.hierarchies import HierarchySpec, Rows
+from discreet.core.hierarchy.specs import HierarchySpec, Rows
 from discreet.core.schema import Role
-from discreet.job.proposal import Proposal
+from discreet.job.proposals import Proposal
 
 _K = 5
 _SIDES = {"intervals": "widths", "cuts": "levels"}

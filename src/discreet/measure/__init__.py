@@ -1,8 +1,15 @@
 """Measures: what a release costs, how much risk is left, and what an attacker with another table would learn."""
 
-from discreet.measure.attack import AttributeRisk, Linkage, linkage
-from discreet.measure.basic_privacy import average_basic_privacy, basic_privacy
-from discreet.measure.basket_risk import (
+from discreet.measure.baskets.basic_privacy import average_basic_privacy, basic_privacy
+from discreet.measure.baskets.itemset_error import (
+    ItemsetError,
+    expected_error,
+    itemset_error,
+    itemset_error_by_length,
+)
+from discreet.measure.baskets.kl_cells import CellError, kl, kl_cells, mean_kl_cells
+from discreet.measure.baskets.reinterrogated_privacy import reinterrogated_privacy
+from discreet.measure.baskets.risk import (
     BasketRisk,
     Reidentification,
     SensitiveTie,
@@ -10,7 +17,10 @@ from discreet.measure.basket_risk import (
     reidentification,
     sensitive_tie,
 )
-from discreet.measure.closeness import (
+from discreet.measure.noise.noise_stripping import NoiseStripped
+from discreet.measure.noise.pca_attack import pca_attack
+from discreet.measure.noise.spectral_attack import spectral_attack
+from discreet.measure.pseudo.closeness import (
     Closeness,
     Membership,
     closeness,
@@ -19,7 +29,7 @@ from discreet.measure.closeness import (
     membership,
     membership_of_points,
 )
-from discreet.measure.fidelity import (
+from discreet.measure.pseudo.fidelity import (
     Fidelity,
     NeighbourAccuracy,
     covariance_compatibility,
@@ -27,32 +37,22 @@ from discreet.measure.fidelity import (
     fidelity_between,
     neighbour_accuracy,
 )
-from discreet.measure.itemset_error import (
-    ItemsetError,
-    expected_error,
-    itemset_error,
-    itemset_error_by_length,
-)
-from discreet.measure.kl_cells import CellError, kl, kl_cells, mean_kl_cells
-from discreet.measure.loss import Entropy, Loss, aggregate, loss, loss_between
-from discreet.measure.noise_stripping import NoiseStripped
-from discreet.measure.pca_attack import pca_attack
-from discreet.measure.reinterrogated_privacy import reinterrogated_privacy
-from discreet.measure.risk import AttackerRisk, ClassSizes, Risk, class_size_histogram, risk
-from discreet.measure.sketch_attack import (
+from discreet.measure.sketches.attacks import (
     GuessedAttributes,
     LinkedSketches,
     guess_attributes,
     link_sketches,
 )
-from discreet.measure.sketch_quality import (
+from discreet.measure.sketches.quality import (
     ReconstructionError,
     accuracy_by_prior,
     cluster_cohesion,
     neighbour_overlap,
     reconstruction_error,
 )
-from discreet.measure.spectral_attack import spectral_attack
+from discreet.measure.tables.linkage import AttributeRisk, Linkage, linkage
+from discreet.measure.tables.loss import Entropy, Loss, aggregate, loss, loss_between
+from discreet.measure.tables.risk import AttackerRisk, ClassSizes, Risk, class_size_histogram, risk
 
 __all__ = [
     "AttackerRisk",

@@ -2,30 +2,30 @@
 
 from typing import TYPE_CHECKING
 
-from discreet.core.lazily import lazily
-from discreet.mine.corrected_statistics import Moments, Regression, corrected_moments, corrected_regression
-from discreet.mine.found_itemsets import FoundItemsets
-from discreet.mine.grouped_itemsets import FoundGroupedItemsets
-from discreet.mine.itemsets import Itemsets
-from discreet.mine.masked_itemsets import FoundMaskedItemsets, MaskedItemsets
-from discreet.mine.rules import rules
+from discreet.core.lazy import lazily
+from discreet.mine.itemsets.found import FoundItemsets
+from discreet.mine.itemsets.grouped import FoundGroupedItemsets
+from discreet.mine.itemsets.itemsets import Itemsets
+from discreet.mine.itemsets.masked import FoundMaskedItemsets, MaskedItemsets
+from discreet.mine.itemsets.rules import rules
+from discreet.mine.noisy.statistics import Moments, Regression, corrected_moments, corrected_regression
 
 if TYPE_CHECKING:
-    from discreet.mine.decision_tree import ReconstructedTree
-    from discreet.mine.naive_bayes import ReconstructedNaiveBayes
-    from discreet.mine.saved_models import model_from_dict, model_to_dict
-    from discreet.mine.sketch_kmeans import SketchKMeans
-    from discreet.mine.sketch_neighbors import SketchNeighbors
-    from discreet.mine.sketch_reconstruction import SketchReconstruction
+    from discreet.mine.noisy.decision_tree import ReconstructedTree
+    from discreet.mine.noisy.naive_bayes import ReconstructedNaiveBayes
+    from discreet.mine.noisy.saved_models import model_from_dict, model_to_dict
+    from discreet.mine.sketches.kmeans import SketchKMeans
+    from discreet.mine.sketches.neighbors import SketchNeighbors
+    from discreet.mine.sketches.values import SketchReconstruction
 
 _HOMES = {
-    "ReconstructedNaiveBayes": "naive_bayes",
-    "ReconstructedTree": "decision_tree",
-    "SketchKMeans": "sketch_kmeans",
-    "SketchNeighbors": "sketch_neighbors",
-    "SketchReconstruction": "sketch_reconstruction",
-    "model_from_dict": "saved_models",
-    "model_to_dict": "saved_models",
+    "ReconstructedNaiveBayes": "noisy.naive_bayes",
+    "ReconstructedTree": "noisy.decision_tree",
+    "SketchKMeans": "sketches.kmeans",
+    "SketchNeighbors": "sketches.neighbors",
+    "SketchReconstruction": "sketches.values",
+    "model_from_dict": "noisy.saved_models",
+    "model_to_dict": "noisy.saved_models",
 }
 """What needs scikit-learn, which takes long to load, and is loaded when it is first used."""
 

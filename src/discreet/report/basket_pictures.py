@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.basket_release import BasketRelease
-from discreet.core.baskets import Baskets
-from discreet.core.grouped_baskets import GroupedBaskets, cell_sums
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.grouped import GroupedBaskets, cell_sums
 from discreet.core.rng import generator
 from discreet.measure import kl
 from discreet.report import charts
@@ -60,7 +60,7 @@ def density(
 
 def band_of(baskets: Baskets) -> tuple[CodeArray, IntArray]:
     """Give the band order of the baskets, and the items by the mean place of their baskets; unused items last."""
-    from discreet.kernels.band import band_order
+    from discreet.kernels.baskets.cuthill_mckee import band_order
 
     rows = band_order(baskets.indptr, baskets.items, baskets.n_items)
     place = np.empty(rows.size)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from discreet.core.basket_release import BasketRelease
-from discreet.core.baskets import Baskets
-from discreet.core.grouped_baskets import GroupedBaskets
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.measure import Reidentification, basket_risk
 from discreet.report import basket_pictures, sections
 from discreet.report.figures import Figures, percent, table

@@ -7,14 +7,14 @@ from typing import Any
 
 from discreet import __version__
 from discreet.core.basket_release import BasketRelease
-from discreet.core.baskets import Baskets
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import InputError, OutputError, PromiseBrokenError
-from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.params import OneOf, require
 from discreet.core.rng import without_seed
-from discreet.engines.grouped_files import FORMATS, read_published, write_published
+from discreet.engines.baskets.published import FORMATS, read_published, write_published
 from discreet.engines.writing import atomic_folder
-from discreet.report.writing import REPORT, refuse_folder, write_record, write_text
+from discreet.report.folder import REPORT, refuse_folder, write_record, write_text
 
 
 def write_basket_release(

@@ -9,7 +9,7 @@ import numpy as np
 from discreet import __version__
 from discreet.core.arrays import FloatArray
 from discreet.core.basket_release import BasketRelease
-from discreet.core.grouped_baskets import GroupedBaskets
+from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.params import InstanceOf, require
 from discreet.report import basket_sections, charts, sections
 from discreet.report.figures import Figures, counted, number, percent, table
@@ -199,7 +199,7 @@ def method(release: BasketRelease) -> Markup:
         ("Discreet", __version__),
     ]
     again = (
-        "from discreet.core.grouped_baskets import GroupedBaskets\n\n"
+        "from discreet.core.baskets.grouped import GroupedBaskets\n\n"
         'published = GroupedBaskets.read("release")\n'
         "published.count(sensitive, with_items=[...], without_items=[...])\n"
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import FloatArray, IntArray
-from discreet.core.labels import Exact, Interval, kind_of, moments, parse
+from discreet.core.tables.labels import Exact, Interval, kind_of, moments, parse
 
 MOST = 12
 _DAY = 86_400.0

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.collect.density import Density
-from discreet.collect.histogram import Histogram
+from discreet.collect.reconstruct.density import Density
+from discreet.collect.reconstruct.histogram import Histogram
 from discreet.core.arrays import FloatArray
 from discreet.report.pictures import BLUE, INK, OCHRE, STONE, TEAL, finished, standing
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.encoding import Encoded
-from discreet.core.groups import SensitiveCounts
-from discreet.core.labels import STAR, Any_, SetOf, kind_of, parse, texts
 from discreet.core.release import Release
+from discreet.core.tables.encoding import Encoded
+from discreet.core.tables.groups import SensitiveCounts
+from discreet.core.tables.labels import STAR, Any_, SetOf, kind_of, parse, texts
 from discreet.report.bins import MOST, cut, ends_of, line_of
 
 HIDDEN, MISSING, OTHER = "hidden (*)", "missing", "other values"

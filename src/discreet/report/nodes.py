@@ -12,10 +12,10 @@ import numpy as np
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.release import Release
 from discreet.guarantees import Guarantee
-from discreet.publish.lattice import Lattice
-from discreet.publish.node_measures import MEASURES, Dropped, NodeMeasure
-from discreet.publish.scoring import Scorer, Visited
-from discreet.publish.search import score_all
+from discreet.publish.lattice.lattice import Lattice
+from discreet.publish.lattice.measures import MEASURES, Dropped, NodeMeasure
+from discreet.publish.lattice.scoring import Scorer, Visited
+from discreet.publish.lattice.search import score_all
 
 BREAKS, KEEPS, BORDER, CHOSEN = range(4)
 _MOST = {BREAKS: 300, KEEPS: 1_500, BORDER: 1_000}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.collect.choose_pq import Choice, Choices
-from discreet.measure.basic_privacy import reconstruction
+from discreet.measure.baskets.basic_privacy import reconstruction
 from discreet.report.pictures import OCHRE, SOFT, TEAL, finished, standing
 
 _SHOWN_FROM = 0.9

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet import __version__
-from discreet.core.grouped_table import GroupedRelease
-from discreet.core.hierarchy import Hierarchy, HierarchySpec
+from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.release import Release
 from discreet.core.schema import Column, Role
+from discreet.core.tables.grouped import GroupedRelease
 from discreet.report.figures import table
 from discreet.report.markup import Markup, tag
 

@@ -8,7 +8,7 @@ from discreet import __version__
 from discreet.core.release import Release
 from discreet.core.rng import without_seed
 from discreet.engines.writing import atomic_folder, write_frame
-from discreet.report.writing import write_record
+from discreet.report.folder import write_record
 
 
 def write_stream_release(release: Release, folder: Path, *, format: str, overwrite: bool) -> Path:  # noqa: A002

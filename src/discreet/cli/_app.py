@@ -1,0 +1,141 @@
+"""The group of commands, and the one place where an exception becomes a line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from discreet import __version__
+from discreet.cli._errors import Failure, failure_of
+from discreet.cli._interruption import was_asked_to_stop
+from discreet.cli.collect.choose_pq import choose_pq
+from discreet.cli.collect.distort import distort
+from discreet.cli.collect.perturb import perturb
+from discreet.cli.collect.reconstruct import reconstruct
+from discreet.cli.demo import demo
+from discreet.cli.experiments import experiments
+from discreet.cli.measure.check import check
+from discreet.cli.measure.risk import risk
+from discreet.cli.mine.fit import fit
+from discreet.cli.mine.mine import mine
+from discreet.cli.mine.predict import predict
+from discreet.cli.publish.anonymize import anonymize
+from discreet.cli.publish.apply import apply
+from discreet.cli.publish.condense import condense
+from discreet.cli.publish.explore import explore
+from discreet.cli.publish.init import init
+from discreet.cli.publish.recipe import recipe
+from discreet.cli.publish.run import run
+from discreet.cli.publish.sketch import sketch
+from discreet.cli.publish.stream import stream
+
+_EPILOG = """\b
+Examples:
+  discreet demo
+  discreet anonymize patients.csv --quasi age,zip --sensitive disease -k 5 --out release
+  discreet init patients.csv && discreet run job.toml
+  discreet check published.csv --quasi age,zip --sensitive disease -k 3
+  discreet anonymize baskets.dat --sensitive-items 12,47 -p 10 --out release
+  discreet distort baskets.dat --p 0.5 --q 0.97 --out distorted.bits
+  discreet mine distorted.bits --p 0.5 --q 0.97 --min-support 0.01
+
+\b
+Exit codes: 0 fine, 1 a promise is broken (check), 2 something to mend, 70 a bug of ours, 130 interrupted.
+
+\b
+Completion: eval "$(_DISCREET_COMPLETE=bash_source discreet)"   (or zsh_source, fish_source)"""
+
+
+class Discreet(click.Group):
+    """A group whose failures are one line, with an exit code that means something."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List the commands in the order in which one meets them."""
+        del ctx
+        return list(self.commands)
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> NoReturn:
+        """Run a command; leave with its exit code, after one line about what went wrong, if anything did."""
+        given = list(sys.argv[1:] if args is None else args) or ["--help"]
+        options |= {"standalone_mode": False, "prog_name": "discreet"}
+        try:
+            code = super().main(given, *rest, **options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(2)
+        except BaseException as error:  # every failure ends here, as one line
+            if isinstance(error, SystemExit):
+                raise
+            failure = failure_of(error, debug="--debug" in given, interrupted=was_asked_to_stop())
+            _tell(failure, as_json="--json" in given)
+            sys.exit(failure.code)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+@click.group(cls=Discreet, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="discreet")
+@click.option("--debug", is_flag=True, help="Show where a bug of ours happened; never any data.")
+def app(debug: bool) -> None:
+    """Collect, publish and mine sensitive data without giving anyone away."""
+    del debug
+
+
+for command in (
+    demo,
+    explore,
+    anonymize,
+    init,
+    run,
+    check,
+    risk,
+    apply,
+    recipe,
+    condense,
+    stream,
+    choose_pq,
+    distort,
+    sketch,
+    mine,
+    perturb,
+    reconstruct,
+    fit,
+    predict,
+    experiments,
+):
+    app.add_command(command)
+
+
+def start() -> NoReturn:
+    """Run the command line as a process of its own: no library may print anything by itself."""
+    warnings.simplefilter("ignore")
+    sys.unraisablehook = _unsaid
+    threading.excepthook = _unsaid
+    for output in (sys.stdout, sys.stderr):
+        if hasattr(output, "reconfigure"):
+            output.reconfigure(errors="backslashreplace")
+    app.main()
+
+
+def _unsaid(caught: object) -> None:
+    """Say nothing of an exception that nobody can catch: its message may hold data."""
+    del caught
+
+
+def _tell(failure: Failure, *, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"error": failure.to_dict()}, ensure_ascii=False))
+        return
+    click.echo(f"error: {failure.message}", err=True)
+    if failure.remedy:
+        click.echo(f"try: {failure.remedy}", err=True)
+    for line in failure.trace:
+        click.echo(line, err=True)

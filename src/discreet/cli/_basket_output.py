@@ -1,0 +1,155 @@
+"""What is printed about baskets: calm lines for people, one JSON object for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.cli._output import number, plain_judgement, tell_json, tell_lines, verdict_lines
+
+if TYPE_CHECKING:
+    from discreet.core.basket_release import BasketRelease
+    from discreet.core.verdict import Verdict
+    from discreet.job.basket_checking import BasketJudgement
+    from discreet.measure import Reidentification, SensitiveTie
+
+_KNOWN = (1, 2)
+
+
+def outcome(command: str, release: BasketRelease, out: Path) -> dict[str, Any]:
+    """Give what a run on baskets came to, as plain data."""
+    from discreet.core.baskets.grouped import GroupedBaskets
+    from discreet.measure import basket_risk
+
+    data, report = release.data, out / "report.html"
+    sizes = data.sizes if isinstance(data, GroupedBaskets) else None
+    return {
+        "command": command,
+        "ok": release.verdict.ok,
+        "promise": release.guarantee.describe(),
+        "verdict": release.verdict.to_dict(),
+        "baskets": len(data),
+        "groups": None
+        if sizes is None
+        else {"number": int(sizes.size), "smallest": int(sizes.min()), "largest": int(sizes.max())},
+        "loss": release.evidence.details.get("loss"),
+        "items": {"before": release.original.n_items, "after": _items(release)},
+        "risk": basket_risk(release, known=_KNOWN).to_dict(),
+        "only_sensitive": _only_sensitive(release),
+        "folder": str(out),
+        "files": sorted(path.name for path in out.iterdir()),
+        "report": str(report) if report.is_file() else None,
+    }
+
+
+def tell_outcome(plain: Mapping[str, Any], release: BasketRelease, *, as_json: bool) -> None:
+    """Say what a run on baskets came to, where it is, and what to do next."""
+    if as_json:
+        tell_json(plain)
+        return
+    groups, tie = plain["groups"], plain["risk"]["tie"]
+    lines = [
+        *_verdict_lines(release.verdict),
+        ("", f"{release.verdict.basis.value} on the released data alone"),
+        ("baskets", f"{plain['baskets']:,}, none left out"),
+    ]
+    if groups is not None:
+        sizes = f"of {groups['smallest']:,} to {groups['largest']:,} baskets"
+        lines += [
+            ("groups", f"{groups['number']:,}, {sizes}"),
+            ("items", "ordinary ones are published exactly"),
+        ]
+    else:
+        counts = plain["items"]
+        lines += [
+            ("items", f"{counts['before']:,} → {counts['after']:,}"),
+            ("loss", f"{plain['loss']:.1%} of the items' detail (normalised certainty penalty)"),
+        ]
+    for before, after in zip(plain["risk"]["before"], plain["risk"]["after"], strict=False):
+        known = "1 known item" if before["r"] == 1 else f"{before['r']} known items"
+        chance = f"{before['probability']:.2%} → {after['probability']:.2%}"
+        lines.append(
+            ("risk" if before["r"] == 1 else "", f"{chance}, the chance to find a basket by {known}")
+        )
+    if tie is not None:
+        certain = f"{tie['before']:.0%} → {tie['highest']:.2%} at the most"
+        lines.append(("", f"{certain}, the certainty with which a found basket is tied to a sensitive item"))
+    if plain["only_sensitive"]:
+        bare = f"and no others are: {plain['only_sensitive']:,};"
+        lines += [
+            ("note", f"baskets that held sensitive items only are empty now, {bare}"),
+            ("", "who knows that nobody's basket was empty can tell that these hold something sensitive"),
+        ]
+    lines.append(("written", f"{plain['folder']}: {', '.join(plain['files'])}"))
+    if plain["report"] is not None:
+        lines += [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]
+    tell_lines(lines)
+
+
+def tell_judgement(judgement: BasketJudgement, *, as_json: bool) -> None:
+    """Say whether the promise is kept, and what the baskets reach."""
+    verdict = judgement.verdict
+    if as_json:
+        tell_json(plain_judgement(judgement, baskets=judgement.n_baskets, groups=judgement.n_groups))
+        return
+    where = "" if judgement.n_groups is None else f" in {judgement.n_groups:,} groups"
+    tell_lines(
+        [
+            *(() if verdict is None else _verdict_lines(verdict)),
+            ("baskets", f"{judgement.n_baskets:,}{where}"),
+            ("reaches", "the promises these baskets keep, asked for or not:"),
+            *(("", f"{measure.name:<30} up to {number(measure.worst)}") for measure in judgement.measures),
+        ]
+    )
+
+
+def tell_risk(
+    found: Sequence[Reidentification], n_baskets: int, tie: SensitiveTie | None, *, as_json: bool
+) -> None:
+    """Say how likely baskets are to be found again."""
+    if as_json:
+        plain = [one.to_dict() for one in found]
+        tied = None if tie is None else {"highest": tie.highest, "mean": tie.mean}
+        tell_json({"command": "risk", "ok": True, "baskets": n_baskets, "known": plain, "tie": tied})
+        return
+    lines = [("baskets", f"{n_baskets:,}")]
+    for one in found:
+        low, high = one.probability_interval
+        how = "exact" if one.exact else f"{low:.2%} to {high:.2%}, {one.n_samples:,} drawn"
+        lines.append(
+            (
+                f"{one.r} known",
+                f"found with a chance of {one.probability:.2%} ({how}); {one.unique:.2%} are the only ones",
+            )
+        )
+    if tie is not None:
+        lines.append(
+            (
+                "tied",
+                f"to a sensitive item with a certainty of {tie.highest:.2%} at the most, {tie.mean:.2%} on average",
+            )
+        )
+    tell_lines(lines)
+
+
+def _verdict_lines(verdict: Verdict) -> list[tuple[str, str]]:
+    what = "groups" if "degree" in verdict.measure else "combinations"
+    return verdict_lines(verdict, groups=what, rows="baskets")
+
+
+def _items(release: BasketRelease) -> int:
+    from discreet.core.baskets.grouped import GroupedBaskets
+
+    data = release.data
+    return data.baskets.n_items if isinstance(data, GroupedBaskets) else data.n_items
+
+
+def _only_sensitive(release: BasketRelease) -> int:
+    """Count the baskets left without an item, where none was before."""
+    from discreet.core.baskets.grouped import GroupedBaskets
+
+    data = release.data
+    if not isinstance(data, GroupedBaskets) or not release.original.lengths.all():
+        return 0
+    return int((data.baskets.lengths == 0).sum())

@@ -1,0 +1,245 @@
+"""Baskets on the command line: the options, and what the commands for files do where a file holds baskets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+
+if TYPE_CHECKING:
+    from discreet.core.basket_release import BasketRelease
+    from discreet.core.baskets.baskets import Baskets
+    from discreet.core.baskets.grouped import GroupedBaskets
+    from discreet.job import BasketJob
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+METHODS = ("cahd", "perm-mondrian", "anatomy", "apriori")
+_ENDINGS = (".dat", ".bits", ".npz", ".spmf")
+_FORMS = click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"])
+_OF_TABLES = (
+    "quasi", "sensitive", "identifier", "other", "hierarchies", "pseudonyms", "weights", "k", "l", "diversity", "c",
+    "t", "distance", "beta", "likeness", "delta", "k_map", "population", "relaxed", "means", "levels",
+    "max_suppressed", "measure", "aggregate", "lowest", "highest", "time_limit", "visit_all", "rest",
+)  # fmt: skip
+_KNOWN = "1,2,3,4"
+_REMEDIES = {"anonymize": "--sensitive-items … -p 10", "check": "-p 10, or --km 5,2", "risk": "--known 1,2,3"}
+_OF_BASKETS = ("sensitive_items", "p", "km")
+_P = click.option("-p", type=int, help="Baskets: the privacy degree; nobody is tied to an item above 1 in p.")
+_KM = click.option(
+    "--km", metavar="K,M", help="Baskets: k^m-anonymity; any M items are in K baskets or none."
+)
+_READING = (
+    click.option(
+        "--basket-format", type=_FORMS, help="Baskets: how they are written; found by itself otherwise."
+    ),
+    click.option(
+        "--basket", metavar="COLUMN", help="Baskets: the column that names the basket, in a long table."
+    ),
+    click.option(
+        "--item", metavar="COLUMN", help="Baskets: the column that names the item, in a long table."
+    ),
+)
+_PUBLISHING = (
+    click.option("--sensitive-items", multiple=True, metavar="ITEMS", help="Baskets: the sensitive items."),
+    _P,
+    click.option("--order", type=click.Choice(["rcm", "lexicographic"]), help="cahd: how baskets are laid out."),
+    click.option("--unveiled", is_flag=True, help="cahd: group as in its paper, so that holders are guessed better."),
+    _KM,
+    click.option("--item-hierarchy", type=options.DATA, metavar="FILE", help="k^m: the tree over the items."),
+    click.option("--fan-out", type=int, help="k^m: how many are joined on a level where there is no tree."),
+    *_READING,
+)  # fmt: skip
+
+
+def publishing(command: F) -> F:
+    """Add the options for publishing baskets."""
+    return _all(_PUBLISHING, command)
+
+
+def judging(command: F) -> F:
+    """Add the options for judging baskets."""
+    return _all((_P, _KM, *_READING), command)
+
+
+def reading(command: F) -> F:
+    """Add the options for reading baskets."""
+    return _all(_READING, command)
+
+
+def is_baskets(data: Path, given: Mapping[str, Any]) -> bool:
+    """Tell whether a command is about baskets: by its options, or by the file."""
+    if given.get("method") in METHODS or any(given.get(name) for name in (*_OF_BASKETS, "known")):
+        return True
+    if any(given.get(role) for role in gather.ROLES):
+        return False
+    ending = [one for one in data.suffixes if one not in (".gz", ".zst", ".zstd")]
+    return bool(ending and ending[-1] in _ENDINGS) or _is_folder(data)
+
+
+def refuse_of_tables(given: Mapping[str, Any], *, besides: tuple[str, ...] = ()) -> None:
+    """Refuse options that mean something for tables only."""
+    context = click.get_current_context()
+    source = context.get_parameter_source
+    for name in _OF_TABLES:
+        if name in given and name not in besides and source(name) is click.core.ParameterSource.COMMANDLINE:
+            flag = next(one.opts[-1] for one in context.command.params if one.name == name)
+            method = given.get("method")
+            these = f"--method {method} is for" if method in METHODS else "these are"
+            raise gather.mistake(
+                f"{flag} belongs to tables; {these} baskets.", _REMEDIES[context.command.name or ""]
+            )
+
+
+def anonymize(
+    command: str, data: Path, out: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool
+) -> None:
+    """Publish the baskets of a file."""
+    from discreet.job.basket_plain import basket_job_from_dict
+
+    refuse_of_tables(given)
+    about: dict[str, Any] = {}
+    if given["sensitive_items"]:
+        about["sensitive"] = _items(given["sensitive_items"])
+    if given["item_hierarchy"] is not None:
+        about["hierarchy"] = {"file": str(given["item_hierarchy"])}
+    asked = {
+        "alpha": None if given["alpha"] is None else _whole("--alpha", given["alpha"]),
+        "order": given["order"],
+        "veiled": False if given["unveiled"] else None,
+        "fan_out": given["fan_out"],
+    }
+    method = {"name": given["method"], **asked}
+    written = {"format": given["format_"], "seed": given["seed"]}
+    job = basket_job_from_dict(
+        {
+            "input": {"path": data, **reading_of(given)},
+            "baskets": about,
+            "guarantee": [_promise(given)],
+            "method": {name: value for name, value in method.items() if value is not None},
+            "output": {"folder": out, "overwrite": given["overwrite"], "report": given["report"]}
+            | {name: value for name, value in written.items() if value is not None},
+        }
+    )
+    perform(command, job, as_json=as_json, quiet=quiet)
+
+
+def perform(command: str, job: BasketJob, *, as_json: bool, quiet: bool) -> None:
+    """Run a job on baskets and say what it came to."""
+    from discreet.cli._basket_output import outcome, tell_outcome
+    from discreet.cli._progress import stages
+    from discreet.job import run_baskets
+    from discreet.job.running import STAGES
+
+    if job.out is None:
+        raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
+    with stages(len(STAGES), quiet=quiet or as_json) as tell:
+        release: BasketRelease = run_baskets(job, tell)
+    if as_json or not quiet:
+        tell_outcome(outcome(command, release, job.out), release, as_json=as_json)
+
+
+def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> bool:
+    """Judge published baskets in a folder, or baskets in a file, by what was asked or by what they reach."""
+    from discreet.cli._basket_output import tell_judgement
+    from discreet.cli._progress import stages
+    from discreet.job.basket_checking import judge_baskets
+    from discreet.job.basket_plain import guarantee_of
+
+    refuse_of_tables(given)
+    promised = guarantee_of([_promise(given)]) if given["p"] is not None or given["km"] else None
+    with stages(2, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        baskets = read(data, given)
+        tell("Judging")
+        judgement = judge_baskets(baskets, promised)
+    if as_json or not quiet:
+        tell_judgement(judgement, as_json=as_json)
+    return judgement.ok
+
+
+def risk(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
+    """Measure how likely baskets are to be found again by a few known items."""
+    from discreet.cli._basket_output import tell_risk
+    from discreet.cli._progress import stages
+    from discreet.core.baskets.grouped import GroupedBaskets
+    from discreet.measure import reidentification, sensitive_tie
+
+    refuse_of_tables(given, besides=("rest",))
+    numbers = [_whole("--known", one) for one in (given["known"] or _KNOWN).split(",")]
+    with stages(2, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        baskets = read(data, given)
+        tell("Measuring")
+        plain = baskets.baskets if isinstance(baskets, GroupedBaskets) else baskets
+        longest = int(plain.lengths.max(initial=0))
+        asked = numbers if given["known"] else [r for r in numbers if r <= longest]
+        found = [reidentification(baskets, r, random_state=given["seed"]) for r in asked]
+    if as_json or not quiet:
+        tell_risk(found, len(plain), sensitive_tie(baskets), as_json=as_json)
+
+
+def read(data: Path, given: Mapping[str, Any]) -> Baskets | GroupedBaskets:
+    """Read the folder of a release of baskets, or a file."""
+    from discreet.engines.baskets.files import read_baskets
+    from discreet.engines.baskets.published import read_published
+
+    return read_published(data) if data.is_dir() else read_baskets(data, **reading_of(given))
+
+
+def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the options for reading baskets that were named."""
+    named = {
+        "format": given.get("basket_format"),
+        "basket": given.get("basket"),
+        "item": given.get("item"),
+        "delimiter": given.get("delimiter"),
+    }
+    return {name: {"\\t": "\t"}.get(value, value) for name, value in named.items() if value is not None}
+
+
+def _promise(given: Mapping[str, Any]) -> dict[str, Any]:
+    if given["km"]:
+        if given["p"] is not None:
+            raise gather.mistake("-p and --km are two promises; ask for one.", "-p 10")
+        parts = [_whole("--km", one) for one in given["km"].split(",")]
+        if len(parts) != 2:
+            raise gather.mistake("--km takes two numbers: k and m.", "--km 5,2")
+        return {"kind": "km-anonymity", "k": parts[0], "m": parts[1]}
+    if given["p"] is None:
+        raise gather.mistake("Say what the baskets shall keep.", "--sensitive-items … -p 10, or --km 5,2")
+    return {"kind": "privacy-degree", "p": given["p"]}
+
+
+def _items(values: tuple[str, ...]) -> list[Any]:
+    """Split lists of items; where all are written as whole numbers they are numbers."""
+    from discreet.core.baskets.names import WHOLE
+
+    names = gather.names_in(values)
+    return [int(name) for name in names] if all(WHOLE.fullmatch(name) for name in names) else names
+
+
+def _whole(flag: str, value: Any) -> int:
+    try:
+        if not isinstance(value, float) or value.is_integer():
+            return int(value)
+    except ValueError:
+        pass
+    raise gather.mistake(f"{flag} takes whole numbers here.")
+
+
+def _is_folder(data: Path) -> bool:
+    return data.is_dir() and any(
+        (data / f"baskets.{kind}").is_file() for kind in ("csv", "tsv", "parquet", "arrow")
+    )
+
+
+def _all(several: tuple[Callable[[F], F], ...], command: F) -> F:
+    for option in reversed(several):
+        command = option(command)
+    return command

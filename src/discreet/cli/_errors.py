@@ -1,0 +1,113 @@
+"""Failures: what a user is told when something goes wrong. One line, no traceback, never a data value."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from discreet.cli._interruption import INTERRUPTED, Interrupted
+from discreet.core.errors import DiscreetError, InternalError
+
+MEND, BUG = 2, 70
+
+_REMEDIES = (
+    (r"header=False", "--no-header"),
+    (r"max_suppressed=([0-9]+\.[0-9]+)", r"--max-suppressed \1"),
+    (r"time_limit in seconds", "--time-limit 60"),
+    (r"allow overwriting", "--overwrite"),
+    (r"give (its|the) encoding|not UTF-8", "--encoding, for example --encoding latin-1"),
+    (
+        "cannot be told how the baskets are written",
+        "--format lines; with anonymize, check and risk --basket-format lines; for a table of texts, sketch --column",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exit code, one line about what is wrong, and one about what to do."""
+
+    code: int
+    kind: str
+    message: str
+    remedy: str | None = None
+    trace: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the failure as plain data for JSON."""
+        plain: dict[str, object] = {"code": self.code, "kind": self.kind, "message": self.message}
+        return plain | ({"try": self.remedy} if self.remedy else {})
+
+
+def failure_of(error: BaseException, *, debug: bool = False, interrupted: bool = False) -> Failure:
+    """Find the words for an exception; the message of one that is not ours may hold data and is never shown."""
+    trace = _places(error) if debug else ()
+    if interrupted or isinstance(error, click.Abort | KeyboardInterrupt | Interrupted):
+        return Failure(INTERRUPTED, "Interrupted", "interrupted; nothing was left half-written.", trace=trace)
+    if isinstance(error, click.ClickException):
+        return _usage(error)
+    kind = type(error).__name__
+    if isinstance(error, DiscreetError):
+        message = one_line(str(error))
+        return Failure(MEND, kind, message, remedy_for(error, message), trace)
+    if isinstance(error, MemoryError):
+        return Failure(
+            MEND, kind, "there is not enough memory.", "a machine with more, or fewer columns", trace
+        )
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+        return Failure(MEND, kind, f"the system refused: {os.strerror(error.errno)}.", trace=trace)
+    inner = f": {one_line(str(error))}" if isinstance(error, InternalError) else ""
+    return Failure(
+        BUG,
+        kind,
+        f"this is a bug of ours ({kind}{_place(error)}){inner}; nothing was written.",
+        "the same with --debug (discreet --debug COMMAND …), and report what it shows as CONTRIBUTING.md says",
+        trace,
+    )
+
+
+def remedy_for(error: DiscreetError, message: str) -> str | None:
+    """Find the flags that would mend a mistake."""
+    given = getattr(error, "remedy", None)
+    if isinstance(given, str):
+        return given
+    for pattern, remedy in _REMEDIES:
+        found = re.search(pattern, message)
+        if found:
+            return found.expand(remedy)
+    return None
+
+
+def one_line(text: str) -> str:
+    r"""Bring a message to one line that is safe for a terminal.
+
+    >>> one_line("a\nb\x1b[31m")
+    'a; b\\x1b[31m'
+    """
+    joined = "; ".join(line for line in text.splitlines() if line.strip())
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in joined)
+
+
+def _usage(error: click.ClickException) -> Failure:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "discreet"
+    message = one_line(error.format_message())
+    return Failure(MEND, "UsageError", message, getattr(error, "remedy", None) or f"{path} --help")
+
+
+def _places(error: BaseException) -> tuple[str, ...]:
+    """Give the places an exception came through, without its message and without any variable."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return tuple(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if f"{os.sep}discreet{os.sep}" in frame.filename] or list(frames)
+    return f" in {Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else ""

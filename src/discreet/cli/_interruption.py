@@ -1,0 +1,43 @@
+"""Interruption: Ctrl-C and a polite kill end a command cleanly, whatever library is at work."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+
+from discreet.cli._startup import is_loading
+
+INTERRUPTED = 130
+"""The exit code of an interrupted command."""
+
+_asked = threading.Event()
+
+
+class Interrupted(BaseException):
+    """The user or the system asked the process to stop."""
+
+
+def heed_signals() -> None:
+    """Turn the signals that ask a process to stop into an Interrupted."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
+
+
+def was_asked_to_stop() -> bool:
+    """Tell whether a signal came: an engine may report it as an error of its own, or swallow it."""
+    return _asked.is_set()
+
+
+def stop_if_asked() -> None:
+    """Stop between stages, where a library on the way swallowed the interruption."""
+    if _asked.is_set():
+        raise Interrupted
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Stop at once, but not while the engine is loading, which would abort the process: then between stages."""
+    del number, frame
+    _asked.set()
+    if not is_loading("duckdb"):
+        raise Interrupted

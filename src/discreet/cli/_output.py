@@ -1,0 +1,165 @@
+"""What is printed: calm aligned lines for people, one JSON object for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli._errors import one_line
+
+if TYPE_CHECKING:
+    from discreet.core.release import Release
+    from discreet.core.verdict import Verdict
+    from discreet.job.basket_checking import BasketJudgement
+    from discreet.job.checking import Judgement
+
+_COLOURS = {"kept": "green", "broken": "red"}
+
+
+def tell_json(plain: Mapping[str, Any]) -> None:
+    """Print one JSON object; a number that is not finite is null."""
+    click.echo(json.dumps(_finite(plain), ensure_ascii=False, allow_nan=False))
+
+
+def tell_lines(rows: Iterable[tuple[str, str]]) -> None:
+    """Print labelled lines, the labels aligned; a line without a label goes on with the one above."""
+    listed = [(label, one_line(text)) for label, text in rows]
+    width = max((len(label) for label, _ in listed), default=0)
+    for label, text in listed:
+        padded = label.ljust(width)
+        if label in _COLOURS and "NO_COLOR" not in os.environ:
+            padded = click.style(padded, fg=_COLOURS[label], bold=True)
+        click.echo(f"{padded}  {text}".rstrip())
+
+
+def plain_judgement(judgement: Judgement | BasketJudgement, **counts: int | None) -> dict[str, Any]:
+    """Give what a check found, with the counts of what was judged, as plain data."""
+    verdict = judgement.verdict
+    return {
+        "command": "check",
+        "ok": judgement.ok,
+        **counts,
+        "verdict": None if verdict is None else verdict.to_dict(),
+        "measures": [measure.to_dict() for measure in judgement.measures],
+    }
+
+
+def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "rows") -> list[tuple[str, str]]:
+    """Say each promise, whether it is kept, and by how much; ``groups`` and ``rows`` name what fails."""
+    lines = []
+    for part in verdict.parts or (verdict,):
+        measured = f"{part.measure} {number(part.worst)}, asked {part.relation} {number(part.bound)}"
+        failing = (
+            f"; {part.failing_groups:,} of {part.n_groups:,} {groups} ({part.failing_rows:,} {rows}) fail"
+        )
+        lines.append(
+            ("kept" if part.ok else "broken", f"{part.guarantee}: {measured}{'' if part.ok else failing}")
+        )
+    return lines
+
+
+def number(value: float) -> str:
+    """Write a number short, and whole numbers whole.
+
+    >>> number(5.0), number(0.123456), number(float("nan")), number(20000)
+    ('5', '0.1235', 'nothing to measure', '20,000')
+    """
+    if math.isnan(value):
+        return "nothing to measure"
+    if math.isinf(value):
+        return "infinite"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
+
+
+def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
+    """Give what a run came to, as plain data."""
+    from discreet.measure import loss, risk
+
+    after = risk(release)
+    report = out / "report.html"
+    return {
+        "command": command,
+        "ok": release.verdict.ok,
+        "promise": release.guarantee.describe(),
+        "verdict": release.verdict.to_dict(),
+        "rows": release.evidence.n_rows,
+        "suppressed": release.evidence.suppressed,
+        "classes": after.n_classes,
+        "levels": None if release.evidence.levels is None else dict(release.evidence.levels),
+        "search": _search(release),
+        "loss": loss(release).to_dict(),
+        "risk": {"before": risk(release.original).to_dict(), "after": after.to_dict()},
+        "folder": str(out),
+        "files": sorted(path.name for path in out.iterdir()),
+        "report": str(report) if report.is_file() else None,
+    }
+
+
+def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, quiet: bool) -> None:
+    """Say what a run came to, where it is, and what to do next."""
+    if as_json:
+        tell_json(plain)
+        return
+    if quiet:
+        return
+    before, after = plain["risk"]["before"], plain["risk"]["after"]
+    suppressed = f"{plain['suppressed']:,} left out" if plain["suppressed"] else "none left out"
+    tell_lines(
+        [
+            *verdict_lines(release.verdict),
+            ("", f"{release.verdict.basis.value} on the released data alone"),
+            ("rows", f"{plain['rows']:,}, {suppressed}"),
+            (
+                "classes",
+                f"{plain['classes']:,}, of {after['smallest_class']:,} to {after['largest_class']:,} rows",
+            ),
+            *_chosen(plain),
+            ("loss", f"{plain['loss']['total']:.1%} of the quasi-identifiers' detail"),
+            ("risk", f"{_highest(before)} → {_highest(after)}, the highest chance to find a person again"),
+            ("written", f"{plain['folder']}: {', '.join(plain['files'])}"),
+            *_next(plain),
+        ]
+    )
+
+
+def _search(release: Release) -> dict[str, Any] | None:
+    """Give what a search for levels came to, if there was one."""
+    details = release.evidence.details
+    known = ("measure", "cost", "bound", "optimal", "n_nodes")
+    return {name: details[name] for name in known} if all(name in details for name in known) else None
+
+
+def _chosen(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say the levels, and how sure it is that they are the best."""
+    lines = []
+    if plain["levels"] is not None:
+        lines.append(("levels", ", ".join(f"{name} {level}" for name, level in plain["levels"].items())))
+    if (search := plain["search"]) is not None:
+        least = f"least {search['measure']} of {search['n_nodes']:,} nodes: {number(search['cost'])}"
+        sure = "" if search["optimal"] else f", found in time; the best may cost {number(search['bound'])}"
+        lines.append(("search", least + sure))
+    return lines
+
+
+def _next(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
+    if plain["report"] is None:
+        return [("next", "read the data as its reader would, before you hand it on")]
+    return [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]
+
+
+def _highest(risk: Mapping[str, Any]) -> str:
+    return f"{risk['prosecutor']['highest']:.3g}"
+
+
+def _finite(plain: Any) -> Any:
+    if isinstance(plain, Mapping):
+        return {str(name): _finite(value) for name, value in plain.items()}
+    if isinstance(plain, list | tuple):
+        return [_finite(value) for value in plain]
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain

@@ -1,0 +1,165 @@
+"""`discreet choose-pq`: find good probabilities for flipping bits."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+from discreet.cli._basket_reading import basket_reading, reading_of
+
+if TYPE_CHECKING:
+    from discreet.collect import Choice, Choices
+
+_EPILOG = """\b
+Examples:
+  discreet choose-pq sample.dat --baskets 1000000
+  discreet choose-pq --support 0.01 --baskets 1000000 --tolerance 0.05 --picture points.html"""
+
+_HEAD = f"{'p':>6} {'q':>6} {'privacy':>9} {'error/MASK':>11} {'epsilon':>8} {'entries':>8}"
+
+
+@click.command("choose-pq", short_help="Find p and q for flipping bits.", epilog=_EPILOG)
+@click.argument("data", type=options.DATA, metavar="[FILE]", required=False)
+@click.option("--support", type=float, help="The average support of an item, in place of a FILE.")
+@click.option(
+    "--baskets", type=int, help="How many baskets will be collected; as many as FILE has by default."
+)
+@click.option(
+    "--privacy", type=float, default=90.0, help="The least basic privacy in percent; 90 by default."
+)
+@click.option(
+    "--tolerance",
+    type=float,
+    default=0.0,
+    help="How much more error than MASK's at 0.9 is allowed; 0.05 is 5 %.",
+)
+@click.option(
+    "--above-q",
+    type=float,
+    default=0.95,
+    help="q must be larger, so that baskets stay short; 0.95 by default.",
+)
+@click.option("--p-step", type=float, default=0.1, help="The step of the grid for p; 0.1 by default.")
+@click.option("--q-step", type=float, default=0.01, help="The step of the grid for q; 0.01 by default.")
+@click.option("--every", is_flag=True, help="Show every point of the grid, not only the good ones.")
+@click.option("--picture", type=options.DATA, metavar="FILE", help="Draw the grid: .html, .svg or .png.")
+@basket_reading
+@options.telling
+def choose_pq(
+    data: Path | None, every: bool, picture: Path | None, as_json: bool, quiet: bool, **given: Any
+) -> None:
+    """Find p and q that hide well, estimate well and keep baskets short, for a sample in FILE or a known support."""
+    from discreet.collect import choose_pq as choose
+
+    support, n_baskets = _sample(data, given)
+    choices = choose(
+        support,
+        n_baskets,
+        at_least=given["privacy"],
+        tolerance=given["tolerance"],
+        above_q=given["above_q"],
+        p_step=given["p_step"],
+        q_step=given["q_step"],
+    )
+    if picture is not None:
+        from discreet.report.pictures import write_picture
+        from discreet.report.pq_pictures import acceptable_points
+
+        write_picture(acceptable_points(choices), picture)
+    _tell(choices, choices.points if every else choices.good, picture, as_json=as_json, quiet=quiet)
+
+
+def _sample(data: Path | None, given: dict[str, Any]) -> tuple[float, int]:
+    """Give the average support and the number of baskets, from a file or from the options."""
+    support, n_baskets = given["support"], given["baskets"]
+    if (data is None) == (support is None):
+        raise gather.mistake("Give either a FILE or --support.", "--support 0.01 --baskets 1000000")
+    if data is None:
+        if n_baskets is None:
+            raise gather.mistake("Say how many baskets will be collected.", "--baskets 1000000")
+        return support, n_baskets
+    from discreet.core.errors import InputError
+    from discreet.engines.baskets.files import read_baskets
+
+    baskets = read_baskets(data, **reading_of(given))
+    if not baskets.items.size:
+        raise InputError(f"{data} holds no items, so there is no support to choose by.")
+    return float(baskets.counts.mean() / len(baskets)), len(baskets) if n_baskets is None else n_baskets
+
+
+def _tell(
+    choices: Choices, shown: tuple[Choice, ...], picture: Path | None, *, as_json: bool, quiet: bool
+) -> None:
+    from discreet.cli._output import tell_json, tell_lines
+
+    if as_json:
+        tell_json(
+            {
+                "command": "choose-pq",
+                "ok": bool(choices.good),
+                "support": choices.support,
+                "baskets": choices.n_baskets,
+                "points": [_plain(one) for one in shown],
+                "picture": None if picture is None else str(picture),
+            }
+        )
+    elif not quiet:
+        tell_lines(
+            [
+                ("support", f"{choices.support:.4g} on average, {choices.n_baskets:,} baskets"),
+                *([("points", _HEAD)] if shown else []),
+                *(("good" if one.good else "", _line(one)) for one in shown),
+                *_advice(choices),
+                *([] if picture is None else [("picture", str(picture))]),
+                *(_legend(choices) if shown else []),
+            ]
+        )
+
+
+def _legend(choices: Choices) -> list[tuple[str, str]]:
+    from discreet.cli._output import number
+
+    asked = number(1 + choices.tolerance)
+    return [
+        ("legend", "privacy: basic privacy in percent, by the average support; epsilon: of one bit;"),
+        ("", f"entries: for each true one; error asked: at most {asked} × MASK's"),
+    ]
+
+
+def _line(one: Choice) -> str:
+    return (
+        f"{one.p:>6.4g} {one.q:>6.4g} {one.basic_privacy:>9.2f} {one.error_ratio:>11.3f} "
+        f"{one.epsilon:>8.3f} {one.growth:>8.2f}"
+    )
+
+
+def _advice(choices: Choices) -> list[tuple[str, str]]:
+    if choices.good:
+        return []
+    private = [one for one in choices.points if one.private and one.fast]
+    if not private:
+        return [("none", "no point is private enough; lower --privacy, or --above-q")]
+    nearest = min(one.error_ratio for one in private)
+    enough = math.ceil(1000 * (nearest - 1)) / 1000
+    return [("none", f"no point meets all conditions; --tolerance {enough:g} would leave one")]
+
+
+def _plain(one: Choice) -> dict[str, Any]:
+    names = (
+        "p",
+        "q",
+        "basic_privacy",
+        "error",
+        "error_ratio",
+        "epsilon",
+        "growth",
+        "private",
+        "accurate",
+        "fast",
+    )
+    return {name: getattr(one, name) for name in names} | {"good": one.good}

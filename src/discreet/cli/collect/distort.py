@@ -1,0 +1,162 @@
+"""`discreet distort`: flip the bits of baskets, so that nobody's can be told for sure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+from discreet.cli._basket_reading import FORMATS, basket_reading, reading_of
+
+if TYPE_CHECKING:
+    from discreet.collect import EMask
+    from discreet.core.baskets.baskets import Baskets
+
+_EPILOG = """\b
+Examples:
+  discreet distort shop.dat --p 0.5 --q 0.97 --out distorted.dat
+  discreet distort sales.csv --format long --basket receipt --item product --p 0.5 --q 0.97 --out distorted.bits
+
+\b
+The miner must be told p and q; discreet choose-pq proposes them."""
+
+
+@click.command(short_help="Flip the bits of baskets.", epilog=_EPILOG)
+@click.argument("data", type=options.DATA, metavar="FILE")
+@click.option("--p", type=float, required=True, help="The probability that an item held is reported.")
+@click.option(
+    "--q", type=float, help="The probability that an item not held is not reported; p by default (MASK)."
+)
+@click.option(
+    "--out", type=options.DATA, required=True, metavar="FILE", help="The file to write: .dat, .bits, .npz …"
+)
+@click.option(
+    "--out-format",
+    type=click.Choice([form for form in FORMATS if form != "long"]),
+    help="How to write the baskets; the ending tells otherwise. A long table cannot hold empty baskets.",
+)
+@basket_reading
+@click.option(
+    "--seed", type=int, help="Repeat an experiment; never for real data: who knows it undoes the distortion."
+)
+@click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@options.telling
+def distort(
+    data: Path,
+    p: float,
+    q: float | None,
+    out: Path,
+    overwrite: bool,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Report every item of the baskets in FILE with the given probabilities, and write what was reported."""
+    from discreet.cli._progress import stages
+    from discreet.collect import EMask
+    from discreet.core.errors import InputError, OutputError
+    from discreet.engines.baskets.files import read_baskets
+
+    channel = EMask(p, p if q is None else q)
+    form = given["out_format"] or _told(out)
+    if out.exists() and not overwrite:
+        raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
+    with stages(3, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        baskets = read_baskets(data, **reading_of(given))
+        if not baskets.n_items:
+            raise InputError(f"{data} holds no items, so there is nothing to distort.")
+        tell("Distorting")
+        entries = _write(channel, baskets, out, form, given["seed"], tell, overwrite=overwrite)
+    _tell(_plain(channel, baskets, entries, out, given["seed"]), as_json=as_json, quiet=quiet)
+
+
+def _told(out: Path) -> str:
+    """Tell by the ending how to write, before any work is done."""
+    from discreet.core.errors import OutputError
+    from discreet.engines.baskets.formats import told_by_ending
+
+    try:
+        return told_by_ending(out)
+    except OutputError:
+        raise gather.mistake(
+            f"The ending of {out} does not tell how to write.", "--out-format lines"
+        ) from None
+
+
+def _write(
+    channel: EMask, baskets: Baskets, out: Path, form: str, seed: int | None, tell: Any, *, overwrite: bool
+) -> int:
+    """Distort the baskets into the form asked for, and write them; give the number of entries.
+
+    Items that nobody reported may be left out of the file only where that says that they are rare: p + q > 1.
+    """
+    from discreet.engines.baskets.bits import write_bits
+    from discreet.engines.baskets.files import write_baskets
+
+    if form == "bits":
+        bits = channel.perturb(baskets, random_state=seed, as_bits=True)
+        tell("Writing")
+        write_bits(bits, out, overwrite=overwrite)
+        return int(bits.counts.sum())
+    distorted = channel.perturb(baskets, random_state=seed)
+    tell("Writing")
+    write_baskets(distorted, out, format=form, overwrite=overwrite, lossy=channel.p + channel.q > 1)
+    return int(distorted.items.size)
+
+
+def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int | None) -> dict[str, Any]:
+    longest = int(baskets.lengths.max(initial=0))
+    return {
+        "command": "distort",
+        "ok": True,
+        "p": channel.p,
+        "q": channel.q,
+        "baskets": len(baskets),
+        "items": baskets.n_items,
+        "entries": {"in": int(baskets.items.size), "out": entries},
+        "epsilon": {
+            "bit": channel.epsilon,
+            "record": channel.epsilon_of_record(max(baskets.n_items, 1)),
+            "longest": longest,
+            "record_of_longest": channel.epsilon_of_record(max(baskets.n_items, 1), longest=longest),
+        },
+        "basic_privacy": {
+            "ones": channel.basic_privacy(baskets),
+            "ones_by_average_support": channel.average_basic_privacy(baskets),
+            "zeros": channel.basic_privacy(baskets, ones=0.0),
+        },
+        "seeded": seed is not None,
+        "file": str(out),
+    }
+
+
+def _tell(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli._output import number, tell_json, tell_lines
+
+    if as_json:
+        tell_json(plain)
+    elif not quiet:
+        epsilon, privacy = plain["epsilon"], plain["basic_privacy"]
+        tell_lines(
+            [
+                ("baskets", f"{plain['baskets']:,} of {plain['items']:,} items"),
+                ("entries", f"{plain['entries']['in']:,} → {plain['entries']['out']:,}"),
+                (
+                    "epsilon",
+                    f"{number(epsilon['bit'])} for one bit; {number(epsilon['record'])} for a whole basket,",
+                ),
+                (
+                    "",
+                    f"{number(epsilon['record_of_longest'])} where no basket may hold more than {epsilon['longest']:,}",
+                ),
+                ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items held, exactly;"),
+                ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
+                ("written", plain["file"]),
+                *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
+                ("next", f"mine it with p = {plain['p']:g} and q = {plain['q']:g}"),
+            ]
+        )

@@ -1,0 +1,114 @@
+"""`discreet check`: judge any table, whoever made it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import _baskets as baskets
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+
+if TYPE_CHECKING:
+    from discreet.core.tables.table import Table
+    from discreet.job.checking import Judgement, Measure
+
+_WORDS = {">=": "up to", "<=": "from", "<": "above"}
+_EPILOG = """\b
+Examples:
+  discreet check published.csv --quasi age,zip --sensitive disease
+  discreet check published.csv --quasi age,zip --sensitive disease -k 3 -l 2 --diversity entropy -t 0.3
+  discreet check published.csv --quasi age,zip --population voters.csv --k-map 5
+  discreet check release -p 10
+  discreet check baskets.dat --km 5,2
+
+\b
+Exit codes: 0 every promise asked for is kept, 1 one is broken, 2 something to mend."""
+
+
+@click.command(short_help="Judge any table.", epilog=_EPILOG)
+@click.argument("data", type=options.DATA)
+@options.roles(rest="other")
+@options.promises
+@click.option(
+    "--suppressed",
+    type=click.Choice(["judged", "exempt"]),
+    default="judged",
+    help="Whether fully suppressed rows are a class like any other; judged by default.",
+)
+@baskets.judging
+@options.reading
+@options.telling
+def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any) -> None:
+    """Judge DATA, a table or baskets, by the promises asked for, and measure it by all others."""
+    if baskets.is_baskets(data, given):
+        kept = baskets.check(data, given, as_json=as_json, quiet=quiet)
+        click.get_current_context().exit(0 if kept else 1)
+    from discreet.cli._progress import stages
+    from discreet.job.checking import judge
+    from discreet.job.parse import guarantee_from
+
+    asked = gather.promises(given)
+    with stages(2, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        table = table_of(data, given)
+        population = population_of(table, given)
+        promised = guarantee_from(asked, table.schema, Path()) if asked else None
+        tell("Judging")
+        judgement = judge(table, promised, suppressed=suppressed, population=population)
+    _tell(judgement, as_json=as_json, quiet=quiet)
+    click.get_current_context().exit(0 if judgement.ok else 1)
+
+
+def table_of(data: Path, given: dict[str, Any]) -> Table:
+    """Read a file as a table with the roles that the options give."""
+    from discreet.core.tables.table import Table
+    from discreet.engines.files import read
+    from discreet.job.model import complete
+    from discreet.job.parse import column_from, reading_from, rest_from
+
+    plain = gather.columns(given)
+    if not any(column["role"] == "quasi" for column in plain.values()):
+        raise gather.mistake("Say which columns others may know.", "--quasi age,zip")
+    columns = {name: column_from(name, column, Path()) for name, column in plain.items()}
+    frame = read(data, **reading_from(gather.reading(given)))
+    return Table(frame, complete(columns, frame.columns, rest=rest_from(given["rest"])))
+
+
+def population_of(table: Table, given: dict[str, Any]) -> Table | None:
+    """Read the population, if one is named."""
+    from discreet.job.parse import population
+
+    return None if given["population"] is None else population(given["population"], table.schema.quasi)
+
+
+def _tell(judgement: Judgement, *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli._output import plain_judgement, tell_json, tell_lines, verdict_lines
+
+    verdict = judgement.verdict
+    if as_json:
+        tell_json(plain_judgement(judgement, rows=judgement.n_rows, classes=judgement.n_classes))
+    elif not quiet:
+        tell_lines(
+            [
+                *(() if verdict is None else verdict_lines(verdict)),
+                ("rows", f"{judgement.n_rows:,} in {judgement.n_classes:,} classes"),
+                ("reaches", "the promises this table keeps, asked for or not:"),
+                *(("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgement.measures),
+            ]
+        )
+
+
+def _measure(measure: Measure) -> str:
+    return measure.name if measure.column is None else f"{measure.name}, of {measure.column}"
+
+
+def _reached(measure: Measure) -> str:
+    from discreet.cli._output import number
+
+    if math.isinf(measure.worst):
+        return "none"
+    return f"{_WORDS[measure.relation]} {number(measure.worst)}"

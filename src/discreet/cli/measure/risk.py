@@ -1,0 +1,116 @@
+"""`discreet risk`: how exposed the people in a table are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import _baskets as baskets
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+
+if TYPE_CHECKING:
+    from discreet.measure import AttackerRisk, Linkage, Risk
+
+_EPILOG = """\b
+Examples:
+  discreet risk published.csv --quasi age,zip
+  discreet risk published.csv --quasi age,zip --population voters.csv --threshold 0.1
+  discreet risk published.csv --quasi age,zip --sensitive disease --external voters.csv --person name
+  discreet risk baskets.dat --known 1,2,3"""
+
+
+@click.command(short_help="Measure how exposed the people in a table are.", epilog=_EPILOG)
+@click.argument("data", type=options.DATA)
+@options.roles(rest="other")
+@click.option(
+    "--population", type=options.DATA, metavar="FILE", help="The people the records were drawn from."
+)
+@click.option("--threshold", type=float, default=0.2, help="A risk above it is counted; 0.2 by default.")
+@click.option(
+    "--external",
+    type=options.DATA,
+    metavar="FILE",
+    help="A table of named people, to try the linkage attack.",
+)
+@click.option(
+    "--person", metavar="COLUMN", help="The external column that names a person, if one has several rows."
+)
+@click.option(
+    "--known", metavar="NUMBERS", help="Baskets: how many items of one are known; 1,2,3,4 by default."
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Baskets: seeds what is drawn for many known items.")
+@baskets.reading
+@options.reading
+@options.telling
+def risk(
+    data: Path, external: Path | None, person: str | None, as_json: bool, quiet: bool, **given: Any
+) -> None:
+    """Measure how likely the people in DATA, a table or baskets, are to be found again."""
+    if baskets.is_baskets(data, given):
+        baskets.risk(data, given, as_json=as_json, quiet=quiet)
+        return
+    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._progress import stages
+    from discreet.cli.measure.check import population_of, table_of
+    from discreet.engines.files import read
+    from discreet.measure import linkage
+    from discreet.measure import risk as measured
+
+    if person is not None and external is None:
+        raise gather.mistake("--person says nothing without --external.", "--external FILE")
+    with stages(2, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        table = table_of(data, given)
+        population = population_of(table, given)
+        tell("Measuring")
+        found = measured(table, threshold=given["threshold"], population=population)
+        linked = None
+        if external is not None:
+            linked = linkage(table, read(external), person=person, threshold=given["threshold"])
+    if as_json:
+        joined = None if linked is None else linked.to_dict()
+        tell_json({"command": "risk", "ok": True, "risk": found.to_dict(), "linkage": joined})
+    elif not quiet:
+        tell_lines([*_risk_lines(found), *([] if linked is None else _linkage_lines(linked))])
+
+
+def _risk_lines(found: Risk) -> list[tuple[str, str]]:
+    sizes = f"classes of {found.smallest_class:,} to {found.largest_class:,} rows"
+    lines = [
+        ("rows", f"{found.n_rows:,} in {found.n_classes:,} {sizes}"),
+        ("unique", f"{found.uniques:,} rows ({found.uniques_share:.2%}) are alone in their class"),
+        ("prosecutor", _attacker(found.prosecutor, found.threshold)),
+    ]
+    if found.journalist is not None:
+        lines.append(("journalist", _attacker(found.journalist, found.threshold)))
+    lines.append(("marketer", f"{found.marketer:.2%} of the rows found again, on average"))
+    return lines
+
+
+def _attacker(attacker: AttackerRisk, threshold: float) -> str:
+    return (
+        f"highest {attacker.highest:.3g}, mean {attacker.mean:.3g}; "
+        f"{attacker.records_above:,} rows ({attacker.share_above:.2%}) above {threshold:g}"
+    )
+
+
+def _linkage_lines(linked: Linkage) -> list[tuple[str, str]]:
+    pinned = f"{linked.persons_pinned:,} people and {linked.records_pinned:,} rows are pinned down"
+    return [
+        ("linkage", f"joined on {', '.join(linked.on)} with {linked.n_persons:,} people"),
+        ("", f"{linked.persons_matched:,} people fit some of {linked.records_matched:,} rows"),
+        ("", f"{pinned}, with a certainty above {linked.threshold:g}"),
+        ("", f"the highest certainty is {linked.highest:.3g}"),
+        *(("", _learnt(name, linked)) for name in linked.attributes),
+    ]
+
+
+def _learnt(name: str, linked: Linkage) -> str:
+    learnt = linked.attributes[name]
+    return (
+        f"{name}: learnt with a certainty of up to {learnt.highest:.3g}, where a guess has {learnt.prior:.3g}; "
+        f"above {linked.threshold:g} for {learnt.persons_above:,} people"
+    )

@@ -1,0 +1,81 @@
+"""`discreet predict`: tell the classes of new rows by a saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from discreet.mine.noisy.saved_models import Model
+
+_PREDICTED, _PROBABILITY = "predicted", "probability"
+_EPILOG = """\b
+Examples:
+  discreet predict model.json new.csv --out told.csv
+  discreet predict model.json new.csv --keep id --out told.parquet"""
+
+
+@click.command(short_help="Tell classes by a saved model.", epilog=_EPILOG)
+@click.argument("model", type=options.DATA, metavar="MODEL")
+@click.argument("data", type=options.DATA, metavar="FILE")
+@click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns to write beside the predictions.")
+@click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The predictions to write.")
+@click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@options.reading
+@options.telling
+def predict(
+    model: Path, data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **given: Any
+) -> None:
+    """Tell the class of every true row of FILE by MODEL, and how likely it is."""
+    from discreet.cli import _model_files as model_files
+    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._progress import stages
+    from discreet.engines.writing import write_frame
+    from discreet.mine import model_from_dict
+
+    model_files.refuse_existing(out, overwrite=overwrite)
+    with stages(3, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        learnt = model_from_dict(model_files.plain_of(model))
+        rows = model_files.rows_of(data, given)
+        tell("Predicting")
+        told = _predictions(learnt, rows, gather.names_in(given["keep"]), data)
+        tell("Writing")
+        write_frame(told, out)
+    if as_json:
+        tell_json({"command": "predict", "ok": True, "rows": told.num_rows, "file": str(out)})
+    elif not quiet:
+        tell_lines([("rows", f"{told.num_rows:,}"), ("written", str(out))])
+
+
+def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> pa.Table:
+    """Give the kept columns, the likeliest class of each row, and its probability."""
+    import pyarrow as pa
+
+    from discreet.cli._model_files import require_columns
+    from discreet.core.errors import InputError, SchemaError
+
+    if not hasattr(model, "feature_names_in_"):
+        raise InputError("The model was learnt from columns without names; it can only be used from Python.")
+    names = [str(name) for name in model.feature_names_in_]
+    require_columns(rows, [*names, *keep], data)
+    clash = [name for name in keep if name in (_PREDICTED, _PROBABILITY)]
+    if clash:
+        raise SchemaError(f"Column '{clash[0]}' cannot be kept: the predictions have a column of that name.")
+    told = rows.select(keep)
+    if rows.num_rows:
+        chances = model.predict_proba(rows.select(names))
+        labels, likely = model.classes_[chances.argmax(axis=1)].tolist(), chances.max(axis=1)
+    else:
+        labels, likely = [], []
+    told = (
+        told.append_column(_PREDICTED, pa.array(labels)) if keep else pa.table({_PREDICTED: pa.array(labels)})
+    )
+    return told.append_column(_PROBABILITY, pa.array(likely, pa.float64()))

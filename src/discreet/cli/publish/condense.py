@@ -1,0 +1,166 @@
+"""`discreet condense`: publish pseudo-records drawn from statistics of groups, with a privacy level for everyone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+
+if TYPE_CHECKING:
+    from discreet.core.release import Release
+    from discreet.core.tables.table import Table
+
+_EPILOG = """\b
+Examples:
+  discreet condense patients.csv -k 10 --identifier name,ssn --out release
+  discreet condense patients.csv --level-column wanted --identifier name --label disease --out release
+  discreet condense visits.parquet -k 20 --alpha 2 --spread gaussian --seed 7 --out release"""
+
+
+@click.command(short_help="Publish pseudo-records of the same shape.", epilog=_EPILOG)
+@click.argument("data", type=options.DATA)
+@click.option("-k", type=int, help="The privacy level of every record: it is condensed with k − 1 others.")
+@click.option(
+    "--level-column", metavar="COLUMN", help="The column with each record's own level; not published."
+)
+@click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped.")
+@click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Marked as sensitive in the release.")
+@click.option("--label", metavar="COLUMN", help="A column whose values are condensed apart from one another.")
+@click.option(
+    "--segment",
+    type=click.Choice(["auto", "nearest", "mdav", "blocked"]),
+    default="auto",
+    help="How records of one level are grouped; auto by default.",
+)
+@click.option(
+    "--spread",
+    type=click.Choice(["uniform", "gaussian"]),
+    default="uniform",
+    help="How pseudo-records are spread; uniform by default.",
+)
+@click.option("--alpha", type=float, default=1.0, help="Pseudo-records for each record; 1 by default.")
+@click.option("--noise", type=float, default=0.0, help="Additional noise, as a share of a column's spread.")
+@options.output
+@options.reading
+@options.telling
+def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+    """Condense DATA into groups and publish pseudo-records drawn from their statistics."""
+    from discreet.cli._progress import stages
+    from discreet.publish import Condensation
+
+    levels = _levels(given)
+    with stages(3, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        table = _table(data, given)
+        tell("Condensing")
+        condensation = Condensation(
+            levels,
+            segment=given["segment"],
+            spread=given["spread"],
+            alpha=given["alpha"],
+            noise=given["noise"],
+            label=given["label"],
+            random_state=given["seed"],
+        )
+        release = condensation.release(table)
+        tell("Writing")
+        kind = given["format_"] or _format_of(data)
+        release.write(out, format=kind, report=given["report"], overwrite=given["overwrite"])
+    _tell(release, out, as_json=as_json, quiet=quiet)
+
+
+def _levels(given: dict[str, Any]) -> int | str:
+    k, column = given["k"], given["level_column"]
+    if (k is None) == (column is None):
+        raise gather.mistake(
+            "Say the privacy level: one for all, or the column of each record's own.", "-k 10"
+        )
+    return column if k is None else int(k)
+
+
+def _table(data: Path, given: dict[str, Any]) -> Table:
+    """Read a file; what is neither identifying nor sensitive is a quasi-identifier."""
+    from discreet.core.schema import identifier, quasi, sensitive
+    from discreet.core.tables.table import Table
+    from discreet.engines.files import read
+    from discreet.job.parse import reading_from
+
+    frame = read(data, **reading_from(gather.reading(given)))
+    roles = {role: gather.names_in(given[role]) for role in ("identifier", "sensitive")}
+    for role, names in roles.items():
+        for name in names:
+            if name not in frame.columns:
+                raise gather.mistake(f"--{role} names column '{name}', which the file does not have.")
+    columns = {name: quasi() for name in frame.columns}
+    columns |= {name: sensitive() for name in roles["sensitive"]}
+    columns |= {name: identifier() for name in roles["identifier"]}
+    table = Table(frame, columns)
+    _refuse_names(table, {*roles["identifier"], *roles["sensitive"], given["label"], given["level_column"]})
+    return table
+
+
+def _refuse_names(table: Table, spoken_for: set[str | None]) -> None:
+    """Refuse columns of names or free text that nobody spoke of: categories are published as they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name in table.schema:
+        if name in spoken_for:
+            continue
+        cells = table.source.columns([name])[name].drop_null()
+        if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+            continue
+        alone = pc.sum(pc.equal(cells.value_counts().field("counts"), 1)).as_py() or 0
+        if len(cells) > 1 and 2 * alone > len(cells):
+            raise gather.mistake(
+                f"Column '{name}' holds a text that no other row has in {alone:,} of {len(cells):,} rows, and texts "
+                "are published as they are.",
+                f"--identifier {name} to drop it, or --sensitive {name} to publish it all the same",
+            )
+
+
+def _format_of(data: Path) -> Any:
+    """Give the input's format, so that the output has the same."""
+    from discreet.job.model import format_of
+
+    return format_of(data)
+
+
+def _tell(release: Release, out: Path, *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli._output import number, tell_json, tell_lines, verdict_lines
+    from discreet.measure import fidelity
+
+    if quiet:
+        return
+    alike = fidelity(release)
+    files = sorted(path.name for path in out.iterdir())
+    sizes = release.evidence.sizes
+    if as_json:
+        tell_json(
+            {
+                "command": "condense",
+                "ok": release.verdict.ok,
+                "promise": release.guarantee.describe(),
+                "verdict": release.verdict.to_dict(),
+                "rows": {"in": alike.n_original, "out": alike.n_pseudo},
+                "groups": int(sizes.size),
+                "fidelity": alike.to_dict(),
+                "folder": str(out),
+                "files": files,
+            }
+        )
+        return
+    tell_lines(
+        [
+            *verdict_lines(release.verdict),
+            ("", "by construction, from the sizes and levels of the groups"),
+            ("rows", f"{alike.n_original:,} records, {alike.n_pseudo:,} pseudo-records"),
+            ("groups", f"{sizes.size:,}, of {sizes.min():,} to {sizes.max():,} records"),
+            ("alike", f"covariance compatibility {number(alike.covariance_compatibility)} (1 is best)"),
+            ("written", f"{out}: {', '.join(files)}"),
+        ]
+    )

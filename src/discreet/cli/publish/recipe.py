@@ -1,0 +1,129 @@
+"""`discreet recipe`: what a release's recipe says, in words or as SQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+
+if TYPE_CHECKING:
+    from discreet.publish.recipes.recipe import Recipe
+
+_KINDS = {
+    "intervals": "intervals",
+    "cuts": "cuts",
+    "masked": "masks",
+    "flat": "all or nothing",
+    "rows": "a tree",
+}
+_NOTE = (
+    "-- Generalises as the recipe does. It leaves out no row and judges no promise:\n"
+    "-- check what it gives with `discreet check` before you hand it on.\n"
+)
+_EPILOG = """\b
+Examples:
+  discreet recipe release/release.json
+  discreet recipe release/release.json --sql --table patients | duckdb hospital.db
+  discreet recipe release/release.json --sql --dialect ansi"""
+
+
+@click.command(short_help="Show a recipe, in words or as SQL.", epilog=_EPILOG)
+@click.argument("recipe", type=options.DATA)
+@click.option("--sql", is_flag=True, help="Print the generalisation as one SELECT statement.")
+@click.option("--dialect", type=click.Choice(["duckdb", "ansi"]), help="The kind of SQL; duckdb by default.")
+@click.option("--table", metavar="NAME", help="The table that the statement reads; data by default.")
+@options.telling
+def recipe(recipe: Path, sql: bool, dialect: Any, table: str | None, as_json: bool, quiet: bool) -> None:
+    """Show what the RECIPE (release.json) of a release says."""
+    from discreet.cli._output import tell_json, tell_lines
+    from discreet.publish.recipes.recipe import Recipe
+
+    if not sql and (dialect or table):
+        raise gather.mistake("--dialect and --table say nothing without --sql.", "--sql")
+    known = Recipe.read(recipe)
+    if sql:
+        from discreet.publish.recipes.sql import statement
+
+        written = statement(known, table=table or "data", dialect=dialect or "duckdb")
+        if as_json:
+            tell_json({"command": "recipe", "ok": True, "dialect": dialect or "duckdb", "sql": written})
+        elif not quiet:
+            click.echo(f"{_NOTE}{written};")
+    elif as_json:
+        tell_json({"command": "recipe", "ok": True, "recipe": _plain(known)})
+    elif not quiet:
+        tell_lines(_summary(known, recipe))
+
+
+def _plain(known: Recipe) -> dict[str, Any]:
+    """Give the recipe without the values of its trees and boxes."""
+    data = known.data
+    return {
+        "method": data.get("method"),
+        "parameters": data.get("parameters", {}),
+        "guarantee": data["guarantee"],
+        "levels": data.get("levels"),
+        "rows": data.get("rows"),
+        "columns": [
+            {"name": one["name"], "role": one["role"], "becomes": _becomes(one, known)}
+            for one in data["columns"]
+        ],
+    }
+
+
+def _summary(known: Recipe, path: Path) -> list[tuple[str, str]]:
+    data = known.data
+    rows = data.get("rows")
+    lines = [
+        ("method", " ".join([str(data.get("method", "unknown")), *_told(data.get("parameters", {}))])),
+        ("promise", _promise(data["guarantee"])),
+    ]
+    if isinstance(rows, dict) and {"in", "out", "suppressed"} <= set(rows):
+        lines.append(("rows", f"{rows['in']:,} in, {rows['out']:,} out, {rows['suppressed']:,} left out"))
+    columns = [(one["name"], f"{one['role']}: {_becomes(one, known)}") for one in data["columns"]]
+    width = max(len(name) for name, _ in columns)
+    lines += [
+        ("columns" if at == 0 else "", f"{name.ljust(width)}  {told}")
+        for at, (name, told) in enumerate(columns)
+    ]
+    again = f"discreet apply {path} new.csv --out release-new"
+    return [*lines, ("next", again + (f", or discreet recipe {path} --sql" if "levels" in data else ""))]
+
+
+def _told(given: dict[str, Any]) -> list[str]:
+    """Write parameters, those of a search inside another method too."""
+    told = []
+    for name, value in given.items():
+        if isinstance(value, dict):
+            told += _told(value) if name == "start" else [f"{name}=({', '.join(_told(value))})"]
+        elif value is not None:
+            told.append(f"{name}={value}")
+    return [one for one in told if not one.endswith("=()")]
+
+
+def _promise(guarantee: dict[str, Any]) -> str:
+    from discreet.guarantees import guarantee_from_dict
+
+    if "KMap" in str(guarantee):
+        return "k-map, which needs its population to be told in words"
+    return guarantee_from_dict(guarantee).describe()
+
+
+def _becomes(entry: dict[str, Any], known: Recipe) -> str:
+    """Say what a column becomes; no value of it is shown."""
+    if entry["role"] == "identifier":
+        return "replaced by pseudonyms" if entry.get("pseudonym") else "left out"
+    if entry["role"] != "quasi":
+        return "as it is"
+    plain = entry.get("hierarchy")
+    kind = "all or nothing" if plain is None else _KINDS.get(plain.get("kind", ""), "a tree")
+    if "levels" in known.data:
+        level = known.data["levels"].get(entry["name"], 0)
+        return f"level {level} of {kind}" if level else "as it is"
+    boxes = known.data["boxes"].get(entry["name"], {})
+    parts = len(boxes.get("branches", boxes.get("labels", ())))
+    return f"one of {parts:,} labels" if parts != 1 else "one label"

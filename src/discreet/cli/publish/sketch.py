@@ -1,0 +1,241 @@
+"""`discreet sketch`: publish texts or baskets as short random projections."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+from discreet.cli._basket_reading import FORMATS, reading_of
+
+if TYPE_CHECKING:
+    from discreet.core.sketch_release import SketchRelease
+    from discreet.publish import SketchFamily
+
+_EPILOG = """\b
+Examples:
+  discreet sketch docs/ --delta 0.2 --key-file secret.key --out sketches
+  discreet sketch mails.csv --column body --k-variance 10 --components 200 --key-file secret.key --out sketches
+  discreet sketch shop.dat --delta 0.5 --key-file secret.key --out sketches.arrow
+  discreet sketch shop.dat --delta 0.4 --k-variance 10 --gap root --key-file secret.key --out sketches
+
+\b
+A key: head -c 32 /dev/urandom > secret.key"""
+_OF_TABLES = ("delimiter", "encoding", "decimal", "thousands", "nulls", "dates", "header", "text")
+_FLAGS = {"format_": "format", "nulls": "null", "header": "no-header"}
+
+
+@click.command(short_help="Publish texts or baskets as sketches.", epilog=_EPILOG)
+@click.argument("data", type=options.DATA)
+@click.option("--delta", type=float, help="The least variance with which a value can be estimated.")
+@click.option("--k-variance", type=int, metavar="K", help="Hide each record among so many neighbours.")
+@click.option("--components", type=int, default=128, help="The longest sketch; 128 by default.")
+@click.option(
+    "--key-file", type=options.DATA, required=True, metavar="FILE", help="The file with the secret key."
+)
+@click.option(
+    "--out", type=options.DATA, required=True, metavar="PATH", help="The folder to write, or an .arrow file."
+)
+@click.option("--column", metavar="COLUMN", help="The column of the texts, where DATA is a table.")
+@click.option(
+    "--weights",
+    type=click.Choice(["tf-idf", "counts"]),
+    help="How words count; tf-idf by default, brought to length 1.",
+)
+@click.option("--min-texts", type=int, help="Leave out words in fewer texts; 1 by default.")
+@click.option(
+    "--partition", type=int, help="k-variance: the most records among which to look; 200000 by default."
+)
+@click.option(
+    "--gap",
+    type=click.Choice(["whole", "root"]),
+    help="k-variance: what the deviation must reach, the gap or its square root; the whole gap by default.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    help="The form of a file of baskets; found by itself otherwise.",
+)
+@click.option("--basket", metavar="COLUMN", help="The column that names the basket, in a long table.")
+@click.option("--item", metavar="COLUMN", help="The column that names the item, in a long table.")
+@click.option("--overwrite", is_flag=True, help="Replace what is there.")
+@options.reading
+@options.telling
+def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+    """Publish the texts in the folder DATA, those in a column of it, or its baskets, as sketches."""
+    from discreet.cli._progress import stages
+    from discreet.publish import SketchFamily
+
+    _refuse_misfits(data, given)
+    family = SketchFamily(_key(given["key_file"]), given["components"])
+    with stages(3, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        rows, names, n_empty = _records(data, given)
+        tell("Sketching")
+        release = _method(family, given).release(rows, names=names)
+        tell("Writing")
+        _write(release, out, overwrite=given["overwrite"])
+    _tell(release, _plain(release, n_empty, out), as_json=as_json, quiet=quiet)
+
+
+def _refuse_misfits(data: Path, given: dict[str, Any]) -> None:
+    """Refuse options that do not fit together or to the data."""
+    if given["delta"] is None and given["k_variance"] is None:
+        raise gather.mistake("Say the promise: --delta, --k-variance, or both.", "--delta 0.2")
+    if given["k_variance"] is None:
+        _refuse(given, ("gap", "partition"), "belongs to --k-variance.", "--k-variance 10")
+    key = given["key_file"].resolve()
+    if key == data.resolve() or data.resolve() in key.parents:
+        raise gather.mistake("The key file is among the data; keep it elsewhere.")
+    if data.is_dir() and given["column"] is not None:
+        raise gather.mistake("--column is for a table, and this is a folder.")
+    texts = data.is_dir() or given["column"] is not None
+    if texts:
+        _refuse(given, ("format_", "basket", "item"), "is for baskets, and these are texts.")
+    else:
+        _refuse(given, ("weights", "min_texts"), "is for texts.", "--column COLUMN")
+        _refuse(given, set(_OF_TABLES) - {"delimiter"}, "is for a column of texts.", "--column COLUMN")
+    if data.is_dir():
+        _refuse(given, set(_OF_TABLES) - {"encoding"}, "is for a table, and this is a folder.")
+
+
+def _refuse(given: dict[str, Any], names: Collection[str], why: str, remedy: str | None = None) -> None:
+    for name in sorted(names):
+        if given[name] not in (None, ()):
+            raise gather.mistake(f"--{_FLAGS.get(name, name).replace('_', '-')} {why}", remedy)
+
+
+def _key(path: Path) -> bytes:
+    """Read the key: the bytes of the file, without line ends at its end."""
+    from discreet.core.errors import InputError
+
+    try:
+        key = path.read_bytes().rstrip(b"\r\n")
+    except OSError:
+        raise InputError(f"The key file cannot be read: {path}.") from None
+    if not key:
+        raise InputError(f"The key file is empty: {path}.")
+    return key
+
+
+def _records(data: Path, given: dict[str, Any]) -> tuple[Any, Any, int]:
+    """Read texts or baskets; gives the rows, the names of their columns, and how many empty records were dropped."""
+    if not data.is_dir() and given["column"] is None:
+        baskets, n_empty = _baskets(data, given)
+        return baskets, None, n_empty
+    from discreet.engines.texts import text_rows
+
+    found = text_rows(
+        data if data.is_dir() else _frame(data, given),
+        column=given["column"],
+        weights=given["weights"] or "tf-idf",
+        min_texts=1 if given["min_texts"] is None else given["min_texts"],
+        encoding=(given["encoding"] or "utf-8") if data.is_dir() else "utf-8",
+    )
+    return found.filled().rows, found.names, int(found.empty.sum())
+
+
+def _baskets(data: Path, given: dict[str, Any]) -> tuple[Any, int]:
+    import numpy as np
+
+    from discreet.core.errors import InputError
+    from discreet.engines.baskets.files import read_baskets
+
+    baskets = read_baskets(data, **reading_of(given))
+    held = np.flatnonzero(baskets.lengths)
+    if not held.size:
+        raise InputError(f"{data} holds no items, so there is nothing to sketch.")
+    return baskets.take(held), len(baskets) - held.size
+
+
+def _frame(data: Path, given: dict[str, Any]) -> Any:
+    from discreet.engines.files import read
+    from discreet.job.parse import reading_from
+
+    told = gather.reading(given)
+    told["text"] = [*told.get("text", []), given["column"]]
+    return read(data, **reading_from(told))
+
+
+def _method(family: SketchFamily, given: dict[str, Any]) -> Any:
+    from discreet.publish import DeltaSketch
+
+    alone = None if given["delta"] is None else DeltaSketch(family, given["delta"])
+    if given["k_variance"] is None:
+        return alone
+    from discreet.publish import KVarianceSketch
+    from discreet.publish.sketches.k_variance_sketch import PARTITION
+
+    partition = PARTITION if given["partition"] is None else given["partition"]
+    return KVarianceSketch(
+        family, given["k_variance"], partition=partition, gap=given["gap"] or "whole", within=alone
+    )
+
+
+def _write(release: SketchRelease, out: Path, *, overwrite: bool) -> None:
+    """Write a folder, or the sketches alone where the name is that of an Arrow file."""
+    if out.suffix != ".arrow":
+        release.write(out, overwrite=overwrite)
+        return
+    release.verdict.enforce()
+    release.sketches.save(out, overwrite=overwrite)
+
+
+def _plain(release: SketchRelease, n_empty: int, out: Path) -> dict[str, Any]:
+    import numpy as np
+
+    lengths = release.sketches.lengths
+    shares = np.percentile(lengths, [0, 25, 50, 75, 100]).tolist()
+    return {
+        "command": "sketch",
+        "ok": release.verdict.ok,
+        "promise": release.guarantee.describe(),
+        "verdict": release.verdict.to_dict(),
+        "records": {
+            "in": release.evidence.n_rows + n_empty,
+            "empty": n_empty,
+            "suppressed": release.evidence.suppressed,
+            "out": len(release.sketches),
+        },
+        "lengths": dict(zip(("least", "quarter", "median", "three_quarters", "most"), shares, strict=True)),
+        "details": dict(release.evidence.details),
+        "family": release.sketches.family,
+        "written": str(out),
+    }
+
+
+def _tell(release: SketchRelease, plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli._output import tell_json, tell_lines, verdict_lines
+
+    if as_json:
+        tell_json(plain)
+    elif not quiet:
+        records, lengths = plain["records"], plain["lengths"]
+        empty = f", {records['empty']:,} empty and dropped" if records["empty"] else ""
+        told = f"{records['suppressed']:,} suppressed, {records['out']:,} published"
+        span = f"{lengths['least']:.0f} to {lengths['most']:.0f} components"
+        tell_lines(
+            [
+                *verdict_lines(release.verdict),
+                ("", "by construction: from the lengths, and what is kept of the records"),
+                ("records", f"{records['in']:,}{empty}, {told}"),
+                ("lengths", f"{span}, the median {lengths['median']:g}"),
+                *_near(plain["details"]),
+                ("written", plain["written"]),
+                ("next", "keep the key secret: whoever has it can estimate what the records hold"),
+            ]
+        )
+
+
+def _near(details: dict[str, Any]) -> list[tuple[str, str]]:
+    """Say how neighbours were found, where it matters."""
+    if "neighbours" not in details:
+        return []
+    if details["neighbours"] == "exact":
+        return [("near", "exact nearest neighbours")]
+    return [("near", f"neighbours inside {details['partitions']} partitions, a stand-in for the true ones")]

@@ -1,0 +1,246 @@
+"""`discreet stream`: condense an endless stream, draw pseudo-records from its state, merge two collectors' states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+
+if TYPE_CHECKING:
+    from discreet.engines.streams.lines import Source
+    from discreet.publish import StreamCondensation
+
+_GROUP = """\b
+Examples:
+  discreet stream condense --from visits.csv --columns age,weight -k 10 --state state.bin --out pseudo.csv
+  discreet stream sample state.bin --out pseudo.csv
+  discreet stream merge north.bin south.bin --out both.bin
+
+\b
+Each takes --json and --quiet."""
+_CONDENSE = """\b
+Examples:
+  tail -f visits.jsonl | discreet stream condense --format jsonl --columns age,weight -k 10 --state state.bin
+  discreet stream condense --from visits.csv --columns age,weight --level-column wanted --max-level 50 \\
+      --state state.bin --snapshot-every 10000 --out pseudo.csv
+  discreet stream condense --kafka localhost:9092 --topic visits --format jsonl --columns age,weight -k 10 \\
+      --state state.bin
+
+\b
+Where the state is there already, the stream goes on from it: a file or a topic from the saved position, a pipe with
+what comes. Until init-number records have come they are held in memory, and no state is written."""
+
+
+@click.group(short_help="Condense an endless stream; no record is kept.", epilog=_GROUP)
+def stream() -> None:
+    """Condense records as they come into statistics of groups."""
+
+
+@stream.command(short_help="Read a stream into a state.", epilog=_CONDENSE)
+@click.option(
+    "--from",
+    "from_",
+    type=str,
+    metavar="FILE",
+    help="A file or a named pipe; - is standard input, the default.",
+)
+@click.option("--kafka", metavar="HOST:PORT", help="The servers of a Kafka topic, instead of a file.")
+@click.option("--topic", metavar="NAME", help="The Kafka topic.")
+@click.option(
+    "--group", default="discreet", metavar="NAME", help="The group of consumers; discreet by default."
+)
+@click.option(
+    "--columns", multiple=True, required=True, metavar="COLUMNS", help="The columns to condense: numbers."
+)
+@click.option("-k", type=int, help="The privacy level of every record: it is condensed with k − 1 others.")
+@click.option("--level-column", metavar="COLUMN", help="The column with each record's own level.")
+@click.option("--max-level", type=int, help="Records that ask for a higher level are bad lines.")
+@click.option(
+    "--format", "format_", type=click.Choice(["csv", "jsonl"]), help="By the file's name; csv otherwise."
+)
+@click.option(
+    "--delimiter", default=",", metavar="CHAR", help="What separates the cells of CSV; a comma by default."
+)
+@click.option(
+    "--no-header", is_flag=True, help="CSV without a first line: the columns in order, then the level."
+)
+@click.option("--skip-bad", is_flag=True, help="Pass over lines that hold no record, and count them.")
+@click.option(
+    "--init-number", type=int, help="How many records are condensed together at first; 1,000 by default."
+)
+@click.option("--max-groups", type=int, help="The most groups kept; 10,000 by default.")
+@click.option("--state", type=options.DATA, metavar="FILE", help="The state to go on from and to save.")
+@click.option(
+    "--snapshot-every", type=int, default=10_000, help="Records between two snapshots; 10,000 by default."
+)
+@click.option("--records", type=int, help="Stop after so many records.")
+@click.option("--idle", type=float, metavar="SECONDS", help="Kafka: stop when nothing came for so long.")
+@click.option(
+    "--out", type=options.DATA, metavar="FILE", help="Write as many pseudo-records as came, at the end."
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Make the draws repeatable; keep it secret.")
+@options.telling
+def condense(out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
+    """Read records one batch at a time into the state, and forget them."""
+    from discreet.engines.writing import write_frame
+    from discreet.publish.pseudo.stream_running import condense_stream
+
+    _refuse_idle(out, given)
+    made, position = _stream(given)
+    source = _source(given, position)
+    told = condense_stream(
+        made,
+        source,
+        state=given["state"],
+        snapshot_every=given["snapshot_every"],
+        records=given["records"],
+        idle=given["idle"],
+    )
+    if not made.__sklearn_is_fitted__():
+        raise gather.mistake("The stream held no record.")
+    if out is not None:
+        frame = made.released().frame
+        if given["state"] is not None:
+            made.save(given["state"], position=_position(given["state"]))
+        write_frame(frame, out)
+    plain = {"records": told.records, "skipped": told.skipped, "snapshots": told.snapshots}
+    files = [path for path in (given["state"], out) if path is not None]
+    _tell("stream condense", made, plain, files, as_json=as_json, quiet=quiet)
+
+
+@stream.command(
+    short_help="Draw pseudo-records from a state.",
+    epilog="\b\nExample:\n  discreet stream sample state.bin --out pseudo.csv -n 5000",
+)
+@click.argument("state", type=options.DATA)
+@click.option("-n", "n", type=click.IntRange(min=0), help="How many; as many as records came by default.")
+@click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The file to write.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Make the draws repeatable; the system draws otherwise."
+)
+@options.telling
+def sample(state: Path, n: int | None, out: Path, seed: int | None, as_json: bool, quiet: bool) -> None:
+    """Draw pseudo-records from STATE, which stays as it is."""
+    from discreet.core.rng import generator
+    from discreet.engines.writing import write_frame
+    from discreet.publish import StreamCondensation
+
+    made = StreamCondensation.load(state)
+    made.rng_ = generator(seed)
+    write_frame(made.released(n).frame, out)
+    _tell("stream sample", made, {}, [out], as_json=as_json, quiet=quiet)
+
+
+@stream.command(
+    short_help="Merge the states of several collectors.",
+    epilog="\b\nExample:\n  discreet stream merge north.bin south.bin --out both.bin",
+)
+@click.argument("states", type=options.DATA, nargs=-1, required=True)
+@click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The state to write.")
+@options.telling
+def merge(states: tuple[Path, ...], out: Path, as_json: bool, quiet: bool) -> None:
+    """Merge STATES of streams with the same columns into one; they stay as they are."""
+    from discreet.publish import StreamCondensation
+
+    first, *others = (StreamCondensation.load(path) for path in states)
+    for other in others:
+        first.merge(other)
+    first.save(out)
+    _tell("stream merge", first, {}, [out], as_json=as_json, quiet=quiet)
+
+
+def _refuse_idle(out: Path | None, given: dict[str, Any]) -> None:
+    """Refuse options that do not fit together, before anything is read."""
+    if (given["kafka"] is None) != (given["topic"] is None):
+        raise gather.mistake(
+            "A Kafka topic needs its servers and its name.", "--kafka host:9092 --topic visits"
+        )
+    if given["kafka"] is not None and given["from_"] is not None:
+        raise gather.mistake("Read a file or a Kafka topic, not both.")
+    if given["state"] is None and out is None:
+        raise gather.mistake("Say where the state goes, or the pseudo-records.", "--state state.bin")
+    if given["k"] is not None and given["level_column"] is not None:
+        raise gather.mistake("Give one level for all or a column of levels, not both.")
+    if given["max_level"] is not None and given["level_column"] is None:
+        raise gather.mistake("--max-level says nothing without --level-column.")
+
+
+def _stream(given: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]:
+    """Go on from the state where there is one, or begin; gives the saved position as well."""
+    from discreet.core.errors import SchemaError
+    from discreet.publish import StreamCondensation
+
+    columns = gather.names_in(given["columns"])
+    named = {"levels": given["k"], "init_number": given["init_number"], "max_groups": given["max_groups"]}
+    named = {name: value for name, value in named.items() if value is not None}
+    state = given["state"]
+    if state is not None and state.exists():
+        made = StreamCondensation.load(state)
+        if list(made.columns or ()) != columns:
+            raise SchemaError(f"{state} is the state of a stream with other columns.")
+        return made.set_params(**named), dict(made.position_)
+    if given["k"] is None and given["level_column"] is None:
+        raise gather.mistake(
+            "Say the privacy level: one for all, or the column of each record's own.", "-k 10"
+        )
+    return StreamCondensation(**named, columns=columns, random_state=given["seed"]), {}
+
+
+def _source(given: dict[str, Any], position: dict[str, Any]) -> Source:
+    from discreet.engines.streams.lines import open_lines
+    from discreet.engines.streams.records import Records
+
+    path = given["from_"] or "-"
+    ending = Path(path).suffix.lower()
+    records = Records(
+        gather.names_in(given["columns"]),
+        level=given["level_column"],
+        format=given["format_"] or ("jsonl" if ending in (".jsonl", ".ndjson", ".json") else "csv"),
+        delimiter={"\\t": "\t"}.get(given["delimiter"], given["delimiter"]),
+        max_level=given["max_level"],
+        bad="skip" if given["skip_bad"] else "refuse",
+    )
+    if given["kafka"] is None:
+        return open_lines(path, records, header=not given["no_header"], position=position)
+    from discreet.engines.streams.kafka import KafkaSource, consumer_of
+
+    consumer = consumer_of(given["kafka"], given["topic"], given["group"])
+    return KafkaSource(consumer, given["topic"], records, position=position)
+
+
+def _position(state: Path) -> dict[str, Any]:
+    from discreet.publish import StreamCondensation
+
+    return dict(StreamCondensation.load(state).position_)
+
+
+def _tell(
+    command: str,
+    made: StreamCondensation,
+    counts: dict[str, int],
+    files: list[Path],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    from discreet.cli._output import tell_json, tell_lines, verdict_lines
+
+    verdict = made.guarantee.check(made.statistics_)
+    groups = made.statistics_.n_groups
+    if as_json:
+        plain = {"command": command, "ok": verdict.ok, "verdict": verdict.to_dict(), "groups": groups}
+        tell_json(plain | {"all_records": made.n_records_, **counts, "files": [str(path) for path in files]})
+    elif not quiet:
+        read = f"{counts['records']:,} read, {counts['skipped']:,} lines passed over; " if counts else ""
+        tell_lines(
+            [
+                *verdict_lines(verdict),
+                ("", "by construction, from the sizes and levels of the groups"),
+                ("records", f"{read}{made.n_records_:,} in all, in {groups:,} groups"),
+                ("written", ", ".join(str(path) for path in files)),
+            ]
+        )

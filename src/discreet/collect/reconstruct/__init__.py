@@ -1,0 +1,1 @@
+"""Reconstruction of distributions from noisy values."""

@@ -1,0 +1,161 @@
+"""Density: a distribution on intervals, as reconstruction finds it, with how far to trust it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.collect.reconstruct.histogram import Histogram
+from discreet.core.arrays import FloatArray
+from discreet.core.errors import InputError, ParameterError
+from discreet.core.late import late
+from discreet.core.params import IntIn, require
+from discreet.core.rng import RandomState, generator
+
+_WHOLE = 1e-9
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Density:
+    """A distribution that is even within each interval.
+
+    Attributes
+    ----------
+    edges, shares
+        The ends of the intervals, and the share of the values in each.
+    n
+        The number of noisy values it was learnt from; None where it was not.
+    iterations, converged
+        The steps taken, and whether the stopping rule was met within the steps allowed.
+    trace
+        The log-likelihood after each step.
+    lower, upper
+        A pointwise band around the shares, where one was asked for.
+
+    Examples
+    --------
+    >>> ages = Density(np.array([20.0, 40.0, 60.0]), np.array([0.25, 0.75]))
+    >>> ages.mean, ages.cdf(50.0).item(), ages.ppf(0.25).item()
+    (45.0, 0.625, 40.0)
+    """
+
+    edges: FloatArray
+    shares: FloatArray
+    n: int | None = None
+    iterations: int = 0
+    converged: bool = True
+    trace: FloatArray = field(default_factory=lambda: np.empty(0))
+    lower: FloatArray | None = None
+    upper: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("edges", "shares"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), np.float64))
+        finite = self.edges.ndim == 1 and self.edges.size > 1 and bool(np.isfinite(self.edges).all())
+        if not finite or not (np.diff(self.edges) > 0).all() or self.shares.shape != (self.edges.size - 1,):
+            raise InputError("A density needs rising edges, and one share for each interval between them.")
+        whole = abs(self.shares.sum() - 1) <= _WHOLE * self.shares.size
+        if not (whole and (self.shares >= 0).all()):
+            raise InputError("The shares of a density must not be negative and must add up to 1.")
+
+    @property
+    def widths(self) -> FloatArray:
+        """The widths of the intervals."""
+        return np.diff(self.edges)
+
+    @property
+    def middles(self) -> FloatArray:
+        """The middles of the intervals."""
+        return np.asarray((self.edges[1:] + self.edges[:-1]) / 2)
+
+    @property
+    def mean(self) -> float:
+        """The mean."""
+        return self.moment(1)
+
+    @property
+    def variance(self) -> float:
+        """The variance."""
+        return self.moment(2, about=self.mean)
+
+    @property
+    def entropy(self) -> float:
+        """The differential entropy, in bits."""
+        held = self.shares > 0
+        return float(-(self.shares[held] * np.log2(self.shares[held] / self.widths[held])).sum())
+
+    def moment(self, order: int, *, about: float = 0.0) -> float:
+        """Give the mean of a power of the values' distance from a point."""
+        require(self, "order", order, IntIn(0))
+        away, half = self.middles - about, self.widths / 2
+        within = sum(
+            math.comb(order, even) * away ** (order - even) * half**even / (even + 1)
+            for even in range(0, order + 1, 2)
+        )
+        return float((self.shares * within).sum())
+
+    def pdf(self, at: Any) -> FloatArray:
+        """Give the density at points; 0 outside the intervals."""
+        at = np.asarray(at, np.float64)
+        place = np.searchsorted(self.edges, at, side="right") - 1
+        place = np.where(at == self.edges[-1], self.shares.size - 1, place)
+        inside = (place >= 0) & (place < self.shares.size)
+        height = self.shares / self.widths
+        return np.where(inside, height[np.clip(place, 0, self.shares.size - 1)], 0.0)
+
+    def cdf(self, at: Any) -> FloatArray:
+        """Give the share of the values up to points."""
+        return np.asarray(np.interp(at, self.edges, self._cumulated))
+
+    def ppf(self, share: Any) -> FloatArray:
+        """Give the values below which shares of the values lie."""
+        asked = np.asarray(share, np.float64)
+        if not ((asked >= 0) & (asked <= 1)).all():
+            raise ParameterError("The 'share' parameter of Density must hold numbers in [0, 1].")
+        cumulated, held = self._cumulated, np.flatnonzero(self.shares)
+        place = held[np.searchsorted(cumulated[held + 1], asked).clip(max=held.size - 1)]
+        within = (asked - cumulated[place]) / (cumulated[place + 1] - cumulated[place])
+        return np.asarray(self.edges[place] + within.clip(0, 1) * self.widths[place])
+
+    def sample(self, size: int, *, random_state: RandomState = None) -> FloatArray:
+        """Draw values."""
+        require(self, "size", size, IntIn(0))
+        return self.ppf(generator(random_state, owner=self).random(size))
+
+    def distance(self, other: Density) -> float:
+        """Give half the L1 distance to another density: the information loss of Agrawal and Aggarwal."""
+        edges = np.union1d(self.edges, other.edges)
+        own, theirs = (np.diff(density.cdf(edges)) for density in (self, other))
+        return float(np.abs(own - theirs).sum() / 2)
+
+    def frame(self) -> pa.Table:
+        """Give the intervals as an Arrow table: their ends, shares and densities, and the band where there is one."""
+        columns = {
+            "low": self.edges[:-1],
+            "high": self.edges[1:],
+            "share": self.shares,
+            "density": self.shares / self.widths,
+        }
+        if self.lower is not None and self.upper is not None:
+            columns |= {"lower": self.lower, "upper": self.upper}
+        return pa.table(columns)
+
+    def chart(self, *, truth: Density | None = None, noisy: Histogram | None = None) -> Any:
+        """Draw the density, with its band, and beside it the truth and the noisy values where they are given.
+
+        The picture is a Vega-Lite specification, which ``discreet.report.pictures.write_picture`` writes.
+        """
+        return late("density chart")(self, truth=truth, noisy=noisy)
+
+    @property
+    def _cumulated(self) -> FloatArray:
+        summed = np.concatenate([[0.0], np.cumsum(self.shares)])
+        return np.asarray(summed / summed[-1])
+
+    def __repr__(self) -> str:
+        learnt = "" if self.n is None else f", from {self.n} noisy values"
+        return f"Density({self.shares.size} intervals{learnt}{'' if self.converged else ', not converged'})"

@@ -1,0 +1,213 @@
+"""Joint reconstruction: two or three columns at once, each with a noise of its own, so that correlations survive."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.collect.additive_noise import AdditiveNoise
+from discreet.collect.category_estimates import codes_of
+from discreet.collect.frames import frame_of
+from discreet.collect.randomized_response import RandomisedResponse
+from discreet.collect.reconstruct.em import TOLERANCES, Rule, Stop, climb
+from discreet.collect.reconstruct.histogram import FARTHEST
+from discreet.collect.reconstruct.joint_density import Axis, JointDensity
+from discreet.collect.reconstruct.joint_histogram import JointHistogram
+from discreet.collect.reconstruct.likelihood import likelihood, reached
+from discreet.collect.reconstruct.reconstruction import Edges, NotConvergedWarning, within_reach
+from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.errors import InputError, ParameterError, SchemaError
+from discreet.core.finite import array_of, finite
+from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+
+_MOST_INTERVALS = 200
+_BINS_PER_INTERVAL = {1: 10, 2: 4, 3: 2}
+_BINS_PER_SPREAD = {1: 20, 2: 8, 3: 5}
+
+
+class JointReconstruction:
+    """Recover the distribution of up to three columns together by EM.
+
+    The noise of a row is drawn column by column, so the chances of a cell are products, and a step applies each
+    column's matrix along its own axis.
+
+    Parameters
+    ----------
+    channels
+        The channel of each column: ``AdditiveNoise`` with its range, or ``RandomisedResponse``.
+    intervals
+        How many intervals each column of numbers has, or a mapping from columns to numbers or edges.
+    stop, tolerance, max_steps
+        As in :class:`Reconstruction`.
+
+    Examples
+    --------
+    >>> from discreet.collect import AdditiveNoise, Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.uniform(20, 80, 50_000)
+    >>> pay = (age + rng.normal(0, 10, age.size)).clip(0, 100)
+    >>> channels = {"age": AdditiveNoise(Gaussian(15.0), low=20, high=80),
+    ...             "pay": AdditiveNoise(Gaussian(15.0), low=0, high=100)}
+    >>> noisy = {name: channels[name].perturb(true, random_state=seed)
+    ...          for seed, (name, true) in enumerate([("age", age), ("pay", pay)])}
+    >>> found = JointReconstruction(channels, intervals=12).reconstruct(noisy)
+    >>> bool(abs(found.correlation("age", "pay") - np.corrcoef(age, pay)[0, 1]) < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        channels: Mapping[str, AdditiveNoise | RandomisedResponse],
+        *,
+        intervals: int | Mapping[str, int | Sequence[float]] = 20,
+        stop: Stop = "chi2",
+        tolerance: float | None = None,
+        max_steps: int = 2_000,
+    ) -> None:
+        self.channels = channels
+        self.intervals = intervals
+        self.stop = stop
+        self.tolerance = tolerance
+        self.max_steps = max_steps
+
+    def histogram(self, noisy: Any) -> JointHistogram:
+        """Count noisy rows (a frame, or a mapping from columns to arrays); such histograms add up."""
+        axes = self._axes()
+        widths = self._widths(axes)
+        columns = _columns(noisy, [axis.name for axis in axes])
+        places = []
+        for axis, width in zip(axes, widths, strict=True):
+            channel = self.channels[axis.name]
+            if isinstance(channel, RandomisedResponse):
+                places.append(codes_of(columns[axis.name], channel.categories, shown=axis.name))
+            else:
+                places.append(_placed(columns[axis.name], width, axis.name))
+        if len({one.size for one in places}) > 1:
+            raise InputError("The columns are not of the same length.")
+        return JointHistogram.of(tuple(axis.name for axis in axes), widths, places)
+
+    def reconstruct(self, noisy: Any) -> JointDensity:
+        """Recover the joint distribution from noisy rows or from their histogram."""
+        axes = self._axes()
+        counted = noisy if isinstance(noisy, JointHistogram) else self.histogram(noisy)
+        if counted.names != tuple(axis.name for axis in axes) or counted.widths != self._widths(axes):
+            raise InputError("The histogram was counted for other columns or intervals.")
+        cells = int(np.prod([axis.size for axis in axes]))
+        if counted.n < cells:
+            raise InputError(
+                f"{counted.n} noisy rows cannot tell {cells} cells apart; ask for fewer intervals."
+            )
+        counts = counted.counts.astype(np.float64)
+        chances = []
+        for place, axis in enumerate(axes):
+            matrix, inside = self._chances(axis, counted, place)
+            counts, held = _within(counts, inside, place, axis.name)
+            chances.append(matrix[held])
+        tolerance = TOLERANCES[self.stop] if self.tolerance is None else self.tolerance
+        climbed = climb(counts[None], chances, Rule(self.stop, tolerance, self.max_steps))
+        converged = bool(climbed.converged[0])
+        if not converged:
+            warnings.warn(
+                f"The reconstruction did not settle within {self.max_steps} steps; the best so far is given.",
+                NotConvergedWarning,
+                stacklevel=2,
+            )
+        return JointDensity(
+            axes, climbed.shares[0], counted.n, int(climbed.steps[0]), converged, climbed.trace
+        )
+
+    def _axes(self) -> tuple[Axis, ...]:
+        self._check()
+        axes = []
+        for name, channel in self.channels.items():
+            if isinstance(channel, RandomisedResponse):
+                axes.append(Axis(name, categories=channel.categories))
+                continue
+            asked = self.intervals.get(name, 20) if isinstance(self.intervals, Mapping) else self.intervals
+            require(self, "intervals", asked, IntIn(2, _MOST_INTERVALS), Edges())
+            if not isinstance(asked, int | np.integer):
+                axes.append(Axis(name, np.asarray(asked, np.float64)))
+            elif channel.low is None or channel.high is None:
+                raise ParameterError(
+                    f"Give the channel of '{name}' its low and high, or its intervals as edges."
+                )
+            else:
+                axes.append(Axis(name, np.linspace(channel.low, channel.high, int(asked) + 1)))
+        return tuple(axes)
+
+    def _widths(self, axes: tuple[Axis, ...]) -> tuple[float, ...]:
+        widths = []
+        for axis in axes:
+            channel = self.channels[axis.name]
+            if axis.edges is None or isinstance(channel, RandomisedResponse):
+                widths.append(1.0)
+                continue
+            interval = float(np.diff(axis.edges).min()) / _BINS_PER_INTERVAL[len(axes)]
+            widths.append(min(interval, channel.noise.spread / _BINS_PER_SPREAD[len(axes)]))
+        return tuple(widths)
+
+    def _chances(self, axis: Axis, counted: JointHistogram, place: int) -> tuple[FloatArray, BoolArray]:
+        """Give the chances from the cells of an axis to its bins, and which bins can be reached at all."""
+        channel, size, first = self.channels[axis.name], counted.counts.shape[place], counted.first[place]
+        if axis.edges is None or isinstance(channel, RandomisedResponse):
+            matrix: FloatArray = np.asarray(channel.matrix).T  # type: ignore[union-attr]
+            return matrix[first : first + size], np.ones(size, np.bool_)
+        bins = (first + np.arange(size + 1)) * counted.widths[place]
+        chances = likelihood(channel.noise, bins, axis.edges)
+        return chances, reached(channel.noise, bins, axis.edges, chances, counted.n)
+
+    def _check(self) -> None:
+        require(self, "channels", self.channels, InstanceOf((Mapping,), "a mapping from columns to channels"))
+        if not 1 <= len(self.channels) <= 3:
+            raise ParameterError(
+                "The 'channels' parameter of JointReconstruction must name one to three columns."
+            )
+        kinds = InstanceOf((AdditiveNoise, RandomisedResponse), "AdditiveNoise or RandomisedResponse")
+        for channel in self.channels.values():
+            require(self, "channels", channel, kinds)
+        mapping = InstanceOf((Mapping,), "a mapping from columns to intervals")
+        require(self, "intervals", self.intervals, IntIn(2, _MOST_INTERVALS), mapping)
+        require(self, "stop", self.stop, OneOf(tuple(TOLERANCES)))
+        none = InstanceOf((type(None),), "None")
+        require(self, "tolerance", self.tolerance, FloatIn(0, 1, closed="neither"), none)
+        require(self, "max_steps", self.max_steps, IntIn(1))
+
+
+def _columns(noisy: Any, names: list[str]) -> dict[str, Any]:
+    """Give the columns asked for, of a mapping or a frame."""
+    if isinstance(noisy, Mapping):
+        found, given = dict(noisy), list(noisy)
+    else:
+        frame = frame_of(noisy)
+        given = frame.columns
+        found = {name: frame.get_column(name) for name in names if name in given}
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise SchemaError(f"The rows have no column {', '.join(repr(name) for name in missing)}.")
+    return found
+
+
+def _placed(values: Any, width: float, name: str) -> IntArray:
+    given = array_of(values, shown=name)
+    if given.ndim != 1 or given.dtype.kind not in "iuf":
+        raise InputError(f"The noisy values of '{name}' must be numbers.")
+    numbers = finite(given, f"noisy values of '{name}'", then="drop the rows first")
+    if numbers.size and float(np.abs(numbers).max()) / width >= FARTHEST:
+        raise InputError(f"The noisy values of '{name}' lie too far out; look for outliers.")
+    return np.floor(numbers / width).astype(np.int64)
+
+
+def _within(counts: FloatArray, inside: BoolArray, place: int, name: str) -> tuple[FloatArray, IntArray]:
+    """Keep the bins of an axis that hold rows; rows a rounding beyond the noise's reach go to the last bin within."""
+    moved = within_reach(np.moveaxis(counts, place, 0), inside)
+    lost = int(moved[~inside].sum())
+    if lost:
+        raise InputError(
+            f"{lost} noisy values of '{name}' lie where no value of the stated range could have been carried by the "
+            "noise: the range or the noise is not the one that was used."
+        )
+    held = np.flatnonzero(moved.reshape(len(moved), -1).sum(axis=1))
+    return np.moveaxis(moved[held], 0, place), held

@@ -1,0 +1,295 @@
+"""Reconstruction: the distribution of true values from noisy ones (Agrawal & Srikant 2000; Agrawal & Aggarwal 2001)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from discreet.collect.noise import Noise
+from discreet.collect.reconstruct.density import Density
+from discreet.collect.reconstruct.em import TOLERANCES, Climbed, Rule, Stop, climb
+from discreet.collect.reconstruct.histogram import Histogram
+from discreet.collect.reconstruct.likelihood import likelihood, reached
+from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.errors import InputError, ParameterError
+from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.rng import RandomState, generator
+
+_BINS_PER_INTERVAL = 10
+_BINS_PER_SPREAD = 20
+_BAND_BINS, _BAND_FINER, _BAND_STEPS = 4, 100, 3_000
+_COARSE, _EMPTY = 60, 1e-3
+_MOST_INTERVALS = 1_000
+_MOST_CHANCES = 100_000_000
+"""The most bins times intervals that are worked with; wider bins are taken beyond."""
+
+
+class NotConvergedWarning(UserWarning):
+    """A reconstruction stopped at the number of steps allowed; the best so far is given."""
+
+
+class Reconstruction:
+    """Recover a distribution on k intervals.
+
+    Noisy values are counted in fine bins first, so that a step costs bins times intervals however many values there
+    are. ``bayes`` is the iterated step of Agrawal and Srikant, with the noise's density at the middles of the
+    intervals; ``em`` integrates the noise over bins and intervals, and its likelihood never falls.
+
+    Parameters
+    ----------
+    noise
+        The public noise.
+    intervals
+        How many intervals of equal width, or their edges.
+    low, high
+        The range of the true values, where it is known. An end that is not known is found by a coarse reconstruction
+        over all noisy values, whose ends are cut off where they hold less than one in a thousand.
+    method
+        ``em`` or ``bayes``.
+    stop
+        When to stop. ``chi2``, as Agrawal and Srikant do: the χ² statistic between one step's shares and the next's
+        is below ``tolerance`` (0.001; they took 0.01) times the threshold of a test at 5 %. It stops early where few
+        values could not bear out more detail, and late where many can. ``change``: the shares change by less than
+        ``tolerance`` (0.001) in all. ``likelihood``: the log-likelihood gains less than ``tolerance`` (1e-6) for each
+        value.
+    tolerance, max_steps
+        The threshold, None for the rule's own; and the steps allowed, beyond which the best so far is given, with a
+        warning.
+
+    Examples
+    --------
+    >>> from discreet.collect import AdditiveNoise, Gaussian
+    >>> ages = np.repeat([25.0, 65.0], 20_000)
+    >>> channel = AdditiveNoise(Gaussian(10.0))
+    >>> noisy = channel.perturb(ages, random_state=1)
+    >>> found = Reconstruction(Gaussian(10.0), 10, low=0, high=100).reconstruct(noisy)
+    >>> bool(found.shares[2] + found.shares[6] > 0.9)
+    True
+
+    References
+    ----------
+    R. Agrawal, R. Srikant: Privacy-preserving data mining. SIGMOD 2000.
+    D. Agrawal, C. Aggarwal: On the design and quantification of privacy preserving data mining algorithms. PODS 2001.
+    """
+
+    def __init__(
+        self,
+        noise: Noise,
+        intervals: int | Sequence[float] = 50,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        method: Literal["em", "bayes"] = "em",
+        stop: Stop = "chi2",
+        tolerance: float | None = None,
+        max_steps: int = 5_000,
+    ) -> None:
+        self.noise = noise
+        self.intervals = intervals
+        self.low = low
+        self.high = high
+        self.method = method
+        self.stop = stop
+        self.tolerance = tolerance
+        self.max_steps = max_steps
+
+    def histogram(self, values: Any) -> Histogram:
+        """Count noisy values in the bins this reconstruction wants; such histograms add up, batch after batch.
+
+        Without a known range the bins are as fine as the noise asks for.
+        """
+        self._check()
+        return Histogram.of(values, width=self._bin_width())
+
+    def reconstruct(
+        self,
+        noisy: Any,
+        *,
+        band: float | None = None,
+        resamples: int = 60,
+        random_state: RandomState = None,
+    ) -> Density:
+        """Recover the distribution of the true values.
+
+        Parameters
+        ----------
+        noisy
+            The noisy values (an array, or an iterator of arrays), or their histogram.
+        band
+            The confidence of a pointwise band around the shares. The noisy values are drawn again and again and
+            reconstructed with far more steps, which smooth less: how much those vary, and how far they lie from what
+            was found, makes the band. Detail that strong noise has wiped out altogether is beyond it: the edges of a
+            sharp shape behind Gaussian noise as wide as the range are covered less often than promised.
+        resamples, random_state
+            How often, and the seed.
+        """
+        self._check()
+        require(self, "band", band, FloatIn(0, 1, closed="neither"), InstanceOf((type(None),), "None"))
+        require(self, "resamples", resamples, IntIn(10))
+        counted = noisy if isinstance(noisy, Histogram) else self.histogram(noisy)
+        edges = self._edges(counted)
+        if counted.n < edges.size - 1:
+            raise InputError(
+                f"{counted.n} noisy values cannot tell {edges.size - 1} intervals apart; ask for fewer intervals."
+            )
+        counted = _thinned(counted, edges.size - 1)
+        chances = likelihood(self.noise, counted.edges, edges, exact=self.method == "em")
+        counts = self._possible(counted, edges, chances)
+        climbed = self._climb(counts[None, :], chances, Rule(self.stop, self._tolerance, self.max_steps))
+        if not climbed.converged[0]:
+            warnings.warn(
+                f"The reconstruction did not settle within {self.max_steps} steps; the best so far is given.",
+                NotConvergedWarning,
+                stacklevel=2,
+            )
+        found = Density(
+            edges,
+            climbed.shares[0],
+            counted.n,
+            int(climbed.steps[0]),
+            bool(climbed.converged[0]),
+            climbed.trace,
+        )
+        if band is None:
+            return found
+        return self._with_band(found, counted, band, resamples, generator(random_state, owner=self))
+
+    def _possible(self, counted: Histogram, edges: FloatArray, chances: FloatArray) -> FloatArray:
+        """Give the counts; those that rounding took just beyond bounded noise go to the last bin within its reach."""
+        inside = reached(self.noise, counted.edges, edges, chances, counted.n)
+        counts = within_reach(counted.counts.astype(np.float64), inside)
+        lost = int(counts[~inside].sum())
+        if lost:
+            raise InputError(
+                f"{lost} of {counted.n} noisy values lie where no value of the stated range could have been carried "
+                "by the noise: the range or the noise is not the one that was used."
+            )
+        return counts
+
+    def _climb(self, counts: FloatArray, chances: FloatArray, rule: Rule) -> Climbed:
+        """Repeat the step on the bins that hold any value."""
+        seen = counts.any(axis=0)
+        return climb(counts[:, seen], [chances[seen]], rule)
+
+    def _with_band(
+        self, found: Density, counted: Histogram, band: float, resamples: int, rng: np.random.Generator
+    ) -> Density:
+        """Draw the counts again, reconstruct them with less smoothing, and see how far all of it lies apart."""
+        from scipy.special import ndtri
+
+        coarse = counted.coarser(_BAND_BINS)
+        chances = likelihood(self.noise, coarse.edges, found.edges)
+        counts = self._possible(coarse, found.edges, chances)
+        drawn = rng.multinomial(coarse.n, counts / counts.sum(), resamples).astype(np.float64)
+        rule = Rule(self.stop, self._tolerance / _BAND_FINER, _BAND_STEPS)
+        finer = self._climb(np.vstack([counts, drawn]), chances, rule).shares
+        away = ndtri((1 + band) / 2) * np.hypot(finer[1:].std(axis=0), finer[0] - found.shares)
+        lower, upper = (np.clip(found.shares + side * away, 0.0, 1.0) for side in (-1, 1))
+        return replace(found, lower=np.where(lower * coarse.n < 1, 0.0, lower), upper=upper)
+
+    @property
+    def _tolerance(self) -> float:
+        return TOLERANCES[self.stop] if self.tolerance is None else self.tolerance
+
+    def _edges(self, counted: Histogram) -> FloatArray:
+        """Give the edges of the intervals, over the range that is known or found."""
+        if not isinstance(self.intervals, int | np.integer):
+            return np.asarray(self.intervals, np.float64)
+        low, high = self.low, self.high
+        if low is None or high is None:
+            first, last = self._found_range(counted)
+            low = first if low is None else low
+            high = last if high is None else high
+        return np.linspace(low, max(high, low + counted.width), int(self.intervals) + 1)
+
+    def _found_range(self, counted: Histogram) -> tuple[float, float]:
+        """Find where true values lie: reconstruct coarsely from end to end of the noisy ones, and cut empty ends."""
+        held = np.flatnonzero(counted.counts)
+        first, last = counted.edges[held[0]], counted.edges[held[-1] + 1]
+        low, high = first if self.low is None else self.low, last if self.high is None else self.high
+        if low >= high:
+            raise InputError(
+                "All noisy values lie beyond the end of the range that was stated: the range is not the one that was "
+                "used."
+            )
+        edges = np.linspace(low, high, _COARSE + 1)
+        coarse = _thinned(counted, _COARSE)
+        chances = likelihood(self.noise, coarse.edges, edges)
+        rule = Rule(self.stop, self._tolerance, self.max_steps)
+        counts = self._possible(coarse, edges, chances)
+        summed = np.cumsum(self._climb(counts[None, :], chances, rule).shares[0])
+        least, most = np.searchsorted(summed, [_EMPTY, 1 - _EMPTY])
+        return float(edges[max(least - 1, 0)]), float(edges[min(most + 2, _COARSE)])
+
+    def _bin_width(self) -> float:
+        fine = self.noise.spread / _BINS_PER_SPREAD
+        if not isinstance(self.intervals, int | np.integer):
+            return float(
+                min(fine, np.diff(np.asarray(self.intervals, np.float64)).min() / _BINS_PER_INTERVAL)
+            )
+        if self.low is None or self.high is None:
+            return fine
+        return min(fine, (self.high - self.low) / int(self.intervals) / _BINS_PER_INTERVAL)
+
+    def _check(self) -> None:
+        require(self, "noise", self.noise, InstanceOf((Noise,), "a noise such as Gaussian(sd)"))
+        require(self, "intervals", self.intervals, IntIn(2, _MOST_INTERVALS), Edges())
+        for name in ("low", "high"):
+            require(self, name, getattr(self, name), FloatIn(), InstanceOf((type(None),), "None"))
+        if self.low is not None and self.high is not None:
+            require(self, "high", self.high, FloatIn(self.low, closed="neither"))
+        given = not isinstance(self.intervals, int | np.integer)
+        if given and (self.low is not None or self.high is not None):
+            raise ParameterError(
+                "Give Reconstruction either the edges of the 'intervals' or 'low' and 'high'."
+            )
+        require(self, "method", self.method, OneOf(("em", "bayes")))
+        require(self, "stop", self.stop, OneOf(tuple(TOLERANCES)))
+        none = InstanceOf((type(None),), "None")
+        require(self, "tolerance", self.tolerance, FloatIn(0, 1, closed="neither"), none)
+        require(self, "max_steps", self.max_steps, IntIn(1))
+
+
+def within_reach(counts: FloatArray, inside: BoolArray) -> FloatArray:
+    """Move counts along the first axis from just beyond the reached bins to the last of these."""
+    counts = counts.copy()
+    places = np.flatnonzero(inside)
+    if places.size:
+        first, last = places[0], places[-1]
+        for end, beyond in ((first, first - 1), (last, last + 1)):
+            if 0 <= beyond < len(counts):
+                counts[end] += counts[beyond]
+                counts[beyond] = 0
+    return counts
+
+
+def _thinned(counted: Histogram, intervals: int) -> Histogram:
+    """Join bins while there are too many of them to work with."""
+    while counted.counts.size * intervals > _MOST_CHANCES:
+        counted = counted.coarser(2)
+    return counted
+
+
+class Edges:
+    """Rising edges of intervals."""
+
+    def admits(self, value: object) -> bool:
+        """Tell whether the value is a list or array of rising numbers."""
+        if isinstance(value, str | int | float) or not isinstance(value, Sequence | np.ndarray):
+            return False
+        try:
+            edges = np.asarray(value)
+        except ValueError:
+            return False
+        if edges.ndim != 1 or edges.dtype.kind not in "iuf":
+            return False
+        if not 3 <= edges.size <= _MOST_INTERVALS + 1 or not np.isfinite(edges).all():
+            return False
+        return bool((np.diff(edges) > 0).all())
+
+    def __str__(self) -> str:
+        return "rising edges"

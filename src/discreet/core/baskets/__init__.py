@@ -1,0 +1,1 @@
+"""Baskets: transactions as sets of items."""

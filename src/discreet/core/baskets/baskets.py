@@ -1,0 +1,227 @@
+"""Baskets: transactions as sets of items, in compressed rows of item codes beside the items' names."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from discreet.core.arrays import BoolArray, CodeArray, IntArray
+from discreet.core.baskets.bits import ItemBits
+from discreet.core.baskets.names import codes_among, whole_or_text
+from discreet.core.errors import InputError
+from discreet.kernels.ragged import entries_of
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Baskets:
+    """Transactions: each one a set of items.
+
+    Basket t holds the items ``items[indptr[t]:indptr[t + 1]]``, codes in ascending order without repetition; the name
+    of code i is ``names[i]``. A basket may be empty, and an item may occur in none.
+
+    Parameters
+    ----------
+    indptr, items
+        The compressed rows.
+    names
+        The name of each code: whole numbers or text, each once.
+
+    Examples
+    --------
+    >>> shop = Baskets.from_lists([["bread", "milk"], ["milk", "beer", "milk"], []])
+    >>> shop
+    Baskets(3 baskets, 3 items, 4 entries)
+    >>> shop.lists()
+    [['bread', 'milk'], ['beer', 'milk'], []]
+    >>> shop.counts.tolist()
+    [1, 1, 2]
+    """
+
+    indptr: IntArray
+    items: CodeArray
+    names: pa.Array
+
+    def __post_init__(self) -> None:
+        codes = _whole(self.items)
+        indptr = np.ascontiguousarray(_whole(self.indptr), np.int64)
+        items = np.ascontiguousarray(codes, np.int32)
+        object.__setattr__(self, "indptr", indptr)
+        object.__setattr__(self, "items", items)
+        whole = indptr.size > 0 and indptr[0] == 0 and indptr[-1] == items.size
+        if not whole or (np.diff(indptr) < 0).any():
+            raise InputError("The row pointers of the baskets do not fit their items.")
+        if not isinstance(self.names, pa.Array | pa.ChunkedArray):
+            raise InputError("The names of the items must be an Arrow array.")
+        if codes.size and (codes.min() < 0 or codes.max() >= len(self.names)):
+            raise InputError("A basket holds an item code that has no name.")
+        names = whole_or_text(
+            self.names if len(self.names) else pa.array([], pa.string()), where="that are named"
+        )
+        object.__setattr__(self, "names", names)
+        if len(pc.unique(names)) < len(names):
+            raise InputError("Several items have the same name.")
+        rising = np.ones(items.size, np.bool_)
+        rising[1:] = items[1:] > items[:-1]
+        rising[indptr[:-1][np.diff(indptr) > 0]] = True
+        if not rising.all():
+            raise InputError("The items of a basket must be in ascending order, each once.")
+
+    @classmethod
+    def from_entries(cls, baskets: IntArray, items: CodeArray, names: pa.Array, *, n: int) -> Baskets:
+        """Make baskets of entries in any order: the number of the basket (below n) and the item's code.
+
+        An item given twice in a basket counts once.
+        """
+        keys = baskets.astype(np.int64) * max(len(names), 1) + items
+        if (keys[1:] <= keys[:-1]).any():
+            keys = np.unique(keys)
+        rows, codes = np.divmod(keys, max(len(names), 1))
+        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=n))])
+        return cls(indptr, codes.astype(np.int32), names)
+
+    @classmethod
+    def from_lists(cls, lists: Iterable[Iterable[Any]] | Any) -> Baskets:
+        """Make baskets of lists of items: nested Python sequences, or a pandas, Polars or Arrow column of lists.
+
+        Items are whole numbers or text, not both; their codes follow their order. A null list is an empty basket;
+        a null item is refused.
+        """
+        from discreet.core.baskets.forms import from_lists
+
+        return from_lists(lists)
+
+    @classmethod
+    def from_long(cls, frame: Any, *, basket: str, item: str) -> Baskets:
+        """Make baskets of a frame with one row per entry: the basket's number or name, and the item."""
+        from discreet.core.baskets.forms import from_long
+
+        return from_long(frame, basket=basket, item=item)
+
+    @classmethod
+    def from_onehot(cls, frame: Any) -> Baskets:
+        """Make baskets of a frame with one column of 0 and 1 (or false and true) for each item."""
+        from discreet.core.baskets.forms import from_onehot
+
+        return from_onehot(frame)
+
+    @classmethod
+    def from_sparse(cls, matrix: Any, *, names: Sequence[Any] | None = None) -> Baskets:
+        """Make baskets of a scipy sparse matrix or array: a row per basket, a column per item, non-zero where held."""
+        from discreet.core.baskets.forms import from_sparse
+
+        return from_sparse(matrix, names=names)
+
+    @property
+    def n_items(self) -> int:
+        """The number of items, those in no basket included."""
+        return len(self.names)
+
+    @cached_property
+    def lengths(self) -> IntArray:
+        """The number of items of each basket."""
+        return np.diff(self.indptr)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """The number of baskets that hold each item."""
+        from discreet.kernels.itemsets.counting import item_counts
+
+        return item_counts(self.items, self.n_items)
+
+    def rows(self) -> IntArray:
+        """Give the number of the basket of every entry."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    def codes_of(self, names: Iterable[Any], *, parameter: str = "items") -> CodeArray:
+        """Give the codes of named items; a name that no item bears is refused."""
+        return codes_among(self.names, names, parameter=parameter)
+
+    def take(self, baskets: IntArray) -> Baskets:
+        """Keep some baskets, in the order given."""
+        indptr, place = entries_of(self.indptr, baskets)
+        return Baskets(indptr, self.items[place], self.names)
+
+    def keep(self, wanted: BoolArray) -> Baskets:
+        """Keep the items that are wanted, one truth value each; every basket stays, perhaps empty."""
+        held = wanted[self.items]
+        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])[self.indptr]
+        fresh = np.cumsum(wanted, dtype=np.int32) - np.int32(1)
+        return Baskets(indptr, fresh[self.items[held]], self.names.filter(pa.array(wanted)))
+
+    def bits(self, *, items: CodeArray | None = None) -> ItemBits:
+        """Stand the baskets on end: one bit column for each item, or for the items given."""
+        from discreet.kernels.itemsets.bits import columns_of
+
+        chosen = np.arange(self.n_items, dtype=np.int32) if items is None else items
+        column = np.full(self.n_items, -1, np.int32)
+        column[chosen] = np.arange(chosen.size, dtype=np.int32)
+        blocks = columns_of(self.indptr, self.items, column, chosen.size)
+        return ItemBits(blocks, len(self), self.names.take(pa.array(chosen)))
+
+    def to_long(self, *, basket: str = "basket", item: str = "item", drop_empty: bool = False) -> pa.Table:
+        """Give an Arrow table with one row per entry: the basket's number, from 0, and the item's name.
+
+        It cannot hold empty baskets, which are refused unless they may be dropped, nor items that no basket holds.
+        """
+        from discreet.core.baskets.forms import to_long
+
+        return to_long(self, basket=basket, item=item, drop_empty=drop_empty)
+
+    def to_onehot(self) -> pa.Table:
+        """Give an Arrow table with one column of truth values for each item."""
+        from discreet.core.baskets.forms import to_onehot
+
+        return to_onehot(self)
+
+    def to_sparse(self) -> Any:
+        """Give a scipy CSR array of ones: a row per basket, a column per item."""
+        from discreet.core.baskets.forms import to_sparse
+
+        return to_sparse(self)
+
+    def to_arrow(self) -> pa.Array:
+        """Give an Arrow column with the list of names of each basket; items that no basket holds do not show."""
+        from discreet.core.baskets.forms import to_arrow
+
+        return to_arrow(self)
+
+    def equals(self, other: Baskets) -> bool:
+        """Tell whether the other baskets are the same ones in the same order, with the same names of items."""
+        return (
+            np.array_equal(self.indptr, other.indptr)
+            and np.array_equal(self.items, other.items)
+            and bool(self.names.equals(other.names))
+        )
+
+    def lists(self) -> list[list[Any]]:
+        """Give every basket as a list of names."""
+        names = self.names.to_pylist()
+        return [[names[code] for code in basket] for basket in self]
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """Go through the baskets, each a list of codes."""
+        items = self.items.tolist()
+        bounds = self.indptr.tolist()
+        return (items[start:stop] for start, stop in itertools.pairwise(bounds))
+
+    def __len__(self) -> int:
+        return self.indptr.size - 1
+
+    def __repr__(self) -> str:
+        return f"Baskets({len(self)} baskets, {self.n_items} items, {self.items.size} entries)"
+
+
+def _whole(numbers: Any) -> NDArray[Any]:
+    """Give numbers as an array, as wide as they come; what is no row of whole numbers is refused."""
+    array = np.asarray(numbers)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError("The row pointers and the items of baskets must each be a row of whole numbers.")
+    return array

@@ -1,0 +1,216 @@
+"""GroupedBaskets: ordinary items exactly as they were, and sensitive items only as counts per group of baskets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.errors import InputError
+from discreet.core.late import late
+from discreet.core.params import IntIn, require
+from discreet.core.tables.groups import Groups, SensitiveCounts
+
+MOST_ITEMS = 20
+"""The most items that can be grouped by at once: a cell for every combination of them."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class GroupedBaskets:
+    """Published baskets: what the two files of a release hold, and nothing else.
+
+    Parameters
+    ----------
+    baskets
+        The baskets with their ordinary items alone.
+    group
+        The number of each basket's group, from 0 on without a gap.
+    sensitive
+        How many baskets of each group hold each sensitive item; an item that none holds has no entry.
+    sensitive_names
+        The names of the sensitive items, in the order of their codes.
+
+    Examples
+    --------
+    The five customers of the paper and their groups (figure 1c). Who buys cream but no meat also buys a pregnancy test:
+    one of one in truth, and half of one as far as the release tells (equation 2).
+
+    >>> customers = Baskets.from_lists([
+    ...     ["wine", "meat"], ["wine", "meat"], ["wine", "meat", "cream"],
+    ...     ["meat", "strawberries"], ["cream", "strawberries"]])
+    >>> published = GroupedBaskets.of(customers, [0, 0, 0, 1, 1], Baskets.from_lists(
+    ...     [["viagra"], [], [], [], ["pregnancy test"]]))
+    >>> published
+    GroupedBaskets(5 baskets, 2 groups, 4 ordinary items, 2 sensitive items)
+    >>> published.count("pregnancy test", with_items=["cream"], without_items=["meat"])
+    0.5
+    >>> published.cells("pregnancy test", ["cream", "meat"])
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    >>> published.count(None, with_items=["strawberries", "cream"])
+    1.0
+    """
+
+    baskets: Baskets
+    group: CodeArray
+    sensitive: SensitiveCounts
+    sensitive_names: pa.Array
+
+    def __post_init__(self) -> None:
+        group = np.ascontiguousarray(self.group, np.int32)
+        object.__setattr__(self, "group", group)
+        held = self.sensitive
+        if group.shape != (len(self.baskets),) or (group.size and group.min() < 0):
+            raise InputError("Every basket needs the number of its group, from 0 on.")
+        if (self.sizes == 0).any() or held.n_groups != self.sizes.size:
+            raise InputError("The groups of the baskets and of the sensitive counts are not the same.")
+        if held.values.size and (held.values.min() < 0 or held.values.max() >= len(self.sensitive_names)):
+            raise InputError("A group holds a sensitive item that has no name.")
+        if (held.counts < 1).any() or (held.counts > self.sizes[held.group]).any():
+            raise InputError(
+                "A group cannot have more holders of a sensitive item than baskets, nor fewer than one."
+            )
+        keys = held.group * max(len(self.sensitive_names), 1) + held.values
+        if (np.diff(keys) <= 0).any():
+            raise InputError("The sensitive items of a group must be in ascending order, each once.")
+
+    @classmethod
+    def of(cls, ordinary: Baskets, group: Iterable[int] | CodeArray, sensitive: Baskets) -> GroupedBaskets:
+        """Group baskets whose sensitive items are given beside their ordinary ones, and count those per group."""
+        numbers = np.asarray(group, np.int32)
+        fitting = numbers.shape == (len(ordinary),) and len(sensitive) == len(ordinary)
+        if not fitting or numbers.min(initial=0) < 0:
+            raise InputError("Every basket needs its ordinary items, its sensitive items and its group.")
+        n_groups, m = int(numbers.max(initial=-1)) + 1, max(sensitive.n_items, 1)
+        keys, counts = np.unique(
+            numbers[sensitive.rows()].astype(np.int64) * m + sensitive.items, return_counts=True
+        )
+        groups, values = np.divmod(keys, m)
+        return cls(
+            ordinary,
+            numbers,
+            item_counts(groups, values, counts, n_groups=n_groups, n_items=sensitive.n_items),
+            sensitive.names,
+        )
+
+    @classmethod
+    def read(cls, folder: str | Path) -> GroupedBaskets:
+        """Read the two files of a release, as an analyst has them."""
+        grouped: GroupedBaskets = late("read grouped baskets")(Path(folder))
+        return grouped
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """The number of baskets of each group."""
+        return np.bincount(self.group, minlength=self.sensitive.n_groups).astype(np.int64)
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups."""
+        return int(self.sizes.size)
+
+    def groups(self) -> Groups:
+        """Give the groups as guarantees judge them."""
+        return Groups(self.sizes, items=self.sensitive)
+
+    def chance(self, sensitive: Any) -> FloatArray:
+        """Give the chance that each basket holds a sensitive item: its share in the basket's group."""
+        names = Baskets(np.zeros(1, np.int64), np.empty(0, np.int32), self.sensitive_names)
+        code = names.codes_of([sensitive], parameter="sensitive")[0]
+        held = self.sensitive.values == code
+        share = np.zeros(self.n_groups)
+        share[self.sensitive.group[held]] = self.sensitive.counts[held]
+        return np.asarray((share / self.sizes)[self.group])
+
+    def count(
+        self, sensitive: Any, with_items: Iterable[Any] = (), without_items: Iterable[Any] = ()
+    ) -> float:
+        """Estimate how many baskets hold a sensitive item, some ordinary items and not some others.
+
+        The estimate is the sum over the groups of a·b/|G|, where a of the group's |G| baskets hold the sensitive item
+        and b match the ordinary ones. With None for the sensitive item the count is exact.
+        """
+        wanted = np.unique(self.baskets.codes_of(with_items, parameter="with_items"))
+        unwanted = np.unique(self.baskets.codes_of(without_items, parameter="without_items"))
+        value = np.zeros(self.baskets.n_items, np.int64)
+        value[wanted] = 1
+        value[unwanted] = wanted.size + 1
+        matches = _sums(self.baskets, value) == wanted.size
+        if np.isin(wanted, unwanted).any():
+            matches = np.zeros(len(self.baskets), np.bool_)
+        if sensitive is None:
+            return float(np.count_nonzero(matches))
+        return float(self.chance(sensitive)[matches].sum())
+
+    def cells(self, sensitive: Any, items: Iterable[Any]) -> FloatArray:
+        """Estimate the count in each of the 2^r cells that r ordinary items make.
+
+        The answer has an axis for each item: 0 is without it, 1 is with it. With None for the sensitive item the counts
+        are exact.
+        """
+        if sensitive is None:
+            return cell_sums(self.baskets, items, np.ones(len(self.baskets)))
+        chance = self.chance(sensitive)
+        maybe = np.flatnonzero(chance)
+        return cell_sums(self.baskets.take(maybe), items, chance[maybe])
+
+    def to_arrow(self) -> pa.Table:
+        """Give one table, a row for each group: its number, its baskets, and its sensitive items with their counts."""
+        order = np.argsort(self.group, kind="stable")
+        chosen = self.baskets.take(order)
+        lists = pa.LargeListArray.from_arrays(chosen.indptr, chosen.names.take(pa.array(chosen.items)))
+        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.sizes)])
+        names = self.sensitive_names.take(pa.array(self.sensitive.values))
+        held = pa.StructArray.from_arrays([names, pa.array(self.sensitive.counts)], ["item", "count"])
+        return pa.table({
+            "group": np.arange(self.n_groups, dtype=np.int32),
+            "baskets": pa.LargeListArray.from_arrays(ends, lists),
+            "sensitive": pa.LargeListArray.from_arrays(self.sensitive.indptr, held),
+        })  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.baskets)
+
+    def __repr__(self) -> str:
+        return (
+            f"GroupedBaskets({len(self)} baskets, {self.n_groups} groups, {self.baskets.n_items} ordinary items, "
+            f"{len(self.sensitive_names)} sensitive items)"
+        )
+
+
+def item_counts(
+    groups: IntArray, values: IntArray, counts: IntArray, *, n_groups: int, n_items: int
+) -> SensitiveCounts:
+    """Put counts per group and sensitive item, in ascending order of both, into compressed rows."""
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(groups, minlength=n_groups))])
+    overall = np.bincount(values, weights=counts, minlength=n_items).astype(np.int64)
+    return SensitiveCounts(
+        "sensitive items", indptr, values.astype(np.int32), counts.astype(np.int64), overall
+    )
+
+
+def cell_sums(baskets: Baskets, items: Iterable[Any], weights: FloatArray) -> FloatArray:
+    """Sum a weight per basket in each of the cells that some items make; an axis for each item, 0 without, 1 with."""
+    codes = baskets.codes_of(items)
+    require("cells", "the number of items", codes.size, IntIn(0, MOST_ITEMS))
+    if np.unique(codes).size < codes.size:
+        raise InputError("The same item is given twice.")
+    value = np.zeros(baskets.n_items, np.int64)
+    value[codes] = 1 << np.arange(codes.size)[::-1]
+    sums = np.bincount(_sums(baskets, value), weights=weights, minlength=1 << codes.size)
+    return sums.astype(np.float64).reshape((2,) * codes.size)
+
+
+def _sums(baskets: Baskets, value: IntArray) -> IntArray:
+    """Sum a value per item over each basket; most items have the value 0."""
+    of_entry = value[baskets.items]
+    held = np.flatnonzero(of_entry)
+    rows = np.searchsorted(baskets.indptr, held, side="right") - 1
+    return np.bincount(rows, weights=of_entry[held], minlength=len(baskets)).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Tables: frames with roles, coded columns and equivalence classes."""

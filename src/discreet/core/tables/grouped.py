@@ -1,0 +1,89 @@
+"""GroupedTable: rows with exact quasi-identifiers and a group, and the sensitive values as counts per group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.errors import InputError
+from discreet.core.release import Release
+from discreet.core.schema import other, quasi
+from discreet.core.tables.groups import Groups, SensitiveCounts
+from discreet.core.tables.source import source_of
+from discreet.core.tables.table import Table
+from discreet.core.verdict import Verdict
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class GroupedTable:
+    """Two published frames: rows with the number of their group, and how often a group holds each sensitive value.
+
+    Parameters
+    ----------
+    frame
+        The rows; any kind of frame.
+    counts
+        Three columns: the group, the sensitive value, and how many of the group's rows have it.
+    group
+        The name of the column that holds the group's number in both frames.
+    """
+
+    frame: Any
+    counts: pa.Table
+    group: str
+
+    def groups(self) -> Groups:
+        """Give the groups as guarantees judge them; frames that do not fit each other are refused."""
+        names = source_of(self.frame).names
+        table = Table(self.frame, {name: quasi() if name == self.group else other() for name in names})
+        numbers, sizes = table.encoded[self.group].values, table.groups().sizes
+        at = pc.index_in(self.counts[self.group].combine_chunks(), value_set=numbers.cast(self._kind))
+        name = next(one for one in self.counts.column_names if one not in (self.group, "count"))
+        counts = self.counts["count"].to_numpy()
+        if at.null_count or len(numbers) < sizes.size or (counts < 1).any():
+            raise InputError("The two frames do not tell of the same groups.")
+        group = at.to_numpy(zero_copy_only=False).astype(np.int64)
+        if (np.bincount(group, weights=counts, minlength=sizes.size) != sizes).any():
+            raise InputError("The sensitive counts of a group do not add up to its rows.")
+        book = self.counts[name].combine_chunks().dictionary_encode(null_encoding="encode")
+        values = np.asarray(book.indices.to_numpy(zero_copy_only=False), np.int64)
+        keys, entry = np.unique(group * max(len(book.dictionary), 1) + values, return_inverse=True)
+        summed = np.bincount(entry, weights=counts).astype(np.int64)
+        groups, codes = np.divmod(keys, max(len(book.dictionary), 1))
+        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(groups, minlength=sizes.size))])
+        overall = np.bincount(codes, weights=summed).astype(np.int64)
+        return Groups(sizes, {name: SensitiveCounts(name, indptr, codes.astype(np.int32), summed, overall)})
+
+    @property
+    def _kind(self) -> pa.DataType:
+        return self.counts.schema.field(self.group).type
+
+    def __repr__(self) -> str:
+        return f"GroupedTable({self.counts.num_rows} sensitive counts)"
+
+
+@dataclass(frozen=True, repr=False)
+class GroupedRelease(Release):
+    """A release of two frames: ``frame`` has exact rows with a group, ``counts`` the sensitive values per group.
+
+    ``groups()`` and the risk of being found again are those of the exact rows; the promise is about the groups, and the
+    verdict is recomputed from the two frames alone.
+    """
+
+    counts: pa.Table
+    group: str
+
+    @property
+    def published(self) -> GroupedTable:
+        """The two frames as one noun."""
+        return GroupedTable(self.frame, self.counts, self.group)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The judgement of the released frames alone."""
+        return self.guarantee.check(self.published)

@@ -1,0 +1,137 @@
+"""Groups: who is indistinguishable from whom, and which sensitive values each group holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from discreet.core.hierarchy.bound import Hierarchy
+
+
+@dataclass(frozen=True, repr=False)
+class SensitiveCounts:
+    """How often each value of one sensitive column occurs in each group, as CSR arrays.
+
+    Value codes follow the column's order; code 0 is the null, a value like any other. ``overall`` counts each
+    code in the whole table, also codes that do not occur (a hierarchy may know more leaves than the data shows).
+    """
+
+    name: str
+    indptr: IntArray
+    values: CodeArray
+    counts: IntArray
+    overall: IntArray
+    hierarchy: Hierarchy | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups."""
+        return self.indptr.size - 1
+
+    @property
+    def group(self) -> IntArray:
+        """The group of each entry of ``values`` and ``counts``."""
+        return np.repeat(np.arange(self.n_groups), np.diff(self.indptr))
+
+    @property
+    def share(self) -> FloatArray:
+        """The share of each entry in its group."""
+        return self.counts / np.add.reduceat(self.counts, self.indptr[:-1])[self.group]
+
+    def only(self, kept: BoolArray) -> SensitiveCounts:
+        """Give the counts of some groups, in a table of those groups alone."""
+        entries = kept[self.group]
+        values, counts = self.values[entries], self.counts[entries]
+        indptr = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[kept])])
+        overall = np.bincount(values, weights=counts, minlength=self.overall.size).astype(np.int64)
+        return SensitiveCounts(self.name, indptr, values, counts, overall, self.hierarchy)
+
+    def __repr__(self) -> str:
+        return f"SensitiveCounts({self.name!r}, {self.n_groups} groups, {self.overall.size} value codes)"
+
+
+class Cover(Protocol):
+    """What part of the world each group's published cells describe."""
+
+    def matches(self, population: object) -> IntArray:
+        """Count, for each group, the people of a population table its published cells may describe."""
+        ...
+
+
+@dataclass(frozen=True, repr=False)
+class _CoverOf:
+    """The cover of some groups."""
+
+    whole: Cover
+    kept: BoolArray
+
+    def matches(self, population: object) -> IntArray:
+        """Count the people of a population that each of the groups may describe."""
+        return self.whole.matches(population)[self.kept]
+
+
+@dataclass(frozen=True, repr=False)
+class Groups:
+    """The classes of a table: their sizes, their sensitive values, and what their cells cover.
+
+    Groups of baskets have ``items`` instead: how many of a group's baskets hold each sensitive item. A basket may hold
+    several or none, so these counts do not add up to the sizes.
+    """
+
+    sizes: IntArray
+    sensitive: Mapping[str, SensitiveCounts] = field(default_factory=lambda: MappingProxyType({}))
+    suppressed: BoolArray | None = None
+    cover: Cover | None = None
+    items: SensitiveCounts | None = None
+
+    @classmethod
+    def of(
+        cls,
+        labels: CodeArray,
+        weights: IntArray,
+        n_groups: int,
+        sensitive: Mapping[str, tuple[CodeArray, IntArray, Hierarchy | None]],
+        *,
+        suppressed: BoolArray | None = None,
+        cover: Cover | None = None,
+    ) -> Groups:
+        """Count groups from a label and a weight per tuple, and (codes, overall, hierarchy) per sensitive column."""
+        from discreet.kernels.tables.grouping import count_values
+
+        sizes = np.bincount(labels, weights=weights, minlength=n_groups).astype(np.int64)
+        counted = {
+            name: SensitiveCounts(
+                name, *count_values(labels, codes, weights, n_groups, overall.size), overall, hierarchy
+            )
+            for name, (codes, overall, hierarchy) in sensitive.items()
+        }
+        return cls(sizes, counted, suppressed, cover)
+
+    def only(self, kept: BoolArray) -> Groups:
+        """Give some of the groups, as if the rows of the others were not in the table."""
+        sensitive = {name: counts.only(kept) for name, counts in self.sensitive.items()}
+        suppressed = None if self.suppressed is None else self.suppressed[kept]
+        cover = None if self.cover is None else _CoverOf(self.cover, kept)
+        items = None if self.items is None else self.items.only(kept)
+        return Groups(self.sizes[kept], sensitive, suppressed, cover, items)
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups."""
+        return int(self.sizes.size)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows in all groups."""
+        return int(self.sizes.sum())
+
+    def __repr__(self) -> str:
+        smallest = int(self.sizes.min()) if self.sizes.size else 0
+        return f"Groups({self.n_groups} groups, {self.n_rows} rows, smallest {smallest})"

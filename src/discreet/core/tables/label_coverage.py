@@ -1,0 +1,109 @@
+"""Covers: which people of another table a class's published cells may describe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+
+from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from discreet.core.errors import SchemaError
+from discreet.core.hierarchy.bound import Hierarchy
+from discreet.core.tables.encoding import Encoded, Kind
+from discreet.core.tables.labels import Any_, Exact, kind_of, parse, texts
+
+if TYPE_CHECKING:
+    from discreet.core.tables.table import Table
+
+
+@dataclass(frozen=True, repr=False)
+class LabelCover:
+    """Classes described by the labels of their cells: the label codes of each class, and the labels."""
+
+    classes: CodeArray
+    books: tuple[Encoded, ...]
+
+    def matches(self, population: object) -> IntArray:
+        """Count, for each class, the population rows that its labels cover in every column."""
+        from discreet.kernels.tables.matching import matched_weight
+
+        table = _as_table(population, self.books)
+        described = [described_values(book, table.encoded[book.name]) for book in self.books]
+        columns = [table.codes(book.name) for book in self.books]
+        rows = [matrix[:, codes] for matrix, codes in zip(described, columns, strict=True)]
+        return matched_weight(self.classes, rows, table.tuples.counts)
+
+
+def described_values(labels: Encoded, values: Encoded) -> BoolArray:
+    """Tell which values (columns) each label (rows) may stand for; a null stands for a null."""
+    described = np.zeros((labels.n_codes, values.n_codes), np.bool_)
+    described[0, 0] = True
+    written = texts(labels.values)
+    meanings = [parse(label) for label in written.to_pylist()]
+    exact = pc.index_in(texts(values.values), value_set=written).to_numpy(zero_copy_only=False)
+    named = np.flatnonzero(~np.isnan(exact.astype(np.float64)))
+    described[exact[named].astype(np.int64) + 1, named + 1] = True
+    nodes = (
+        set()
+        if values.hierarchy is None
+        else _describe_nodes(described, written.to_pylist(), values.hierarchy)
+    )
+    for code, meaning in enumerate(meanings, start=1):
+        if isinstance(meaning, Any_):
+            described[code] = True
+        elif code not in nodes and (not isinstance(meaning, Exact) or kind_of(values.values.type) != "text"):
+            described[code, 1:] |= meaning.covers(values.values)
+    return described
+
+
+def _describe_nodes(described: BoolArray, written: list[str], tree: Hierarchy) -> set[int]:
+    """Add what labels stand for as names of a tree's nodes; gives the codes of those labels."""
+    codes: dict[str | None, int] = {label: code for code, label in enumerate(written, start=1)}
+    named: set[int] = set()
+    for level, names in zip(tree.levels[1:], tree.labels[1:], strict=True):
+        for node, name in enumerate(names):
+            if name in codes:
+                described[codes[name]] |= level == node
+                named.add(codes[name])
+    return named
+
+
+def label_costs(
+    labels: Encoded, values: Encoded, overall: IntArray, *, used: CodeArray | None = None
+) -> tuple[FloatArray, IntArray]:
+    """Give each label code's generalised loss, and the rows of the original table it may stand for.
+
+    ``overall`` counts the original's codes; ``used`` picks label codes, all by default. A label that stands for no
+    known value cannot be measured.
+    """
+    described = described_values(labels, values)
+    described = described if used is None else described[used]
+    unread = int((~described.any(axis=1)).sum())
+    if unread:
+        raise SchemaError(
+            f"{unread} labels of column '{labels.name}' stand for no original value; give its hierarchy."
+        )
+    known = described[:, 1:]
+    several = values.hierarchy is None or values.hierarchy.n_leaves > 1
+    starred = described.all(axis=1) & known.any(axis=1) & several
+    if values.kind in (Kind.NUMBER, Kind.DATE) and values.hierarchy is None:
+        position = values.positions[1:]
+        low = np.where(known, position, np.inf).min(axis=1, initial=np.inf)
+        high = np.where(known, position, -np.inf).max(axis=1, initial=-np.inf)
+        loss = np.where(known.any(axis=1), high - low, 0.0)
+    else:
+        loss = np.maximum(known.sum(axis=1) - 1, 0) / max(values.n_codes - 2, 1)
+    return np.where(starred, 1.0, loss), described @ overall
+
+
+def _as_table(population: object, books: tuple[Encoded, ...]) -> Table:
+    from discreet.core.tables.table import Table
+
+    if not isinstance(population, Table):
+        raise SchemaError("A population is a Table with the release's quasi-identifiers.")
+    absent = [book.name for book in books if book.name not in population.schema.quasi]
+    if absent:
+        raise SchemaError(f"The population has no quasi-identifier '{absent[0]}'.")
+    return population

@@ -1,0 +1,119 @@
+"""Sources: where the rows live. A source gives distinct coded tuples with counts, and publishes recoded rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.core.arrays import BoolArray, CodeArray, IntArray
+from discreet.core.errors import InputError
+from discreet.core.late import late
+from discreet.core.tables.encoding import Encoded
+
+
+@dataclass(frozen=True, repr=False)
+class Tuples:
+    """The distinct combinations of a table's coded columns, with counts, in ascending order.
+
+    ``codes`` has a row per tuple and a column per coded column, in the smallest integer type that holds them.
+    ``rows`` gives the tuple of every row where the rows are in memory; a lazy source leaves it out.
+    """
+
+    codes: NDArray[Any]
+    counts: IntArray
+    rows: CodeArray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows behind the tuples."""
+        return int(self.counts.sum())
+
+    def __repr__(self) -> str:
+        return f"Tuples({self.counts.size} of {self.codes.shape[1]} columns, {self.n_rows} rows)"
+
+
+@dataclass(frozen=True, repr=False)
+class Replacement:
+    """New cells of one column: a label number for each code (or piece), and the labels."""
+
+    index: CodeArray
+    labels: pa.Array
+
+
+@dataclass(frozen=True, repr=False)
+class Pieces:
+    """Parts of tuples that are published alike: the tuple of each part, and how many of its rows belong to it."""
+
+    tuple_: CodeArray
+    counts: IntArray
+
+
+@dataclass(frozen=True, repr=False)
+class Recoding:
+    """What leaves the building: the columns in order, and how each gets its cells.
+
+    A column in none of the mappings is published as it is. ``by_value`` replaces cells by their code, ``by_piece``
+    by the piece their row belongs to. ``dropped`` marks pieces whose rows are left out. ``seed`` shuffles the rows,
+    so that their order tells nothing; None keeps the order.
+    """
+
+    columns: tuple[str, ...]
+    encoded: tuple[Encoded, ...]
+    tuples: Tuples
+    by_value: Mapping[str, Replacement] = field(default_factory=dict)
+    by_piece: Mapping[str, Replacement] = field(default_factory=dict)
+    pieces: Pieces | None = None
+    dropped: BoolArray | None = None
+    pseudonyms: Mapping[str, bytes] = field(default_factory=dict)
+    seed: int | None = None
+
+    @property
+    def parts(self) -> Pieces:
+        """The pieces; a tuple is a piece of its own unless it was divided."""
+        if self.pieces is not None:
+            return self.pieces
+        return Pieces(np.arange(self.tuples.counts.size, dtype=np.int32), self.tuples.counts)
+
+
+class Source(Protocol):
+    """Where rows live: a frame in memory, a file behind DuckDB, a cluster."""
+
+    names: tuple[str, ...]
+    native: Any
+
+    def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
+        """Give the values of columns, cleaned; at least every distinct one."""
+        ...
+
+    def tuples(self, encoded: Sequence[Encoded]) -> Tuples:
+        """Count the distinct combinations of the columns' codes."""
+        ...
+
+    def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
+        """Give whole columns, cleaned, row by row."""
+        ...
+
+    def recode(self, recoding: Recoding) -> Any:
+        """Publish the rows as the recoding says, as the kind of frame that came in."""
+        ...
+
+    def framed(self, rows: pa.Table) -> Any:
+        """Give rows made elsewhere as the kind of frame that came in."""
+        ...
+
+
+def source_of(frame: Any) -> Source:
+    """Find the source for a frame: DuckDB relations stay lazy, other frames are read through Narwhals."""
+    from discreet.core.tables.frames import FrameSource
+
+    if type(frame).__module__.split(".")[0].lstrip("_") == "duckdb":
+        source: Source = late("relation source")(frame)
+        return source
+    if isinstance(frame, str | bytes) or hasattr(frame, "__fspath__"):
+        raise InputError("A Table is made from a frame; read a file with discreet.read(path) first.")
+    return FrameSource.of(frame)

@@ -1,0 +1,169 @@
+"""Table: a frame, the roles of its columns, and integer codes made once at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.core.arrays import BoolArray, CodeArray, IntArray
+from discreet.core.errors import InputError
+from discreet.core.schema import Column, Role, Schema
+from discreet.core.tables.encoding import Encoded, Kind, domain_of, in_order, kind_of, overall
+from discreet.core.tables.groups import Groups, SensitiveCounts
+from discreet.core.tables.label_coverage import LabelCover
+from discreet.core.tables.labels import STAR
+from discreet.core.tables.source import Recoding, Source, Tuples, source_of
+
+if TYPE_CHECKING:
+    from discreet.core.hierarchy.bound import Hierarchy
+
+
+class Table:
+    """A frame with a role for every column.
+
+    Nulls are a value of their own: two nulls are alike, a null and a value are not; NaN counts as null. That is the
+    safe reading: a row with a null is hidden only among rows with the same null.
+
+    Parameters
+    ----------
+    frame
+        A pandas, Polars or PyArrow frame, or a DuckDB relation (as `discreet.read` gives it).
+    columns
+        The role of every column, made by `identifier`, `quasi`, `sensitive` and `other`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from discreet import Table, quasi, sensitive
+    >>> frame = pa.table({"age": [24, 26, 24], "disease": ["flu", "flu", "cold"]})
+    >>> Table(frame, {"age": quasi(), "disease": sensitive()}).groups()
+    Groups(2 groups, 3 rows, smallest 1)
+    """
+
+    def __init__(self, frame: Any, columns: Mapping[str, Column]) -> None:
+        schema = columns if isinstance(columns, Schema) else Schema(columns)
+        self.source: Source = source_of(frame)
+        self.schema = schema.fitted(self.source.names)
+
+    @property
+    def frame(self) -> Any:
+        """The frame that came in."""
+        return self.source.native
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.tuples.n_rows
+
+    @cached_property
+    def encoded(self) -> dict[str, Encoded]:
+        """The code books of the quasi-identifiers, then of the sensitive columns."""
+        names = (*self.schema.quasi, *self.schema.sensitive)
+        values = self.source.values(names)
+        if any(name not in values or len(values[name]) == 0 for name in names):
+            raise InputError("The table has no rows.")
+        return {name: self._book(name, values[name]) for name in names}
+
+    @cached_property
+    def tuples(self) -> Tuples:
+        """The distinct combinations of quasi-identifiers and sensitive values, with counts."""
+        return self.source.tuples(list(self.encoded.values()))
+
+    def codes(self, name: str) -> NDArray[Any]:
+        """Give the codes of one column in the distinct tuples."""
+        codes: NDArray[Any] = self.tuples.codes[:, list(self.encoded).index(name)]
+        return codes
+
+    def overall(self, name: str) -> IntArray:
+        """Count each code of one column in the whole table."""
+        return overall(self.codes(name), self.tuples.counts, self.encoded[name].n_codes)
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        """Where each class begins in the tuples, which lie in order."""
+        codes = self.tuples.codes
+        begins = np.zeros(len(codes), np.bool_)
+        begins[0] = True
+        for number in range(len(self.schema.quasi)):
+            begins[1:] |= codes[1:, number] != codes[:-1, number]
+        return np.flatnonzero(begins)
+
+    @cached_property
+    def classes(self) -> tuple[CodeArray, CodeArray]:
+        """The class of each tuple, and the quasi-identifiers' codes of each class."""
+        widths = np.diff(self._starts, append=self.tuples.counts.size)
+        labels = np.repeat(np.arange(self._starts.size, dtype=np.int32), widths)
+        return labels, self.tuples.codes[self._starts, : len(self.schema.quasi)].astype(np.int32)
+
+    def groups(self) -> Groups:
+        """Give the classes of rows with the same quasi-identifiers."""
+        return self._groups
+
+    @cached_property
+    def _groups(self) -> Groups:
+        from discreet.kernels.tables.partition import values_of
+
+        low, counts, codes = self._starts, self.tuples.counts, self.tuples.codes
+        high = np.append(low[1:], counts.size)
+        books = [self.encoded[name] for name in self.schema.quasi]
+        sensitive = {}
+        for number, name in enumerate(self.schema.sensitive, start=len(books)):
+            book = self.encoded[name]
+            indptr, values, held = values_of(codes, counts, low, high, number, book.n_codes)
+            sensitive[name] = SensitiveCounts(name, indptr, values, held, self.overall(name), book.hierarchy)
+        classes = codes[low, : len(books)].astype(np.int32)
+        return Groups(
+            np.add.reduceat(counts, low),
+            sensitive,
+            suppressed=_suppressed(classes, books),
+            cover=LabelCover(classes, tuple(books)),
+        )
+
+    def sensitive_codes(self) -> dict[str, tuple[CodeArray, IntArray, Hierarchy | None]]:
+        """Give, for each sensitive column, the tuples' codes, the whole table's counts and the tree."""
+        return {
+            name: (self.codes(name), self.overall(name), self.encoded[name].hierarchy)
+            for name in self.schema.sensitive
+        }
+
+    def recode(self, **changes: Any) -> Any:
+        """Publish the rows: identifiers dropped or replaced by pseudonyms, the rest as the changes say."""
+        keys = {name: self.schema[name].key for name in self.schema.named(Role.IDENTIFIER)}
+        recoding = Recoding(
+            columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),
+            encoded=tuple(self.encoded.values()),
+            tuples=self.tuples,
+            pseudonyms={name: key for name, key in keys.items() if key is not None},
+            **changes,
+        )
+        return self.source.recode(recoding)
+
+    def _book(self, name: str, array: pa.Array) -> Encoded:
+        column = self.schema[name]
+        kind = kind_of(array.type, name)
+        domain = domain_of(array)
+        if column.hierarchy is not None:
+            tree = column.hierarchy.bind(domain, column=name)
+            return Encoded(name, kind, array.type, tree.leaves, tree)
+        if column.ordered is not None:
+            return Encoded(name, Kind.ORDERED, array.type, in_order(domain, column.ordered, name))
+        return Encoded(name, kind, array.type, domain)
+
+    def __repr__(self) -> str:
+        roles = ", ".join(f"{name}: {column.role.value}" for name, column in self.schema.items())
+        return f"Table({roles})"
+
+
+def _suppressed(classes: CodeArray, books: list[Encoded]) -> BoolArray:
+    starred = np.ones(len(classes), np.bool_)
+    for number, book in enumerate(books):
+        star = 0
+        if pa.types.is_string(book.values.type):
+            star = book.values.index(STAR).as_py() + 1
+        starred &= (classes[:, number] == star) & (star > 0)
+    return starred

@@ -1,0 +1,136 @@
+"""Bit files: the bit columns of baskets on disk, mapped into memory when they are read."""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.core.baskets.bits import ItemBits
+from discreet.core.errors import InputError, OutputError
+from discreet.engines.files import reason, require_file
+from discreet.engines.writing import atomic_file
+
+MAGIC = b"discbits"
+VERSION = 1
+_HEADER = struct.Struct("<8sIIQQQI4x")
+"""Magic, version, words per block, baskets, items, bytes of the names, checksum of all these and the names."""
+_PAGE = 4096
+
+
+def write_bits(bits: ItemBits, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    """Write bit columns to a file, all or nothing, and give its path.
+
+    A header (sizes, names, a checksum of both) is followed by the words as they lie in memory, block-major and
+    little-endian, from a whole page on.
+
+    Parameters
+    ----------
+    bits : ItemBits
+        What to write.
+    path : path
+        The file, by custom ending in .bits.
+    overwrite : bool
+        Whether a file that is there is replaced.
+    """
+    target = Path(path)
+    if target.exists() and not overwrite:
+        raise OutputError(f"{target} is there already; name a new file, or allow overwriting.")
+    names = _spelled(bits.names)
+    header = _sealed(bits.n, bits.n_items, names) + names
+    with atomic_file(target) as temporary, temporary.open("wb") as stream:
+        stream.write(header.ljust(_start(len(names)), b"\0"))
+        stream.write(np.ascontiguousarray(bits.blocks, "<u8").data)
+    return target
+
+
+def read_bits(path: str | os.PathLike[str]) -> ItemBits:
+    """Read bit columns from a file; the words stay on disk, mapped into memory, until they are used.
+
+    The checksum guards the header and the names; the words are only counted.
+    """
+    source = Path(path)
+    try:
+        require_file(source)
+        n, names, start = _header(source)
+        blocks = _mapped(source, n, len(names), start)
+    except OSError as error:
+        raise InputError(f"{source} cannot be read: {reason(error)}.") from None
+    try:
+        return ItemBits(blocks, n, names)
+    except InputError:
+        raise InputError(f"{source} has bits set beyond its last basket; it is damaged.") from None
+
+
+def is_bit_file(path: Path) -> bool:
+    """Tell by its first bytes whether a file is a bit file."""
+    with path.open("rb") as stream:
+        return stream.read(len(MAGIC)) == MAGIC
+
+
+def _header(source: Path) -> tuple[int, pa.Array, int]:
+    with source.open("rb") as stream:
+        head = stream.read(_HEADER.size)
+        if head[: len(MAGIC)] != MAGIC:
+            raise InputError(f"{source} is no bit file: it does not begin as one.")
+        if len(head) < _HEADER.size:
+            raise InputError(f"{source} is a bit file that is cut short.")
+        _, version, words, n, n_items, size, _ = _HEADER.unpack(head)
+        if version != VERSION:
+            raise InputError(
+                f"{source} is a bit file of version {version}; only version {VERSION} can be read."
+            )
+        if size > source.stat().st_size:
+            raise InputError(f"{source} is a bit file that is cut short, or its header is damaged.")
+        spelled = stream.read(size)
+    if head != _sealed(n, n_items, spelled) or words != _words():
+        raise InputError(f"{source} is a bit file whose header is damaged: its checksum does not fit.")
+    names = pa.ipc.open_stream(spelled).read_all().column(0).combine_chunks()
+    if len(names) != n_items:
+        raise InputError(
+            f"{source} is a bit file whose header does not fit: {n_items} items, {len(names)} names."
+        )
+    return n, names, _start(size)
+
+
+def _mapped(source: Path, n: int, n_items: int, start: int) -> NDArray[np.uint64]:
+    shape = (-(-n // (64 * _words())), n_items, _words())
+    size = shape[0] * shape[1] * shape[2] * 8
+    there = source.stat().st_size - start
+    if there != size:
+        how = "cut short" if there < size else "too long"
+        raise InputError(
+            f"{source} is a bit file that is {how}: {size} bytes of bits are announced, {there} there."
+        )
+    if not size:
+        return np.zeros(shape, np.uint64)
+    return np.asarray(np.memmap(source, "<u8", "r", start, shape))
+
+
+def _sealed(n: int, n_items: int, names: bytes) -> bytes:
+    fields = (MAGIC, VERSION, _words(), n, n_items, len(names))
+    return _HEADER.pack(*fields, zlib.crc32(names, zlib.crc32(_HEADER.pack(*fields, 0))))
+
+
+def _spelled(names: pa.Array) -> bytes:
+    sink = pa.BufferOutputStream()
+    table = pa.table({"item": names})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    spelled: bytes = sink.getvalue().to_pybytes()
+    return spelled
+
+
+def _start(size: int) -> int:
+    return -(-(_HEADER.size + size) // _PAGE) * _PAGE
+
+
+def _words() -> int:
+    from discreet.kernels.itemsets.bits import WORDS
+
+    return WORDS

@@ -1,0 +1,107 @@
+"""Which form a file of baskets has: told by its ending and its first bytes, or not at all."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.core.errors import InputError, OutputError
+from discreet.engines.baskets.bits import is_bit_file
+from discreet.engines.baskets.fimi import looks_like_spmf
+from discreet.engines.formats import TABS, ending, opened, separator
+
+FORMATS = ("fimi", "spmf", "lines", "long", "onehot", "bits", "sparse")
+_TABLES = (".parquet", ".pq", ".parq", ".arrow", ".feather", ".ipc", ".jsonl", ".ndjson", ".json")
+_SAMPLE = 1 << 16
+_RAGGED = 0.8
+"""The largest share of the lines that may be alike in length where lines are taken for baskets, not for a table."""
+_TRUTH = {"0", "1", "true", "false", "True", "False", "TRUE", "FALSE"}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One character that can stand between cells."""
+
+    def admits(self, value: object) -> bool:
+        """Tell whether the value is such a character."""
+        return isinstance(value, str) and len(value) == 1 and value.isascii() and value not in '\r\n\0"'
+
+    def __str__(self) -> str:
+        return "one ASCII character"
+
+
+def told_by_ending(path: Path) -> str:
+    """Tell the format to write by the ending of the file's name."""
+    kind = {".dat": "fimi", ".bits": "bits", ".npz": "sparse"}.get(ending(path))
+    if kind is None:
+        raise OutputError(
+            f"{path}: the ending does not tell the form of the baskets; pass format, one of {', '.join(FORMATS)}."
+        )
+    return kind
+
+
+def told_by_content(path: Path, *, long: bool, delimiter: str | None) -> str:
+    """Tell the format of a file to read, by its ending and its beginning; what is not clear is refused."""
+    if long:
+        return "long"
+    if is_bit_file(path) or ending(path) == ".bits":
+        return "bits"
+    if ending(path) == ".npz":
+        return "sparse"
+    kind = None
+    if ending(path) not in _TABLES:
+        head = _head(path)
+        kind = _spaced(head, ending(path)) if delimiter is None else None
+        if ending(path) != ".dat":
+            kind = kind or _delimited(head, delimiter or separator(path))
+    if kind is None:
+        raise InputError(
+            f"{path}: it cannot be told how the baskets are written; pass format, one of {', '.join(FORMATS)}, or"
+            " for a long table the names of its columns, basket and item."
+        )
+    return kind
+
+
+def _head(path: Path) -> str:
+    """Give the beginning of a text, up to its last whole line."""
+    with opened(path) as stream:
+        head: bytes = stream.read(_SAMPLE)
+    if len(head) == _SAMPLE and b"\n" in head:
+        head = head[: head.rindex(b"\n") + 1]
+    return head.decode("utf-8-sig", "replace")
+
+
+def _spaced(head: str, suffix: str) -> str | None:
+    """Tell lines of items between spaces: whole numbers, or in a .dat file anything without commas and the like."""
+    if suffix in (".csv", *TABS) or any(mark in head for mark in ",;|"):
+        return None
+    if looks_like_spmf(head):
+        return "spmf"
+    numbers = all(token.lstrip("-").isdigit() for token in head.split())
+    return "fimi" if suffix == ".dat" or (numbers and head.split()) else None
+
+
+def _delimited(head: str, delimiter: str) -> str | None:
+    """Tell one-hot tables (a header above nothing but truth values) from lines (as long as they happen to be)."""
+    try:
+        records = list(_records(head, delimiter))
+    except csv.Error:
+        return None
+    if len(records) < 2 or delimiter not in head:
+        return None
+    cells = {cell.strip() for record in records[1:] for cell in record}
+    same = len({len(record) for record in records}) == 1
+    if same and cells <= _TRUTH and not {cell.strip() for cell in records[0]} <= _TRUTH:
+        return "onehot"
+    lengths = Counter(len(record) for record in records if record)
+    ragged = max(lengths.values()) <= _RAGGED * lengths.total()
+    return "lines" if ragged else None
+
+
+def _records(head: str, delimiter: str) -> Iterator[list[str]]:
+    lines = head.splitlines(keepends=True)
+    return itertools.islice(csv.reader(lines, delimiter=delimiter, strict=False), 10_000)

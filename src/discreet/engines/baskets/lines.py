@@ -1,0 +1,102 @@
+"""One basket per line, its items between commas, quoted where they need it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.arrays import IntArray
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.forms import with_numbers
+from discreet.core.baskets.names import WHOLE, sorted_names
+from discreet.core.errors import InputError, OutputError
+from discreet.engines.baskets.text_rows import count_names, write_rows
+from discreet.engines.formats import separator
+from discreet.engines.scratch import private_folder
+from discreet.engines.text.plain import plain
+
+
+def read_lines(path: Path, *, delimiter: str | None = None) -> Baskets:
+    """Read one basket per line; an empty line is an empty basket, and an empty cell no item.
+
+    Spaces around a cell do not count unless it is quoted. Items are whole numbers where every cell is written as one
+    and none is quoted, otherwise text.
+    """
+    folder = private_folder()
+    try:
+        text = plain(path, None, folder).read_bytes().decode()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    delimiter = delimiter or separator(path)
+    quoted = '"' in text
+    flat, lengths = _quoted(text, delimiter, path) if quoted else _unquoted(text, delimiter)
+    names, codes = sorted_names(flat, where="in the file")
+    rows = np.repeat(np.arange(lengths.size), lengths)
+    baskets = Baskets.from_entries(rows, codes, names, n=lengths.size)
+    return baskets if quoted else with_numbers(baskets)
+
+
+def write_lines(baskets: Baskets, path: Path, shown: Path) -> None:
+    """Write one basket per line, the items that need it in quotes."""
+    if count_names(baskets.names, "\\x00"):
+        raise OutputError("Some item names hold NUL characters, which text cannot hold; use another format.")
+    delimiter = separator(shown)
+    text = pa.types.is_string(baskets.names.type)
+    names = baskets.names.cast(pa.string()).to_pylist()
+    words = [_spelled(name, delimiter) + delimiter if text else name + delimiter for name in names]
+    write_rows(baskets, words, close="\n", cut=1, path=path, shown=shown)
+
+
+def _unquoted(text: str, delimiter: str) -> tuple[pa.Array, IntArray]:
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+    cells = pc.split_pattern(pa.array(lines, pa.large_string()), delimiter)
+    flat = pc.utf8_trim(cells.flatten(), _blanks(delimiter))
+    held = pc.not_equal(flat, "")
+    before = np.concatenate([[0], np.cumsum(held.to_numpy(zero_copy_only=False))])
+    ends = np.concatenate([[0], np.cumsum(pc.list_value_length(cells).to_numpy(zero_copy_only=False))])
+    return flat.filter(held), np.diff(before[ends])
+
+
+def _quoted(text: str, delimiter: str, path: Path) -> tuple[pa.Array, IntArray]:
+    blank = f"[{_blanks(delimiter)}]*"
+    end = f"(?:{re.escape(delimiter)}|\r\n|\n|\r|\\Z)"
+    cell = re.compile(
+        f'{blank}"((?:[^"]+|"")*+)"{blank}({end})|{blank}(?!")([^{re.escape(delimiter)}\r\n]*)({end})'
+    )
+    flat: list[str] = []
+    lengths = []
+    place = before = 0
+    while place < len(text):
+        found = cell.match(text, place)
+        if found is None:
+            line = 1 + len(re.findall("\r\n|\n|\r", text[:place]))
+            raise InputError(
+                f"{path}, line {line}: a quoted item is never closed, or goes on after its closing quote."
+            )
+        within, close, bare, stop = found.groups()
+        if within is not None:
+            flat.append(within.replace('""', '"'))
+        elif bare.strip(_blanks(delimiter)):
+            flat.append(bare.strip(_blanks(delimiter)))
+        place = found.end()
+        if (close or stop or "") != delimiter or place == len(text):
+            lengths.append(len(flat) - before)
+            before = len(flat)
+    return pa.array(flat, pa.string()), np.array(lengths, np.int64)
+
+
+def _spelled(name: str, delimiter: str) -> str:
+    """Spell a name, in quotes if it could be taken for something else."""
+    special = set(f'{delimiter}"\r\n') & set(name)
+    if special or not name or name != name.strip(" \t\ufeff") or WHOLE.fullmatch(name):
+        return '"' + name.replace('"', '""') + '"'
+    return name
+
+
+def _blanks(delimiter: str) -> str:
+    return " \t".replace(delimiter, "")

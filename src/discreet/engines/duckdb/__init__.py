@@ -1,0 +1,1 @@
+"""The embedded engine: connections, and relations that fit in memory or do not."""

@@ -1,0 +1,76 @@
+"""Small relations: fetched once, coded and recoded in memory, and published as relations again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from discreet.core.tables.encoding import Encoded
+from discreet.core.tables.frames import FrameSource
+from discreet.core.tables.source import Recoding, Source, Tuples
+from discreet.engines.duckdb.large import RelationSource, batches, run, schema_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+HELD_ROWS = 1_000_000
+"""A relation of up to so many rows is fetched; a larger one stays in the engine."""
+_HELD_BYTES = 256 << 20
+_ESTIMATE = re.compile(r"~([\d,]+) rows?")
+
+
+class HeldSource:
+    """Rows of a small relation, in memory."""
+
+    def __init__(self, native: duckdb.DuckDBPyRelation, rows: pa.Table) -> None:
+        self.native = native
+        self.names = tuple(native.columns)
+        self._rows = FrameSource.of(rows)
+
+    def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
+        """Give the distinct values of columns, cleaned."""
+        return self._rows.values(names)
+
+    def tuples(self, encoded: Sequence[Encoded]) -> Tuples:
+        """Encode the rows column by column, and count the distinct ones."""
+        return self._rows.tuples(encoded)
+
+    def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
+        """Give whole columns, cleaned, row by row."""
+        return self._rows.columns(names)
+
+    def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
+        """Publish the rows as the recoding says, as a relation of the same connection."""
+        return self.framed(self._rows.recode(recoding))
+
+    def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
+        """Give rows made elsewhere as a relation of the same connection."""
+        return run(self.native, "SELECT * FROM mapping", rows)
+
+
+def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
+    """Take a relation into memory if it is small, and leave it in the engine otherwise."""
+    rows = _fetched(native) if _is_small(native) else None
+    return RelationSource(native) if rows is None else HeldSource(native, rows)
+
+
+def _is_small(native: duckdb.DuckDBPyRelation) -> bool:
+    """Tell whether the engine expects few rows; where it does not say, it may be many."""
+    told = _ESTIMATE.search(native.explain())
+    return told is not None and int(told[1].replace(",", "")) <= HELD_ROWS
+
+
+def _fetched(native: duckdb.DuckDBPyRelation) -> pa.Table | None:
+    """Fetch the rows, unless they turn out to be many."""
+    parts: list[pa.RecordBatch] = []
+    n_rows = n_bytes = 0
+    for batch in batches(native):
+        parts.append(batch)
+        n_rows += batch.num_rows
+        n_bytes += batch.nbytes
+        if n_rows > HELD_ROWS or n_bytes > _HELD_BYTES:
+            return None
+    return pa.Table.from_batches(parts, schema_of(native))

@@ -1,0 +1,1 @@
+"""Sources of streams, their records, and the files of their states."""

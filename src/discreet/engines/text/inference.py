@@ -1,0 +1,250 @@
+"""What the cells of a text column are: numbers, dates, booleans or text, judged on every value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import duckdb
+
+from discreet.engines.duckdb.connection import literal
+
+DateOrder = Literal["dmy", "mdy", "ymd"]
+Facts = dict[str, bool | None]
+
+_FIRST_LOOK = 1000
+_BATCH = 64
+_MARKS = {",": ",", ".": r"\.", " ": "[ \u00a0\u202f]", "'": "'"}
+_INTEGER = "-?(0|[1-9][0-9]*)"
+_ONE_GROUP = "-?[1-9][0-9]{0,2},[0-9]{3}"
+_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_TIME = r"[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?"
+_ZONE = "(Z|[-+][0-9]{2}(:?[0-9]{2})?)"
+_FINITE = "BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308"
+_IN_OUR_ERA = ">= DATE '0001-01-01'"
+_DATES = [f"{order} {separator}" for order in ("ymd", "dmy", "mdy") for separator in "/.-"]
+_ORDER = [
+    "integer",
+    "point",
+    "comma",
+    ",.",
+    ".,",
+    " .",
+    " ,",
+    "'.",
+    "boolean",
+    "date",
+    "timestamp",
+    "zoned",
+    *_DATES,
+]
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """How a file writes numbers and dates, as far as it is known beforehand."""
+
+    delimiter: str = ","
+    decimal: str | None = None
+    thousands: str | None = None
+    dates: DateOrder | None = None
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """One thing a column may be: its cells' pattern, and a test, a conversion and questions in SQL over {x}."""
+
+    pattern: str
+    test: str
+    value: str
+    questions: Mapping[str, str]
+
+
+def infer(
+    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], rules: Conventions | None
+) -> dict[str, str]:
+    """Give for each column the SQL expression that converts it; a column that stays text is itself.
+
+    Kinds that do not fit the first rows are dropped at once; what is left is tested on every row of the
+    table, the plainest first. Without rules only ISO dates and timestamps are looked for.
+    """
+    kinds = dict(_iso_kinds() if rules is None else _kinds(rules))
+    rules = rules or Conventions()
+    likely = _likely(connection, table, columns, kinds)
+    findings: dict[str, Facts] = {column: {} for column in likely}
+    for stage in (_whole, _plain, _rest):
+        wanted = {
+            column: {name: left[name] for name in stage(left)}
+            for column, left in likely.items()
+            if not _fits(findings[column])
+        }
+        for column, facts in _examine(connection, table, wanted):
+            findings[column] |= facts
+    comma = _writes_comma(findings.values(), rules)
+    expressions = {column: column for column in columns}
+    for column, facts in findings.items():
+        chosen = _choose(facts, rules, comma)
+        if chosen is not None:
+            kind = kinds[chosen]
+            no_fraction = "fraction" in kind.questions and not facts[f"{chosen} fraction"]
+            expressions[column] = (_cast(kind.value, "BIGINT") if no_fraction else kind.value).replace(
+                "{x}", column
+            )
+    return expressions
+
+
+def _likely(
+    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], kinds: Mapping[str, _Kind]
+) -> dict[str, dict[str, _Kind]]:
+    """Give for each column with values the kinds whose pattern fits the first of them, if any does."""
+    likely: dict[str, dict[str, _Kind]] = {}
+    for column in columns:
+        query = f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL LIMIT {_FIRST_LOOK}"
+        values = {value for (value,) in connection.execute(query).fetchall()}
+        left = {
+            name: kind for name, kind in kinds.items() if all(re.fullmatch(kind.pattern, x) for x in values)
+        }
+        if values and left:
+            likely[column] = left
+    return likely
+
+
+def _whole(left: Iterable[str]) -> set[str]:
+    return {"integer"} & set(left)
+
+
+def _plain(left: Iterable[str]) -> set[str]:
+    """Choose the plain decimals, with the grouped numbers that look the same."""
+    pairs = {"point": ".,", "comma": ",."}
+    return {name for mark in pairs if mark in left for name in (mark, pairs[mark]) if name in left}
+
+
+def _rest(left: Iterable[str]) -> set[str]:
+    return set(left) - _whole(left) - _plain(left)
+
+
+def _examine(
+    connection: duckdb.DuckDBPyConnection, source: str, wanted: Mapping[str, Mapping[str, _Kind]]
+) -> Iterator[tuple[str, Facts]]:
+    """Test the wanted kinds of each column, many columns in one pass; None means there was no value."""
+    columns = [column for column, kinds in wanted.items() if kinds]
+    for start in range(0, len(columns), _BATCH):
+        batch = columns[start : start + _BATCH]
+        asked = [
+            (column, question, sql.replace("{x}", column))
+            for column in batch
+            for name, kind in wanted[column].items()
+            for question, sql in _questions(name, kind)
+        ]
+        selected = ", ".join(sql for _, _, sql in asked)
+        answers = connection.execute(f"SELECT {selected} FROM {source}").fetchone()
+        facts: dict[str, Facts] = {column: {} for column in batch}
+        for (column, question, _), answer in zip(asked, answers or (), strict=True):
+            facts[column][question] = answer
+        yield from facts.items()
+
+
+def _questions(name: str, kind: _Kind) -> Iterator[tuple[str, str]]:
+    yield name, f"bool_and(coalesce({kind.test}, false)) FILTER (WHERE {{x}} IS NOT NULL)"
+    for question, sql in kind.questions.items():
+        yield f"{name} {question}", sql
+
+
+def _kinds(rules: Conventions) -> Iterator[tuple[str, _Kind]]:
+    yield "integer", _kind(_INTEGER, "CAST({x} AS BIGINT)")
+    for name, mark in (("point", "."), ("comma", ",")):
+        if rules.decimal in (None, mark) and rules.thousands != mark:
+            yield name, _decimal(mark)
+    for separator, mark in (",.", ".,", " .", " ,", "'."):
+        if rules.decimal in (None, mark) and rules.thousands in (None, separator):
+            yield separator + mark, _grouped(separator, mark)
+    yield "boolean", _kind("(?i)(true|false)", "CAST({x} AS BOOLEAN)")
+    yield from _iso_kinds()
+    for order, separators in (("dmy", "/.-"), ("mdy", "/.-"), ("ymd", "/.")):
+        if rules.dates in (None, order):
+            for separator in separators:
+                yield f"{order} {separator}", _date(order, separator)
+
+
+def _kind(pattern: str, value: str, limit: str = "IS NOT NULL", **questions: str) -> _Kind:
+    """Make a kind from the pattern of its cells, their conversion, and what the converted value must be."""
+    attempt = value.replace("CAST(", "TRY_CAST(").replace("strptime(", "try_strptime(")
+    return _Kind(pattern, f"({_matches(pattern)} AND {attempt} {limit})", value, questions)
+
+
+def _decimal(mark: str) -> _Kind:
+    """Make the kind of plain decimals; a bare exponent needs a sign, and whole numbers at most 15 digits."""
+    whole = "(0|[1-9][0-9]*)"
+    pattern = f"-?({whole}?{_MARKS[mark]}[0-9]+([eE][-+]?[0-9]+)?|{whole}[eE][-+][0-9]+|0|[1-9][0-9]{{0,14}})"
+    clear = f"bool_or(contains({{x}}, ',') AND NOT {_matches(_ONE_GROUP)})"
+    value = f"CAST(replace({{x}}, '{mark}', '.') AS DOUBLE)"
+    return _kind(pattern, value, _FINITE, **({"clear": clear} if mark == "," else {}))
+
+
+def _grouped(separator: str, mark: str) -> _Kind:
+    pattern = f"-?(0|[1-9][0-9]{{0,2}}({_MARKS[separator]}[0-9]{{3}})*)({_MARKS[mark]}[0-9]+)?"
+    bare = f"regexp_replace({{x}}, {literal(_MARKS[separator])}, '', 'g')"
+    value = f"CAST(replace({bare}, '{mark}', '.') AS DOUBLE)"
+    huge = f"bool_or(TRY_CAST({bare} AS BIGINT) IS NULL)"
+    return _kind(pattern, value, _FINITE, fraction=f"bool_or(contains({{x}}, '{mark}'))", huge=huge)
+
+
+def _date(order: str, separator: str) -> _Kind:
+    widths = {"d": "[0-9]{1,2}", "m": "[0-9]{1,2}", "y": "[0-9]{4}"}
+    codes = {"d": "%d", "m": "%m", "y": "%Y"}
+    pattern = _MARKS.get(separator, separator).join(widths[part] for part in order)
+    layout = literal(separator.join(codes[part] for part in order))
+    return _kind(pattern, f"CAST(strptime({{x}}, {layout}) AS DATE)", _IN_OUR_ERA)
+
+
+def _iso_kinds() -> Iterator[tuple[str, _Kind]]:
+    """Give the kinds that need no convention; times with a zone are turned into UTC."""
+    yield "date", _kind(_DAY, "CAST({x} AS DATE)", _IN_OUR_ERA)
+    yield "timestamp", _kind(_DAY + _TIME, "CAST({x} AS TIMESTAMP)", _IN_OUR_ERA)
+    yield "zoned", _kind(_DAY + _TIME + _ZONE, "(CAST({x} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')", _IN_OUR_ERA)
+
+
+def _matches(pattern: str) -> str:
+    return f"regexp_full_match({{x}}, {literal(pattern)})"
+
+
+def _cast(value: str, type_: str) -> str:
+    return value.replace("AS DOUBLE", f"AS {type_}")
+
+
+def _writes_comma(findings: Iterable[Facts], rules: Conventions) -> bool | None:
+    """Say whether the file as a whole writes decimal commas; None when its columns do not tell."""
+    if rules.decimal is not None:
+        return rules.decimal == ","
+    comma = point = False
+    for facts in findings:
+        if facts.get("integer"):
+            continue
+        comma |= bool(facts.get("comma") and facts["comma clear"])
+        comma |= bool(facts.get(".,") and not facts.get("point") and not facts.get("comma"))
+        point |= bool(facts.get("point") and not facts.get(".,"))
+        point |= bool(facts.get(",.") and not facts.get("comma") and not facts.get("point"))
+    return comma if comma != point else None
+
+
+def _fits(facts: Facts) -> set[str]:
+    return {name for name in _ORDER if facts.get(name)}
+
+
+def _choose(facts: Facts, rules: Conventions, comma: bool | None) -> str | None:
+    """Choose the kind of a column among those that every value passed; None leaves it text."""
+    fits = _fits(facts)
+    fits -= {name for name in fits if facts.get(f"{name} huge") and not facts[f"{name} fraction"]}
+    if "integer" in fits:
+        return "integer"
+    if "point" in fits and ".," in fits and comma:
+        return ".,"
+    if "comma" in fits and "point" not in fits and not facts["comma clear"]:
+        prefers = rules.delimiter == ";" if comma is None else comma
+        fits.discard(",." if prefers else "comma")
+    for separator in "/.-":
+        if {f"dmy {separator}", f"mdy {separator}"} <= fits:
+            fits -= {f"dmy {separator}", f"mdy {separator}"}
+    return next((name for name in _ORDER if name in fits), None)

@@ -1,0 +1,130 @@
+"""JSON lines: one object a line (or one array of objects), parsed once into a DuckDB table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from discreet.core.errors import InputError
+from discreet.engines.duckdb.connection import file_literal, identifier, literal
+from discreet.engines.text.dialect import check_names
+from discreet.engines.text.inference import infer
+
+_LARGEST_OBJECT = 1 << 25
+_EDGE = 4096
+
+
+def load(connection: duckdb.DuckDBPyConnection, plain: Path, *, text: Sequence[str], shown: Path) -> None:
+    """Parse a plain file into the table ``data``, typed as JSON types it; ISO dates in strings are dates."""
+    array = _is_array(plain)
+    try:
+        connection.execute(
+            "CREATE TABLE lines AS SELECT json FROM read_json_objects("
+            f"{file_literal(plain)}, format = '{'array' if array else 'newline_delimited'}',"
+            f" compression = 'none', hive_partitioning = false, maximum_object_size = {_LARGEST_OBJECT})"
+        )
+    except duckdb.InvalidInputException:
+        broken = True
+    else:
+        broken = bool(_count(connection, "lines WHERE json_type(json) IS DISTINCT FROM 'OBJECT'"))
+    if broken or (array and _is_open_array(plain)):
+        raise InputError(_first_fault(plain, shown, array=array))
+    if not _count(connection, "lines"):
+        raise InputError(f"{shown} has no rows.")
+    names = _names(connection, shown)
+    _spread(connection, names)
+    _convert(connection, names, text, shown)
+
+
+def _is_array(plain: Path) -> bool:
+    with plain.open("rb") as stream:
+        return stream.read(_EDGE).lstrip().startswith(b"[")
+
+
+def _is_open_array(plain: Path) -> bool:
+    """Tell whether an array was cut short, which DuckDB overlooks."""
+    with plain.open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, 2) - _EDGE))
+        return not stream.read().rstrip().endswith(b"]")
+
+
+def _count(connection: duckdb.DuckDBPyConnection, source: str) -> int:
+    found = connection.execute(f"SELECT count(*) FROM {source}").fetchone()
+    return int(found[0]) if found else 0
+
+
+def _first_fault(plain: Path, shown: Path, *, array: bool) -> str:
+    if array:
+        return f"{shown} is not a JSON array of objects."
+    with plain.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    thing = json.loads(line)
+                except (ValueError, RecursionError):
+                    return f"{shown}, line {number}: not valid JSON; every line must hold one whole object."
+                if not isinstance(thing, dict):
+                    return f"{shown}, line {number}: not a JSON object."
+    return f"{shown} is not JSON lines, or a line is longer than {_LARGEST_OBJECT >> 20} MB."
+
+
+def _names(connection: duckdb.DuckDBPyConnection, shown: Path) -> list[str]:
+    """Give the keys of all objects in the order they first appear."""
+    found = connection.execute(
+        "SELECT json_keys(json) AS keys FROM lines GROUP BY keys ORDER BY min(rowid)"
+    ).fetchall()
+    names = list(dict.fromkeys(key for (keys,) in found for key in keys))
+    if not names:
+        raise InputError(f"{shown} has no columns: every object is empty.")
+    check_names(names, shown)
+    return names
+
+
+def _spread(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None:
+    """Lay the objects out as cells c0, c1 and so on, with their JSON types t0, t1 and so on."""
+    paths = "[" + ", ".join(literal("/" + name.replace("~", "~0").replace("/", "~1")) for name in names) + "]"
+    cells = ", ".join(f"cells[{n}] AS c{n - 1}, types[{n}] AS t{n - 1}" for n in range(1, len(names) + 1))
+    connection.execute(
+        f"CREATE TABLE raw AS SELECT {cells} FROM (SELECT json_extract_string(json, {paths}) AS cells,"
+        f" json_type(json, {paths}) AS types FROM lines)"
+    )
+    connection.execute("DROP TABLE lines")
+
+
+def _convert(
+    connection: duckdb.DuckDBPyConnection, names: Sequence[str], text: Sequence[str], shown: Path
+) -> None:
+    asked = ", ".join(
+        f"list_sort(list(DISTINCT t{n}) FILTER (WHERE c{n} IS NOT NULL)),"
+        f" bool_or(t{n} = 'DOUBLE' AND regexp_full_match(c{n}, '-?[0-9]+'))"
+        for n in range(len(names))
+    )
+    answers = connection.execute(f"SELECT {asked} FROM raw").fetchone() or ()
+    expressions, strings = [], []
+    for n, name in enumerate(names):
+        types, huge = set(answers[2 * n] or ()), answers[2 * n + 1]
+        if types & {"OBJECT", "ARRAY"}:
+            raise InputError(f"{shown}: column '{name}' holds nested values; flatten it first.")
+        type_ = "VARCHAR" if name in text or huge else _type(types)
+        expressions.append(f"TRY_CAST(c{n} AS {type_})")
+        if types == {"VARCHAR"} and name not in text:
+            strings.append(f"c{n}")
+    dates = infer(connection, "raw", strings, None) if strings else {}
+    chosen = ", ".join(
+        f"{dates.get(f'c{n}', expressions[n])} AS {identifier(name)}" for n, name in enumerate(names)
+    )
+    connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM raw")
+    connection.execute("DROP TABLE raw")
+
+
+def _type(types: set[str]) -> str:
+    if types == {"BOOLEAN"}:
+        return "BOOLEAN"
+    if types and types <= {"BIGINT", "UBIGINT"}:
+        return "BIGINT"
+    if types and types <= {"BIGINT", "UBIGINT", "DOUBLE"}:
+        return "DOUBLE"
+    return "VARCHAR"

@@ -1,0 +1,1 @@
+"""Ghinita, Tao & Kalnis, ICDE 2008."""

@@ -1,0 +1,1 @@
+"""Agrawal, Krishnan & Haritsa, DASFAA 2004."""

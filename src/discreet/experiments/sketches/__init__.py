@@ -1,0 +1,1 @@
+"""Aggarwal & Yu, SDM 2007."""

@@ -1,0 +1,98 @@
+"""Pictures of the sketch experiment: quality by k and δ, ratios by the number of items, and times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.experiments.charts import SUBTITLE, at_points, band, coloured, dotted, level, ranged
+from discreet.experiments.sketches.runs import Runs
+from discreet.report.pictures import BLUE, OCHRE, SOFT, TEAL, finished, standing
+
+_WIDTH, _HEIGHT = 460, 260
+_COLOURS = (TEAL, OCHRE, BLUE)
+
+
+def by_level(title: str, runs: Mapping[str, Sequence[Runs]], *, across: str, up: str) -> dict[str, Any]:
+    """Draw a quality by k or δ, a line for each promise, beside what the original data and what chance gives."""
+    import altair as alt
+
+    points = [
+        {
+            "promise": promise,
+            "level": run.level,
+            "suppressed": round(float(np.mean(run.suppressed)), 4),
+            **ranged(run.found, 4),
+        }
+        for promise, some in runs.items()
+        for run in some
+    ]
+    every = [run for some in runs.values() for run in some]
+    colours = dict(zip(runs, _COLOURS, strict=False))
+    base = standing(points).encode(
+        x=at_points(points, "level", across, scale={"zero": True}, format=".3~g", labelOverlap="greedy"),
+        color=coloured("promise", colours, symbolOpacity=1) if len(runs) > 1 else alt.value(TEAL),
+    )
+    y = {"title": up, "scale": alt.Scale(zero=True)}
+    line = dotted(base).encode(
+        y=alt.Y("mean:Q", **y), tooltip=["promise:N", "level:Q", "mean:Q", "low:Q", "high:Q", "suppressed:Q"]
+    )
+    best = float(np.mean([one for run in every for one in run.original]))
+    rules = [
+        *level(best, "on the original records", width=_WIDTH),
+        *level(every[0].chance, "by chance", width=_WIDTH, below=True),
+    ]
+    told = f"{title}: {up} by {across}, with the level of the original records."
+    return finished(
+        alt.layer(band(base, y), line, *rules),
+        title=title,
+        subtitle=SUBTITLE,
+        told=told,
+        width=_WIDTH,
+        height=_HEIGHT,
+    )
+
+
+def by_items(title: str, points: list[dict[str, Any]], *, up: str) -> dict[str, Any]:
+    """Draw the ratio to the original by the number of base items, a line for each δ."""
+    import altair as alt
+
+    named = [{**point, "delta": f"δ = {point['delta']}"} for point in points]
+    colours = dict(zip(sorted({point["delta"] for point in named}), _COLOURS, strict=False))
+    most = max(1.0, *(point["ratio"] for point in points))
+    chart = dotted(standing(named)).encode(
+        x=at_points(named, "items", "base items", scale={"zero": False}, format=",d"),
+        y=alt.Y("ratio:Q", title=up, scale=alt.Scale(domain=[0, most])),
+        color=coloured("delta", colours, symbolOpacity=1),
+        tooltip=["delta:N", "items:Q", "ratio:Q"],
+    )
+    return finished(
+        alt.layer(chart, *level(1.0, "as good as the original", width=_WIDTH)),
+        title=title,
+        told=f"{title}: ratio to the original by the number of base items.",
+        width=_WIDTH,
+        height=_HEIGHT,
+    )
+
+
+def times(title: str, points: list[dict[str, Any]], *, across: str, form: str = ",d") -> dict[str, Any]:
+    """Draw processor seconds, with the straight line through them."""
+    import altair as alt
+
+    base = standing(points).encode(x=at_points(points, "size", across, scale={"zero": True}, format=form))
+    y = {"title": "processor seconds", "scale": alt.Scale(zero=True)}
+    line = base.mark_line(strokeDash=[5, 4], color=SOFT).encode(y=alt.Y("line:Q", **y))
+    dots = base.mark_point(filled=True, size=70, opacity=1, color=TEAL).encode(
+        y=alt.Y("seconds:Q", **y), tooltip=["size:Q", "seconds:Q"]
+    )
+    told = f"{title}: processor seconds, nearly on a straight line."
+    return finished(
+        alt.layer(line, dots),
+        title=title,
+        subtitle="dots: measured; dashes: the straight line nearest to them",
+        told=told,
+        width=_WIDTH,
+        height=_HEIGHT,
+    )

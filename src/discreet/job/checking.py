@@ -1,0 +1,103 @@
+"""Judging: any table, whoever made it, by every measure at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.core.release import Suppressed
+from discreet.core.tables.encoding import Kind
+from discreet.core.tables.table import Table
+from discreet.core.verdict import Verdict
+from discreet.guarantees import (
+    AlphaKAnonymity,
+    BasicBetaLikeness,
+    DeltaDisclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    Guarantee,
+    KAnonymity,
+    KMap,
+    RecursiveDiversity,
+    TCloseness,
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a table reaches in one measure: the promise it would just keep."""
+
+    name: str
+    column: str | None
+    relation: str
+    worst: float
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the measure as plain data for JSON."""
+        return {"name": self.name, "column": self.column, "relation": self.relation, "worst": self.worst}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict on what was asked, if anything was, and what the table reaches in every measure."""
+
+    n_rows: int
+    n_classes: int
+    verdict: Verdict | None
+    measures: tuple[Measure, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every promise asked for is kept."""
+        return self.verdict is None or self.verdict.ok
+
+
+def judge(
+    table: Table,
+    guarantee: Guarantee | None = None,
+    *,
+    suppressed: Suppressed = "judged",
+    population: Any = None,
+) -> Judgement:
+    """Judge a table in one pass over its classes.
+
+    Parameters
+    ----------
+    table
+        Any table.
+    guarantee
+        The promise asked for; None only measures.
+    suppressed
+        Whether the class of fully suppressed rows is judged like any other, or exempt.
+    population
+        A population table, to measure k-map as well.
+    """
+    groups = table.groups()
+    verdict = None if guarantee is None else guarantee.check(groups, suppressed=suppressed)
+    measures = tuple(
+        Measure(name, column, one.relation, one.check(groups, suppressed=suppressed).worst)
+        for name, column, one in _everything(table, population)
+    )
+    return Judgement(groups.n_rows, groups.n_groups, verdict, measures)
+
+
+def _everything(table: Table, population: Any) -> Iterator[tuple[str, str | None, Guarantee]]:
+    """Give every measure, with a bound that does not matter."""
+    yield "k-anonymity, k", None, KAnonymity(1)
+    if population is not None:
+        yield "k-map, k", None, KMap(1, population)
+    for column in table.schema.sensitive:
+        book = table.encoded[column]
+        yield "distinct diversity, l", column, DistinctDiversity(1, of=column)
+        yield "entropy diversity, l", column, EntropyDiversity(1, of=column)
+        yield "recursive (c, 2)-diversity, c", column, RecursiveDiversity(1, 2, of=column)
+        yield "t-closeness, t (equal)", column, TCloseness(1, of=column)
+        if book.kind is not Kind.CATEGORY:
+            yield "t-closeness, t (ordered)", column, TCloseness(1, "ordered", of=column)
+        if book.hierarchy is not None:
+            yield "t-closeness, t (hierarchical)", column, TCloseness(1, "hierarchical", of=column)
+        yield "t-closeness, t (Kullback-Leibler)", column, TCloseness(1, "kl", of=column)
+        yield "(alpha, k)-anonymity, alpha", column, AlphaKAnonymity(1, 1, of=column)
+        yield "basic beta-likeness, beta", column, BasicBetaLikeness(1, of=column)
+        yield "delta-disclosure, delta", column, DeltaDisclosure(1, of=column)

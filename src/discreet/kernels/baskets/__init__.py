@@ -1,0 +1,1 @@
+"""Kernels that read, order, group and distort baskets."""

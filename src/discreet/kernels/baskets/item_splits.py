@@ -1,0 +1,151 @@
+"""Splits on items: baskets are divided by whether they hold an item, as long as both halves keep the degree p.
+
+After a split the larger half keeps the counts less those of the smaller, which alone is counted afresh later. So every
+entry is counted at most as often as halves can be halved.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.baskets.cuthill_mckee import transposed
+from discreet.kernels.compiled import compiled
+
+
+def item_splits(
+    ordinary: tuple[NDArray[np.int64], NDArray[np.int32], int],
+    sensitive: tuple[NDArray[np.int64], NDArray[np.int32], int],
+    *,
+    p: int,
+) -> tuple[NDArray[np.int32], int]:
+    """Give the group of every basket, and the number of groups."""
+    indptr, items, n_items = ordinary
+    item_start, item_rows = transposed(indptr, items, n_items)
+    group, n_groups = _divide(indptr, items, item_start, item_rows, *sensitive, p)
+    return group, n_groups
+
+
+@compiled
+def _divide(indptr, items, item_start, item_rows, held_start, held, m, p):
+    n, n_items = indptr.size - 1, item_start.size - 1
+    rows, place = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
+    count, joint, total = np.zeros(n_items, np.int64), np.zeros((n_items, m), np.int64), np.zeros(m, np.int64)
+    touched, n_touched = np.empty(n_items, np.int32), 0
+    group, n_groups = np.empty(n, np.int32), 0
+    waiting = [(np.int64(0), np.int64(n))]
+    while len(waiting):
+        low, high = waiting.pop()
+        for at in range(n_touched):
+            count[touched[at]] = 0
+            joint[touched[at]] = 0
+        total[:] = 0
+        n_touched = _add(rows[low:high], 1, indptr, items, held_start, held, count, joint, total, touched, 0)
+        while True:
+            n_touched = _held_ones(count, touched, n_touched)
+            item = _best(high - low, count, joint, total, touched[:n_touched], p)
+            if item < 0:
+                break
+            middle = _move(item, low, high, rows, place, indptr, items, item_start, item_rows)
+            small = (low, middle) if middle - low <= high - middle else (middle, high)
+            low, high = (middle, high) if middle - low <= high - middle else (low, middle)
+            waiting.append(small)
+            _add(
+                rows[small[0] : small[1]], -1,
+                indptr, items, held_start, held, count, joint, total, touched, n_touched,
+            )  # fmt: skip
+        group[rows[low:high]] = n_groups
+        n_groups += 1
+    return group, n_groups
+
+
+@compiled
+def _add(rows, sign, indptr, items, held_start, held, count, joint, total, touched, n_touched):
+    """Add rows to the counts or take them away; items that are new go to the touched ones, whose number it gives."""
+    for row in rows:
+        for entry in range(held_start[row], held_start[row + 1]):
+            total[held[entry]] += sign
+        for entry in range(indptr[row], indptr[row + 1]):
+            item = items[entry]
+            if sign > 0 and count[item] == 0:
+                touched[n_touched] = item
+                n_touched += 1
+            count[item] += sign
+            for other in range(held_start[row], held_start[row + 1]):
+                joint[item, held[other]] += sign
+    return n_touched
+
+
+@compiled
+def _held_ones(count, touched, n_touched):
+    """Keep the touched items that are still held."""
+    kept = 0
+    for at in range(n_touched):
+        if count[touched[at]] > 0:
+            touched[kept] = touched[at]
+            kept += 1
+    return kept
+
+
+@compiled
+def _best(size, count, joint, total, touched, p):
+    """Find the item whose split is most even, in baskets and in sensitive items; -1 where no split keeps the degree.
+
+    The evenness is the smaller half's share, twice, times the largest share of a sensitive item before the split over
+    the largest in either half after it: 1 where the baskets and every sensitive item are halved.
+    """
+    worst_before = total.max() / size if total.size else 0.0
+    best, evenness = -1, 0.0
+    if worst_before == 0.0:
+        return best
+    for item in touched:
+        held = count[item]
+        other = size - held
+        if other == 0:
+            continue
+        balance = 2.0 * min(held, other) / size
+        if balance < evenness:
+            continue
+        worst, fits = 0.0, True
+        for value in range(total.size):
+            with_item = joint[item, value]
+            without = total[value] - with_item
+            if with_item * p > held or without * p > other:
+                fits = False
+                break
+            worst = max(worst, with_item / held, without / other)
+        if not fits:
+            continue
+        balance *= worst_before / worst
+        if balance > evenness or (balance == evenness and item < best):
+            best, evenness = item, balance
+    return best
+
+
+@compiled
+def _move(item, low, high, rows, place, indptr, items, item_start, item_rows):
+    """Move the baskets that hold an item to the front of their segment; gives where the others begin."""
+    front = low
+    if item_start[item + 1] - item_start[item] < high - low:
+        for entry in range(item_start[item], item_start[item + 1]):
+            row = item_rows[entry]
+            if low <= place[row] < high:
+                _swap(place[row], front, rows, place)
+                front += 1
+        return front
+    for at in range(low, high):
+        row = rows[at]
+        for entry in range(indptr[row], indptr[row + 1]):
+            if items[entry] >= item:
+                if items[entry] == item:
+                    _swap(at, front, rows, place)
+                    front += 1
+                break
+    return front
+
+
+@compiled
+def _swap(at, front, rows, place):
+    here, there = rows[at], rows[front]
+    rows[at], rows[front] = there, here
+    place[here], place[there] = front, at

@@ -1,0 +1,164 @@
+"""Combinations of items: how many baskets hold each one that occurs, by delivering occurrences depth-first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
+from discreet.kernels.itemsets.occurrences import branch, lay, room, tally_behind
+from discreet.kernels.threads import in_threads, processors
+
+_NEVER = 2**62
+
+
+class Laid(NamedTuple):
+    """Baskets laid out for counting: the items of each in ascending order, -1 behind them.
+
+    ``places[starts[i]:starts[i + 1]]`` are the places behind the entries of item i; ``basket`` gives the basket of each
+    place, that of the entry before it.
+    """
+
+    entries: NDArray[np.int32]
+    basket: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    places: NDArray[np.int64]
+    n_baskets: int
+
+
+class Counted(NamedTuple):
+    """What counting gave.
+
+    ``least`` is the least count of a combination, None where there is none; ``n_rare`` of the ``n_sets`` combinations
+    are in fewer than k baskets, ``rare`` holds those of m items where they were kept, and ``marked`` tells which
+    baskets hold a rare one.
+    """
+
+    least: int | None
+    n_sets: int
+    n_rare: int
+    rare: NDArray[np.int32]
+    marked: NDArray[np.bool_]
+
+
+def laid_out(indptr: NDArray[np.int64], items: NDArray[np.int32], rank: NDArray[np.int32]) -> Laid:
+    """Write the ranks of every basket's items in ascending order; ``rank`` is -1 for an item left out."""
+    entries, basket, starts, places = lay(indptr, items, rank, int(rank.max(initial=-1)) + 1, True)
+    return Laid(entries, basket, starts, places, indptr.size - 1)
+
+
+def count_combinations(
+    laid: Laid,
+    k: int,
+    m: int,
+    *,
+    first: int = 0,
+    stop: int | None = None,
+    keep: bool = False,
+    hasty: bool = False,
+) -> Counted:
+    """Count every combination of at most m items that occurs and whose lowest item is in ``range(first, stop)``.
+
+    With ``keep`` the rare combinations of m items are given in ascending order. With ``hasty`` the counting ends soon
+    after a rare one is found; then only whether there is one is told.
+    """
+    marked = np.zeros(laid.n_baskets, np.bool_)
+    end = laid.starts.size - 1 if stop is None else stop
+    parts = min(processors(), max(end - first, 1))
+    found = in_threads(
+        lambda part, _: _deliver(*laid[:4], k, m, first + part, end, parts, keep, hasty, marked),
+        parts,
+        threads=parts,
+    )
+    least = min(one[0] for one in found)
+    rare = np.concatenate([one[3] for one in found]).reshape(-1, m)
+    return Counted(
+        None if least == _NEVER else int(least),
+        sum(int(one[1]) for one in found),
+        sum(int(one[2]) for one in found),
+        rare[np.lexsort(rare.T[::-1])],
+        marked,
+    )
+
+
+@compiled
+def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, hasty, marked):
+    """Visit every combination of fewer than m items and tally what lies behind it.
+
+    The nodes still to be visited lie on a stack, and so do the places behind their last items.
+    """
+    n_items = starts.size - 1
+    tally, slot = np.zeros(n_items, np.int64), np.empty(n_items, np.int64)
+    touched, path = np.empty(n_items, np.int32), np.empty(m, np.int32)
+    held, nodes = np.empty(4096, np.int64), np.empty(4096, np.int64)
+    rare = np.empty(1024, np.int32)
+    least, n_sets, n_rare, n_kept = np.int64(_NEVER), 0, 0, 0
+    for lowest in range(first, stop, step):
+        size = starts[lowest + 1] - starts[lowest]
+        if size == 0:
+            continue
+        held = room(held, size)
+        put(held, 0, places[starts[lowest] : starts[lowest + 1]])
+        path[0] = lowest
+        n_sets, least = n_sets + 1, min(least, size)
+        if size < k:
+            n_rare += 1
+            for place in range(size):
+                marked[basket[held[place]]] = True
+            if keep and m == 1:
+                rare = _noted(rare, n_kept, path)
+                n_kept += 1
+        nodes[0], nodes[1], nodes[2], nodes[3] = lowest, 0, 0, size
+        n_nodes = 1 if m > 1 else 0
+        while n_nodes > 0 and not (hasty and n_rare > 0):
+            n_nodes -= 1
+            depth, begin, top = nodes[4 * n_nodes + 1], nodes[4 * n_nodes + 2], nodes[4 * n_nodes + 3]
+            path[depth] = nodes[4 * n_nodes]
+            n_touched = tally_behind(entries, held, begin, top, tally, touched)
+            fewest, n_few = _few(tally, touched[:n_touched], k)
+            n_sets, least, n_rare = n_sets + n_touched, min(least, fewest), n_rare + n_few
+            if n_few > 0:
+                _mark(entries, basket, held, begin, top, tally, k, marked)
+            if depth + 2 == m:
+                for number in range(n_touched):
+                    if keep and tally[touched[number]] < k:
+                        path[m - 1] = touched[number]
+                        rare = _noted(rare, n_kept, path)
+                        n_kept += m
+                    tally[touched[number]] = 0
+            else:
+                nodes, n_nodes, held = branch(
+                    entries, nodes, n_nodes, held, begin, top, depth + 1, touched[:n_touched], tally, slot, 1
+                )
+    return least, n_sets, n_rare, rare[:n_kept].copy()
+
+
+@compiled
+def _noted(rare, n_kept, path):
+    rare = room(rare, n_kept + path.size)
+    put(rare, n_kept, path)
+    return rare
+
+
+@compiled
+def _few(tally, touched, k):
+    """Give the least of the tallies, and how many are below k."""
+    least, n_few = np.int64(_NEVER), 0
+    for number in touched:
+        least = min(least, tally[number])
+        n_few += tally[number] < k
+    return least, n_few
+
+
+@compiled
+def _mark(entries, basket, held, begin, end, tally, k, marked):
+    for place in range(begin, end):
+        at = held[place]
+        while entries[at] >= 0:
+            if tally[entries[at]] < k:
+                marked[basket[held[place]]] = True
+                break
+            at += 1

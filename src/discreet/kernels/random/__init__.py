@@ -1,0 +1,1 @@
+"""Cryptographic random numbers."""

@@ -1,0 +1,116 @@
+"""The k nearest neighbours of sparse rows by cosine: exact, or exact inside partitions of like rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.compiled import compiled
+from discreet.kernels.ragged import entries_of
+from discreet.kernels.sketches.indexed_neighbors import nearest_rows, squared_lengths
+from discreet.kernels.sketches.row_partitions import like_rows
+from discreet.kernels.sketches.sliced_neighbors import bytes_of_blocks, nearest_sets
+
+_MOST_BYTES = 512_000_000
+"""Bit columns larger than this are not made; the rows are indexed instead."""
+
+
+class Compressed(NamedTuple):
+    """Sparse rows in compressed form, each item once in a row; without values every item counts 1."""
+
+    indptr: NDArray[np.int64]
+    items: NDArray[np.int32]
+    values: NDArray[np.float64] | None
+    n_items: int
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return int(self.indptr.size - 1)
+
+    def weights(self) -> NDArray[np.float64]:
+        """Give the value of every entry."""
+        return np.ones(self.items.size) if self.values is None else self.values
+
+    def squares(self) -> NDArray[np.float64]:
+        """Give the squared length of every row."""
+        if self.values is None:
+            return np.diff(self.indptr).astype(np.float64)
+        squares: NDArray[np.float64] = squared_lengths(self.indptr, self.values)
+        return squares
+
+    def take(self, rows: NDArray[np.int64]) -> Compressed:
+        """Keep some rows, in the order given."""
+        indptr, place = entries_of(self.indptr, rows)
+        values = None if self.values is None else self.values[place]
+        return Compressed(indptr, self.items[place], values, self.n_items)
+
+
+class Neighbours(NamedTuple):
+    """The nearest rows of every query, the nearest first, and their cosines."""
+
+    rows: NDArray[np.int32]
+    cosines: NDArray[np.float64]
+
+
+def nearest(corpus: Compressed, k: int, *, queries: Compressed | None = None) -> Neighbours:
+    """Find the k nearest rows by cosine: of other rows, or of every row among the others; k is less than their number.
+
+    Rows that are equally near come in the order of their numbers; a row of zeros has the cosine 0 with all.
+    """
+    same = queries is None
+    asked = corpus if queries is None else queries
+    signed = any(rows.values is not None and bool((rows.values < 0).any()) for rows in (corpus, asked))
+    sets = corpus.values is None and asked.values is None
+    if sets and bytes_of_blocks(corpus.n, corpus.n_items) <= _MOST_BYTES:
+        laid = [(one.indptr, one.items, one.n_items) for one in (corpus, asked)]
+        found, keys = nearest_sets(laid[0], laid[1], k, same=same)
+    else:
+        full = [(one.indptr, one.items, one.weights(), one.n_items) for one in (corpus, asked)]
+        found, keys = nearest_rows(full[0], full[1], k, same=same, signed=signed)
+    if not signed:
+        _fill(found, keys, corpus.n, same)
+    squares = asked.squares()[:, None]
+    ratio = np.divide(keys, squares, out=np.zeros_like(keys), where=squares > 0)
+    return Neighbours(found, np.clip(np.sign(ratio) * np.sqrt(np.abs(ratio)), -1.0, 1.0))
+
+
+def nearest_inside(rows: Compressed, k: int, most: int) -> tuple[Neighbours, int]:
+    """Cut rows into partitions of like rows, at most so many in each, and find the neighbours inside each.
+
+    Gives the neighbours and the number of partitions; with one partition the neighbours are exact. A partition has
+    more than k rows in any case.
+    """
+    n_parts = max(1, min(-(-rows.n // most), rows.n // (k + 1)))
+    if n_parts == 1:
+        return nearest(rows, k), 1
+    found = np.empty((rows.n, k), np.int32)
+    cosines = np.empty((rows.n, k))
+    for part in like_rows(rows.indptr, rows.items, rows.weights(), rows.n_items, n_parts):
+        inside = nearest(rows.take(part), k)
+        found[part] = part[inside.rows]
+        cosines[part] = inside.cosines
+    return Neighbours(found, cosines), n_parts
+
+
+@compiled
+def _fill(found, keys, n, same):
+    """Fill up with the rows that share nothing with the query, the lowest numbers first."""
+    k = found.shape[1]
+    for query in range(found.shape[0]):
+        count = 0
+        while count < k and found[query, count] >= 0:
+            count += 1
+        row = 0
+        held = count
+        while count < k and row < n:
+            taken = same and row == query
+            for place in range(held):
+                taken |= found[query, place] == row
+            if not taken:
+                found[query, count] = row
+                keys[query, count] = 0.0
+                count += 1
+            row += 1

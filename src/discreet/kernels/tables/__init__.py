@@ -1,0 +1,1 @@
+"""Kernels over coded tuples and equivalence classes."""

@@ -1,0 +1,1 @@
+"""Risk and errors of baskets and itemsets."""

@@ -1,0 +1,246 @@
+"""Risk of baskets: how likely somebody is found again by a few known items, and tied to a sensitive one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+
+from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.basket_release import BasketRelease
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.errors import InputError
+from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.rng import RandomState, generator
+
+_AFFORDABLE = 3e7
+"""The sets of known items up to which more than two are counted out."""
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Reidentification:
+    """How likely a basket is found again by r of its items.
+
+    Attributes
+    ----------
+    probability
+        The mean of 1/(baskets that hold the known items).
+    unique
+        The share for which there is only one such basket.
+    exact
+        Whether all sets of r items were looked at; otherwise ``n_samples`` were drawn.
+    probability_interval, unique_interval
+        Confidence intervals; both ends are the figure itself where it is exact.
+    n_baskets
+        The baskets with at least r items; each is as likely to be the one looked for, and so is each set of its items.
+    """
+
+    r: int
+    probability: float
+    unique: float
+    exact: bool
+    probability_interval: Interval
+    unique_interval: Interval
+    n_baskets: int
+    n_samples: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the figures as plain data for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class SensitiveTie:
+    """How surely a basket that was found is tied to a sensitive item it holds.
+
+    ``before`` is the certainty with the original baskets: they show their items. ``highest`` and ``mean`` are those of
+    the release: the share of an item in its group, over all occurrences of sensitive items.
+    """
+
+    before: float
+    highest: float
+    mean: float
+
+
+@dataclass(frozen=True)
+class BasketRisk:
+    """The risk of baskets before and after a release, for several numbers of known items."""
+
+    before: tuple[Reidentification, ...]
+    after: tuple[Reidentification, ...]
+    tie: SensitiveTie | None
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the figures as plain data for JSON."""
+        return asdict(self)
+
+
+def reidentification(
+    subject: Baskets | GroupedBaskets | BasketRelease,
+    r: int,
+    *,
+    method: Literal["auto", "exact", "sampled"] = "auto",
+    n_samples: int = 20_000,
+    confidence: float = 0.95,
+    random_state: RandomState = None,
+) -> Reidentification:
+    """Measure how likely a basket is found again by somebody who knows r of its items.
+
+    The basket is drawn evenly among those with at least r items, and so are the items known of it. Of a release the
+    published items are meant: those of its baskets, ordinary or generalised.
+
+    Parameters
+    ----------
+    subject
+        Baskets, published baskets or a release of baskets.
+    r
+        How many items are known.
+    method
+        ``"exact"`` counts all sets of r items out, ``"sampled"`` draws some; ``"auto"`` is exact for r up to 2, and
+        beyond where the sets are few.
+    n_samples
+        How many sets are drawn.
+    confidence
+        The confidence of the intervals of sampled figures.
+    random_state
+        Seeds what is drawn.
+
+    Examples
+    --------
+    >>> bought = Baskets.from_lists([["wine", "meat"], ["wine", "meat"], ["wine", "fish"]])
+    >>> found = reidentification(bought, 1)
+    >>> round(found.probability, 3), round(found.unique, 3)
+    (0.5, 0.167)
+    """
+    owner = "reidentification"
+    kinds = InstanceOf((Baskets, GroupedBaskets, BasketRelease), "baskets or a release of them")
+    require(owner, "subject", subject, kinds)
+    require(owner, "r", r, IntIn(1))
+    require(owner, "method", method, OneOf(("auto", "exact", "sampled")))
+    require(owner, "n_samples", n_samples, IntIn(2))
+    require(owner, "confidence", confidence, FloatIn(0, 1, closed="neither"))
+    rng = generator(random_state, owner=owner)
+    data = subject.data if isinstance(subject, BasketRelease) else subject
+    baskets = data.baskets if isinstance(data, GroupedBaskets) else data
+    eligible = np.flatnonzero(baskets.lengths >= r)
+    if eligible.size == 0:
+        raise InputError(f"No basket holds {r} or more items, so nobody can know so many.")
+    n_sets = sum(int(many) * math.comb(n, r) for n, many in enumerate(np.bincount(baskets.lengths[eligible])))
+    if method == "exact" or (method == "auto" and (r <= 2 or n_sets <= _AFFORDABLE)):
+        return _exact(baskets, r, eligible)
+    return _sampled(baskets, r, eligible, n_samples, confidence, rng)
+
+
+def basket_risk(
+    release: BasketRelease,
+    *,
+    known: Iterable[int] = (1, 2, 3, 4),
+    n_samples: int = 20_000,
+    random_state: RandomState = None,
+) -> BasketRisk:
+    """Measure the risk before and after; numbers of known items that no basket reaches are left out."""
+    require("basket_risk", "release", release, InstanceOf((BasketRelease,), "a BasketRelease"))
+    rng = generator(random_state, owner="basket_risk")
+    numbers = list(known)
+    found: list[tuple[Reidentification, ...]] = []
+    for data in (release.original, release.data):
+        baskets = data.baskets if isinstance(data, GroupedBaskets) else data
+        longest = int(baskets.lengths.max(initial=0))
+        found.append(
+            tuple(
+                reidentification(baskets, r, n_samples=n_samples, random_state=rng)
+                for r in numbers
+                if r <= longest
+            )
+        )
+    return BasketRisk(found[0], found[1], sensitive_tie(release.data))
+
+
+def sensitive_tie(data: GroupedBaskets | Baskets) -> SensitiveTie | None:
+    """Measure how surely found baskets are tied to sensitive items; None where none are published as counts."""
+    if not isinstance(data, GroupedBaskets) or data.sensitive.counts.size == 0:
+        return None
+    held = data.sensitive
+    share = held.counts / data.sizes[held.group]
+    return SensitiveTie(1.0, float(share.max()), float((share * held.counts).sum() / held.counts.sum()))
+
+
+def _exact(baskets: Baskets, r: int, eligible: IntArray) -> Reidentification:
+    from discreet.kernels.itemsets.combinations import laid_out
+    from discreet.kernels.itemsets.known_items import match_sums
+
+    laid = laid_out(baskets.indptr, baskets.items, np.arange(baskets.n_items, dtype=np.int32))
+    inverse, alone = match_sums(laid, r)
+    n_sets = np.array([math.comb(int(n), r) for n in baskets.lengths[eligible]], np.float64)
+    probability = float((inverse[eligible] / n_sets).mean())
+    unique = float((alone[eligible] / n_sets).mean())
+    return Reidentification(
+        int(r),
+        probability,
+        unique,
+        exact=True,
+        probability_interval=(probability, probability),
+        unique_interval=(unique, unique),
+        n_baskets=eligible.size,
+        n_samples=0,
+    )
+
+
+def _sampled(
+    baskets: Baskets,
+    r: int,
+    eligible: IntArray,
+    n_samples: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> Reidentification:
+    from discreet.kernels.itemsets.known_items import matches_of
+
+    known = _drawn(baskets, r, rng.choice(eligible, n_samples), rng)
+    order = np.argsort(baskets.items, kind="stable")
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(baskets.counts)])
+    matches = matches_of(known, starts, baskets.rows()[order])
+    inverse = 1 / matches
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    return Reidentification(
+        int(r),
+        float(inverse.mean()),
+        float((matches == 1).mean()),
+        exact=False,
+        probability_interval=_normal(inverse, z),
+        unique_interval=_wilson(float((matches == 1).mean()), n_samples, z),
+        n_baskets=eligible.size,
+        n_samples=int(n_samples),
+    )
+
+
+def _drawn(baskets: Baskets, r: int, chosen: IntArray, rng: np.random.Generator) -> CodeArray:
+    """Draw r different items of each basket, evenly (Floyd's way)."""
+    lengths, starts = baskets.lengths[chosen], baskets.indptr[:-1][chosen]
+    places = np.empty((chosen.size, r), np.int64)
+    for step in range(r):
+        last = lengths - r + step
+        drawn = rng.integers(0, last + 1)
+        taken = (places[:, :step] == drawn[:, None]).any(axis=1)
+        places[:, step] = np.where(taken, last, drawn)
+    known: CodeArray = baskets.items[starts[:, None] + places]
+    return known
+
+
+def _normal(values: FloatArray, z: float) -> Interval:
+    off = z * float(values.std(ddof=1)) / math.sqrt(values.size)
+    return max(float(values.mean()) - off, 0.0), min(float(values.mean()) + off, 1.0)
+
+
+def _wilson(share: float, n: int, z: float) -> Interval:
+    """Give the interval of a share that also holds near 0 and 1."""
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    off = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(centre - off, 0.0), min(centre + off, 1.0)

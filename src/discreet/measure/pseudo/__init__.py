@@ -1,0 +1,1 @@
+"""Fidelity and closeness of pseudo-data."""

@@ -1,0 +1,149 @@
+"""Closeness: the two attacks people fear from pseudo-data, copies of records and telling who was in the table."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.params import InstanceOf, require
+from discreet.core.release import Release
+from discreet.core.tables.table import Table
+from discreet.measure.pseudo.fidelity import side_by_side
+
+_MOST, _FEWEST, _WORK = 10_000, 200, 2e10
+"""How many rows are looked at: as many as take a moment only, evenly spread over the table."""
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How near pseudo-records come to records, beside how near records come to one another.
+
+    Attributes
+    ----------
+    distance
+        The median distance of a pseudo-record to the closest record, in standardised columns.
+    spacing
+        The median distance of a record to the closest other record.
+    ratio
+        The first as a share of the second: about 1 where pseudo-records keep the distance that people keep, near 0
+        where they are copies.
+    nearer
+        The share of pseudo-records that lie nearer to a record than all but a twentieth of the records do; 0.05 is what
+        the original has itself.
+    copies
+        The share of pseudo-records that are exactly a record.
+    """
+
+    n_looked_at: int
+    distance: float
+    spacing: float
+    ratio: float
+    nearer: float
+    copies: float
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the figures as plain data for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Membership:
+    """How well an attacker tells members from others by how near the closest pseudo-record is.
+
+    ``auc`` is the chance that a member lies nearer to the pseudo-data than someone who is not one: 0.5 is a coin, 1
+    tells them all.
+    """
+
+    n_members: int
+    n_others: int
+    auc: float
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the figures as plain data for JSON."""
+        return asdict(self)
+
+
+def closeness(release: Release) -> Closeness:
+    """Measure how near the pseudo-records of a release come to the original's records."""
+    require("closeness", "release", release, InstanceOf((Release,), "a Release"))
+    return closeness_between(release.original, release.table)
+
+
+def closeness_between(original: Table, pseudo: Table) -> Closeness:
+    """Measure how near one table's rows come to another's.
+
+    >>> import pyarrow as pa
+    >>> from discreet import Table, quasi
+    >>> one = Table(pa.table({"a": [1.0, 2.0, 4.0, 8.0]}), {"a": quasi()})
+    >>> closeness_between(one, one).copies
+    1.0
+    """
+    vectors, (n,) = side_by_side(original, pseudo)
+    points = vectors.points(first=n)
+    return closest_records(points[:n], points[n:])
+
+
+def closest_records(original: FloatArray, pseudo: FloatArray) -> Closeness:
+    """Measure how near pseudo-points come to points."""
+    from discreet.kernels.points.neighbors import nearest, spacing
+
+    original, pseudo = np.asarray(original, np.float64), np.asarray(pseudo, np.float64)
+    asked = pseudo[_spread_out(len(pseudo), original)]
+    _, apart = nearest(original, asked)
+    own = spacing(original, _spread_out(len(original), original))
+    middle, usual = float(np.median(apart)), float(np.median(own))
+    return Closeness(
+        n_looked_at=len(asked),
+        distance=middle,
+        spacing=usual,
+        ratio=middle / usual if 0 < usual < np.inf else float("nan"),
+        nearer=float(np.mean(apart < np.quantile(own, 0.05, method="lower"))),
+        copies=float(np.mean(apart == 0)),
+    )
+
+
+def membership(members: Table, others: Table, pseudo: Table) -> Membership:
+    """Attack a release: tell its members from people who are not, by the nearest pseudo-record.
+
+    Parameters
+    ----------
+    members
+        People whose records the pseudo-data was drawn from.
+    others
+        People of the same kind whose records it was not drawn from: a holdout, set aside before the release.
+    pseudo
+        The released table.
+    """
+    for name, table in (("members", members), ("others", others), ("pseudo", pseudo)):
+        require("membership", name, table, InstanceOf((Table,), "a Table"))
+    vectors, (start, stop) = side_by_side(pseudo, members, others)
+    points = vectors.points(first=start)
+    return membership_of_points(points[start:stop], points[stop:], points[:start])
+
+
+def membership_of_points(members: FloatArray, others: FloatArray, pseudo: FloatArray) -> Membership:
+    """Attack pseudo-points: tell members from others by the distance to the nearest pseudo-point.
+
+    >>> import numpy as np
+    >>> points = np.random.default_rng(0).normal(size=(60, 2))
+    >>> membership_of_points(points[:30], points[30:], points[:30]).auc
+    1.0
+    """
+    from discreet.kernels.points.neighbors import nearest
+
+    members, others, pseudo = (np.asarray(one, np.float64) for one in (members, others, pseudo))
+    inside = nearest(pseudo, members[_spread_out(len(members), pseudo)])[1]
+    outside = nearest(pseudo, others[_spread_out(len(others), pseudo)])[1]
+    ordered = np.sort(outside)
+    nearer = ordered.size - np.searchsorted(ordered, inside, side="right")
+    tied = ordered.size - np.searchsorted(ordered, inside, side="left") - nearer
+    auc = float((nearer + tied / 2).sum() / (inside.size * outside.size))
+    return Membership(inside.size, outside.size, auc)
+
+
+def _spread_out(n: int, among: FloatArray) -> IntArray:
+    """Choose rows to look at, evenly spread, so that the search takes a moment only."""
+    most = int(np.clip(_WORK / max(among.size, 1), _FEWEST, _MOST))
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))

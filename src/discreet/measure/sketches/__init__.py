@@ -1,0 +1,1 @@
+"""Quality of sketches, and attacks on them."""

@@ -1,0 +1,1 @@
+"""Loss, risk and linkage of tables."""

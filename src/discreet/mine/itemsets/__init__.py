@@ -1,0 +1,1 @@
+"""Itemsets and rules of true, distorted and published baskets."""

@@ -1,0 +1,142 @@
+"""Apriori: itemsets level by level, the same pass over the bit columns whether counts are true or distorted.
+
+R. Agrawal, R. Srikant: Fast algorithms for mining association rules. VLDB 1994.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.arrays import CodeArray, IntArray
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.bits import ItemBits
+from discreet.core.errors import InfeasibleError
+
+_STRIP = 1 << 22
+"""The pair counters held at once by each thread."""
+_MOST_SETS = 1 << 24
+"""The most sets of one length that are held."""
+
+Known = TypeVar("Known")
+
+
+@dataclass(frozen=True)
+class Level(Generic[Known]):
+    """The sets kept at one level, one a row, with their counts and what the judge knows of them."""
+
+    sets: CodeArray
+    counts: IntArray
+    known: Known
+
+
+class Judge(Protocol[Known]):
+    """Decides which sets are kept."""
+
+    def nothing(self, n: int) -> Known:
+        """Give what is known of the empty set."""
+        ...
+
+    def judge(self, counts: IntArray, subsets: NDArray[np.int32], below: Known) -> tuple[IntArray, Known]:
+        """Give the rows of the sets to keep, and what is known of them.
+
+        ``subsets`` holds, for each set, the rows of its subsets in the level below.
+        """
+        ...
+
+    def joined(self, parts: list[Known]) -> Known:
+        """Put together what is known of parts of a level."""
+        ...
+
+
+def levels(
+    data: Baskets | ItemBits,
+    judge: Judge[Known],
+    *,
+    items: CodeArray,
+    counts: IntArray,
+    max_length: int | None,
+) -> Iterator[Level[Known]]:
+    """Give the levels, the sets of one item first: those of the items given, whose counts are known."""
+    rows, known = judge.judge(counts, np.zeros((items.size, 1), np.int32), judge.nothing(len(data)))
+    codes = items[rows]
+    level = Level(np.arange(codes.size, dtype=np.int32)[:, None], counts[rows], known)
+    if not codes.size:
+        return
+    yield Level(codes[:, None], level.counts, level.known)
+    if max_length == 1 or codes.size < 2:
+        return
+    blocks = blocks_of(data, codes)
+    level = _pairs(blocks, level, judge)
+    while len(level.sets):
+        yield Level(codes[level.sets], level.counts, level.known)
+        if level.sets.shape[1] == max_length:
+            return
+        level = _longer(blocks, level, judge)
+
+
+def together(found: Sequence[Level[Known]]) -> tuple[IntArray, CodeArray, IntArray]:
+    """Put the sets of all levels behind one another: CSR arrays and counts."""
+    sizes, numbers = [level.sets.shape[1] for level in found], [len(level.sets) for level in found]
+    lengths = np.repeat(np.array(sizes, np.int64), np.array(numbers, np.int64))
+    return (
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+        np.concatenate([np.empty(0, np.int32), *(level.sets.ravel() for level in found)]),
+        np.concatenate([np.empty(0, np.int64), *(level.counts for level in found)]),
+    )
+
+
+def blocks_of(data: Baskets | ItemBits, codes: CodeArray) -> NDArray[np.uint64]:
+    """Give the bit columns of some items; those of packed data are copied only where some are left out."""
+    if isinstance(data, Baskets):
+        return data.bits(items=codes).blocks
+    if np.array_equal(codes, np.arange(data.n_items)):
+        return data.blocks
+    return np.take(data.blocks, codes, axis=1)
+
+
+def _pairs(blocks: NDArray[np.uint64], below: Level[Known], judge: Judge[Known]) -> Level[Known]:
+    """Count all pairs, a strip of the triangle at a time, so that many items do not exhaust the memory."""
+    from discreet.kernels.itemsets.counting import pair_counts
+
+    n_items = blocks.shape[1]
+    height = max(_STRIP // n_items, 1)
+    numbers = np.arange(n_items, dtype=np.int32)
+    parts = []
+    for start in range(0, n_items - 1, height):
+        stop = min(start + height, n_items - 1)
+        counts = pair_counts(blocks, start, stop)
+        first, second = np.nonzero(numbers > numbers[start:stop, None])
+        pairs = np.stack([first + start, second], axis=1).astype(np.int32)
+        in_both = counts[first, second].astype(np.int64)
+        rows, known = judge.judge(in_both, pairs, below.known)
+        parts.append(Level(pairs[rows], in_both[rows], known))
+        _require_room(sum(len(part.sets) for part in parts), 2)
+    return Level(
+        np.concatenate([part.sets for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+        judge.joined([part.known for part in parts]),
+    )
+
+
+def _longer(blocks: NDArray[np.uint64], below: Level[Known], judge: Judge[Known]) -> Level[Known]:
+    from discreet.kernels.itemsets.candidates import join
+    from discreet.kernels.itemsets.counting import set_counts
+
+    candidates, subsets = join(below.sets, most=_MOST_SETS)
+    _require_room(len(candidates), candidates.shape[1])
+    counts = set_counts(blocks, candidates).astype(np.int64)
+    rows, known = judge.judge(counts, subsets, below.known)
+    return Level(candidates[rows], counts[rows], known)
+
+
+def _require_room(n: int, length: int) -> None:
+    if n > _MOST_SETS:
+        raise InfeasibleError(
+            f"More than {_MOST_SETS:,} sets of {length} items may be frequent, too many to hold; raise 'min_support', "
+            "lower 'margin', or bound 'max_length'."
+        )

@@ -1,0 +1,169 @@
+"""Frequent, closed and maximal itemsets: level by level over bit columns, or depth-first (Apriori, Eclat)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.arrays import BoolArray, CodeArray, IntArray
+from discreet.core.basket_release import BasketRelease
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.bits import ItemBits
+from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.params import OneOf, require
+from discreet.mine.itemsets.apriori import blocks_of, levels, together
+from discreet.mine.itemsets.found import FoundItemsets, Kind
+from discreet.mine.itemsets.parameters import Names, check_asked, items_asked, least_count
+
+_DENSE = 0.1
+"""From this share of ones on, the bit columns are mined depth-first."""
+_ENTRY = 400
+"""The words of bit columns that are met in the time of one meeting of two entries of a basket."""
+
+
+class Itemsets:
+    """Find the itemsets that enough baskets hold.
+
+    Long thin data is mined level by level over blocks of bit columns (Apriori), dense data depth-first over bit
+    columns (Eclat), and data with very many items depth-first over the baskets themselves; the sets and the counts
+    are exact and the same whichever it is.
+
+    Parameters
+    ----------
+    min_support
+        The least support. An int is a number of baskets (1: one basket), a float a share of them (1.0: all). A
+        share is taken as it is written: 0.3 of 10 baskets are 3.
+    kind
+        ``"frequent"`` for all; ``"closed"`` for those without a larger set of the same count; ``"maximal"`` for those
+        without a larger frequent set.
+    max_length
+        The most items of a set. Closed and maximal are meant among all sets, longer ones too.
+    include
+        Look only at these items, by name.
+    exclude
+        Leave these items out, by name. Closed and maximal are meant among sets of the items looked at.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> shop = Baskets(np.array([0, 2, 5, 7]), np.array([0, 1, 0, 1, 2, 1, 2]), pa.array(["beer", "bread", "milk"]))
+    >>> Itemsets(2).mine(shop).as_dict()[frozenset({"bread", "milk"})]
+    2
+    >>> [names for names, count in Itemsets(2, kind="maximal").mine(shop)]
+    [('beer', 'bread'), ('bread', 'milk')]
+
+    References
+    ----------
+    R. Agrawal, R. Srikant: Fast algorithms for mining association rules. VLDB 1994.
+    M. J. Zaki: Scalable algorithms for association mining. IEEE TKDE 12(3), 2000.
+    T. Uno, M. Kiyomi, H. Arimura: LCM ver. 2. FIMI 2004 (the delivery of occurrences).
+    """
+
+    def __init__(
+        self,
+        min_support: float,
+        *,
+        kind: Kind = "frequent",
+        max_length: int | None = None,
+        include: Names | None = None,
+        exclude: Names | None = None,
+    ) -> None:
+        self.min_support = min_support
+        self.kind = kind
+        self.max_length = max_length
+        self.include = include
+        self.exclude = exclude
+
+    def mine(self, baskets: Baskets | ItemBits | GroupedBaskets | BasketRelease) -> FoundItemsets:
+        """Find the sets in baskets, in their bit columns, or in published groups.
+
+        In groups the sets of ordinary items are exact; those with a sensitive one are estimated, and marked so.
+        """
+        if isinstance(baskets, BasketRelease):
+            return self.mine(baskets.data)
+        if isinstance(baskets, GroupedBaskets):
+            from discreet.mine.itemsets.grouped import mine_grouped
+
+            return mine_grouped(self, baskets)
+        require(self, "kind", self.kind, OneOf(("frequent", "closed", "maximal")))
+        check_asked(self, baskets)
+        least = least_count(self.min_support, len(baskets))
+        asked = items_asked(baskets.names, self.include, self.exclude)
+        held = baskets.counts
+        items = np.flatnonzero(asked & (held >= least)).astype(np.int32)
+        deeper = 0 if self.kind == "frequent" else 1
+        longest = None if self.max_length is None else self.max_length + deeper
+        indptr, codes, counts = _mined(baskets, items, held[items], least, longest)
+        found = FoundItemsets(indptr, codes, counts, len(baskets), baskets.names, self.kind)
+        return found if self.kind == "frequent" else found.keep(self._topmost(found))
+
+    def _topmost(self, found: FoundItemsets) -> BoolArray:
+        """Tell which sets are closed or maximal, and not too long: the larger sets rule their subsets out."""
+        subsets = found.subsets
+        covered = subsets >= 0
+        if self.kind == "closed":
+            covered &= found.counts[subsets] == np.repeat(found.counts, found.lengths)
+        topmost: BoolArray = found.lengths <= (self.max_length or np.inf)
+        topmost[subsets[covered]] = False
+        return topmost
+
+
+class _AtLeast:
+    """Keeps the sets that enough baskets hold; nothing else need be known of them."""
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def nothing(self, n: int) -> None:
+        """Know nothing of the empty set."""
+
+    def judge(self, counts: IntArray, subsets: NDArray[np.int32], below: None) -> tuple[IntArray, None]:
+        """Give the rows with a high enough count."""
+        return np.flatnonzero(counts >= self.least), None
+
+    def joined(self, parts: list[None]) -> None:
+        """Know nothing of a whole level."""
+
+
+def _mined(
+    data: Baskets | ItemBits, items: CodeArray, held: IntArray, least: int, longest: int | None
+) -> tuple[IntArray, CodeArray, IntArray]:
+    """Find all sets of the items given, by the way that suits the data, in order: CSR arrays and counts."""
+    from discreet.kernels.itemsets.eclat import mine_columns, mine_rows
+    from discreet.kernels.itemsets.found_sets import in_order
+
+    if longest == 1 or items.size < 2:
+        return np.arange(items.size + 1), items, held
+    way = _way(data, items, held)
+    if way == "levels":
+        return together(list(levels(data, _AtLeast(least), items=items, counts=held, max_length=longest)))
+    rarest_first = items[np.argsort(held, kind="stable")]
+    deepest = items.size if longest is None else min(longest, items.size)
+    if way == "columns":
+        found = mine_columns(blocks_of(data, rarest_first), len(data), least, deepest)
+    else:
+        rows = data if isinstance(data, Baskets) else data.baskets()
+        rank = np.full(rows.n_items, -1, np.int32)
+        rank[rarest_first] = np.arange(items.size, dtype=np.int32)
+        found = mine_rows(rows.indptr, rows.items, rank, least, deepest)
+    indptr, numbers, counts = found
+    codes, order = in_order(indptr, rarest_first[numbers], data.n_items)
+    lengths = np.diff(indptr)[order]
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), codes, counts[order]
+
+
+def _way(data: Baskets | ItemBits, items: CodeArray, held: IntArray) -> str:
+    """Choose how to mine by what the pairs cost: all pairs of columns, or all pairs of entries in the baskets."""
+    from discreet.kernels.itemsets.eclat import squared_lengths
+
+    entries = int(held.sum())
+    if entries >= _DENSE * items.size * len(data):
+        return "columns"
+    by_columns = items.size**2 * (len(data) / 64)
+    if by_columns <= _ENTRY * entries**2 / max(len(data), 1):
+        return "levels"
+    if isinstance(data, ItemBits):
+        return "rows"
+    looked_at = np.zeros(data.n_items, np.bool_)
+    looked_at[items] = True
+    return "levels" if by_columns <= _ENTRY * squared_lengths(data.indptr, data.items, looked_at) else "rows"

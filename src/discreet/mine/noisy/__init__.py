@@ -1,0 +1,1 @@
+"""Classifiers and statistics from noisy values."""

@@ -1,0 +1,1 @@
+"""Mining on sketches."""

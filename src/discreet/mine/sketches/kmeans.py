@@ -1,0 +1,146 @@
+"""k-means straight on sketches of unequal length (Aggarwal & Yu, SDM 2007)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.params import IntIn, require
+from discreet.core.rng import RandomState, generator
+from discreet.core.sketches import Sketches
+from discreet.mine.sketches.input import sketches_of
+from discreet.mine.sketches.neighbors import nearest_of
+
+
+class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Cluster sketches around centroids, themselves sketches: each component averaged over the members that have it.
+
+    A sketch belongs to the centroid at the least estimated distance, on the components that both have. Starts are
+    drawn as by k-means++. With sketches of unequal length a step need not lower the sum of distances, so the best
+    assignment of all steps and starts is kept; with sketches of one length this is k-means as it is known.
+
+    Parameters
+    ----------
+    n_clusters
+        The number of clusters.
+    n_init
+        How many starts are tried.
+    max_iter
+        After how many steps a start is given up.
+    random_state
+        The seed of the starts.
+
+    Attributes
+    ----------
+    labels_
+        The cluster of each sketch; −1 for a suppressed record.
+    centroids_, cluster_centers_
+        The centroids as sketches, and as a matrix with zeros beyond their lengths.
+    inertia_, n_iter_
+        The sum of the estimated squared distances to the centroids, and the steps of the best start.
+
+    Examples
+    --------
+    >>> from discreet.publish import SketchFamily
+    >>> drinks = [{"tea": 1, "milk": 1}, {"tea": 1, "lemon": 1}, {"beer": 1, "crisps": 1}, {"beer": 1, "nuts": 1}]
+    >>> sketches = SketchFamily("shared key", components=200).sketch(drinks)
+    >>> labels = SketchKMeans(2, random_state=0).fit_predict(sketches)
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_init: int = 3,
+        max_iter: int = 100,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> SketchKMeans:
+        """Cluster sketches, or the rows of an array."""
+        del y
+        for name in ("n_clusters", "n_init", "max_iter"):
+            require(self, name, getattr(self, name), IntIn(1))
+        rng = generator(self.random_state, owner=self)
+        given = sketches_of(self, X, reset=True)
+        held = np.flatnonzero(~given.suppressed)
+        require(self, "n_clusters", self.n_clusters, IntIn(1, held.size))
+        sketches = given if held.size == len(given) else given.take(held)
+        runs = [self._run(sketches, rng) for _ in range(self.n_init)]
+        self.inertia_, labels, self.centroids_, self.n_iter_ = min(runs, key=lambda run: run[0])
+        self.labels_ = np.full(len(given), -1, np.int32)
+        self.labels_[held] = labels
+        self.cluster_centers_ = self.centroids_.dense()
+        return self
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """Give the cluster of the nearest centroid; −1 for a suppressed record."""
+        check_is_fitted(self)
+        return _assigned(sketches_of(self, X, reset=False), self.centroids_)[0].astype(np.int32)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Give the sum of the estimated squared distances to the nearest centroids, negative."""
+        del y
+        check_is_fitted(self)
+        return -float(np.nansum(_assigned(sketches_of(self, X, reset=False), self.centroids_)[1]))
+
+    def _run(self, sketches: Sketches, rng: np.random.Generator) -> tuple[float, IntArray, Sketches, int]:
+        """Go from one start to where no label changes; gives the best step and how many there were."""
+        centroids = _start(sketches, self.n_clusters, rng)
+        labels, distances = _assigned(sketches, centroids)
+        best = (float(distances.sum()), labels, centroids)
+        steps = 0
+        while steps < self.max_iter:
+            steps += 1
+            centroids = _updated(sketches, labels, distances, self.n_clusters)
+            before = labels
+            labels, distances = _assigned(sketches, centroids)
+            if float(distances.sum()) < best[0]:
+                best = (float(distances.sum()), labels, centroids)
+            if np.array_equal(labels, before):
+                break
+        return *best, steps
+
+
+def _start(sketches: Sketches, k: int, rng: np.random.Generator) -> Sketches:
+    """Choose records as first centroids, each with a chance in proportion to its distance to those chosen before."""
+    chosen = [int(rng.integers(len(sketches)))]
+    nearest = np.full(len(sketches), np.inf)
+    while len(chosen) < k:
+        nearest = np.minimum(nearest, sketches.squared_distance(sketches.take(chosen[-1:]), paired=True))
+        nearest[chosen] = 0.0
+        total = nearest.sum()
+        if total > 0:
+            chosen.append(int(rng.choice(len(sketches), p=nearest / total)))
+        else:
+            chosen.append(int(np.setdiff1d(np.arange(len(sketches)), chosen)[0]))
+    return sketches.take(chosen)
+
+
+def _assigned(sketches: Sketches, centroids: Sketches) -> tuple[IntArray, FloatArray]:
+    scores, places = nearest_of(sketches, centroids, 1, "squared distance")
+    return places[:, 0], scores[:, 0]
+
+
+def _updated(sketches: Sketches, labels: IntArray, distances: FloatArray, k: int) -> Sketches:
+    """Average the members of each cluster; an empty one gets the record that is farthest from its centroid."""
+    counts = np.bincount(labels, minlength=k)
+    empty = np.flatnonzero(counts == 0)
+    if empty.size:
+        labels, distances = labels.copy(), distances.copy()
+        for cluster in empty:
+            alone = counts[labels] == 1
+            farthest = int(np.argmax(np.where(alone, -1.0, distances)))
+            counts[labels[farthest]] -= 1
+            labels[farthest], counts[cluster], distances[farthest] = cluster, 1, 0.0
+    return sketches.centroids(labels, n=k)

@@ -1,0 +1,157 @@
+"""Nearest-neighbour classification straight on sketches of unequal length (Aggarwal & Yu, SDM 2007)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.params import FloatIn, IntIn, OneOf, require
+from discreet.core.sketches import Sketches
+from discreet.mine.noisy.input import classes_of
+from discreet.mine.sketches.input import sketches_of
+
+_KINDS = {"distance": "squared distance", "cosine": "cosine", "dot": "dot"}
+_MOST_MEANT = 1024
+"""From so many of the sketches learnt from, at most, the mean score of a sketch is taken."""
+
+
+class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Classify a sketch by the majority among its nearest neighbours.
+
+    Two sketches are compared on the components that both have. A suppressed record has none: one to learn from is
+    left out, and one to be classified gets the shares of the classes as its probabilities.
+
+    An estimate from a few components is wide, so the nearest of many by their estimates alone would be those with the
+    shortest sketches, near by chance. Every estimate is therefore drawn towards the mean of all that the sketch to be
+    classified has: what it differs by is multiplied by m/(m + shrink), where m components are shared. Sketches of
+    equal lengths are ordered as without.
+
+    Parameters
+    ----------
+    n_neighbors
+        How many neighbours vote; at most all there are.
+    metric
+        What makes a neighbour near: the squared ``distance``, the ``cosine`` or the ``dot`` product, each as
+        estimated from sketches.
+    shrink
+        The number of components at which an estimate is half believed; 0 believes every estimate.
+    weights
+        How neighbours vote: alike (``uniform``), or by the square of how much nearer they are than the mean
+        (``nearness``).
+
+    Attributes
+    ----------
+    classes_, class_prior_
+        The classes, and their shares.
+    sketches_
+        The sketches learnt from.
+
+    Examples
+    --------
+    >>> from discreet.publish import SketchFamily
+    >>> family = SketchFamily("shared key", components=200)
+    >>> drinks = [{"tea": 1, "milk": 1}, {"tea": 1, "lemon": 1}, {"beer": 1, "crisps": 1}, {"beer": 1, "nuts": 1}]
+    >>> model = SketchNeighbors(1).fit(family.sketch(drinks), ["hot", "hot", "cold", "cold"])
+    >>> model.predict(family.sketch([{"tea": 1}, {"beer": 1}])).tolist()
+    ['hot', 'cold']
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        metric: Literal["distance", "cosine", "dot"] = "distance",
+        shrink: float = 100.0,
+        weights: Literal["uniform", "nearness"] = "uniform",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.shrink = shrink
+        self.weights = weights
+
+    def fit(self, X: Any, y: Any) -> SketchNeighbors:
+        """Remember sketches (or an array with one in each row) and their classes."""
+        require(self, "n_neighbors", self.n_neighbors, IntIn(1))
+        require(self, "metric", self.metric, OneOf(tuple(_KINDS)))
+        require(self, "shrink", self.shrink, FloatIn(0))
+        require(self, "weights", self.weights, OneOf(("uniform", "nearness")))
+        sketches = sketches_of(self, X, reset=True)
+        self.classes_, codes = classes_of(y, [sketches.lengths])
+        self.class_prior_ = np.bincount(codes, minlength=self.classes_.size) / codes.size
+        held = ~sketches.suppressed
+        self.sketches_ = sketches if held.all() else sketches.take(held)
+        self.codes_ = codes[held]
+        return self
+
+    def kneighbors(self, X: Any, *, n_neighbors: int | None = None) -> tuple[FloatArray, IntArray]:
+        """Give the scores, drawn to their mean, and the places of the nearest among those learnt from, nearest first.
+
+        Places count the records that were not suppressed. A suppressed record has no neighbours: −1, and NaN as
+        score.
+        """
+        check_is_fitted(self)
+        given = sketches_of(self, X, reset=False)
+        wanted = self.n_neighbors if n_neighbors is None else n_neighbors
+        require(self, "n_neighbors", wanted, IntIn(1))
+        scores, places, _ = self._nearest(given, wanted)
+        return scores, places
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Give the share of each class among the votes of the nearest neighbours."""
+        check_is_fitted(self)
+        scores, places, means = self._nearest(sketches_of(self, X, reset=False), self.n_neighbors)
+        known = places >= 0
+        votes = np.zeros((places.shape[0], self.classes_.size))
+        rows = np.broadcast_to(np.arange(places.shape[0])[:, None], places.shape)
+        weights = self._votes(scores, means[:, None])
+        np.add.at(votes, (rows[known], self.codes_[places[known]]), weights[known])
+        total = votes.sum(axis=1, keepdims=True)
+        return np.where(total > 0, votes / np.where(total > 0, total, 1.0), self.class_prior_)
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """Give the class with most votes; of equal ones the first."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def _nearest(self, given: Sketches, k: int) -> tuple[FloatArray, IntArray, FloatArray]:
+        """Find the k nearest, or all there are if they are fewer, and the mean score of every sketch given."""
+        means = self._means(given)
+        scores, places = nearest_of(
+            given, self.sketches_, k, _KINDS[self.metric], shrink=float(self.shrink), centres=means
+        )
+        return scores, places, means
+
+    def _means(self, given: Sketches) -> FloatArray:
+        """Give the mean score of every sketch over some of those learnt from; 0 where nothing asks for it."""
+        from discreet.kernels.sketches.distances import mean_scores
+
+        held = self.sketches_
+        given.require_family(held.family)
+        if self.shrink == 0 and self.weights == "uniform":
+            return np.zeros(len(given))
+        step = -(-len(held) // _MOST_MEANT)
+        some = held.take(np.arange(0, len(held), step)) if step > 1 else held
+        return mean_scores(given.values, given.indptr, some.values, some.indptr, _KINDS[self.metric])
+
+    def _votes(self, scores: FloatArray, means: FloatArray) -> FloatArray:
+        """Give the weight of every neighbour; where none is nearer than the mean, all vote alike."""
+        if self.weights == "uniform":
+            return np.ones_like(scores)
+        nearer = means - scores if self.metric == "distance" else scores - means
+        votes = np.square(np.maximum(np.nan_to_num(nearer), 0.0))
+        return np.where(votes.any(axis=1, keepdims=True), votes, 1.0)
+
+
+def nearest_of(
+    queries: Sketches, others: Sketches, k: int, kind: str, **shrunk: Any
+) -> tuple[FloatArray, IntArray]:
+    """Find the k nearest of other sketches, or all there are if they are fewer."""
+    from discreet.kernels.sketches.distances import nearest
+
+    queries.require_family(others.family)
+    most = min(k, max(len(others), 1))
+    return nearest(queries.values, queries.indptr, others.values, others.indptr, kind, most, **shrunk)

@@ -1,0 +1,132 @@
+"""CAHD: groups of like baskets in which sensitive items are rare (Ghinita, Tao & Kalnis, ICDE 2008)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from discreet.core.arrays import CodeArray
+from discreet.core.basket_release import BasketRelease
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.params import InstanceOf, IntIn, OneOf, require
+from discreet.core.rng import RandomState, generator
+from discreet.guarantees import PrivacyDegree
+from discreet.publish.baskets.grouping import Parted, parted, publish_groups
+
+
+class Cahd:
+    """Publish ordinary items exactly, and sensitive items as counts in groups of baskets that are alike.
+
+    Baskets are ordered so that like ones lie together. Each sensitive basket in turn is put with p − 1 of its
+    neighbours, no sensitive item occurring twice in the group; what is left at the end is one group more. A group is
+    formed only where the rest can still keep the degree, so all groups have it.
+
+    Anybody can make the order again from the published items. In the paper a basket is put with those around it that
+    share most items with it, and whoever sees the group can guess, far better than by 1/p, for which basket it was
+    made: the one in the middle. Veiled, sensitive baskets come in a random order, and each takes its nearest
+    neighbours, a random number of them from before it and the others from behind it, so that it may stand anywhere
+    among them.
+
+    Parameters
+    ----------
+    p
+        The privacy degree: nobody can be tied to a sensitive item with a probability above 1/p.
+    sensitive
+        The names of the sensitive items.
+    alpha
+        How far to look for neighbours: α·p baskets on each side that can be taken.
+    order
+        ``"rcm"``, Reverse Cuthill–McKee as in the paper, or ``"lexicographic"``, the most common item first.
+    veiled
+        Whether to hide from one who knows the method which basket a group was made for. False is as in the paper.
+    random_state
+        Seeds the numbers of the groups and the order of the baskets, and what is drawn for the veil.
+
+    Examples
+    --------
+    The five customers of the paper:
+
+    >>> from discreet.core.baskets.baskets import Baskets
+    >>> customers = Baskets.from_lists([
+    ...     ["wine", "meat", "viagra"], ["wine", "meat"], ["cream", "strawberries", "pregnancy test"],
+    ...     ["meat", "strawberries"], ["wine", "meat", "cream"]])
+    >>> release = Cahd(2, sensitive=["viagra", "pregnancy test"], random_state=1).release(customers)
+    >>> print(release.verdict)
+    PrivacyDegree(p=2): kept (privacy degree 2, asked >= 2; verified)
+    >>> release.count("viagra", with_items=["wine", "meat"]), release.count(None, with_items=["wine", "meat"])
+    (1.0, 3.0)
+    >>> Cahd(6, sensitive=["viagra"]).release(customers)
+    Traceback (most recent call last):
+    discreet.core.errors.InfeasibleError: No release can keep the promise: with p=6 a sensitive item may be in at most
+    0 of the 5 baskets, and these are in more: 'viagra' (1). Ask for p=5 at the most, or leave them out.
+
+    References
+    ----------
+    G. Ghinita, Y. Tao, P. Kalnis: On the anonymization of sparse high-dimensional data. ICDE 2008.
+    """
+
+    def __init__(
+        self,
+        p: int,
+        *,
+        sensitive: Sequence[Any],
+        alpha: int = 3,
+        order: Literal["rcm", "lexicographic"] = "rcm",
+        veiled: bool = True,
+        random_state: RandomState = None,
+    ) -> None:
+        self.p = p
+        self.sensitive = sensitive
+        self.alpha = alpha
+        self.order = order
+        self.veiled = veiled
+        self.random_state = random_state
+
+    @property
+    def guarantee(self) -> PrivacyDegree:
+        """What every group keeps."""
+        return PrivacyDegree(self.p)
+
+    def release(self, baskets: Baskets) -> BasketRelease:
+        """Group the baskets and publish the groups."""
+        require(self, "p", self.p, IntIn(1))
+        require(self, "alpha", self.alpha, IntIn(1))
+        require(self, "order", self.order, OneOf(("rcm", "lexicographic")))
+        require(self, "veiled", self.veiled, InstanceOf((bool,), "a bool"))
+        rng = generator(self.random_state, owner=self)
+        parts = parted(self, baskets)
+        group, rolled_back = self.groups(parts, rng)
+        return publish_groups(
+            self,
+            parts,
+            group,
+            rng,
+            parameters={
+                "p": int(self.p),
+                "alpha": int(self.alpha),
+                "order": self.order,
+                "veiled": self.veiled,
+            },
+            details={"rolled_back": rolled_back},
+        )
+
+    def groups(self, parts: Parted, rng: np.random.Generator) -> tuple[CodeArray, int]:
+        """Give the group of each basket, and how many groups were rolled back."""
+        from discreet.kernels.baskets.cahd_groups import cahd_groups
+
+        if parts.held.items.size == 0:
+            return np.zeros(len(parts.whole), np.int32), 0
+        n, p = len(parts.whole), int(self.p)
+        visits, turns = (rng.permutation(n), rng.integers(0, p, n)) if self.veiled else (None, None)
+        order, alpha = self.ordered(parts.ordinary), min(int(self.alpha), -(-n // p))
+        return cahd_groups(order, *parts.arrays, p=p, alpha=alpha, visits=visits, turns=turns)
+
+    def ordered(self, ordinary: Baskets) -> CodeArray:
+        """Lay like baskets together."""
+        from discreet.kernels.baskets.cuthill_mckee import band_order
+        from discreet.kernels.baskets.lexicographic import lexicographic_order
+
+        ordered = band_order if self.order == "rcm" else lexicographic_order
+        return ordered(ordinary.indptr, ordinary.items, ordinary.n_items)

@@ -1,0 +1,125 @@
+"""Sensitive items: what publishers of baskets do alike, from telling the items apart to the shuffled release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.arrays import CodeArray, IntArray
+from discreet.core.basket_release import BasketRelease
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.errors import InfeasibleError, InputError
+from discreet.core.params import InstanceOf, require
+from discreet.core.release import Evidence
+from discreet.core.rng import RandomState, seed_of
+from discreet.guarantees import PrivacyDegree
+
+Rows = tuple[IntArray, CodeArray, int]
+_SHOWN = 5
+
+
+class BasketPublisher(Protocol):
+    """What a publisher of grouped baskets tells about itself."""
+
+    random_state: RandomState
+
+    @property
+    def sensitive(self) -> Sequence[Any] | None:
+        """The names of the sensitive items."""
+        ...
+
+    @property
+    def guarantee(self) -> PrivacyDegree:
+        """What every group must keep."""
+        ...
+
+
+@dataclass(frozen=True, repr=False)
+class Parted:
+    """Baskets with their ordinary and their sensitive items apart, each with codes of their own."""
+
+    whole: Baskets
+    ordinary: Baskets
+    held: Baskets
+
+    @property
+    def arrays(self) -> tuple[Rows, Rows]:
+        """The ordinary and the sensitive items, each as row pointers, codes and the number of items."""
+        ordinary, held = self.ordinary, self.held
+        return (ordinary.indptr, ordinary.items, ordinary.n_items), (held.indptr, held.items, held.n_items)
+
+
+def parted(publisher: BasketPublisher, baskets: Baskets, *, degree: str = "p") -> Parted:
+    """Tell sensitive items from ordinary ones, and refuse what no release can keep; ``degree`` names the parameter."""
+    require(publisher, "baskets", baskets, InstanceOf((Baskets,), "Baskets"))
+    require(publisher, "sensitive", publisher.sensitive, _ItemNames())
+    if len(baskets) == 0:
+        raise InputError("There are no baskets.")
+    is_sensitive = np.zeros(baskets.n_items, np.bool_)
+    is_sensitive[baskets.codes_of(publisher.sensitive or (), parameter="sensitive")] = True
+    held = baskets.keep(is_sensitive)
+    refuse_too_frequent(held, publisher.guarantee.p, degree=degree)
+    return Parted(baskets, baskets.keep(~is_sensitive), held)
+
+
+def refuse_too_frequent(held: Baskets, p: int, *, degree: str = "p") -> None:
+    """Raise an InfeasibleError where a sensitive item is in more than one basket of p; it names the items.
+
+    Otherwise all baskets as one group have the degree p, so a release exists.
+    """
+    n, most = len(held), int(held.counts.max(initial=0))
+    if most * p <= n:
+        return
+    too_many = np.flatnonzero(held.counts > n // p)
+    worst = too_many[np.argsort(-held.counts[too_many], kind="stable")][:_SHOWN]
+    named = ", ".join(f"{held.names[int(code)].as_py()!r} ({held.counts[code]})" for code in worst)
+    more = f" and {too_many.size - _SHOWN} more" if too_many.size > _SHOWN else ""
+    raise InfeasibleError(
+        f"No release can keep the promise: with {degree}={p} a sensitive item may be in at most {n // p} of the {n} "
+        f"baskets, and these are in more: {named}{more}. Ask for {degree}={n // most} at the most, or leave them out."
+    )
+
+
+def publish_groups(
+    publisher: BasketPublisher,
+    parts: Parted,
+    group: CodeArray,
+    rng: np.random.Generator,
+    *,
+    parameters: Mapping[str, object],
+    details: Mapping[str, object],
+) -> BasketRelease:
+    """Make the release of groups, numbered at random and their baskets shuffled, so that no order tells anything."""
+    _, dense = np.unique(group, return_inverse=True)
+    numbers = rng.permutation(int(dense.max()) + 1).astype(np.int32)[dense]
+    shuffled = rng.permutation(numbers.size)
+    order = shuffled[np.argsort(numbers[shuffled], kind="stable")]
+    data = GroupedBaskets.of(parts.ordinary.take(order), numbers[order], parts.held.take(order))
+    recipe = {
+        "format": 1,
+        "method": type(publisher).__name__,
+        "parameters": {**parameters, "sensitive_items": parts.held.n_items},
+        "guarantee": publisher.guarantee.to_dict(),
+        "seed": seed_of(publisher.random_state),
+        "items": "numbers" if pa.types.is_integer(parts.whole.names.type) else "text",
+    }
+    return BasketRelease(
+        data=data,
+        guarantee=publisher.guarantee,
+        evidence=Evidence(len(parts.whole), data.sizes, {}, details=details),
+        recipe=recipe,
+        original=parts.whole,
+    )
+
+
+class _ItemNames:
+    def admits(self, value: object) -> bool:
+        return isinstance(value, Sequence) and not isinstance(value, str | bytes) and len(value) > 0
+
+    def __str__(self) -> str:
+        return "a list of one or more item names"

@@ -1,0 +1,1 @@
+"""The lattice of full-domain generalizations, and how it is searched."""

@@ -1,0 +1,242 @@
+"""What a lattice node costs: each measure with a floor that suppression can only raise, so that a search may prune."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.kernels.tables.lattice import Stats
+from discreet.kernels.tables.lattice_nodes import Found
+from discreet.publish.lattice.lattice import Lattice, Node
+
+Aggregate = Literal["mean", "maximum", "geometric"]
+_ROUGHNESS = 1e-5
+Costs: TypeAlias = Any
+"""A cost, or an array of costs."""
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """The classes a node suppresses: their sizes, and their codes in each column."""
+
+    sizes: IntArray
+    codes: Sequence[CodeArray]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows suppressed."""
+        return int(self.sizes.sum())
+
+
+class NodeMeasure(ABC):
+    """A cost of lattice nodes, lower is better.
+
+    ``floors`` bounds every node's cost from below by its levels alone, never falling on the way up; ``relaxed`` bounds
+    it by the suppression of classes too small for any promise; ``exact`` is the cost itself. Each is at most the next.
+    """
+
+    prunes: ClassVar[bool] = True
+    """Whether the floors tell anything."""
+    counts_suppressed: ClassVar[bool] = True
+    """Whether the relaxed cost of a mean over columns takes in all that suppression costs."""
+
+    @property
+    def relaxed_is_exact(self) -> bool:
+        """Whether the relaxed cost is the cost, where only classes too small are suppressed."""
+        return self.counts_suppressed and (self.aggregate == "mean" or not self.prunes)
+
+    def __init__(self, lattice: Lattice, weights: FloatArray, aggregate: Aggregate) -> None:
+        self.lattice = lattice
+        self.weights = weights
+        self.aggregate = aggregate
+        self.n_rows = lattice.table.n_rows
+        self.columns = [self._column(column) for column in range(len(weights))]
+
+    def floors(self, *, rough: bool = False) -> NDArray[Any]:
+        """Give a lower bound of every node's cost, as an array over the lattice; a rough one is a little lower."""
+        if not rough:
+            return self._joined(self.columns, outer=True)
+        single = [column.astype(np.float32) for column in self.columns]
+        floors: NDArray[Any] = self._joined(single, outer=True).astype(np.float32, copy=False)
+        floors *= np.float32(1 - _ROUGHNESS)
+        floors -= np.float32(_ROUGHNESS)
+        return floors
+
+    def floor(self, node: Node) -> float:
+        """Give the lower bound of one node's cost."""
+        places = self.lattice.place(node)
+        return float(
+            self._joined([column[place] for column, place in zip(self.columns, places, strict=True)])
+        )
+
+    @abstractmethod
+    def _column(self, column: int) -> FloatArray:
+        """Give one column's cost at each of its levels, without suppression."""
+
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
+        """Give a lower bound of nodes' costs when classes below a size are suppressed, from their floors."""
+        return floor
+
+    @abstractmethod
+    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+        """Give a node's cost: the classes dropped, and the sizes of those kept."""
+
+    def _joined(self, columns: Sequence[NDArray[Any]], *, outer: bool = False) -> NDArray[Any]:
+        weighted = [
+            column * column.dtype.type(weight) for weight, column in zip(self.weights, columns, strict=True)
+        ]
+        join: Callable[..., FloatArray]
+        if self.aggregate == "maximum":
+            join = np.maximum.outer if outer else np.maximum
+            return reduce(join, weighted)
+        if self.aggregate == "geometric":
+            join = np.multiply.outer if outer else np.multiply
+            product: FloatArray = reduce(join, [column + 1 for column in weighted])
+            return product ** (1 / len(weighted)) - 1
+        join = np.add.outer if outer else np.add
+        total: FloatArray = reduce(join, weighted)
+        return total / len(weighted)
+
+
+class LossMeasure(NodeMeasure):
+    """The generalised loss: the mean over rows of (leaves - 1)/(all leaves - 1); a suppressed row counts 1."""
+
+    def _column(self, column: int) -> FloatArray:
+        lattice = self.lattice
+        counts = lattice.table.overall(lattice.names[column])
+        return np.array([
+            (lattice.losses(column, level)[lattice.trees[column].levels[level]] * counts).sum() / self.n_rows
+            for level in range(lattice.bottom[column], lattice.top[column] + 1)
+        ])  # fmt: skip
+
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
+        """Give the loss when classes below a size are suppressed; exact for the mean over columns."""
+        if self.aggregate != "mean":
+            return floor
+        more = stats.suppressed * self.weights.sum() - stats.suppressed_loss
+        return floor + more / (self.n_rows * len(self.weights))
+
+    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+        """Give the loss of a node."""
+        columns = []
+        for column, (level, place) in enumerate(zip(node, self.lattice.place(node), strict=True)):
+            own = self.lattice.losses(column, level)[dropped.codes[column]]
+            columns.append(self.columns[column][place] + ((1 - own) * dropped.sizes).sum() / self.n_rows)
+        return float(self._joined(columns))
+
+
+class EntropyMeasure(NodeMeasure):
+    """Non-uniform entropy as a share of what the columns hold; suppressed rows lose what their cells still told."""
+
+    counts_suppressed: ClassVar[bool] = False
+
+    def _column(self, column: int) -> FloatArray:
+        lattice = self.lattice
+        counts = lattice.table.overall(lattice.names[column])
+        tree = lattice.trees[column]
+        bits = []
+        for level in range(lattice.bottom[column], lattice.top[column] + 1):
+            inside = np.bincount(tree.levels[level], weights=counts)[tree.levels[level]]
+            present = counts > 0
+            bits.append((counts[present] * np.log2(inside[present] / counts[present])).sum())
+        return np.array(bits) / self._held(column)
+
+    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+        """Give the share of bits lost at a node."""
+        columns = []
+        for column, place in enumerate(self.lattice.place(node)):
+            left = np.bincount(dropped.codes[column], weights=dropped.sizes)
+            left = left[left > 0]
+            spread = (left * np.log2(left.sum() / left)).sum() if left.size else 0.0
+            columns.append(self.columns[column][place] + spread / self._held(column))
+        return float(self._joined(columns))
+
+    def _held(self, column: int) -> float:
+        counts = self.lattice.table.overall(self.lattice.names[column])
+        counts = counts[counts > 0]
+        return float((counts * np.log2(self.n_rows / counts)).sum()) or 1.0
+
+
+class PrecisionMeasure(NodeMeasure):
+    """The mean of level over height; a suppressed row counts 1."""
+
+    def _column(self, column: int) -> FloatArray:
+        levels = np.arange(self.lattice.bottom[column], self.lattice.top[column] + 1)
+        return levels / max(self.lattice.trees[column].height, 1)
+
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
+        """Give the cost with the suppressed rows at 1."""
+        if self.aggregate != "mean":
+            return floor
+        share = stats.suppressed / self.n_rows
+        return floor * (1 - share) + share * self.weights.mean()
+
+    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+        """Give the cost of a node."""
+        share = dropped.n_rows / self.n_rows
+        places = self.lattice.place(node)
+        levels = [column[place] for column, place in zip(self.columns, places, strict=True)]
+        return float(self._joined([level * (1 - share) + share for level in levels]))
+
+
+class HeightMeasure(NodeMeasure):
+    """The sum of levels."""
+
+    def _column(self, column: int) -> FloatArray:
+        levels = np.arange(self.lattice.bottom[column], self.lattice.top[column] + 1)
+        return levels.astype(np.float64) * len(self.weights)
+
+    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+        """Give the height of a node."""
+        return self.floor(node)
+
+
+class _ClassMeasure(NodeMeasure):
+    """A measure of class sizes, of which levels alone tell nothing."""
+
+    prunes: ClassVar[bool] = False
+
+    def _column(self, column: int) -> FloatArray:
+        return np.zeros(self.lattice.dims[column])
+
+
+class DiscernibilityMeasure(_ClassMeasure):
+    """The sum of squared class sizes; a suppressed row counts as much as the whole table."""
+
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
+        """Give the cost when classes below a size are suppressed."""
+        return stats.squares + float(self.n_rows) * stats.suppressed
+
+    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+        """Give the cost of a node."""
+        return float((kept * kept).sum() + self.n_rows * dropped.n_rows)
+
+
+class ClassSizeMeasure(_ClassMeasure):
+    """The average class size, all suppressed rows being one class."""
+
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
+        """Give the cost when classes below a size are suppressed."""
+        return self.n_rows / (stats.kept + np.greater(stats.suppressed, 0))
+
+    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+        """Give the cost of a node."""
+        return self.n_rows / (kept.size + (dropped.n_rows > 0))
+
+
+MEASURES: dict[str, type[NodeMeasure]] = {
+    "loss": LossMeasure,
+    "entropy": EntropyMeasure,
+    "discernibility": DiscernibilityMeasure,
+    "average_class_size": ClassSizeMeasure,
+    "height": HeightMeasure,
+    "precision": PrecisionMeasure,
+}
+"""The measures a lattice search can minimise, by name."""

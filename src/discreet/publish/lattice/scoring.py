@@ -1,0 +1,126 @@
+"""Scores of lattice nodes: what each costs and suppresses, remembered."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.guarantees import Guarantee
+from discreet.kernels.tables.lattice import Stats
+from discreet.publish.lattice.lattice import Lattice, Node
+from discreet.publish.lattice.measures import Dropped, NodeMeasure
+from discreet.publish.lattice.roll_up import Recount, RollUp
+from discreet.publish.tables.suppression import kept_groups
+
+_DUST = 1e-9
+"""What rounding may add to a count of rows, for each row."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a node costs, the rows it suppresses and the classes it keeps; where it is not exact, at least and at most.
+
+    A node that suppresses too many rows has an infinite cost. ``rules_out`` tells that so does everything below it.
+    """
+
+    node: Node
+    cost: float
+    suppressed: int
+    feasible: bool
+    exact: bool
+    classes: int
+    rules_out: bool = False
+
+
+@dataclass(frozen=True, repr=False)
+class Visited:
+    """Nodes that were looked at, as arrays: levels, cost, suppressed rows, kept classes, feasible or not, exact or not.
+
+    A node's mean risk is its kept classes over its kept rows.
+    """
+
+    names: tuple[str, ...]
+    levels: IntArray
+    cost: FloatArray
+    suppressed: IntArray
+    feasible: BoolArray
+    exact: BoolArray
+    classes: IntArray
+
+    def __repr__(self) -> str:
+        return f"Visited({self.cost.size} nodes, {int(self.feasible.sum())} feasible)"
+
+
+class Scorer:
+    """Scores the nodes of a lattice for a guarantee, a measure and a limit of suppressed rows."""
+
+    def __init__(self, lattice: Lattice, guarantee: Guarantee, measure: NodeMeasure, limit: int) -> None:
+        self.lattice = lattice
+        self.guarantee = guarantee
+        self.measure = measure
+        self.limit = limit
+        self.smallest = max(guarantee.smallest, 1)
+        sensitive = guarantee.columns(lattice.table.schema.sensitive)
+        self.is_packed = RollUp.fits(lattice, sensitive)
+        self.sizes: RollUp | Recount = RollUp(lattice) if self.is_packed else Recount(lattice)
+        self.classes = RollUp(lattice, sensitive) if self.is_packed and sensitive else self.sizes
+        self.scores: dict[Node, Score] = {}
+        self._stats: dict[Node, Stats] = {}
+
+    @property
+    def has_sensitive(self) -> bool:
+        """Whether the guarantee looks at sensitive values, so that sizes alone do not settle a node."""
+        return self.classes is not self.sizes or isinstance(self.sizes, Recount)
+
+    def relaxed(self, node: Node) -> Stats:
+        """Tell what a node does when only classes too small for any promise are suppressed."""
+        stats = self._stats.get(node)
+        if stats is None:
+            stats = self.sizes.stats(node, self.smallest, self.limit, self.measure.weights)
+            self._stats[node] = stats
+            if stats.suppressed > self.limit:
+                score = Score(node, math.inf, stats.suppressed, False, False, stats.kept, rules_out=True)
+                self.scores[node] = score
+        return stats
+
+    def exact(self, node: Node) -> Score:
+        """Ask the guarantee about every class of a node."""
+        known = self.scores.get(node)
+        if known is not None:
+            return known
+        groups, codes = self.classes.groups(node)
+        kept = kept_groups(self.guarantee, groups, limit=self.limit)
+        suppressed, n_kept = int(groups.sizes[~kept].sum()), int(kept.sum())
+        if suppressed > self.limit or not kept.any():
+            n_rows = self.lattice.table.n_rows
+            failing = self.guarantee.failing_at_least(groups, moved=self.limit / n_rows).sum()
+            certain = bool(failing > self.limit + _DUST * max(n_rows, 1000))
+            exact = not self.guarantee.relative
+            score = Score(node, math.inf, suppressed, False, exact, n_kept, rules_out=certain)
+        else:
+            dropped = Dropped(groups.sizes[~kept], [codes(column)[~kept] for column in range(len(node))])
+            cost = self.measure.exact(node, dropped, groups.sizes[kept])
+            score = Score(node, cost, suppressed, feasible=True, exact=True, classes=n_kept)
+        self.scores[node] = score
+        return score
+
+    def best(self) -> Score | None:
+        """Give the best node so far that keeps the promise."""
+        feasible = (score for score in self.scores.values() if score.feasible)
+        return min(feasible, key=lambda score: score.cost, default=None)
+
+    def visited(self) -> Visited:
+        """Give the scores so far as arrays."""
+        scores = list(self.scores.values())
+        return Visited(
+            self.lattice.names,
+            np.array([score.node for score in scores], np.int64).reshape(-1, len(self.lattice.names)),
+            np.array([score.cost for score in scores], np.float64),
+            np.array([score.suppressed for score in scores], np.int64),
+            np.array([score.feasible for score in scores], np.bool_),
+            np.array([score.exact for score in scores], np.bool_),
+            np.array([score.classes for score in scores], np.int64),
+        )

@@ -1,0 +1,169 @@
+"""Best-first search of a lattice: nodes in the order of what they must cost at least, until the best is certain.
+
+A node passes three stages. Its floor follows from its levels. Its relaxed cost follows from suppressing classes too
+small for any promise; the number of rows in such classes falls on the way up, so a node that would suppress too many
+rules out everything below it. Its exact cost follows from asking the guarantee. Each stage costs more work and can
+only raise the bound; a node whose exact cost comes first in the queue is the best of all.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from discreet.publish.lattice.enumeration import visit_all
+from discreet.publish.lattice.lattice import Node
+from discreet.publish.lattice.scoring import Score, Scorer, Visited
+
+_RELAXED, _EXACT = 1, 2
+_OUT, _UNKNOWN, _OPEN = -1, 0, 1
+_ONE_BAND = 2_000_000
+_BAND = 500_000
+_SAMPLE = 100_000
+
+
+class Search:
+    """One search over a lattice small enough to hold a number per node.
+
+    ``bound`` tells what the best node may cost at least; it is its cost once the search is over.
+    """
+
+    def __init__(self, scorer: Scorer, *, deadline: float | None = None) -> None:
+        self.scorer = scorer
+        self.lattice = scorer.lattice
+        self.deadline = deadline
+        self.bound = 0.0
+        self._floors = scorer.measure.floors(rough=self.lattice.n_nodes > _ONE_BAND)
+        self._ruled = np.full(self.lattice.dims, _UNKNOWN, np.int8)
+        self._all_relaxed = False
+
+    def best(self) -> Score | None:
+        """Find the node with the least cost among those that keep the promise; the best so far at the deadline."""
+        self._start()
+        floors = self._floors.reshape(-1)
+        queue: list[tuple[float, int, Node]] = []
+        coming = self._by_floor()
+        number = next(coming, None)
+        while True:
+            floor = np.inf if number is None else float(floors[number])
+            self.bound = min(floor, queue[0][0]) if queue else floor
+            if np.isinf(self.bound) or (self.deadline is not None and time.monotonic() > self.deadline):
+                return self.scorer.best()
+            if number is not None and not (queue and queue[0][0] <= floor):
+                self._enqueue(queue, self.lattice.node(number))
+                number = next(coming, None)
+                continue
+            _, stage, node = heapq.heappop(queue)
+            score = self._exact(node)
+            if stage == _EXACT:
+                return score
+            if score.feasible:
+                heapq.heappush(queue, (score.cost, _EXACT, node))
+
+    def _enqueue(self, queue: list[tuple[float, int, Node]], node: Node) -> None:
+        """Put a node that is not ruled out into the queue, by the best bound that is known of it."""
+        if self._is_ruled_out(node):
+            return
+        known = self.scorer.scores.get(node)
+        if known is None:
+            heapq.heappush(queue, (self._relaxed(node), _RELAXED, node))
+        elif known.feasible:
+            heapq.heappush(queue, (known.cost, _EXACT, node))
+
+    def _by_floor(self) -> Iterator[int]:
+        """Give the nodes not ruled out by then, lowest floor first; a large lattice is sorted band by band."""
+        floors, ruled = self._floors.reshape(-1), self._ruled.reshape(-1)
+        if floors.size <= _ONE_BAND:
+            edges = np.array([-np.inf, np.inf])
+        else:
+            shares = np.linspace(0, 1, 1 + floors.size // _BAND)[1:-1]
+            edges = np.unique([-np.inf, *np.quantile(floors[:: floors.size // _SAMPLE], shares), np.inf])
+        for low, high in pairwise(edges):
+            band = np.flatnonzero((floors >= low) & (floors < high) & (ruled != _OUT))
+            for number in band[np.argsort(floors[band], kind="stable")].tolist():
+                if ruled[number] != _OUT:
+                    yield number
+
+    def _start(self) -> None:
+        """Prepare: with no limit every node is open; where floors tell nothing, all nodes are looked at first."""
+        scorer = self.scorer
+        if scorer.limit >= self.lattice.table.n_rows:
+            self._ruled[...] = _OPEN
+        if not scorer.measure.prunes and scorer.is_packed:
+            found = visit_all(self.lattice, scorer.measure.weights, scorer.smallest, scorer.limit)
+            ruled = np.where(found.suppressed <= scorer.limit, _OPEN, _OUT)
+            self._ruled = ruled.astype(np.int8).reshape(self.lattice.dims)
+            relaxed = scorer.measure.relaxed(self._floors.reshape(-1), found)
+            self._floors = relaxed.reshape(self.lattice.dims)
+            self._all_relaxed = True
+
+    def _relaxed(self, node: Node) -> float:
+        if self._all_relaxed:
+            return float(self._floors[self.lattice.place(node)])
+        measure = self.scorer.measure
+        return float(measure.relaxed(measure.floor(node), self.scorer.relaxed(node)))
+
+    def _exact(self, node: Node) -> Score:
+        score = self.scorer.exact(node)
+        if score.rules_out:
+            self._ruled[self.lattice.below(node)] = _OUT
+        return score
+
+    def _is_ruled_out(self, node: Node) -> bool:
+        """Tell whether a node suppresses too many rows for certain, learning about others on the way."""
+        if self._ruled[self.lattice.place(node)] == _UNKNOWN:
+            self._probe(node)
+        return bool(self._ruled[self.lattice.place(node)] == _OUT)
+
+    def _probe(self, node: Node) -> None:
+        """Search the cheapest path from a node to the top for the highest node that is ruled out, by halving.
+
+        Against the clock the node above it is scored as well: it is often a good one.
+        """
+        path = [node]
+        while True:
+            above = self.lattice.successors(path[-1])
+            unknown = [up for up in above if self._ruled[self.lattice.place(up)] != _OPEN]
+            if not unknown:
+                break
+            path.append(min(unknown, key=lambda up: float(self._floors[self.lattice.place(up)])))
+        low, high = 0, len(path) - 1
+        while low <= high:
+            middle = (low + high) // 2
+            if self._ruled[self.lattice.place(path[middle])] == _UNKNOWN:
+                self._rule(path[middle])
+            if self._ruled[self.lattice.place(path[middle])] == _OUT:
+                low = middle + 1
+            else:
+                high = middle - 1
+        if self.deadline is not None and low < len(path):
+            self._exact(path[low])
+
+    def _rule(self, node: Node) -> None:
+        """Rule out a node and all below it, or leave it open; classes too small stay few on the way up."""
+        if self.scorer.has_sensitive:
+            self._ruled[self.lattice.place(node)] = _OPEN
+            self._exact(node)
+        elif self.scorer.relaxed(node).suppressed > self.scorer.limit:
+            self._ruled[self.lattice.below(node)] = _OUT
+        else:
+            self._ruled[self.lattice.above(node)] = _OPEN
+
+
+def score_all(scorer: Scorer) -> Visited:
+    """Score every node of a lattice."""
+    lattice, measure = scorer.lattice, scorer.measure
+    if not (scorer.guarantee.by_size and scorer.is_packed and measure.relaxed_is_exact):
+        for number in range(lattice.n_nodes):
+            scorer.exact(lattice.node(number))
+        return scorer.visited()
+    found = visit_all(lattice, measure.weights, scorer.smallest, scorer.limit)
+    feasible = (found.suppressed <= scorer.limit) & (found.kept > 0)
+    cost = np.where(feasible, measure.relaxed(measure.floors().reshape(-1), found), np.inf)
+    levels = np.stack(np.unravel_index(np.arange(cost.size), lattice.dims), axis=1) + np.array(lattice.bottom)
+    exact = np.ones(cost.size, np.bool_)
+    return Visited(lattice.names, levels, cost, found.suppressed, feasible, exact, found.kept)

@@ -1,0 +1,1 @@
+"""Publishers of pseudo-data: condensation of tables and streams."""

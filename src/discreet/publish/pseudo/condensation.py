@@ -1,0 +1,290 @@
+"""Condensation: a privacy level for every record, and pseudo-data drawn from group statistics (Aggarwal & Yu 2005)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.errors import SchemaError
+from discreet.core.matrices import matrix_of
+from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.release import Evidence, Release
+from discreet.core.rng import RandomState, generator, seed_of
+from discreet.core.schema import Column, Role, Schema
+from discreet.core.tables.encoding import spell
+from discreet.core.tables.table import Table
+from discreet.core.vectors import WIDEST, Line, Vectors
+from discreet.guarantees import Indistinguishability
+from discreet.guarantees.indistinguishability import LARGEST
+from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups
+from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
+from discreet.publish.pseudo.privacy_levels import levels_of, read_levels
+from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
+from discreet.publish.recipes.recipe import FORMAT
+
+
+class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Keep only statistics of groups of records, and publish pseudo-records drawn from them.
+
+    Every record names its own privacy level p: it is condensed with at least p − 1 others. Groups are made of near
+    records; their sizes, means and covariances are kept, and pseudo-records are drawn along the eigenvectors of each
+    covariance. So the release looks like the original to most analyses, its correlations included, and no row of it is
+    a person's. Distances are between standardised columns; categories count by indicators.
+
+    All columns are condensed, but for identifiers, which are dropped (pseudonyms too: a pseudo-record is nobody's), and
+    the column of levels, which is not published. Whole numbers, dates and ordered categories come back as such, within
+    the observed range unless asked otherwise. Categories are drawn by their frequencies in the group, each column on
+    its own. Whether a cell is null is drawn by the share of nulls in the group; among the others the column has the
+    mean and the variance it had.
+
+    Parameters
+    ----------
+    levels
+        The column that holds each record's level, an array with a level for each row, or one level for all.
+    segment
+        How the records of one level are grouped: ``"nearest"`` is the paper's, ``"mdav"`` starts from the farthest
+        records, ``"blocked"`` does so within blocks of near records; ``"auto"`` takes blocks above 50,000 rows.
+    spread
+        How pseudo-records are spread along an eigenvector: ``"uniform"`` as in the paper, or ``"gaussian"``.
+    alpha
+        How many pseudo-records to draw for each record.
+    noise
+        The standard deviation of additional Gaussian noise, as a share of each column's own.
+    label
+        A column whose values are condensed apart from one another, so that classes keep their shapes.
+    target
+        What ``y`` is in `fit`: ``"class"`` is condensed apart, ``"number"`` along with the columns; ``"auto"`` tells
+        by its values.
+    bounded
+        Whether pseudo-values beyond the observed range are mirrored back into it.
+    random_state
+        Seeds the groups of ``"nearest"``, the draws and the order of the rows. Keep a seed secret: with it the
+        statistics of each group can be worked out from the pseudo-records.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> from discreet import Table, quasi, sensitive
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.integers(20, 80, 500)
+    >>> people = Table(pa.table({"age": age, "income": age * 900 + rng.integers(0, 9000, 500)}),
+    ...     {"age": quasi(), "income": sensitive()})
+    >>> release = Condensation(10, random_state=0).release(people)
+    >>> release.frame.num_rows, release.verdict.ok, release.verdict.basis.value
+    (500, True, 'by construction')
+    >>> bool(np.corrcoef(release.frame["age"], release.frame["income"])[0, 1] > 0.97)
+    True
+
+    As a scikit-learn estimator:
+
+    >>> X = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 3))
+    >>> made = Condensation(5, random_state=0).fit(X)
+    >>> made.statistics_, made.sample(1000).shape
+    (GroupStatistics(60 groups, 300 rows, 3 columns), (1000, 3))
+
+    References
+    ----------
+    C. Aggarwal, P. Yu: On variable constraints in privacy preserving data mining. SDM 2005.
+    C. Aggarwal, P. Yu: A condensation approach to privacy preserving data mining. EDBT 2004.
+    """
+
+    def __init__(
+        self,
+        levels: str | int | Sequence[int] | IntArray = 10,
+        *,
+        segment: SegmentMethod = "auto",
+        spread: Spread = "uniform",
+        alpha: float = 1.0,
+        noise: float = 0.0,
+        label: str | None = None,
+        target: Literal["auto", "class", "number"] = "auto",
+        bounded: bool = True,
+        random_state: RandomState = None,
+    ) -> None:
+        self.levels = levels
+        self.segment = segment
+        self.spread = spread
+        self.alpha = alpha
+        self.noise = noise
+        self.label = label
+        self.target = target
+        self.bounded = bounded
+        self.random_state = random_state
+
+    @property
+    def guarantee(self) -> Indistinguishability:
+        """The promise: every group is at least as large as the largest level in it."""
+        plain = isinstance(self.levels, str | int | np.integer)
+        return Indistinguishability(self.levels if plain else None)  # type: ignore[arg-type]
+
+    def release(self, table: Table) -> Release:
+        """Condense a table and publish pseudo-records."""
+        rng = self._checked()
+        require(self, "table", table, InstanceOf((Table,), "a Table"))
+        names = self._published(table)
+        vectors = Vectors.of(table, names)
+        n = len(vectors.places)
+        levels = read_levels(self, self.levels, table, n)
+        grouping = self._grouped(vectors.points(), levels, self._classes(table), rng)
+        condensed = Condensed.of(vectors, grouping.labels, levels, grouping.n_groups)
+        places, codes, _ = self._drawn(
+            condensed, round(self.alpha * n), _ends(vectors.lines, self.label), rng
+        )
+        return Release(
+            frame=table.source.framed(vectors.frame(places, codes, names)),
+            schema=Schema({name: _released(table.schema[name]) for name in names}),
+            guarantee=self.guarantee,
+            evidence=_evidence(n, condensed, grouping),
+            recipe=self._recipe(table),
+            original=table,
+        )
+
+    def fit(self, X: Any, y: Any = None) -> Condensation:
+        """Condense the rows of a matrix; only ``statistics_`` and what is needed to draw from them are kept."""
+        rng = self._checked()
+        lone = isinstance(self.levels, int | np.integer) and self.levels > 1
+        values = matrix_of(self, X, ensure_min_samples=2 if lone else 1)
+        if max(values.max(), -values.min()) > WIDEST:
+            raise SchemaError("X holds numbers too large to be squared; rescale it.")
+        values, classes = self._with_target(values, y)
+        levels = levels_of(self, self.levels, len(values))
+        vectors = Vectors((), values, (), np.empty((len(values), 0), np.int32))
+        grouping = self._grouped(vectors.points(), levels, classes, rng)
+        condensed = Condensed.of(vectors, grouping.labels, levels, grouping.n_groups)
+        self.statistics_ = condensed.statistics
+        self.scale_ = condensed.scale
+        self.steps_ = grouping.steps
+        self.range_ = np.stack([values.min(axis=0), values.max(axis=0)])
+        self.group_classes_ = None
+        if classes is not None:
+            self.group_classes_ = np.empty(grouping.n_groups, np.int64)
+            self.group_classes_[grouping.labels] = classes
+        return self
+
+    def sample(self, n: int | None = None) -> Any:
+        """Draw pseudo-rows: ``alpha`` for each row that was fitted, or n; with their y where one was fitted."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "statistics_")
+        rng = self._checked()
+        require(self, "n", n, IntIn(0), InstanceOf((type(None),), "None"))
+        statistics = self.statistics_
+        known = np.repeat(statistics.n[:, None], statistics.n_columns, axis=1)
+        condensed = Condensed(statistics, self.scale_, known)
+        count = round(self.alpha * statistics.n_rows) if n is None else int(n)
+        ends = (*self.range_, np.ones(statistics.n_columns))
+        places, _, groups = self._drawn(condensed, count, ends, rng)
+        if self.group_classes_ is not None:
+            return places, self.classes_[self.group_classes_[groups]]
+        if statistics.n_columns > self.n_features_in_:
+            return places[:, :-1], places[:, -1]
+        return places
+
+    def fit_resample(self, X: Any, y: Any = None) -> Any:
+        """Condense rows and give pseudo-rows in their place: X alone, or X and y."""
+        return self.fit(X, y).sample()
+
+    def _checked(self) -> np.random.Generator:
+        """Check the parameters that need no data; gives the generator."""
+        require(self, "segment", self.segment, OneOf(METHODS))
+        require(self, "spread", self.spread, OneOf(SPREADS))
+        require(self, "alpha", self.alpha, FloatIn(0, closed="neither"))
+        require(self, "noise", self.noise, FloatIn(0))
+        require(self, "label", self.label, InstanceOf((str, type(None)), "the name of a column or None"))
+        require(self, "target", self.target, OneOf(("auto", "class", "number")))
+        require(self, "bounded", self.bounded, InstanceOf((bool,), "a bool"))
+        return generator(self.random_state, owner=self)
+
+    def _published(self, table: Table) -> list[str]:
+        """Name the columns that are condensed: neither identifiers nor the levels."""
+        if self.label is not None and self.label not in table.schema:
+            raise SchemaError(f"The label is to be column '{self.label}', which the table does not have.")
+        hidden = {self.levels} if isinstance(self.levels, str) else set()
+        hidden |= set(table.schema.named(Role.IDENTIFIER))
+        if self.label in hidden:
+            raise SchemaError(f"Column '{self.label}' cannot be the label: it is not published.")
+        names = [name for name in table.schema if name not in hidden]
+        if not any(table.schema[name].role is Role.QUASI for name in names):
+            raise SchemaError("Besides identifiers and levels there is no quasi-identifier to be condensed.")
+        return names
+
+    def _classes(self, table: Table) -> IntArray | None:
+        """Give the class of every row by the label; null is a class as well."""
+        if self.label is None:
+            return None
+        _, numbers = spell(table.source.columns([self.label])[self.label], self.label)
+        return numbers.astype(np.int64)
+
+    def _with_target(self, values: FloatArray, y: Any) -> tuple[FloatArray, IntArray | None]:
+        """Give the classes of y, or the rows with y as another column."""
+        from sklearn.utils.multiclass import type_of_target
+        from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+        if y is None:
+            return values, None
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(values, y)
+        kind = type_of_target(y, raise_unknown=True)
+        if self.target == "number" or (self.target == "auto" and kind == "continuous"):
+            numbers = np.asarray(y, np.float64)
+            if not np.isfinite(numbers).all():
+                raise SchemaError("y holds numbers that are missing or infinite; clean or drop them first.")
+            return np.column_stack([values, numbers]), None
+        self.classes_, places = np.unique(y, return_inverse=True)
+        return values, places.astype(np.int64)
+
+    def _grouped(
+        self, points: FloatArray, levels: IntArray, classes: IntArray | None, rng: np.random.Generator
+    ) -> Grouping:
+        if classes is None:
+            return construct_groups(points, levels, method=self.segment, rng=rng)
+        return construct_by_class(points, levels, classes, method=self.segment, rng=rng)
+
+    def _drawn(
+        self, condensed: Condensed, n: int, ends: tuple[FloatArray, ...], rng: np.random.Generator
+    ) -> tuple[FloatArray, CodeArray, IntArray]:
+        """Draw pseudo-records; ``ends`` are the observed range of each column and whether it takes noise."""
+        low, high, noisy = ends
+        drawn = draw(condensed, n, spread=self.spread, noise=self.noise * noisy, rng=rng)
+        places = bounded(drawn.places, low, high) if self.bounded else drawn.places
+        return places, drawn.codes, drawn.groups
+
+    def _recipe(self, table: Table) -> dict[str, Any]:
+        """Write down how the release was made; it is drawn anew from a table, and cannot be applied to new rows."""
+        names = ("segment", "spread", "alpha", "noise", "label", "bounded")
+        levels = self.guarantee.levels
+        given = {"levels": "given apart" if levels is None else levels}
+        return {
+            "format": FORMAT,
+            "method": type(self).__name__,
+            "pseudo": True,
+            "parameters": given | {name: getattr(self, name) for name in names},
+            "guarantee": self.guarantee.to_dict(),
+            "seed": seed_of(self.random_state),
+            "columns": [{"name": name, "role": column.role.value} for name, column in table.schema.items()],
+        }
+
+
+def _ends(lines: tuple[Line, ...], label: str | None) -> tuple[FloatArray, ...]:
+    """Give the observed ends of lines, and which of them take noise: a label is no number."""
+    return (
+        np.array([line.low for line in lines]),
+        np.array([line.high for line in lines]),
+        np.array([line.name != label for line in lines], np.float64),
+    )
+
+
+def _released(column: Column) -> Column:
+    """Give a column's role in the release, without the tree it has no use for."""
+    return replace(column, hierarchy=None, weight=1.0)
+
+
+def _evidence(n: int, condensed: Condensed, grouping: Grouping) -> Evidence:
+    statistics = condensed.statistics
+    details = {LARGEST: statistics.largest, "steps": [asdict(step) for step in grouping.steps]}
+    return Evidence(n, statistics.n, {}, details=details, pseudo=True)

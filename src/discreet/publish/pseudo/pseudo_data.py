@@ -1,0 +1,150 @@
+"""Pseudo-data: records drawn from the statistics of groups, along the eigenvectors of each covariance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.group_statistics import GroupStatistics
+from discreet.core.vectors import Vectors
+
+Spread = Literal["uniform", "gaussian"]
+SPREADS: tuple[Spread, ...] = ("uniform", "gaussian")
+
+
+@dataclass(frozen=True, repr=False)
+class Frequencies:
+    """How often each code of a category occurs in each group, as CSR arrays."""
+
+    indptr: IntArray
+    codes: CodeArray
+    counts: IntArray
+
+    @classmethod
+    def of(cls, labels: IntArray, codes: CodeArray, n_groups: int, n_codes: int) -> Frequencies:
+        """Count the codes of each group."""
+        from discreet.kernels.tables.grouping import count_values
+
+        ones = np.ones(labels.size, np.int64)
+        return cls(*count_values(labels.astype(np.int32), codes, ones, n_groups, n_codes))
+
+    def draw(self, groups: IntArray, rng: np.random.Generator) -> CodeArray:
+        """Draw a code for each record by the frequencies in its group."""
+        ends = np.cumsum(self.counts)
+        start = np.concatenate([[0], ends])[self.indptr]
+        tickets = start[groups] + rng.integers(0, (start[1:] - start[:-1])[groups])
+        return np.asarray(self.codes[np.searchsorted(ends, tickets, side="right")])
+
+
+@dataclass(frozen=True, repr=False)
+class Condensed:
+    """All that is kept of the records: statistics of numbers, how many were known, and frequencies of categories.
+
+    ``scale`` is the unit of each number in which directions are sought. ``known`` counts the records of each group
+    that have a number, where some lack one.
+    """
+
+    statistics: GroupStatistics
+    scale: FloatArray
+    known: IntArray
+    frequencies: tuple[Frequencies, ...] = ()
+
+    @classmethod
+    def of(cls, vectors: Vectors, labels: IntArray, levels: IntArray, n_groups: int) -> Condensed:
+        """Condense rows by the group and the privacy level of each."""
+        places, known = _completed(vectors.places, labels, n_groups)
+        statistics = GroupStatistics.of(places, labels, levels, n_groups)
+        frequencies = (
+            Frequencies.of(labels, codes, n_groups, book.n_codes)
+            for codes, book in zip(vectors.codes.T, vectors.books, strict=True)
+        )
+        return cls(statistics, vectors.scale, known, tuple(frequencies))
+
+
+@dataclass(frozen=True, repr=False)
+class Drawn:
+    """Pseudo-records: the group behind each, places on lines, and codes of categories."""
+
+    groups: IntArray
+    places: FloatArray
+    codes: CodeArray
+
+
+def draw(
+    condensed: Condensed, n: int, *, spread: Spread, noise: FloatArray, rng: np.random.Generator
+) -> Drawn:
+    """Draw n pseudo-records, each group in proportion to its records, in random order.
+
+    Along each eigenvector of a group's covariance steps are uniform or Gaussian with the eigenvalue as variance, and
+    independent. ``noise`` adds Gaussian noise of so many standard deviations of each column. Categories, and whether a
+    number is missing, are drawn by their frequencies in the group, each column on its own.
+    """
+    statistics, scale = condensed.statistics, condensed.scale
+    groups = _allotted(statistics.n, n, rng)
+    places = _places(condensed, groups, spread, rng)
+    if np.any(noise):
+        places += noise * scale * rng.standard_normal(places.shape)
+    share = 1 - condensed.known / statistics.n[:, None]
+    for gap in np.flatnonzero(share.any(axis=0)):
+        places[rng.random(groups.size) < share[groups, gap], gap] = np.nan
+    codes = np.empty((groups.size, len(condensed.frequencies)), np.int32)
+    for column, frequencies in enumerate(condensed.frequencies):
+        codes[:, column] = frequencies.draw(groups, rng)
+    order = rng.permutation(groups.size)
+    return Drawn(groups[order], places[order], codes[order])
+
+
+def bounded(places: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Mirror places beyond the observed ends back inside, so that nothing piles up at the ends."""
+    mirrored = np.where(places > high, 2 * high - places, np.where(places < low, 2 * low - places, places))
+    return np.asarray(np.clip(mirrored, low, high))
+
+
+def _completed(places: FloatArray, labels: IntArray, n_groups: int) -> tuple[FloatArray, IntArray]:
+    """Fill what is missing with the mean of the group, or of the whole column where a group has none."""
+    sizes = np.bincount(labels, minlength=n_groups)
+    known = np.repeat(sizes[:, None], places.shape[1], axis=1)
+    missing = np.isnan(places)
+    if not missing.any():
+        return places, known
+    places = places.copy()
+    for column in np.flatnonzero(missing.any(axis=0)):
+        there = ~missing[:, column]
+        seen = places[there, column]
+        origin = float(seen.mean()) if seen.size else 0.0
+        known[:, column] = np.bincount(labels[there], minlength=n_groups)
+        sums = np.bincount(labels[there], weights=seen - origin, minlength=n_groups)
+        means = origin + sums / np.maximum(known[:, column], 1)
+        places[~there, column] = means[labels[~there]]
+    return places, known
+
+
+def _allotted(sizes: IntArray, n: int, rng: np.random.Generator) -> IntArray:
+    """Share n records out over the groups in proportion to their sizes, remainders by chance."""
+    ends = np.cumsum(sizes) / sizes.sum() * n + rng.random()
+    ends[-1] = n
+    counts = np.diff(np.floor(ends).astype(np.int64), prepend=0)
+    return np.repeat(np.arange(sizes.size), counts)
+
+
+def _places(condensed: Condensed, groups: IntArray, spread: Spread, rng: np.random.Generator) -> FloatArray:
+    from discreet.kernels.points.drawing import stepped
+
+    statistics, scale, d = condensed.statistics, condensed.scale, condensed.statistics.n_columns
+    if d == 0:
+        return np.empty((groups.size, 0))
+    stretch = np.sqrt(statistics.n[:, None] / np.maximum(condensed.known, 1)) / scale
+    unit = statistics.scatter * stretch[:, :, None] * stretch[:, None, :]
+    values, vectors = GroupStatistics(
+        statistics.n, statistics.mean, unit, statistics.levels, statistics.largest
+    ).eigen()
+    shape = (groups.size, d)
+    if spread == "uniform":
+        widths, steps = np.sqrt(12 * values), rng.random(shape) - 0.5
+    else:
+        widths, steps = np.sqrt(values), rng.standard_normal(shape)
+    places: FloatArray = stepped(statistics.mean, vectors, widths, scale, groups, steps)
+    return places

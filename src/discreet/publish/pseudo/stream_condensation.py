@@ -1,0 +1,333 @@
+"""StreamCondensation: condense an endless stream without keeping a record (Aggarwal & Yu, SDM 2005, section 3)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.errors import InputError, OutputError, SchemaError
+from discreet.core.group_statistics import GroupStatistics
+from discreet.core.matrices import matrix_of
+from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.rng import RandomState, generator, rng_from_plain, rng_to_plain, seed_of
+from discreet.core.vectors import WIDEST
+from discreet.engines.streams.states import read_state, write_state
+from discreet.guarantees import Indistinguishability
+from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
+from discreet.publish.pseudo.privacy_levels import levels_of
+from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
+from discreet.publish.pseudo.stream_checks import Bounds, Names, require_enough, require_takeable
+from discreet.publish.pseudo.stream_release import StreamRelease, release_of
+from discreet.publish.pseudo.stream_state import StreamState
+from discreet.publish.pseudo.stream_window import Window, is_plain, unsaved
+
+_SAVED = (
+    "levels",
+    "init_number",
+    "segment",
+    "spread",
+    "noise",
+    "max_groups",
+    "bounds",
+    "columns",
+    "random_state",
+)
+
+
+class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Condense records as they come, and keep only statistics of groups; the promise holds after every record.
+
+    The first ``init_number`` records are condensed together, as `Condensation` does. From then on a record of privacy
+    level p joins the group with the nearest mean among those of at least p − 1 records, and is forgotten. A group is
+    split in two along its leading eigenvector, as if its records lay evenly there; the halves have the whole's mean
+    and covariance together. The paper splits when n ≥ 2·Ps/n, by the mean level. Since either half may stand for the
+    record with the largest level, here each half must have as many records as the largest level, which is never
+    sooner. Where no group is large enough for a record, the groups nearest to it are merged until one is; a record that
+    asks to be among more records than have come is refused.
+
+    Records are held in memory only until ``init_number`` of them have come, and such a state can be neither saved nor
+    pickled. Afterwards no record is anywhere: the state is as large as its groups, of which there are at most
+    ``max_groups``. Nor is the observed range kept, since its ends are somebody's values.
+
+    Parameters
+    ----------
+    levels
+        The privacy level of records that come without one of their own.
+    init_number
+        How many records are condensed together at first; no fewer than the largest level among them.
+    segment
+        How the first records of one level are grouped; see `Condensation`.
+    spread
+        How pseudo-records are spread along an eigenvector: ``"uniform"`` or ``"gaussian"``.
+    noise
+        The standard deviation of additional Gaussian noise, as a share of each column's own.
+    max_groups
+        The most groups kept; when there are as many, groups grow and split no more.
+    bounds
+        The least and the most each column can be, a number or one for each column; pseudo-values beyond are mirrored
+        back. None bounds nothing.
+    columns
+        The names of the columns, where rows come without them.
+    random_state
+        Seeds the first groups and the draws. The generator goes on from sample to sample, and is saved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(3000, 2)) @ [[2.0, 1.0], [0.0, 1.0]]
+    >>> stream = StreamCondensation(10, init_number=500, random_state=0)
+    >>> for batch in np.split(X, 30):
+    ...     stream = stream.partial_fit(batch)
+    >>> stream.n_records_, int(stream.statistics_.n.min()) >= 10
+    (3000, True)
+    >>> bool(abs(np.corrcoef(stream.sample(2000).T)[0, 1] - np.corrcoef(X.T)[0, 1]) < 0.05)
+    True
+    """
+
+    _state: StreamState | None = None
+    _window: Window | None = None
+
+    def __init__(
+        self,
+        levels: int = 10,
+        *,
+        init_number: int = 1000,
+        segment: SegmentMethod = "auto",
+        spread: Spread = "uniform",
+        noise: float = 0.0,
+        max_groups: int = 10_000,
+        bounds: tuple[Any, Any] | None = None,
+        columns: Sequence[str] | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.levels = levels
+        self.init_number = init_number
+        self.segment = segment
+        self.spread = spread
+        self.noise = noise
+        self.max_groups = max_groups
+        self.bounds = bounds
+        self.columns = columns
+        self.random_state = random_state
+
+    @property
+    def statistics_(self) -> GroupStatistics:
+        """The statistics of the groups as they are now."""
+        return self._begun().statistics()
+
+    @property
+    def n_records_(self) -> int:
+        """How many records have come so far."""
+        if self._state is not None:
+            return self._state.n_rows
+        return 0 if self._window is None else self._window.n_rows
+
+    @property
+    def guarantee(self) -> Indistinguishability:
+        """The promise: every group is at least as large as the largest level in it."""
+        statistics = self.statistics_
+        level = int(statistics.largest[0])
+        alike = bool((statistics.levels == level * statistics.n).all())
+        return Indistinguishability(level if alike else None)
+
+    def fit(self, X: Any, y: Any = None, *, levels: Any = None) -> StreamCondensation:
+        """Begin anew, and take the rows of a matrix as a stream; y is not used."""
+        del y
+        self._checked()
+        lone = levels is None and self.levels > 1
+        values = self._validated(X, reset=True, least=2 if lone else 1)
+        asked = self._asked(levels, len(values))
+        window = Window(min(self.init_number, len(values)), values.shape[1])
+        require_takeable(window, asked, len(values))
+        self._window, self._state = window, None
+        self.rng_ = generator(self.random_state, owner=self)
+        self._take(window, values, asked)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, *, levels: Any = None) -> StreamCondensation:
+        """Let records join, one row after the other; y is not used.
+
+        Parameters
+        ----------
+        X
+            The records. A batch has the same effect as its rows one by one. Rows that do not fit are refused with the
+            whole batch, and the state stays as it was.
+        y
+            Not used.
+        levels
+            A level for each row, or one for all; the estimator's own by default.
+        """
+        del y
+        state = self._state
+        if state is not None and is_plain(X, state.n_columns):
+            from discreet.kernels.points.streaming import usable
+
+            if usable(X, WIDEST):
+                self._join(state, X, self._asked(levels, len(X)))
+                return self
+        self._checked()
+        first = state is None and self._window is None
+        values = self._validated(X, reset=first)
+        asked = self._asked(levels, len(values))
+        if state is not None:
+            self._join(state, values, asked)
+            return self
+        window = self._window or Window(self.init_number, values.shape[1])
+        require_takeable(window, asked, len(values))
+        if first:
+            self.rng_ = generator(self.random_state, owner=self)
+            self._window = window
+        self._take(window, values, asked)
+        return self
+
+    def update(self, record: Any, *, level: int | None = None) -> StreamCondensation:
+        """Let one record join."""
+        return self.partial_fit(np.asarray(record, np.float64)[None, :], levels=level)
+
+    def initialise(self) -> StreamCondensation:
+        """Condense the first records now, though fewer than ``init_number`` have come."""
+        if self._window is not None:
+            if not self._window.n_rows:
+                raise SchemaError("No record has come yet.")
+            statistics, whole = self._window.condensed(method=self.segment, rng=self.rng_)
+            self._state = StreamState(statistics, whole, max_groups=self.max_groups)
+            self._window = None
+        return self
+
+    def merge(self, other: StreamCondensation) -> StreamCondensation:
+        """Take in the groups of another collector's stream, which stays as it is."""
+        require(self, "other", other, InstanceOf((StreamCondensation,), "a StreamCondensation"))
+        mine, theirs = self._begun(), other._begun()
+        if mine.n_columns != theirs.n_columns or _names(self) != _names(other):
+            raise SchemaError(
+                f"The two streams do not have the same columns: {mine.n_columns} here, {theirs.n_columns} there, or "
+                "under other names."
+            )
+        self._state = mine.merged(theirs, max_groups=self.max_groups)
+        return self
+
+    def sample(self, n: int | None = None) -> FloatArray:
+        """Draw pseudo-rows: as many as records have come, or n."""
+        self._checked()
+        require(self, "n", n, IntIn(0), InstanceOf((type(None),), "None"))
+        state = self._begun()
+        statistics = state.statistics()
+        known = np.repeat(statistics.n[:, None], statistics.n_columns, axis=1)
+        count = statistics.n_rows if n is None else int(n)
+        condensed = Condensed(statistics, state.scale, known)
+        places = draw(
+            condensed,
+            count,
+            spread=self.spread,
+            noise=np.full(statistics.n_columns, self.noise),
+            rng=self.rng_,
+        ).places
+        if self.bounds is None:
+            return places
+        low, high = (np.broadcast_to(np.asarray(end, np.float64), known.shape[1:]) for end in self.bounds)
+        return bounded(places, low, high)
+
+    def released(self, n: int | None = None) -> StreamRelease:
+        """Draw pseudo-rows as a release, with the promise judged by the groups that were kept."""
+        names = _names(self) or [f"column{number + 1}" for number in range(self._begun().n_columns)]
+        return release_of(self, self.sample(n), names, self._begun().whole)
+
+    def save(self, path: str | os.PathLike[str], *, position: Mapping[str, Any] | None = None) -> Path:
+        """Write the state to a file, whole or not at all; ``position`` may say where the stream's reader is."""
+        if self._window is not None:
+            raise OutputError(unsaved(self._window.n_rows))
+        state = self._begun()
+        plain: dict[str, Any] = {name: getattr(self, name) for name in _SAVED}
+        plain["columns"] = None if self.columns is None else [str(name) for name in self.columns]
+        plain["random_state"] = seed_of(self.random_state)
+        if self.bounds is not None:
+            plain["bounds"] = [np.asarray(end, np.float64).tolist() for end in self.bounds]
+        names: Any = getattr(self, "feature_names_in_", None)
+        header = {
+            "parameters": plain,
+            "names": None if names is None else [str(name) for name in names],
+            "rng": rng_to_plain(self.rng_),
+        }
+        return write_state(path, header | {"position": dict(position or {})}, state.to_arrays())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> StreamCondensation:
+        """Read a state file; the stream goes on as if it had never stopped. ``position_`` is what was saved with it."""
+        file = read_state(path)
+        try:
+            given = dict(file.header["parameters"])
+            made = cls(**given)
+            names, position, rng = (file.header[name] for name in ("names", "position", "rng"))
+        except (KeyError, TypeError, ValueError):
+            raise InputError(f"{path} cannot be read as the state of a stream.") from None
+        made._checked()
+        made._state = StreamState.from_arrays(file.arrays)
+        made.rng_ = rng_from_plain(rng)
+        made.n_features_in_ = made._state.n_columns
+        made.position_ = position
+        if names is not None:
+            made.feature_names_in_ = np.array(names, object)
+        return made
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._state is not None
+
+    def _begun(self) -> StreamState:
+        from sklearn.exceptions import NotFittedError
+
+        if self._state is None:
+            raise NotFittedError(
+                f"This StreamCondensation is not fitted yet: {self.n_records_} records have come, and init_number is "
+                f"{self.init_number}."
+            )
+        return self._state
+
+    def _checked(self) -> None:
+        require(self, "levels", self.levels, IntIn(1))
+        require(self, "init_number", self.init_number, IntIn(1))
+        require(self, "segment", self.segment, OneOf(METHODS))
+        require(self, "spread", self.spread, OneOf(SPREADS))
+        require(self, "noise", self.noise, FloatIn(0))
+        require(self, "max_groups", self.max_groups, IntIn(1))
+        width = getattr(self, "n_features_in_", None)
+        require(self, "bounds", self.bounds, Bounds(width))
+        require(self, "columns", self.columns, Names(width))
+
+    def _validated(self, X: Any, *, reset: bool, least: int = 1) -> FloatArray:
+        values = matrix_of(self, X, order="C", reset=reset, ensure_min_samples=least)
+        if np.abs(values).max() > WIDEST:
+            raise SchemaError("X holds numbers too large to be squared; rescale it.")
+        return values
+
+    def _asked(self, levels: Any, n: int) -> IntArray:
+        """Give the level of each row, or one for all."""
+        if levels is not None:
+            return levels_of(self, levels, n)
+        require(self, "levels", self.levels, IntIn(1))
+        return np.array([min(self.levels, 2**62)], np.int64)
+
+    def _take(self, window: Window, values: FloatArray, levels: IntArray) -> None:
+        """Fill the window first; once it is full its records are condensed and the rest joins."""
+        own = np.broadcast_to(levels, len(values))
+        room = window.room
+        window.take(values[:room], own[:room])
+        if not window.room:
+            self.initialise()
+            if len(values) > room:
+                self._join(self._begun(), values[room:], own[room:].copy())
+
+    def _join(self, state: StreamState, values: FloatArray, levels: IntArray) -> None:
+        require(self, "max_groups", self.max_groups, IntIn(1))
+        require_enough(levels, state.n_rows)
+        state.absorb(values, levels, max_groups=self.max_groups)
+
+
+def _names(stream: StreamCondensation) -> list[str] | None:
+    names: Sequence[str] | None = getattr(stream, "feature_names_in_", stream.columns)
+    return None if names is None else [str(name) for name in names]

@@ -1,0 +1,143 @@
+"""Running a stream: batch after batch into a state, which is saved every so many records together with the position."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+from discreet.engines.streams.lines import Source
+from discreet.publish.pseudo.stream_condensation import StreamCondensation
+
+LIMIT = 1000
+"""How many records are read at a time."""
+
+
+@dataclass
+class Told:
+    """What a run came to: records taken, lines left out, snapshots written."""
+
+    records: int = 0
+    skipped: int = 0
+    snapshots: int = 0
+
+
+def condense_stream(
+    stream: StreamCondensation,
+    source: Source,
+    *,
+    state: str | os.PathLike[str] | None = None,
+    snapshot_every: int = 10_000,
+    records: int | None = None,
+    idle: float | None = None,
+    tell: Callable[[Told], None] | None = None,
+) -> Told:
+    """Condense what a source gives until it ends; closes the source.
+
+    No batch is read before the one before it is condensed. A state is saved whole with the source's position, and only
+    then the source may forget what it gave. When something goes wrong, or someone interrupts, the state is saved as of
+    the last batch that went in whole. The first ``init_number`` records are in no state before they are condensed; at
+    the end of the source those that came are condensed, where they are enough.
+
+    Parameters
+    ----------
+    stream
+        What the records join.
+    source
+        Where they come from.
+    state
+        The file for snapshots; None saves nothing.
+    snapshot_every
+        How many records lie between two snapshots.
+    records
+        Stop after so many records.
+    idle
+        Stop when nothing has come for so many seconds, where the source tells.
+    tell
+        Called after every batch.
+    """
+    try:
+        require("condense_stream", "snapshot_every", snapshot_every, IntIn(1))
+        require("condense_stream", "records", records, IntIn(1), InstanceOf((type(None),), "None"))
+        require("condense_stream", "idle", idle, FloatIn(0), InstanceOf((type(None),), "None"))
+        run = _Run(stream, source, None if state is None else Path(state), snapshot_every)
+        if hasattr(source, "on_leave"):
+            source.on_leave = run.snapshot
+        run.guarded(records, idle, tell)
+    finally:
+        source.close()
+    return run.told
+
+
+class _Run:
+    """A run in progress; ``settled`` while the state holds all records up to the position, and no others."""
+
+    def __init__(
+        self, stream: StreamCondensation, source: Source, state: Path | None, snapshot_every: int
+    ) -> None:
+        self.stream = stream
+        self.source = source
+        self.state = state
+        self.snapshot_every = snapshot_every
+        self.told = Told()
+        self.position = source.position()
+        self.settled = True
+        self.unsaved = 0
+
+    def guarded(self, records: int | None, idle: float | None, tell: Callable[[Told], None] | None) -> None:
+        """Read to the end; whatever goes wrong, what went in whole is saved."""
+        try:
+            self.read(records, idle, tell)
+        except BaseException:
+            if self.settled:
+                self.snapshot()
+            raise
+
+    def read(self, records: int | None, idle: float | None, tell: Callable[[Told], None] | None) -> None:
+        """Read batches to the end, or as many records as asked for."""
+        last = time.monotonic()
+        most = min(LIMIT, self.snapshot_every)
+        while records is None or self.told.records < records:
+            limit = most if records is None else min(most, records - self.told.records)
+            batch = self._next(limit)
+            if batch is None:
+                break
+            if batch:
+                last = time.monotonic()
+            elif idle is not None and time.monotonic() - last >= idle:
+                break
+            if tell is not None:
+                tell(self.told)
+        if not self.stream.__sklearn_is_fitted__() and self.stream.n_records_:
+            self.stream.initialise()
+        self.snapshot()
+
+    def snapshot(self) -> None:
+        """Save the state with the position, and let the source forget; not while the first records are held."""
+        if self.state is None or not self.unsaved or not self.stream.__sklearn_is_fitted__():
+            return
+        self.stream.save(self.state, position=self.position)
+        self.source.commit(self.position)
+        self.unsaved = 0
+        self.told.snapshots += 1
+
+    def _next(self, limit: int) -> int | None:
+        """Let the next batch join; gives how many lines it had, None at the end of the source."""
+        batch = self.source.next_batch(limit)
+        if batch is None:
+            return None
+        self.settled = False
+        if len(batch):
+            self.stream.partial_fit(batch.values, levels=batch.levels)
+        self.position = self.source.position()
+        lines = len(batch) + batch.skipped
+        self.told.records += len(batch)
+        self.told.skipped += batch.skipped
+        self.unsaved += lines
+        self.settled = True
+        if self.unsaved >= self.snapshot_every:
+            self.snapshot()
+        return lines

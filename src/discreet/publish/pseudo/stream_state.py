@@ -1,0 +1,161 @@
+"""The state of a condensed stream: group statistics that records join one after the other; no record is in it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.errors import InputError
+from discreet.core.group_statistics import GroupStatistics
+
+if TYPE_CHECKING:
+    from discreet.kernels.points.streaming import Live
+
+_LEAST_ROOM = 16
+
+
+class StreamState:
+    """Groups of a stream, with room for more.
+
+    A record joins the group with the nearest mean among those that are large enough for its level. A group splits in
+    two once each half is as large as the largest level in it. Distances are in units of each column's spread over all
+    records so far, renewed each time their number has doubled.
+
+    Parameters
+    ----------
+    statistics
+        The groups to begin with; each at least as large as the largest level in it.
+    whole
+        Which columns have held whole numbers only.
+    max_groups
+        The most groups there may be.
+    """
+
+    def __init__(self, statistics: GroupStatistics, whole: BoolArray, *, max_groups: int) -> None:
+        from discreet.kernels.points.streaming import renew, thin_out
+
+        rows = statistics.n_rows
+        origin = (statistics.n / rows) @ (statistics.mean - statistics.mean[0]) + statistics.mean[0]
+        counts = np.array([statistics.n_groups, rows, 0, max_groups], np.int64)
+        self._live = _laid_out(statistics, whole, origin, np.ones(origin.size), counts)
+        renew(self._live)
+        thin_out(self._live)
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups."""
+        return int(self._live.counts[0])
+
+    @property
+    def n_rows(self) -> int:
+        """The number of records so far."""
+        return int(self._live.counts[1])
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return int(self._live.origin.size)
+
+    @property
+    def whole(self) -> BoolArray:
+        """Which columns have held whole numbers only."""
+        return np.asarray(self._live.whole, np.bool_)
+
+    @property
+    def scale(self) -> FloatArray:
+        """The unit of each column in which distances are measured."""
+        return np.asarray(1.0 / self._live.unit)
+
+    def statistics(self) -> GroupStatistics:
+        """Give the statistics of the groups as they are now."""
+        live, used = self._live, slice(0, self.n_groups)
+        kept = (live.n, live.mean, live.scatter, live.levels, live.largest)
+        return GroupStatistics(*(array[used].copy() for array in kept))
+
+    def absorb(self, values: FloatArray, levels: IntArray, *, max_groups: int) -> None:
+        """Let records join, one after the other; ``levels`` holds a level for each, or one for all."""
+        from discreet.kernels.points.streaming import absorb
+
+        self._live.counts[3] = max_groups
+        done = absorb(values, levels, self._live, 0)
+        while done < len(values):
+            self._live = _roomier(self._live)
+            done = absorb(values, levels, self._live, done)
+
+    def merged(self, other: StreamState, *, max_groups: int) -> StreamState:
+        """Give the state of both streams' records; where there are too many groups, the smallest are merged."""
+        both = GroupStatistics.concat([self.statistics(), other.statistics()])
+        return StreamState(both, self.whole & other.whole, max_groups=max_groups)
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Give the state as named arrays, without the room that is not used."""
+        live = self._live
+        return self.statistics().to_arrays() | {
+            "origin": live.origin.copy(),
+            "unit": live.unit.copy(),
+            "whole": live.whole.copy(),
+            "counts": live.counts.copy(),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> StreamState:
+        """Read what ``to_arrays`` gave; arrays that do not fit together are refused."""
+        statistics = GroupStatistics.from_arrays(arrays)
+        d = statistics.n_columns
+        if any(name not in arrays or arrays[name].shape != (d,) for name in ("origin", "unit", "whole")):
+            raise InputError("This is no state of a stream: the arrays do not fit together.")
+        counts = np.asarray(arrays.get("counts"))
+        kept = (statistics.n_groups, statistics.n_rows)
+        if counts.shape != (4,) or tuple(counts[:2].tolist()) != kept or not statistics.n_groups:
+            raise InputError("This is no state of a stream: the counts do not fit the groups.")
+        if (statistics.n < statistics.largest).any():
+            raise InputError("This is no state of a stream: a group is smaller than a level in it.")
+        state = cls.__new__(cls)
+        state._live = _laid_out(
+            statistics,
+            np.asarray(arrays["whole"], np.bool_),
+            np.array(arrays["origin"], np.float64),
+            np.array(arrays["unit"], np.float64),
+            np.array(counts, np.int64),
+        )
+        return state
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.to_arrays()
+
+    def __setstate__(self, arrays: dict[str, Any]) -> None:
+        self._live = StreamState.from_arrays(arrays)._live
+
+    def __repr__(self) -> str:
+        return f"StreamState({self.n_groups} groups, {self.n_rows} rows, {self.n_columns} columns)"
+
+
+def _laid_out(
+    statistics: GroupStatistics, whole: BoolArray, origin: FloatArray, unit: FloatArray, counts: IntArray
+) -> Live:
+    """Lay statistics out with room for as many groups again; room that is not used is zero."""
+    from discreet.kernels.points.streaming import Live
+
+    room = max(_LEAST_ROOM, 2 * statistics.n_groups)
+    kept = {field.name: _padded(getattr(statistics, field.name), room) for field in fields(statistics)}
+    turned = np.ascontiguousarray(_padded((statistics.mean - origin) * unit, room).T)
+    flags = np.asarray(whole, np.uint8).copy()
+    return Live(**kept, turned=turned, origin=origin, unit=unit, whole=flags, counts=counts)
+
+
+def _roomier(live: Live) -> Live:
+    """Give a state with twice the room."""
+    room = 2 * live.n.size
+    kept = {
+        name: _padded(getattr(live, name), room) for name in ("n", "mean", "scatter", "levels", "largest")
+    }
+    return live._replace(**kept, turned=np.ascontiguousarray(_padded(live.turned.T, room).T))
+
+
+def _padded(array: Any, room: int) -> Any:
+    made = np.zeros((room, *array.shape[1:]), array.dtype)
+    made[: len(array)] = array
+    return made

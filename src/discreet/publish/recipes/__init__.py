@@ -1,0 +1,1 @@
+"""Recipes: how a release was made, applied to new rows or written as SQL."""

@@ -1,0 +1,291 @@
+"""A recipe of levels as SQL: the same generalisation wherever the next rows live."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from discreet.core.errors import InputError
+from discreet.core.hierarchy.bound import Hierarchy, type_named
+from discreet.core.hierarchy.specs import Cuts, Flat, Intervals, Masked, Rows, spec_from_dict
+from discreet.core.params import InstanceOf, OneOf, require
+from discreet.core.schema import Role
+from discreet.core.tables.labels import STAR, interval, kind_of, text
+from discreet.publish.recipes.dialects import (
+    DIALECTS,
+    DIGITS,
+    DOUBLE,
+    Ansi,
+    brackets,
+    closed,
+    decimals,
+    exact,
+    literal,
+    quoted,
+)
+from discreet.publish.recipes.recipe import Recipe
+
+_LONG_AGO, _MONDAY = dt.date(1, 1, 1), dt.date(1969, 12, 29)
+
+
+def statement(
+    recipe: Recipe | Mapping[str, Any], table: str = "data", dialect: Literal["duckdb", "ansi"] = "duckdb"
+) -> str:
+    """Write the generalisation of a recipe as one SELECT statement.
+
+    Identifiers are left out, also those a release keeps as pseudonyms, since no key is in a recipe. A value that a
+    tree does not know becomes the root. How much of a code a mask shows follows from the longest code of the table.
+    The statement generalises; it suppresses no row and judges no promise.
+
+    Parameters
+    ----------
+    recipe
+        The recipe of a release that generalised whole columns to levels.
+    table
+        The table to read from.
+    dialect
+        ``"duckdb"``, or ``"ansi"`` for what most engines take.
+
+    Examples
+    --------
+    >>> from discreet.guarantees import KAnonymity
+    >>> recipe = {"format": 1, "guarantee": KAnonymity(2).to_dict(), "levels": {"sex": 1}, "columns": [
+    ...     {"name": "sex", "role": "quasi", "type": "string"}, {"name": "disease", "role": "sensitive"}]}
+    >>> print(statement(recipe))
+    SELECT
+      '*' AS "sex",
+      "disease"
+    FROM "data" AS source
+    """
+    require("statement", "table", table, InstanceOf((str,), "the name of a table"))
+    require("statement", "dialect", dialect, OneOf(tuple(DIALECTS)))
+    known = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
+    if "levels" not in known.data:
+        raise InputError(
+            "The recipe holds boxes, not levels of whole columns, and boxes are no plain SQL: "
+            "they are applied with `discreet apply`."
+        )
+    kept = [entry for entry in known.data["columns"] if entry["role"] != Role.IDENTIFIER.value]
+    plan = DIALECTS[dialect](table, {entry["name"] for entry in known.data["columns"]})
+    cells = [_cell(plan, entry, known.data["levels"]) for entry in kept]
+    listed = ",\n  ".join(
+        quoted(entry["name"]) if cell is None else f"{cell} AS {quoted(entry['name'])}"
+        for entry, cell in zip(kept, cells, strict=True)
+    )
+    return f"SELECT\n  {listed}\nFROM {plan.source()}"
+
+
+def _cell(plan: Ansi, entry: Mapping[str, Any], levels: Mapping[str, int]) -> str | None:
+    """Write one column's cell; None where it stays as it is."""
+    level = levels.get(entry["name"], 0) if entry["role"] == Role.QUASI.value else 0
+    if level == 0:
+        return None
+    spec = _spec(entry.get("hierarchy"))
+    height, writer = _KINDS[type(spec)]
+    if not isinstance(level, int) or not 0 <= level <= height(spec):
+        raise InputError(f"The recipe gives '{entry['name']}' a level that its hierarchy does not have.")
+    if level == height(spec):
+        return literal(spec.columns[-1][0] if isinstance(spec, Rows) else STAR)
+    return writer(_Column(plan, entry["name"], type_named(entry["type"])), spec, level)
+
+
+def _spec(plain: Mapping[str, Any] | None) -> Any:
+    if plain is None:
+        return Flat()
+    if "kind" in plain:
+        return spec_from_dict(plain)
+    tree = Hierarchy.from_dict(plain)
+    levels = zip(tree.levels, tree.labels, strict=True)
+    return Rows(tuple(tuple(str(labels[node]) for node in nodes[1:]) for nodes, labels in levels))
+
+
+class _Column:
+    """A column to be generalised: its name, its type, and how its values are written."""
+
+    def __init__(self, plan: Ansi, name: str, type_: pa.DataType) -> None:
+        self.plan, self.name, self.type = plan, name, type_
+        self.kind = kind_of(type_)
+        self.is_float = pa.types.is_floating(type_)
+        self.is_discrete = pa.types.is_integer(type_) or pa.types.is_date(type_)
+        if getattr(type_, "tz", None) is not None:
+            raise self.refused("its type has a time zone; make it local time first")
+        self.cleaned = raw = quoted(name)
+        if self.is_float:
+            self.cleaned = f"CASE WHEN {plan.is_nan(raw)} THEN NULL ELSE CAST({raw} AS {DOUBLE}) END"
+        self.value = plan.step(self.cleaned) if self.is_float else raw
+
+    def refused(self, why: str) -> InputError:
+        """Make the error for a column that cannot be written as SQL."""
+        return InputError(f"The generalisation of column '{self.name}' cannot be written as SQL: {why}.")
+
+    def require(self, kind: str) -> None:
+        """Refuse a type that a hierarchy does not fit."""
+        if self.kind != kind:
+            raise self.refused(f"its intervals need {kind}s, and its type is {self.type}")
+
+    def bound(self, point: Any) -> str:
+        """Write a number or a date that values are compared with."""
+        if self.kind == "date":
+            return f"TIMESTAMP {literal(dt.datetime.fromisoformat(point).isoformat(' '))}"
+        if self.is_float:
+            return text(point) if "e" in text(point) else f"{text(point)}E0"
+        return exact(Fraction(text(point)))
+
+    def text(self, value: str) -> str:
+        """Write a value as its canonical text, as the labels of trees and masks do."""
+        written = f"CAST({value} AS {self.plan.varchar})"
+        if self.kind == "text":
+            return value
+        if pa.types.is_integer(self.type) or pa.types.is_boolean(self.type) or pa.types.is_date(self.type):
+            return written
+        if self.is_float:
+            return self.plan.float_text(value)
+        if pa.types.is_timestamp(self.type):
+            day = f"CAST(CAST({value} AS DATE) AS {self.plan.varchar})"
+            clock = f"CASE WHEN {value} = CAST({value} AS DATE) THEN '' ELSE 'T' || SUBSTRING({written} FROM 12) END"
+            return f"{day} || {clock}"
+        if pa.types.is_decimal(self.type):
+            trimmed = f"TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM {written}))"
+            return trimmed if self.type.scale > 0 else written
+        raise self.refused(f"values of the type {self.type} are written differently from engine to engine")
+
+
+def _intervals(column: _Column, spec: Intervals, level: int) -> str:
+    column.require("date" if spec.dated else "number")
+    written = (_dates if spec.dated else _numbers)(column, spec, *spec.steps[level - 1])
+    codes = [
+        f"WHEN {column.value} {sign} {column.bound(end)} THEN {literal(f'{sign} {text(_point(end))}')}"
+        for sign, end in (("<", spec.bottom), (">=", spec.top))
+        if end is not None
+    ]
+    return f"CASE {' '.join(codes)} ELSE {written} END" if codes else written
+
+
+def _numbers(column: _Column, spec: Intervals, unit: str, step: Any) -> str:
+    """Write intervals of numbers exactly: in decimals, and floats put right where a decimal rounds them up."""
+    plan, width = column.plan, Fraction(step)
+    origin = Fraction(text(spec.origin)) % width
+    bottom, top = (None if end is None else Fraction(text(end)) for end in (spec.bottom, spec.top))
+    constants = [one for one in (origin, width, bottom, top) if one is not None]
+    scales = [decimals(one) for one in constants]
+    scale = max([*scales, column.type.scale if pa.types.is_decimal(column.type) else 0])
+    if max(len(str(math.floor(abs(one)))) for one in constants) + scale > DIGITS:
+        raise column.refused("its intervals have too many digits")
+    number = plan.step(f"CAST({column.value} AS DECIMAL({DIGITS}, {scale}))")
+    wide = exact(width)
+    shifted = f"{number} - {exact(origin)}" if origin else number
+    low = plan.step(f"{number} - MOD(MOD({shifted}, {wide}) + {wide}, {wide})")
+    if column.is_float:
+        low = plan.step(
+            f"CASE WHEN {column.value} < CAST({low} AS {DOUBLE}) THEN {low} - {wide} ELSE {low} END"
+        )
+    high = plan.clamped(f"{low} + {wide}", ">", None if top is None else exact(top))
+    low = plan.clamped(low, "<", None if bottom is None else exact(bottom))
+    first = plan.step(plan.number_text(low, scale))
+    tight = closed(first, plan.step(plan.number_text(f"{high} - 1", scale))) if column.is_discrete else ""
+    if tight and not scale:
+        return tight
+    loose = brackets(first, plan.step(plan.number_text(high, scale)), ")")
+    whole = f"{low} = FLOOR({low}) AND {high} = FLOOR({high})"
+    return f"CASE WHEN {whole} THEN {tight} ELSE {loose} END" if tight else loose
+
+
+def _dates(column: _Column, spec: Intervals, unit: str, width: int) -> str:
+    """Write intervals of dates: months counted from year 0, days from year 1."""
+    plan, day = column.plan, f"CAST({column.value} AS DATE)"
+    given = _point(spec.origin).date() if isinstance(spec.origin, str) else None
+    if unit == "M":
+        origin = 0 if given is None else given.year * 12 + given.month - 1
+        month = plan.step(f"EXTRACT(YEAR FROM {day}) * 12 + EXTRACT(MONTH FROM {day}) - 1")
+        low = plan.step(f"{month} - MOD({month} + {-origin % width}, {width})")
+        first, last, high = (
+            plan.first_day(low),
+            plan.last_day(f"{low} + {width - 1}"),
+            plan.first_day(f"{low} + {width}"),
+        )
+    else:
+        origin = ((given or _MONDAY) - _LONG_AGO).days
+        past = plan.step(f"MOD({plan.day_number(day)} + {-origin % width}, {width})")
+        first, last, high = (
+            f"CAST(CAST({day} {shift} * INTERVAL '1' DAY AS DATE) AS {plan.varchar})"
+            for shift in (f"- {past}", f"+ ({width - 1} - {past})", f"+ ({width} - {past})")
+        )
+    bottom, top = (None if end is None else _point(end) for end in (spec.bottom, spec.top))
+    first = plan.clamped(plan.step(first), "<", None if bottom is None else literal(text(bottom)))
+    if not column.is_discrete:
+        high = plan.clamped(plan.step(high), ">", None if top is None else literal(text(top)))
+        return brackets(first, high, ")")
+    if any(end is not None and end.time() != dt.time() for end in (bottom, top)):
+        raise column.refused("its bottom or top has a time of day, and its values have none")
+    until = None if top is None else literal(text(top - dt.timedelta(days=1)))
+    return closed(first, plan.clamped(plan.step(last), ">", until))
+
+
+def _cuts(column: _Column, spec: Cuts, level: int) -> str:
+    points = spec.levels[level - 1]
+    column.require("date" if isinstance(points[0], str) else "number")
+    ends = [None, *map(_point, points), None]
+    labels = [_between(low, high, column.is_discrete) for low, high in pairwise(ends)]
+    cases = [
+        f"WHEN {column.value} < {column.bound(point)} THEN {literal(label)}"
+        for point, label in zip(points, labels[:-1], strict=True)
+    ]
+    return f"CASE {' '.join(cases)} WHEN {column.value} IS NOT NULL THEN {literal(labels[-1])} END"
+
+
+def _between(low: Any, high: Any, discrete: bool) -> str:
+    """Write the interval between two cuts, closed where whole numbers or days allow it."""
+    if low is None or high is None or not discrete:
+        return interval(low, high, closed="left")
+    if isinstance(low, dt.datetime):
+        midnight = low.time() == high.time() == dt.time()
+        return interval(low, high - dt.timedelta(days=1)) if midnight else interval(low, high, closed="left")
+    whole = float(low).is_integer() and float(high).is_integer()
+    return interval(int(low), int(high) - 1) if whole else interval(low, high, closed="left")
+
+
+def _masks(column: _Column, spec: Masked, level: int) -> str:
+    """Write masks; how much of a code is seen follows from the longest code of the table."""
+    plan = column.plan
+    longest = f"MAX(CHAR_LENGTH({column.text(column.cleaned)}))"
+    longest = plan.step(f"(SELECT COALESCE({longest}, 1) FROM {plan.table} AS source)")  # noqa: S608
+    code = column.value if column.kind == "text" else plan.step(column.text(column.value))
+    stars, seen = literal(spec.char * level), f"{longest} - {level}"
+    shown = f"SUBSTRING({code} FROM 1 FOR {seen}) || {stars}"
+    if spec.from_ == "left":
+        shown = f"{stars} || SUBSTRING({code} FROM CHAR_LENGTH({code}) - ({seen}) + 1)"
+    return (
+        f"CASE WHEN {longest} <= {level} THEN {literal(STAR)} "
+        f"WHEN CHAR_LENGTH({code}) < {seen} THEN {code} ELSE {shown} END"
+    )
+
+
+def _rows(column: _Column, spec: Rows, level: int) -> str:
+    """Write a tree's level, node by node."""
+    code = column.value if column.kind == "text" else column.plan.step(column.text(column.value))
+    nodes: dict[str, list[str]] = {}
+    for leaf, label in zip(spec.columns[0], spec.columns[level], strict=True):
+        nodes.setdefault(label, []).append(literal(leaf))
+    cases = [f"WHEN {code} IN ({', '.join(leaves)}) THEN {literal(label)}" for label, leaves in nodes.items()]
+    root = literal(spec.columns[-1][0])
+    return "CASE " + "\n    ".join([*cases, f"WHEN {code} IS NOT NULL THEN {root}"]) + " END"
+
+
+def _point(point: Any) -> Any:
+    return dt.datetime.fromisoformat(point).replace(tzinfo=None) if isinstance(point, str) else point
+
+
+_Writer = Callable[[_Column, Any, int], str]
+_KINDS: dict[type, tuple[Callable[[Any], float], _Writer]] = {
+    Intervals: (lambda spec: len(spec.widths) + 1, _intervals),
+    Cuts: (lambda spec: len(spec.levels) + 1, _cuts),
+    Masked: (lambda spec: math.inf if spec.levels is None else spec.levels + 1, _masks),
+    Rows: (lambda spec: len(spec.columns) - 1, _rows),
+    Flat: (lambda spec: 1, _rows),
+}

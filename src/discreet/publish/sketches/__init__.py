@@ -1,0 +1,1 @@
+"""Publishers of sketches, and the family of projections they share."""

@@ -1,0 +1,125 @@
+"""δ-anonymous sketches: each as long as its own record allows (Aggarwal & Yu, SDM 2007)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.errors import InfeasibleError
+from discreet.core.params import FloatIn, InstanceOf, require
+from discreet.core.sketch_release import SketchEvidence, SketchRelease
+from discreet.core.sparse_rows import SparseRows
+from discreet.guarantees.delta_anonymity import SPARE, DeltaAnonymity
+from discreet.publish.sketches import client as sketch_client
+from discreet.publish.sketches.family import SketchFamily
+
+_UNIT = 2.0**-53
+
+
+@dataclass(frozen=True)
+class DeltaSketch:
+    """Publish every record as the longest sketch that keeps δ-anonymity; suppress it where there is none.
+
+    The longest admissible sketch has ⌊(‖X‖² − max x²)/δ⌋ components, or as many as the family has. A record with less
+    than one is suppressed: one of zeros, of a single item, or of one value that outweighs all others. Lengths that
+    rounding could make one too long are reckoned in fractions, δ being the decimal number that it is written as. Values
+    so small beside the largest that sketches round them off hide nothing, and are reckoned as rounded.
+
+    A record needs no other, so each person can do it alone (:func:`discreet.publish.sketches.client.sketch_by_delta` is
+    that step in plain Python; it gives the same sketch). The length of a sketch is published with it, and tells ‖X‖²
+    − max x² to within δ.
+
+    Parameters
+    ----------
+    family
+        The key's signs.
+    delta
+        The least variance of an estimated value.
+
+    References
+    ----------
+    C. Aggarwal, P. Yu: On privacy-preservation of text and sparse binary data with sketches. SDM 2007.
+
+    Examples
+    --------
+    >>> method = DeltaSketch(SketchFamily("shared key", components=100), delta=0.5)
+    >>> release = method.release([{"tea": 1, "milk": 1, "bread": 1}, {"tea": 1}, {"tea": 3, "milk": 1, "bread": 1}])
+    >>> release
+    SketchRelease(DeltaAnonymity(delta=0.5), verdict ok, SketchEvidence(3 records, 1 suppressed))
+    >>> release.sketches.lengths.tolist(), release.kept.tolist()
+    ([4, 4], [0, 2])
+    """
+
+    family: SketchFamily
+    delta: float
+
+    def __post_init__(self) -> None:
+        require(self, "family", self.family, InstanceOf((SketchFamily,), "a SketchFamily"))
+        require(self, "delta", self.delta, FloatIn(0, closed="neither"))
+
+    def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> SketchRelease:
+        """Publish records, given as :meth:`SketchFamily.sketch` takes them."""
+        records = SparseRows.of(rows, names=names)
+        lengths = self.lengths(records)
+        kept = np.flatnonzero(lengths)
+        if len(records) and not kept.size:
+            raise InfeasibleError(
+                f"Each of the {len(records)} records would be suppressed; take a smaller delta, or records of more "
+                "than one item."
+            )
+        evidence = SketchEvidence(
+            n_rows=len(records),
+            suppressed=len(records) - kept.size,
+            arrays=self.kept_of(records, kept),
+            details={"capped": int((lengths == self.family.components).sum())},
+        )
+        sketches = self.family.sketch(records.take(kept), lengths=lengths[kept])
+        return SketchRelease(sketches, self.guarantee, evidence, self.recipe, kept)
+
+    @property
+    def guarantee(self) -> DeltaAnonymity:
+        """The promise that sketches of these lengths, or of shorter ones, keep."""
+        return DeltaAnonymity(self.delta)
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """What may be told of how lengths are found."""
+        return {
+            "method": "DeltaSketch",
+            "delta": float(self.delta),
+            "components": int(self.family.components),
+        }
+
+    def kept_of(self, records: SparseRows, kept: IntArray) -> dict[str, FloatArray]:
+        """Give what the promise is judged by, for the records that are published."""
+        return {SPARE: records.spare[kept]}
+
+    def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> IntArray:
+        """Give the length of the longest admissible sketch of every record; 0 where it is suppressed."""
+        records = SparseRows.of(rows, names=names)
+        most = self.family.components
+        with np.errstate(over="ignore"):
+            ratio = np.minimum(records.spare / self.delta, most + 2.0)
+        doubt = ratio * (2 * _UNIT) * (records.lengths + 8)
+        low = np.clip(np.floor(ratio - doubt), 0, most).astype(np.int64)
+        high = np.clip(np.floor(ratio + doubt), 0, most).astype(np.int64)
+        self._settle(records, np.flatnonzero(low != high), low)
+        return low
+
+    def _settle(self, records: SparseRows, doubtful: IntArray, lengths: IntArray) -> None:
+        """Reckon the lengths that rounding leaves in doubt; records of equal values once for each kind."""
+        known: dict[tuple[float, int], int] = {}
+        for row in doubtful.tolist():
+            first, stop = int(records.indptr[row]), int(records.indptr[row + 1])
+            held = [1.0] * (stop - first) if records.weights is None else records.weights[first:stop].tolist()
+            alike = (abs(held[0]), len(held)) if min(held) == max(held) else None
+            found = known.get(alike) if alike else None
+            if found is None:
+                found = sketch_client.longest(held, self.delta, self.family.components)
+                if alike:
+                    known[alike] = found
+            lengths[row] = found

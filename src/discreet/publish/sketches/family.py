@@ -1,0 +1,149 @@
+"""SketchFamily: random projections that all who hold the same key make alike (Aggarwal & Yu, SDM 2007)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.arrays import IntArray
+from discreet.core.errors import InputError
+from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.sketches import Sketches
+from discreet.core.sparse_rows import SparseRows
+from discreet.publish.sketches import client as definition
+
+
+@dataclass(frozen=True)
+class SketchFamily:
+    """Make sketches: component j of a record is the sum of its values, each with the sign of its item in component j.
+
+    The signs are +1 and −1, 4-wise independent over the items and independent between components: a cubic polynomial
+    over the field of 2^61 − 1 elements for each component. Everything follows from the key, on any machine
+    (:mod:`discreet.publish.sketches.client` is the definition, in plain Python). Items are known by their names alone,
+    through a keyed hash, so those who make sketches need no list of items in common.
+
+    Whoever knows the key can estimate every value of a record from its sketch; how well, its length decides (see
+    :class:`DeltaSketch`). The key itself never leaves the family: sketches carry only its fingerprint. A key that can
+    be guessed can be told by the fingerprint, so take one from ``secrets.token_bytes(32)``.
+
+    Parameters
+    ----------
+    key
+        Bytes, or text, which counts as its UTF-8.
+    components
+        The longest sketch there is. Shorter ones are its beginning, whatever this number.
+
+    References
+    ----------
+    C. Aggarwal, P. Yu: On privacy-preservation of text and sparse binary data with sketches. SDM 2007.
+
+    Examples
+    --------
+    >>> family = SketchFamily("shared key", components=6)
+    >>> sketches = family.sketch([{"tea": 2, "milk": 1}, {"milk": 1}])
+    >>> sketches
+    Sketches(2 records, 6 to 6 components)
+    >>> sketches.dense().tolist()
+    [[1.0, 1.0, 1.0, 1.0, -3.0, -1.0], [-1.0, -1.0, -1.0, -1.0, -1.0, 1.0]]
+    """
+
+    key: bytes | str = field(repr=False)
+    components: int = 128
+
+    def __post_init__(self) -> None:
+        require(self, "key", self.key, _Key(), secret=True)
+        require(self, "components", self.components, IntIn(1, 1 << 20))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells families with different keys apart, without giving the key away."""
+        return definition.fingerprint(self._secret)
+
+    def sketch(
+        self,
+        rows: Any,
+        *,
+        lengths: int | IntArray | None = None,
+        names: Iterable[Any] | None = None,
+    ) -> Sketches:
+        """Sketch records.
+
+        Values may be whole or not, negative too; NaN and infinite ones are refused. A record of zeros has a sketch of
+        zeros.
+
+        Parameters
+        ----------
+        rows
+            A scipy sparse matrix (what scikit-learn's vectorisers give), ``Baskets``, mappings from names to values,
+            or an array with a column for each item.
+        lengths
+            The number of components: of all, or of each record; 0 for none at all. By default all there are.
+        names
+            The names of a matrix's columns; by default their numbers.
+        """
+        from discreet.kernels.sketches.exact_sums import on_grid
+        from discreet.kernels.sketches.sign_sums import sum_rows
+        from discreet.kernels.sketches.signs import tabulate
+
+        records = SparseRows.of(rows, names=names)
+        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._lengths(lengths, len(records)))])
+        points = self._points(records.names)
+        if np.unique(points).size < points.size:
+            raise InputError("Several items have the same name.")
+        table = tabulate(points, self._coefficients[: int(np.diff(bounds).max(initial=0))])
+        weights = None if records.weights is None else on_grid(records.indptr, records.weights)
+        sums = sum_rows(records.indptr, records.items, weights, table, bounds)
+        return Sketches(sums, bounds, self.fingerprint)
+
+    def signs(self, names: Iterable[Any], *, length: int | None = None) -> NDArray[np.uint64]:
+        """Tabulate the signs of items: a row of bits for each, 64 components to a word, set where the sign is −1."""
+        from discreet.kernels.sketches.signs import tabulate
+
+        return tabulate(
+            self._points(names), self._coefficients[: self.components if length is None else length]
+        )
+
+    @cached_property
+    def _secret(self) -> bytes:
+        return definition.master(self.key)
+
+    @cached_property
+    def _coefficients(self) -> NDArray[np.uint64]:
+        drawn = [definition.coefficients(self._secret, j) for j in range(self.components)]
+        return np.array(drawn, np.uint64)
+
+    def _points(self, names: Iterable[Any]) -> NDArray[np.uint64]:
+        if isinstance(names, str | bytes):
+            raise InputError("Names must be a sequence of names, and not a single one.")
+        try:
+            return np.array([definition.point(self._secret, name) for name in names], np.uint64)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+
+    def _lengths(self, lengths: int | IntArray | None, n: int) -> IntArray:
+        if lengths is None or isinstance(lengths, int | np.integer):
+            wanted = self.components if lengths is None else lengths
+            require(self, "lengths", wanted, IntIn(0, self.components))
+            return np.full(n, wanted, np.int64)
+        given = np.asarray(lengths)
+        if given.ndim != 1 or given.dtype.kind not in "iu" or given.size != n:
+            raise InputError(f"'lengths' must be a whole number for each of the {n} records.")
+        outside = int(((given < 0) | (given > self.components)).sum())
+        if outside:
+            raise InputError(
+                f"{outside} of the 'lengths' lie outside [0, {self.components}], the components there are."
+            )
+        return given.astype(np.int64)
+
+
+class _Key(InstanceOf):
+    def __init__(self) -> None:
+        super().__init__((bytes, str), "bytes or text, not empty")
+
+    def admits(self, value: object) -> bool:
+        return super().admits(value) and bool(value)

@@ -1,0 +1,1 @@
+"""Publishers of tables."""

@@ -1,0 +1,216 @@
+"""Anatomy: exact quasi-identifiers beside sensitive values counted per group of l (Xiao & Tao, VLDB 2006)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.arrays import CodeArray
+from discreet.core.basket_release import BasketRelease
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.errors import InfeasibleError, SchemaError
+from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.release import Cells, Evidence
+from discreet.core.rng import RandomState, generator
+from discreet.core.schema import Role, Schema, other
+from discreet.core.tables.grouped import GroupedRelease
+from discreet.core.tables.source import Pieces, Replacement
+from discreet.core.tables.table import Table
+from discreet.guarantees import PrivacyDegree
+from discreet.publish.baskets.grouping import Parted, parted, publish_groups
+from discreet.publish.recipes.recipe import recipe_of
+
+
+class Anatomy:
+    """Put rows or baskets into groups of l that share no sensitive value, and publish those values as counts per group.
+
+    Groups are drawn from the largest buckets of like sensitive values, whatever their other values are; the few rows
+    left over join groups that lack their value. Everything else is published exactly, so nothing but the tie between a
+    row and its sensitive value is hidden: who knows somebody's quasi-identifiers learns that they are in the release.
+    A basket may hold several sensitive items or none, and baskets without any fill groups up.
+
+    Parameters
+    ----------
+    l
+        The size of a group: nobody can be tied to a sensitive value with a probability above 1/l.
+    sensitive
+        For baskets, the names of the sensitive items. A table's schema names its sensitive column.
+    random_state
+        Seeds who is grouped with whom, the numbers of the groups and the order of the rows.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from discreet import Table, quasi, sensitive
+    >>> patients = Table(pa.table({
+    ...     "age": [23, 27, 35, 59], "disease": ["flu", "cold", "flu", "cold"]}),
+    ...     {"age": quasi(), "disease": sensitive()})
+    >>> release = Anatomy(2, random_state=1).release(patients)
+    >>> release.frame.column_names, release.counts.column_names, release.verdict.ok
+    (['age', 'group'], ['group', 'disease', 'count'], True)
+
+    References
+    ----------
+    X. Xiao, Y. Tao: Anatomy: simple and effective privacy preservation. VLDB 2006.
+    """
+
+    def __init__(
+        self,
+        l: int,  # noqa: E741  # the published letter
+        *,
+        sensitive: Sequence[Any] | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.l = l
+        self.sensitive = sensitive
+        self.random_state = random_state
+
+    @property
+    def guarantee(self) -> PrivacyDegree:
+        """What every group keeps."""
+        return PrivacyDegree(self.l)
+
+    @overload
+    def release(self, data: Table) -> GroupedRelease: ...
+    @overload
+    def release(self, data: Baskets) -> BasketRelease: ...
+    def release(self, data: Table | Baskets) -> GroupedRelease | BasketRelease:
+        """Group a table's rows, or baskets, and publish the groups."""
+        require(self, "l", self.l, IntIn(1))
+        require(self, "data", data, InstanceOf((Table, Baskets), "a Table or Baskets"))
+        rng = generator(self.random_state, owner=self)
+        return self._baskets(data, rng) if isinstance(data, Baskets) else self._table(data, rng)
+
+    def _baskets(self, baskets: Baskets, rng: np.random.Generator) -> BasketRelease:
+        parts = parted(self, baskets, degree="l")
+        group = self.groups(parts, rng)
+        return publish_groups(self, parts, group, rng, parameters={"l": int(self.l)}, details={})
+
+    def groups(self, parts: Parted, rng: np.random.Generator) -> CodeArray:
+        """Give the group of each basket; a bucket holds the baskets with the same sensitive items."""
+        from discreet.kernels.tables.anatomy_groups import anatomy_groups
+
+        held, n = parts.held, len(parts.whole)
+        if held.items.size == 0:
+            return np.zeros(n, np.int32)
+        mixed = rng.permutation(n)
+        full = mixed[held.lengths[mixed] > 0]
+        wide = np.array(
+            [held.items[held.indptr[row] : held.indptr[row + 1]].tobytes() for row in full], object
+        )
+        _, first, bucket = np.unique(wide, return_index=True, return_inverse=True)
+        values = held.take(full[first])
+        return anatomy_groups(
+            _buckets(full, bucket, first.size),
+            (values.indptr, values.items),
+            mixed[held.lengths[mixed] == 0].astype(np.int32),
+            n_values=held.n_items,
+            n=n,
+            l=int(self.l),
+            rng=rng,
+        )
+
+    def _table(self, table: Table, rng: np.random.Generator) -> GroupedRelease:
+        from discreet.kernels.tables.anatomy_groups import anatomy_groups
+
+        secret = _secret(table)
+        _refuse_too_frequent(table, secret, int(self.l))
+        tuple_of = np.repeat(np.arange(table.tuples.counts.size, dtype=np.int32), table.tuples.counts)
+        value = table.codes(secret)[tuple_of].astype(np.int64)
+        mixed = rng.permutation(value.size)
+        n_values = table.encoded[secret].n_codes
+        group = anatomy_groups(
+            _buckets(mixed, value[mixed], n_values),
+            (np.arange(n_values + 1), np.arange(n_values, dtype=np.int32)),
+            np.empty(0, np.int32),
+            n_values=n_values,
+            n=value.size,
+            l=int(self.l),
+            rng=rng,
+        )
+        numbers = rng.permutation(int(group.max()) + 1).astype(np.int32)[group]
+        return self._published(table, secret, tuple_of, numbers, int(rng.integers(2**62)))
+
+    def _published(
+        self, table: Table, secret: str, tuple_of: CodeArray, group: CodeArray, seed: int
+    ) -> GroupedRelease:
+        """Publish the rows with the group in the sensitive column's place, and the counts beside them."""
+        n_groups = int(group.max()) + 1
+        keys, counts = np.unique(tuple_of.astype(np.int64) * n_groups + group, return_counts=True)
+        tuples, groups = np.divmod(keys, n_groups)
+        name = _free_name(table)
+        frame = table.recode(
+            by_piece={
+                secret: Replacement(groups.astype(np.int32), pa.array(np.arange(n_groups, dtype=np.int32)))
+            },
+            pieces=Pieces(tuples.astype(np.int32), counts),
+            seed=seed,
+        )
+        roles = {name if one == secret else one: column for one, column in table.schema.released().items()}
+        return GroupedRelease(
+            frame=nw.from_native(frame).rename({secret: name}).to_native(),
+            schema=Schema(roles | {name: other()}),
+            guarantee=self.guarantee,
+            evidence=_evidence(table, n_groups),
+            recipe=recipe_of(self, table, parameters={"l": int(self.l)}),
+            original=table,
+            counts=_counts(table, secret, tuple_of, group, name),
+            group=name,
+        )
+
+
+def _buckets(rows: Any, bucket: Any, n_buckets: int) -> tuple[Any, CodeArray]:
+    """Sort rows into buckets, keeping their order; gives compressed rows."""
+    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(bucket, minlength=n_buckets))])
+    return start, rows[np.argsort(bucket, kind="stable")].astype(np.int32)
+
+
+def _secret(table: Table) -> str:
+    """Give the one sensitive column; another could be tied to people, since rows are published exactly."""
+    if len(table.schema.sensitive) != 1:
+        raise SchemaError(
+            f"Anatomy needs exactly one sensitive column, and {len(table.schema.sensitive)} are named."
+        )
+    return table.schema.sensitive[0]
+
+
+def _refuse_too_frequent(table: Table, secret: str, l: int) -> None:  # noqa: E741
+    n, most = table.n_rows, int(table.overall(secret).max())
+    if most * l > n:
+        raise InfeasibleError(
+            f"No release can keep the promise: with l={l} a value of '{secret}' may be in at most {n // l} of the {n} "
+            f"rows, and one is in {most}. Ask for l={n // most} at the most."
+        )
+
+
+def _counts(table: Table, secret: str, tuple_of: CodeArray, group: CodeArray, name: str) -> pa.Table:
+    """Count each group's sensitive values, in the order of group and value."""
+    book = table.encoded[secret]
+    keys, counts = np.unique(
+        group.astype(np.int64) * book.n_codes + table.codes(secret)[tuple_of], return_counts=True
+    )
+    groups, codes = np.divmod(keys, book.n_codes)
+    values = book.values.take(pa.array(np.maximum(codes - 1, 0), mask=codes == 0))
+    return pa.table({name: groups.astype(np.int32), secret: values, "count": counts.astype(np.int64)})
+
+
+def _evidence(table: Table, n_groups: int) -> Evidence:
+    """Tell what the cells cost: nothing, since every class is published as it is."""
+    _, classes = table.classes
+    cells = {
+        name: Cells(classes[:, number], np.zeros(table.encoded[name].n_codes), table.overall(name))
+        for number, name in enumerate(table.schema.quasi)
+    }
+    return Evidence(table.n_rows, table.groups().sizes, cells, details={"groups": n_groups})
+
+
+def _free_name(table: Table) -> str:
+    """Name the column of groups so that no published column has the name."""
+    taken = {name for name in table.schema if table.schema[name].role is not Role.IDENTIFIER} | {"count"}
+    return next(
+        name for name in ("group", *(f"group_{at}" for at in range(2, len(taken) + 3))) if name not in taken
+    )

@@ -1,0 +1,214 @@
+"""Boxes: the cells that describe a group of rows, column by column, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.hierarchy.bound import Hierarchy
+from discreet.core.release import Cells
+from discreet.core.tables import labels
+from discreet.core.tables.encoding import Encoded, Kind, as_line
+from discreet.core.tables.label_coverage import LabelCover
+
+LARGEST_SET = 20
+"""A set of more values than this is written as ``*``: a longer list tells little and fills the page."""
+
+
+@dataclass(frozen=True, repr=False)
+class Segments:
+    """Groups as ranges of coded rows: ``codes`` (row-major, quasi-identifiers first), weights, and the ranges.
+
+    A finished partition's ranges lie end to end.
+    """
+
+    codes: NDArray[Any]
+    weights: NDArray[Any]
+    low: CodeArray
+    high: CodeArray
+
+    @property
+    def sizes(self) -> IntArray:
+        """The rows of each group of a finished partition."""
+        return np.add.reduceat(self.weights, self.low, dtype=np.int64)
+
+
+@dataclass(frozen=True, repr=False)
+class Box:
+    """One column's labels: the label of each group, and each label's loss and the codes' counts it covers."""
+
+    index: CodeArray
+    labels: pa.Array
+    loss: FloatArray
+    covered: IntArray
+
+    @property
+    def cells(self) -> Cells:
+        """What the labels cost."""
+        return Cells(self.index, self.loss, self.covered)
+
+
+def boxes(books: Sequence[Encoded], segments: Segments, overall: Mapping[str, IntArray]) -> dict[str, Box]:
+    """Describe each segment by the tightest label of each column: a value, an interval, a set or a tree's node.
+
+    ``overall`` counts each code of a column in the whole table.
+    """
+    from discreet.kernels.tables.partition import bounds_of
+
+    least, most = bounds_of(segments.codes, segments.low, segments.high, len(books))
+    described: dict[str, Box] = {}
+    for column, book in enumerate(books):
+        counts = overall[book.name]
+        if book.kind is Kind.CATEGORY and book.hierarchy is None:
+            described[book.name] = _sets(book, column, segments, counts)
+            continue
+        ends, index = np.unique(
+            np.stack([least[:, column], most[:, column]], axis=1), axis=0, return_inverse=True
+        )
+        index = index.reshape(-1)
+        if book.hierarchy is not None:
+            described[book.name] = _nodes(
+                book.hierarchy, index.astype(np.int32), ends[:, 0], ends[:, 1], counts
+            )
+        else:
+            described[book.name] = _ranges(book, index.astype(np.int32), ends[:, 0], ends[:, 1], counts)
+    return described
+
+
+def means(book: Encoded, column: int, segments: Segments) -> pa.Array:
+    """Give each segment of a finished partition the mean of a number or date; null where nulls mix in."""
+    line: FloatArray = np.concatenate([[np.nan], as_line(book.values)])
+    centre = np.nanmean(line) if np.isfinite(line).any() else 0.0
+    of_rows = (line - centre)[segments.codes[:, column]] * segments.weights
+    mean = centre + np.add.reduceat(of_rows, segments.low) / segments.sizes
+    if book.kind is not Kind.DATE:
+        return pa.array(mean, pa.float64(), from_pandas=True)
+    storage = pa.int32() if book.type.bit_width == 32 else pa.int64()
+    return pa.array(np.round(mean), pa.float64(), from_pandas=True).cast(storage).cast(book.type)
+
+
+def branches(book: Encoded, column: int, segments: Segments) -> tuple[CodeArray, list[list[str | None]]]:
+    """Tell which branches of a tree each segment took: the nodes just below the lowest node that holds it.
+
+    A node's name alone does not say which of its branches went to another group. Gives the number of each segment's
+    list, and the lists of node names.
+    """
+    from discreet.kernels.tables.partition import values_of
+
+    tree = book.hierarchy
+    if tree is None:
+        raise TypeError("the column has no tree")
+    indptr, found, _ = values_of(
+        segments.codes, segments.weights, segments.low, segments.high, column, book.n_codes
+    )
+    levels, _ = tree.lowest_common(found[indptr[:-1]], found[indptr[1:] - 1])
+    below = np.maximum(levels - 1, 0)
+    numbers: dict[tuple[int, bytes], int] = {}
+    lists: list[list[str | None]] = []
+    index = np.empty(below.size, np.int32)
+    for segment, level in enumerate(below):
+        nodes = np.unique(tree.levels[level][found[indptr[segment] : indptr[segment + 1]]])
+        number = numbers.setdefault((int(level), nodes.tobytes()), len(lists))
+        if number == len(lists):
+            lists.append([tree.labels[level][node] for node in nodes])
+        index[segment] = number
+    return index, lists
+
+
+def is_exact(book: Encoded, box: Box) -> bool:
+    """Tell whether every cell of the column is still one exact value, so that the column may stay as it was."""
+    own = labels.texts(book.values)
+    exact = pc.is_in(box.labels.drop_null(), value_set=own)
+    return not box.loss.any() and bool(pc.all(exact).as_py() is not False)
+
+
+def cover_of(books: Sequence[Encoded], described: Mapping[str, Box]) -> LabelCover:
+    """Give the cover of described groups, for guarantees that look at a population."""
+    columns, label_books = [], []
+    for book in books:
+        box = described[book.name]
+        valid = np.asarray(box.labels.is_valid())
+        columns.append((np.cumsum(valid) * valid)[box.index])
+        label_books.append(Encoded(book.name, Kind.CATEGORY, pa.string(), box.labels.drop_null()))
+    return LabelCover(np.stack(columns, axis=1).astype(np.int32), tuple(label_books))
+
+
+def _nodes(tree: Hierarchy, index: CodeArray, low: CodeArray, high: CodeArray, counts: IntArray) -> Box:
+    levels, nodes = tree.lowest_common(low, high)
+    written = [tree.labels[level][node] for level, node in zip(levels, nodes, strict=True)]
+    loss = np.empty(levels.size)
+    covered = np.empty(levels.size, np.int64)
+    for level in np.unique(levels):
+        here = levels == level
+        loss[here] = tree.losses(level)[nodes[here]]
+        covered[here] = np.bincount(tree.levels[level], weights=counts)[nodes[here]]
+    return Box(index, pa.array(written, pa.string()), loss, covered)
+
+
+def _ranges(book: Encoded, index: CodeArray, low: CodeArray, high: CodeArray, counts: IntArray) -> Box:
+    values = [None, *book.values.to_pylist()]
+    written = [_range(book, values, int(first), int(last)) for first, last in zip(low, high, strict=True)]
+    starred = np.array([label == labels.STAR for label in written], np.bool_) & (low < high)
+    up_to = np.concatenate([[0], np.cumsum(counts)])
+    position = np.nan_to_num(book.positions)
+    loss = np.where(starred, 1.0, position[high] - position[low])
+    covered = np.where(starred, up_to[-1], up_to[high + 1] - up_to[low])
+    return Box(index, pa.array(written, pa.string()), loss, covered)
+
+
+def _range(book: Encoded, values: list[object], low: int, high: int) -> str | None:
+    if low == high:
+        return None if low == 0 else labels.text(values[low])
+    if low == 0:
+        return labels.STAR
+    if book.kind is Kind.ORDERED:
+        whole = high - low + 1 == book.n_codes - 1 or high - low >= LARGEST_SET
+        return (
+            labels.STAR if whole else labels.set_of([labels.text(value) for value in values[low : high + 1]])
+        )
+    return labels.interval(values[low], values[high])
+
+
+def _sets(book: Encoded, column: int, segments: Segments, counts: IntArray) -> Box:
+    from discreet.kernels.tables.partition import values_of
+
+    indptr, found, _ = values_of(
+        segments.codes, segments.weights, segments.low, segments.high, column, book.n_codes
+    )
+    names: list[str | None] = [None, *labels.texts(book.values).to_pylist()]
+    numbers: dict[bytes, int] = {}
+    sets: list[CodeArray] = []
+    index = np.empty(indptr.size - 1, np.int32)
+    for segment in range(index.size):
+        members = found[indptr[segment] : indptr[segment + 1]]
+        number = numbers.setdefault(members.tobytes(), len(sets))
+        if number == len(sets):
+            sets.append(members)
+        index[segment] = number
+    written = [_set(members, names) for members in sets]
+    starred = np.array(
+        [members.size > 1 and label == labels.STAR for members, label in zip(sets, written, strict=True)]
+    )
+    spread = np.array([members.size - 1 for members in sets]) / max(len(names) - 2, 1)
+    covered = np.array([counts[members].sum() for members in sets])
+    return Box(
+        index,
+        pa.array(written, pa.string()),
+        np.where(starred, 1.0, spread),
+        np.where(starred, counts.sum(), covered),
+    )
+
+
+def _set(members: CodeArray, names: Sequence[str | None]) -> str | None:
+    if members.size == 1:
+        return names[int(members[0])]
+    if members[0] == 0 or members.size == len(names) - 1 or members.size > LARGEST_SET:
+        return labels.STAR
+    return labels.set_of([str(names[code]) for code in members])

@@ -1,0 +1,254 @@
+"""Local recoding: round after round, the rows still left are generalised further, as in ARX's local transformation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.errors import InfeasibleError
+from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.release import Cells, Evidence, Release
+from discreet.core.rng import RandomState, generator
+from discreet.core.tables.encoding import Encoded, Kind, overall
+from discreet.core.tables.groups import Groups
+from discreet.core.tables.label_coverage import LabelCover
+from discreet.core.tables.source import Replacement
+from discreet.core.tables.table import Table
+from discreet.guarantees import Guarantee
+from discreet.publish.lattice.lattice import Lattice, Node
+from discreet.publish.recipes.recipe import recipe_of, row_seed
+from discreet.publish.tables.cell_suppression import joined, starred
+from discreet.publish.tables.optimal_lattice import OptimalLattice
+from discreet.publish.tables.recoding_rounds import Recoded, Rounds, Spelling, Steps, ladder
+from discreet.publish.tables.suppression import allowed_rows, kept_groups
+
+
+class LocalRecoding:
+    """Publish each row at the lowest levels at which it finds company, so that rare rows do not blur common ones.
+
+    The nodes of the lattice are taken in rounds, from the cheapest up. Each publishes those classes of the rows still
+    left that keep the promise, and passes the others on. The last rows join the groups published last, at the lowest
+    node that holds them all, or are left out where that is allowed and costs less. Before the release all groups are
+    judged together, by their labels, as a reader will see them. If the best single node, which the search starts
+    from, should cost less, that is published instead, so that the loss is never worse than its.
+
+    Cells beyond the highest levels of the lattice may be starred where rows would be left out otherwise.
+
+    Parameters
+    ----------
+    start
+        The search for the best single node: its guarantee, its share of suppressed rows, its limits of levels, and the
+        measure and the weights by which nodes are put in order.
+    max_rounds
+        The most nodes to go through. Where the lattice has more, columns go up together.
+    cells
+        Whether single cells may be starred although the highest level of their column is lower.
+    random_state
+        Seeds the order of the rows, which is all that is random.
+
+    Examples
+    --------
+    Six people, of whom two are from far away:
+
+    >>> import pyarrow as pa
+    >>> from discreet import Table, intervals, masked, quasi
+    >>> from discreet.guarantees import KAnonymity
+    >>> table = Table(pa.table({
+    ...     "age": [24, 24, 26, 38, 36, 25], "zip": ["10598", "10598", "10547", "90345", "89119", "10547"]}),
+    ...     {"age": quasi(intervals(10, 20)), "zip": quasi(masked())})
+    >>> release = LocalRecoding(OptimalLattice(KAnonymity(2))).release(table)
+    >>> for row in sorted(set(zip(*release.frame.to_pydict().values()))):
+    ...     print(*row)
+    24 10598
+    [20, 29] 10547
+    [30, 39] *
+    >>> [(part["levels"], part["rows"]) for part in release.evidence.details["rounds"]]
+    [({'age': 0, 'zip': 0}, 2), ({'age': 1, 'zip': 0}, 2), ({'age': 1, 'zip': 5}, 2)]
+
+    References
+    ----------
+    F. Prasser, J. Eicher, H. Spengler, R. Bild, K. Kuhn: Flexible data anonymization using ARX: current status and
+    challenges ahead. Software: Practice and Experience, 2020.
+    """
+
+    def __init__(
+        self,
+        start: OptimalLattice,
+        *,
+        max_rounds: int = 20_000,
+        cells: bool = True,
+        random_state: RandomState = None,
+    ) -> None:
+        self.start = start
+        self.max_rounds = max_rounds
+        self.cells = cells
+        self.random_state = random_state
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What every class must keep."""
+        return self.start.guarantee
+
+    def release(self, table: Table) -> Release:
+        """Recode the table and publish it."""
+        self._check()
+        found, infeasible = self._single(table)
+        lattice = Lattice(table, lowest=self.start.lowest, highest=self.start.highest)
+        weights = _weights(self.start, lattice)
+        spelling = [Spelling.of(lattice, column) for column in range(len(lattice.names))]
+        limit = allowed_rows(self.start.max_suppressed, table.n_rows)
+        possible = []
+        for recoded in self._recodings(lattice, weights, found):
+            settled = _settled(self.guarantee, lattice, spelling, recoded)
+            left = int(table.tuples.counts[settled.rest].sum())
+            if left <= limit and len(settled.levels):
+                possible.append((_loss(lattice, spelling, weights, settled), settled))
+        if not possible:
+            raise infeasible or InfeasibleError(
+                f"No local recoding keeps {self.guarantee} with at most {limit} of {table.n_rows} rows suppressed; "
+                "allow more with max_suppressed or ask for less."
+            )
+        cost, best = min(possible, key=lambda one: one[0])
+        return self._published(lattice, spelling, best, cost)
+
+    def _check(self) -> None:
+        require(self, "start", self.start, InstanceOf((OptimalLattice,), "an OptimalLattice"))
+        require(self, "max_rounds", self.max_rounds, IntIn(1))
+        require(self, "cells", self.cells, InstanceOf((bool,), "a bool"))
+        generator(self.random_state, owner=self)
+
+    def _single(self, table: Table) -> tuple[Node | None, InfeasibleError | None]:
+        """Find the best single node, or why there is none."""
+        try:
+            return tuple(self.start.best(table).values()), None
+        except InfeasibleError as error:
+            return None, error
+
+    def _recodings(self, lattice: Lattice, weights: FloatArray, found: Node | None) -> list[Recoded]:
+        """Give the recodings to choose from: the last rows joined to others or left out, and the single node."""
+        rounds = Rounds(lattice, self.guarantee)
+        nothing = Recoded.nothing(lattice)
+        swept = rounds.run(self._nodes(lattice, weights), nothing)
+        if self.cells:
+            swept = starred(rounds, swept, weights, self.max_rounds)
+        whole = joined(rounds, swept, cells=self.cells)
+        single = None if found is None else rounds.run([found], nothing)
+        return [recoded for recoded in (whole, swept, single) if recoded is not None]
+
+    def _nodes(self, lattice: Lattice, weights: FloatArray) -> list[Node]:
+        """Give the nodes to go through, from the cheapest up; measures that levels tell nothing of go by loss."""
+        from discreet.publish.lattice.measures import MEASURES, LossMeasure
+
+        kind = MEASURES[self.start.measure]
+        measure = (kind if kind.prunes else LossMeasure)(lattice, weights, "mean")
+        ways = [
+            Steps.of(column, len(lattice.names), range(lattice.dims[column]), weights[column] * cost)
+            for column, cost in enumerate(measure.columns)
+        ]
+        return ladder(lattice.bottom, ways, self.max_rounds)
+
+    def _published(
+        self, lattice: Lattice, spelling: list[Spelling], recoded: Recoded, cost: float
+    ) -> Release:
+        table, left = lattice.table, recoded.group_of < 0
+        shown = {
+            name: one.shown(one.cells(recoded)) for name, one in zip(lattice.names, spelling, strict=True)
+        }
+        changed = [name for column, name in enumerate(lattice.names) if recoded.levels[:, column].any()]
+        return Release(
+            frame=table.recode(
+                by_piece={
+                    name: Replacement(shown[name].index[recoded.group_of], shown[name].labels)
+                    for name in changed
+                },
+                dropped=left if left.any() else None,
+                seed=row_seed(self.random_state, self),
+            ),
+            schema=table.schema.released(),
+            guarantee=self.guarantee,
+            evidence=_evidence(lattice, spelling, recoded, cost),
+            recipe=recipe_of(
+                self,
+                table,
+                parameters=self._parameters(),
+                boxes={
+                    name: {"index": cell.index.tolist(), "labels": cell.labels.to_pylist()}
+                    for name, cell in shown.items()
+                },
+                cells={name: shown[name] for name in changed},
+            ),
+            original=table,
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        names = ("measure", "max_suppressed", "aggregate", "time_limit")
+        given = {name: getattr(self.start, name) for name in names}
+        given |= {name: dict(getattr(self.start, name) or {}) for name in ("weights", "lowest", "highest")}
+        return {"start": given, "max_rounds": self.max_rounds, "cells": self.cells}
+
+
+def _weights(start: OptimalLattice, lattice: Lattice) -> FloatArray:
+    given = start.weights or {}
+    weights = np.array([lattice.table.schema[name].weight * given.get(name, 1.0) for name in lattice.names])
+    return np.asarray(weights / weights.max(), np.float64)
+
+
+def _settled(guarantee: Guarantee, lattice: Lattice, spelling: list[Spelling], recoded: Recoded) -> Recoded:
+    """Leave out the groups that break the promise in the whole release, where groups of the same labels are one."""
+    from discreet.kernels.tables.grouping import distinct, pack
+
+    if not len(recoded.levels):
+        return recoded
+    shown = [one.shown(one.cells(recoded)) for one in spelling]
+    first, class_of, _ = distinct(
+        pack([one.index.astype(np.int64) for one in shown], [len(one.labels) for one in shown])
+    )
+    inside = recoded.group_of >= 0
+    counts = lattice.table.tuples.counts[inside]
+    sensitive = {
+        name: (codes[inside], overall(codes[inside], counts, whole.size), tree)
+        for name, (codes, whole, tree) in lattice.table.sensitive_codes().items()
+    }
+    classes, books = [], []
+    for name, one in zip(lattice.names, shown, strict=True):
+        valid = np.asarray(one.labels.is_valid())
+        classes.append((np.cumsum(valid) * valid)[one.index[first]])
+        books.append(Encoded(name, Kind.CATEGORY, pa.string(), one.labels.drop_null()))
+    cover = LabelCover(np.stack(classes, axis=1).astype(np.int32), tuple(books))
+    labels = class_of[recoded.group_of[inside]]
+    groups = Groups.of(labels, counts, first.size, sensitive, cover=cover)
+    return recoded.only(kept_groups(guarantee, groups)[class_of])
+
+
+def _loss(lattice: Lattice, spelling: list[Spelling], weights: FloatArray, recoded: Recoded) -> float:
+    """Give the weighted mean loss of the columns; a row left out counts 1 in each."""
+    counts = lattice.table.tuples.counts
+    sizes = recoded.sizes(counts)
+    total = int(counts[recoded.rest].sum()) * float(weights.sum())
+    for weight, one in zip(weights, spelling, strict=True):
+        total += weight * float(sizes @ one.loss[one.cells(recoded)])
+    return total / (lattice.table.n_rows * len(weights))
+
+
+def _evidence(lattice: Lattice, spelling: list[Spelling], recoded: Recoded, cost: float) -> Evidence:
+    counts = lattice.table.tuples.counts
+    sizes = recoded.sizes(counts)
+    cells = {
+        name: Cells(one.cells(recoded), one.loss, one.covered)
+        for name, one in zip(lattice.names, spelling, strict=True)
+    }
+    details = {"rounds": _told(lattice, recoded.levels, sizes), "loss": cost}
+    return Evidence(lattice.table.n_rows, sizes, cells, int(counts[recoded.rest].sum()), details=details)
+
+
+def _told(lattice: Lattice, levels: IntArray, sizes: IntArray) -> list[dict[str, Any]]:
+    """Tell the rounds: the levels of each, and the rows it published."""
+    starts = np.flatnonzero(np.concatenate([[True], (levels[1:] != levels[:-1]).any(axis=1)]))
+    rows = np.add.reduceat(sizes, starts)
+    return [
+        {"levels": lattice.levels(tuple(levels[start].tolist())), "rows": int(n)}
+        for start, n in zip(starts, rows, strict=True)
+    ]

@@ -1,0 +1,229 @@
+"""Samarati's search: the least height of the lattice at which a generalisation keeps the promise (Samarati 2001)."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import reduce
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.errors import InfeasibleError, ParameterError
+from discreet.core.params import FloatIn, InstanceOf, OneOf, require
+from discreet.core.release import Release
+from discreet.core.rng import RandomState, generator
+from discreet.core.tables.table import Table
+from discreet.guarantees import Guarantee
+from discreet.publish.lattice.lattice import Lattice, Node
+from discreet.publish.tables.generalization import release_node
+from discreet.publish.tables.optimal_lattice import MEASURES
+from discreet.publish.tables.suppression import allowed_rows, kept_groups, share_for
+
+if TYPE_CHECKING:
+    from discreet.publish.lattice.scoring import Score, Scorer
+
+MOST_NODES = 2_000_000
+"""A search that may have to look at more nodes is refused."""
+Minimal: TypeAlias = tuple[list[Node], dict[str, object]]
+"""The minimal nodes of a search, and what to tell about it."""
+
+
+class MinimalGeneralization(ABC):
+    """A search for minimal nodes of the lattice, of which the one that costs least is released."""
+
+    _parameter_names: ClassVar[tuple[str, ...]] = ("max_suppressed", "measure")
+
+    def __init__(
+        self, guarantee: Guarantee, *, max_suppressed: float, measure: str, random_state: RandomState
+    ) -> None:
+        self.guarantee = guarantee
+        self.max_suppressed = max_suppressed
+        self.measure = measure
+        self.random_state = random_state
+
+    def release(self, table: Table) -> Release:
+        """Find the minimal nodes and publish the table at the one that costs least."""
+        scorer = self._scorer(table)
+        lattice = scorer.lattice
+        minimal, told = self._search(scorer)
+        if not minimal:
+            raise self._infeasible(scorer)
+        best = _cheapest([scorer.exact(node) for node in minimal])
+        details = {
+            "minimal": [lattice.levels(node) for node in minimal],
+            "measure": self.measure,
+            "cost": best.cost,
+            "n_nodes": lattice.n_nodes,
+            "checked": len(scorer.scores),
+        }
+        parameters = {name: getattr(self, name) for name in self._parameter_names}
+        return release_node(
+            self, lattice, best.node, self.max_suppressed, parameters=parameters, details=details | told
+        )
+
+    def minimal_nodes(self, table: Table) -> list[dict[str, int]]:
+        """Give the minimal nodes as levels by column; an empty list where no node keeps the promise."""
+        scorer = self._scorer(table)
+        return [scorer.lattice.levels(node) for node in self._search(scorer)[0]]
+
+    @abstractmethod
+    def _search(self, scorer: Scorer) -> Minimal:
+        """Find the minimal nodes."""
+
+    def _size(self, lattice: Lattice) -> int:
+        """Give the number of nodes the search may have to look at."""
+        return lattice.n_nodes
+
+    def _passes(self, scorer: Scorer, score: Score) -> bool:
+        """Tell whether a node or one below it may keep the promise.
+
+        Where nothing is suppressed, or a class that keeps the promise keeps it whatever it takes in, no node below one
+        that breaks it can keep it. Elsewhere only what fails for certain, however classes are divided, rules out what
+        lies below; so too for promises that compare with the whole table.
+        """
+        if self.guarantee.monotone or (scorer.limit == 0 and not self.guarantee.relative):
+            return score.feasible
+        return score.feasible or not score.rules_out
+
+    def _scorer(self, table: Table) -> Scorer:
+        from discreet.publish.lattice.measures import MEASURES as KINDS
+        from discreet.publish.lattice.scoring import Scorer
+
+        self._check(table)
+        lattice = Lattice(table)
+        size = self._size(lattice)
+        if size > MOST_NODES:
+            raise ParameterError(
+                f"{type(self).__name__} would have to search {size:,} nodes (the lattice of all columns has "
+                f"{lattice.n_nodes:,}), and {MOST_NODES:,} are the most: give the columns fewer levels, or use "
+                "OptimalLattice with a time_limit."
+            )
+        weights = np.array([table.schema[name].weight for name in lattice.names])
+        measure = KINDS[self.measure](lattice, weights / weights.max(), "mean")
+        return Scorer(lattice, self.guarantee, measure, allowed_rows(self.max_suppressed, table.n_rows))
+
+    def _infeasible(self, scorer: Scorer) -> InfeasibleError:
+        """Say how many rows the best node looked at would suppress."""
+        lattice, n_rows = scorer.lattice, scorer.lattice.table.n_rows
+        nearest = min(scorer.scores.values(), key=lambda score: score.suppressed)
+        groups, *_ = lattice.groups(nearest.node)
+        least = int(groups.sizes[~kept_groups(self.guarantee, groups)].sum())
+        if least < n_rows:
+            remedy = f"allow max_suppressed={share_for(least, n_rows):g} or ask for less"
+        else:
+            remedy = "ask for less"
+        return InfeasibleError(
+            f"No generalisation keeps {self.guarantee} with at most {self.max_suppressed:.2%} of the rows suppressed: "
+            f"the best node looked at suppresses {least} of {n_rows} rows ({least / n_rows:.2%}); {remedy}."
+        )
+
+    def _check(self, table: Table) -> None:
+        require(self, "guarantee", self.guarantee, InstanceOf((Guarantee,), "a guarantee"))
+        require(self, "max_suppressed", self.max_suppressed, FloatIn(0, 1))
+        require(self, "measure", self.measure, OneOf(MEASURES))
+        require(self, "table", table, InstanceOf((Table,), "a Table"))
+        generator(self.random_state, owner=self)
+        self.guarantee.columns(table.schema.sensitive)
+
+
+class Samarati(MinimalGeneralization):
+    """Generalise whole columns as little as keeps the promise: to the least height, the sum of levels, that will do.
+
+    All nodes of that height that keep the promise are found, with rows of broken classes left out up to a share, and
+    the one that costs least is released. The evidence holds the ``height`` and the ``minimal`` nodes.
+
+    The height is found by halving. That is exact where a node that keeps the promise keeps it all the way up: with
+    suppression for k-anonymity and distinct diversity, without for every promise about the classes alone. For the
+    others halving only finds the height below which every node fails for certain; from there heights are searched
+    upward one by one, each node checked, so that the height is always the least.
+
+    Parameters
+    ----------
+    guarantee
+        What every class must keep; any guarantee or conjunction of them.
+    max_suppressed
+        The share of rows that may be left out.
+    measure
+        What chooses among the minimal nodes: ``"loss"``, ``"entropy"``, ``"discernibility"``,
+        ``"average_class_size"``, ``"height"`` or ``"precision"``.
+    random_state
+        Seeds the order of the rows, which is all that is random.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from discreet import Table, intervals, masked, quasi
+    >>> from discreet.guarantees import KAnonymity
+    >>> table = Table(pa.table({
+    ...     "age": [24, 37, 26, 38, 36, 25], "zip": ["10598", "90210", "10547", "90345", "89119", "02139"]}),
+    ...     {"age": quasi(intervals(10, 20)), "zip": quasi(masked())})
+    >>> release = Samarati(KAnonymity(2), max_suppressed=0.4).release(table)
+    >>> release.evidence.details["height"], release.evidence.details["minimal"]
+    (4, [{'age': 1, 'zip': 3}])
+
+    References
+    ----------
+    P. Samarati: Protecting respondents' identities in microdata release. IEEE TKDE 13(6), 2001.
+    """
+
+    def __init__(
+        self,
+        guarantee: Guarantee,
+        *,
+        max_suppressed: float = 0.0,
+        measure: str = "loss",
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(guarantee, max_suppressed=max_suppressed, measure=measure, random_state=random_state)
+
+    def _search(self, scorer: Scorer) -> Minimal:
+        heights = _heights(scorer.lattice)
+        ruled_out = np.zeros(scorer.lattice.dims, np.bool_)
+        low, high = 0, int(heights.max())
+        looked_at = set()
+        while low < high:
+            middle = (low + high) // 2
+            looked_at.add(middle)
+            if any(self._open_at(middle, heights, ruled_out, scorer)):
+                high = middle
+            else:
+                low = middle + 1
+        for height in range(low, int(heights.max()) + 1):
+            looked_at.add(height)
+            open_nodes = list(self._open_at(height, heights, ruled_out, scorer))
+            minimal = [score.node for score in open_nodes if score.feasible]
+            if minimal:
+                return minimal, {"height": height, "heights": sorted(looked_at)}
+        return [], {}
+
+    def _open_at(
+        self, height: int, heights: IntArray, ruled_out: BoolArray, scorer: Scorer
+    ) -> Iterator[Score]:
+        """Give the nodes of a height that may keep the promise, one after the other, ruling out those below others."""
+        lattice = scorer.lattice
+        for number in np.flatnonzero(heights == height):
+            node = lattice.node(int(number))
+            if ruled_out[lattice.place(node)]:
+                continue
+            score = scorer.exact(node)
+            if self._passes(scorer, score):
+                yield score
+            else:
+                ruled_out[lattice.below(node)] = True
+
+
+def _cheapest(scores: list[Score]) -> Score:
+    """Give the node that costs least; of those that cost the same, up to rounding, the first by its levels."""
+    least = min(score.cost for score in scores)
+    alike = [score for score in scores if math.isclose(score.cost, least, rel_tol=1e-9, abs_tol=1e-12)]
+    return min(alike, key=lambda score: score.node)
+
+
+def _heights(lattice: Lattice) -> IntArray:
+    """Give every node's height, in the order of the lattice's flattened arrays."""
+    levels = [np.arange(n_levels) for n_levels in lattice.dims]
+    heights: IntArray = reduce(np.add.outer, levels).reshape(-1)
+    return heights

@@ -1,0 +1,277 @@
+"""`discreet condense` and `discreet stream`: whole files or none, states that go on, and no value in any error."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.planted import SECRET
+
+from discreet.publish import StreamCondensation
+
+
+@pytest.fixture
+def visits(tmp_path: Path) -> Path:
+    """Visits with a level for each, as CSV."""
+    rng = np.random.default_rng(0)
+    path = tmp_path / "visits.csv"
+    lines = [
+        f"{SECRET}-{i},{rng.integers(18, 90)},{rng.normal(70, 12):.2f},{rng.integers(2, 9)},{'ab'[i % 2]}"
+        for i in range(1500)
+    ]
+    path.write_text("name,age,weight,wanted,ward\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def columns_of(path: Path) -> list[str]:
+    return path.read_text().splitlines()[0].split(",")
+
+
+@pytest.mark.parametrize("level", [("-k", 10), ("--level-column", "wanted")])
+def test_condense_writes_a_release(invoke, visits: Path, tmp_path: Path, level: tuple[str, object]) -> None:
+    out = tmp_path / "out"
+    result = invoke(
+        "condense", visits, *level, "--identifier", "name", "--label", "ward", "--seed", 1, "--out", out
+    )
+    assert result.exit_code == 0, result.output
+    assert "kept" in result.output
+    assert "1,500 records, 1,500 pseudo-records" in result.output
+    names = ["age", "weight", "ward"] if level[0] != "-k" else ["age", "weight", "wanted", "ward"]
+    assert columns_of(out / "data.csv") == names
+    assert SECRET not in (out / "data.csv").read_text() + (out / "release.json").read_text()
+    assert SECRET not in (out / "report.html").read_text() + result.output
+    again = invoke(
+        "condense", visits, *level, "--identifier", "name", "--label", "ward", "--seed", 1, "--out", out
+    )
+    assert again.exit_code == 2
+    assert "--overwrite" in again.output
+
+
+def test_condense_as_json(invoke, visits: Path, tmp_path: Path) -> None:
+    given = (
+        "--identifier",
+        "name",
+        "--alpha",
+        2,
+        "--spread",
+        "gaussian",
+        "--noise",
+        0.1,
+        "--no-report",
+        "--json",
+    )
+    result = invoke("condense", visits, "-k", 5, *given, "--out", tmp_path / "out")
+    told = json.loads(result.output)
+    assert told["ok"]
+    assert told["rows"] == {"in": 1500, "out": 3000}
+    assert told["files"] == ["data.csv", "release.json"]
+    assert told["verdict"]["basis"] == "by construction"
+    named = ("-k", 5, "--identifier", "name")
+    assert invoke("condense", visits, *named, "--quiet", "--out", tmp_path / "two").output == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((), "privacy level"),
+        (("-k", 3, "--level-column", "wanted"), "privacy level"),
+        (("-k", 0), "'levels' parameter"),
+        (("-k", 9999), "1500 records"),
+        (("--level-column", "name"), "'name'"),
+        (("--level-column", "none"), "'none'"),
+        (("-k", 3, "--identifier", "nobody"), "'nobody'"),
+        (("-k", 3, "--alpha", -1), "'alpha' parameter"),
+    ],
+)
+def test_condense_says_what_to_mend(
+    invoke, visits: Path, tmp_path: Path, given: tuple[object, ...], words: str
+) -> None:
+    named = () if "--identifier" in given else ("--sensitive", "name")
+    result = invoke("condense", visits, *given, *named, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert words in result.output
+    assert SECRET not in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def stream(*given: object) -> list[object]:
+    return ["stream", "condense", "--columns", "age,weight", *given]
+
+
+def test_a_stream_goes_on_from_its_state(invoke, visits: Path, tmp_path: Path) -> None:
+    state, whole = tmp_path / "state.bin", tmp_path / "whole.bin"
+    some = ("--from", visits, "--level-column", "wanted", "--init-number", 100, "--seed", 3)
+    assert invoke(*stream(*some, "--state", whole)).exit_code == 0
+    first = invoke(*stream(*some, "--state", state, "--records", 700, "--snapshot-every", 200, "--json"))
+    assert first.exit_code == 0, first.output
+    assert json.loads(first.output)["records"] == 700
+    assert json.loads(first.output)["snapshots"] == 4
+    second = invoke(*stream(*some, "--state", state))
+    assert "800 read, 0 lines passed over; 1,500 in all" in second.output
+    assert state.read_bytes() == whole.read_bytes()
+    assert SECRET.encode() not in state.read_bytes()
+    third = invoke(*stream(*some, "--state", state, "--out", tmp_path / "pseudo.csv"))
+    assert "0 read" in third.output
+    pseudo = (tmp_path / "pseudo.csv").read_text().splitlines()
+    assert pseudo[0] == "age,weight"
+    assert len(pseudo) == 1501
+    assert all(float(line.split(",")[0]).is_integer() for line in pseudo[1:])
+
+
+def test_two_samples_of_a_state_are_not_the_same_draw(invoke, visits: Path, tmp_path: Path) -> None:
+    some = stream("--from", visits, "-k", 5, "--state", tmp_path / "s", "--seed", 1, "--out")
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    for out in (one, two):
+        assert invoke(*some, out).exit_code == 0
+    assert one.read_bytes() != two.read_bytes()
+
+
+def test_lines_come_through_a_pipe(visits: Path, tmp_path: Path) -> None:
+    given = [str(word) for word in stream("-k", 10, "--state", tmp_path / "s", "--format", "csv")]
+    ran = subprocess.run(
+        [sys.executable, "-m", "discreet", *given],
+        input=visits.read_bytes(),
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert b"1,500 in all" in ran.stdout
+    assert StreamCondensation.load(tmp_path / "s").n_records_ == 1500
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_stream_that_is_stopped_saves_what_came(visits: Path, tmp_path: Path) -> None:
+    state = tmp_path / "s"
+    given = [
+        str(word) for word in stream("-k", 5, "--init-number", 100, "--snapshot-every", 500, "--state", state)
+    ]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "discreet", *given], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert child.stdin is not None
+    child.stdin.write(visits.read_bytes())
+    child.stdin.flush()
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (
+        state.exists() and StreamCondensation.load(state).n_records_ >= 1000
+    ):
+        time.sleep(0.05)
+    time.sleep(0.5)
+    child.send_signal(signal.SIGTERM)
+    _, told = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert b"interrupted" in told
+    assert StreamCondensation.load(state).n_records_ == 1500
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "visits.csv"]
+
+
+def test_json_lines_and_bad_ones(invoke, tmp_path: Path) -> None:
+    path = tmp_path / "visits.jsonl"
+    lines = [json.dumps({"age": i % 60, "weight": i * 0.5, "name": SECRET}) for i in range(200)]
+    path.write_text("\n".join([*lines, f'{{"age": "{SECRET}", "weight": 3}}', *lines]))
+    state = tmp_path / "s"
+    refused = invoke(*stream("--from", path, "-k", 5, "--state", state, "--init-number", 50))
+    assert refused.exit_code == 2
+    assert "Line 201" in refused.output
+    assert "'age'" in refused.output
+    assert SECRET not in refused.output
+    assert StreamCondensation.load(state).n_records_ == 200
+    skipped = invoke(*stream("--from", path, "-k", 5, "--state", state, "--skip-bad"))
+    assert "200 read, 1 lines passed over; 400 in all" in skipped.output
+
+
+def test_sample_and_merge(invoke, visits: Path, tmp_path: Path) -> None:
+    one, two, both = tmp_path / "one", tmp_path / "two", tmp_path / "both"
+    for state, k in ((one, 5), (two, 8)):
+        assert invoke(*stream("--from", visits, "-k", k, "--state", state)).exit_code == 0
+    before = one.read_bytes(), two.read_bytes()
+    told = json.loads(invoke("stream", "merge", one, two, "--out", both, "--json").output)
+    assert told["all_records"] == 3000
+    assert told["ok"]
+    assert (one.read_bytes(), two.read_bytes()) == before
+    out = tmp_path / "pseudo.parquet"
+    assert invoke("stream", "sample", both, "-n", 50, "--out", out, "--seed", 1).exit_code == 0
+    import pyarrow.parquet as pq
+
+    assert pq.read_table(out).num_rows == 50
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("-k", 5), "--state"),
+        (("--state", "s"), "-k 10"),
+        (("-k", 5, "--level-column", "wanted", "--state", "s"), "not both"),
+        (("-k", 5, "--max-level", 9, "--state", "s"), "--level-column"),
+        (("-k", 5, "--kafka", "host:1", "--state", "s"), "--topic"),
+        (("-k", 5, "--kafka", "host:1", "--topic", "t", "--from", "x", "--state", "s"), "not both"),
+        (("-k", 5, "--from", "nowhere.csv", "--state", "s"), "nowhere.csv"),
+        (("-k", 5, "--snapshot-every", 0, "--state", "s", "--from", "VISITS"), "'snapshot_every'"),
+        (("-k", 5000, "--state", "s", "--from", "VISITS"), "init_number"),
+        (("-k", 5, "--columns", "height", "--state", "s", "--from", "VISITS"), "'height'"),
+        (("-k", 5, "--columns", "name", "--state", "s", "--from", "VISITS"), "'name'"),
+    ],
+)
+def test_stream_says_what_to_mend(
+    invoke, visits: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[object, ...], words: str
+) -> None:
+    monkeypatch.chdir(visits.parent)
+    result = invoke(*stream(*(visits if word == "VISITS" else word for word in given)))
+    assert result.exit_code == 2, result.output
+    assert words in result.output
+    assert SECRET not in result.output
+    assert not (visits.parent / "s").exists()
+
+
+def test_a_state_that_does_not_fit_is_refused_and_stays(invoke, visits: Path, tmp_path: Path) -> None:
+    state = tmp_path / "s"
+    assert invoke(*stream("--from", visits, "-k", 5, "--state", state)).exit_code == 0
+    data = state.read_bytes()
+    other = invoke("stream", "condense", "--columns", "age", "--from", visits, "-k", 5, "--state", state)
+    assert other.exit_code == 2
+    assert "other columns" in other.output
+    assert state.read_bytes() == data
+    state.write_bytes(data[:-40])
+    cut = invoke(*stream("--from", visits, "-k", 5, "--state", state))
+    assert cut.exit_code == 2
+    assert "cut short" in cut.output
+    assert state.read_bytes() == data[:-40]
+
+
+def test_the_commands_of_stream_explain_themselves(invoke) -> None:
+    for command in ("condense", "sample", "merge"):
+        shown = invoke("stream", command, "--help").output
+        assert "Example" in shown
+        assert "--json" in shown
+        assert "--quiet" in shown
+
+
+def test_condense_publishes_no_names_that_nobody_spoke_of(invoke, visits: Path, tmp_path: Path) -> None:
+    result = invoke("condense", visits, "-k", 5, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "'name' holds a text that no other row has in 1,500 of 1,500 rows" in result.output
+    assert "--identifier name" in result.output
+    assert SECRET not in result.output
+    assert not (tmp_path / "out").exists()
+    kept = invoke("condense", visits, "-k", 5, "--sensitive", "name", "--quiet", "--out", tmp_path / "kept")
+    assert kept.exit_code == 0
+    assert "name" in columns_of(tmp_path / "kept" / "data.csv")
+
+
+def test_a_level_beyond_any_stream_is_a_bad_line(invoke, tmp_path: Path) -> None:
+    path, state = tmp_path / "rows.csv", tmp_path / "state.bin"
+    path.write_text("age,wanted\n" + "1,2\n2,2\n3,1e30\n4,2\n")
+    asked = ("stream", "condense", "--from", path, "--columns", "age", "--level-column", "wanted")
+    result = invoke(*asked, "--init-number", 2, "--state", state)
+    assert result.exit_code == 2
+    assert "Line 4 of the stream asks for a level above" in result.output
+    state.unlink()
+    told = json.loads(invoke(*asked, "--init-number", 2, "--state", state, "--skip-bad", "--json").stdout)
+    assert (told["records"], told["skipped"]) == (3, 1)

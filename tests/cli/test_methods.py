@@ -1,0 +1,106 @@
+"""Methods on the command line: each finds levels that keep the promise, and takes only what belongs to it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.planted import ROLES
+
+TREES = ["--hierarchy", "age=intervals:5,10", "--hierarchy", "zip=mask"]
+
+
+@pytest.mark.parametrize("method", ["optimal", "samarati", "incognito", "local"])
+def test_every_search_makes_a_release(invoke, patients: Path, tmp_path: Path, method: str) -> None:
+    out = tmp_path / "release"
+    flags = ["--method", method, "--measure", "precision", "--max-suppressed", "0.1", "--no-report"]
+    result = invoke("anonymize", patients, *ROLES, *TREES, "-k", 5, *flags, "--out", out, "--json")
+    assert result.exit_code == 0, result.output
+    plain = json.loads(result.stdout)
+    assert plain["ok"] is True
+    assert plain["risk"]["after"]["smallest_class"] >= 5
+    if method != "local":
+        assert set(plain["levels"]) == {"age", "zip"}
+
+
+def test_an_optimal_release_says_its_levels_and_how_sure_they_are(invoke, patients, tmp_path: Path) -> None:
+    out = tmp_path / "release"
+    flags = [
+        "--method",
+        "optimal",
+        "--visit-all",
+        "--lowest",
+        "age=1",
+        "--highest",
+        "zip=4",
+        "--aggregate",
+        "maximum",
+    ]
+    result = invoke("anonymize", patients, *ROLES, *TREES, "-k", 5, *flags, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "least loss of 15 nodes" in result.stdout
+    levels = json.loads((out / "release.json").read_text())["levels"]
+    assert levels["age"] >= 1
+    assert levels["zip"] <= 4
+    assert f"levels   age {levels['age']}, zip {levels['zip']}" in result.stdout
+    assert 'id="lattice"' in (out / "report.html").read_text()
+
+
+def test_a_time_limit_still_gives_a_release(invoke, patients: Path, tmp_path: Path) -> None:
+    flags = ["--method", "optimal", "--time-limit", "5", "--no-report", "--json"]
+    result = invoke("anonymize", patients, *ROLES, *TREES, "-k", 5, *flags, "--out", tmp_path / "o")
+    assert result.exit_code == 0, result.output
+    search = json.loads(result.stdout)["search"]
+    assert search["bound"] <= search["cost"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "words", "hint"),
+    [
+        (
+            ["--measure", "loss"],
+            "--measure belongs to optimal, samarati, incognito and local",
+            "--method optimal",
+        ),
+        (["--method", "optimal", "--level", "age=1"], "--level belongs to generalization", "generalization"),
+        (["--method", "samarati", "--lowest", "age=1"], "--lowest belongs to optimal and local", "optimal"),
+        (["--method", "local", "--visit-all"], "--visit-all belongs to optimal", "optimal"),
+        (["--method", "incognito", "--means"], "--means belongs to Mondrian", "mondrian"),
+        (["--max-suppressed", "0.1"], "--max-suppressed belongs to generalization", "generalization"),
+        (["--method", "optimal", "--measure", "beauty"], "beauty", "discreet anonymize --help"),
+        (["--method", "optimal", "--highest", "age=high"], "COLUMN=NUMBER", "discreet"),
+        (["--method", "optimal", "--highest", "age=9"], "'age'", ""),
+        (["--method", "optimal", "--lowest", "disease=1"], "'disease'", ""),
+        (["--method", "optimal", "--max-suppressed", "1.5"], "'max_suppressed'", ""),
+        (["--method", "optimal", "--time-limit", "0"], "'time_limit'", ""),
+    ],
+)
+def test_what_does_not_belong_is_refused(invoke, patients, tmp_path, flags, words: str, hint: str) -> None:
+    result = invoke("anonymize", patients, *ROLES, *TREES, "-k", 5, *flags, "--out", tmp_path / "o")
+    assert result.exit_code == 2
+    assert words in result.stderr.splitlines()[0]
+    assert hint in result.stderr
+    assert not (tmp_path / "o").exists()
+
+
+def test_an_infeasible_search_says_what_would_do(invoke, patients: Path, tmp_path: Path) -> None:
+    limits = ["--highest", "zip=0", "--highest", "age=2", "--no-report"]
+    base = [
+        "anonymize",
+        patients,
+        *ROLES,
+        *TREES,
+        "-k",
+        4,
+        "--method",
+        "optimal",
+        *limits,
+        "--out",
+        tmp_path / "o",
+    ]
+    refused = invoke(*base)
+    assert refused.exit_code == 2
+    hint = next(line for line in refused.stderr.splitlines() if line.startswith("try: --max-suppressed"))
+    mended = invoke(*base, *hint.removeprefix("try: ").split())
+    assert mended.exit_code == 0, mended.output

@@ -1,0 +1,63 @@
+"""A command's process is light: it loads nothing it does not use, and leaves at once but not rudely."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discreet
+
+KERNELS = sorted((Path(discreet.__file__).parent / "kernels").rglob("*.py"))
+MAIN = "import atexit, sys\nsys.argv = ['discreet', *sys.argv[1:]]\nfrom discreet.cli import main\n"
+
+
+def run(code: str, *args: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", MAIN + code, *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_whole_command_loads_neither_pandas_nor_linear_algebra(tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("age,sex\n" + "".join(f"{20 + n % 7},{'mf'[n % 2]}\n" for n in range(60)))
+    told = "lambda: print('loaded:', [name for name in ('pandas', 'scipy.linalg') if name in sys.modules])"
+    ran = run(
+        f"atexit.register({told})\nmain()", "anonymize", data, "--quasi", "age,sex", "-k", "3",
+        "--method", "optimal", "--hierarchy", "age=intervals:5", "--out", tmp_path / "out", "--no-report",
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.rstrip().endswith("loaded: []")
+
+
+def test_exit_functions_run_and_the_code_stays() -> None:
+    ran = run("atexit.register(print, 'cleared up')\nmain()", "no-such-command")
+    assert ran.returncode == 2
+    assert ran.stdout.endswith("cleared up\n")
+
+
+def test_linear_algebra_is_still_there_for_those_who_need_it() -> None:
+    code = "from discreet.cli._startup import lighten\nlighten()\nimport numba.np.arraymath, scipy.linalg\n"
+    ran = run(code + "print(float(scipy.linalg.det([[2.0]])), numba.np.arraymath._HAVE_BLAS)")
+    assert ran.stdout == "2.0 False\n", ran.stderr
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda path: path.stem)
+def test_no_kernel_multiplies_matrices(kernel: Path) -> None:
+    """A command's process compiles no matrix products, so no kernel may hold one."""
+    assert not re.search(r"np\.(dot|matmul|vdot|linalg)|\w @ \w", kernel.read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as POSIX has them")
+def test_a_signal_while_the_engine_loads_waits_until_it_has_loaded() -> None:
+    code = (
+        "import os, signal, types\nfrom importlib.machinery import ModuleSpec\n"
+        "from discreet.cli._interruption import Interrupted, heed_signals, stop_if_asked\nheed_signals()\n"
+        "engine = types.ModuleType('duckdb')\nengine.__spec__ = ModuleSpec('duckdb', None)\n"
+        "engine.__spec__._initializing = True\nsys.modules['duckdb'] = engine\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\nengine.__spec__._initializing = False\nprint('loaded')\n"
+        "try:\n    stop_if_asked()\nexcept Interrupted:\n    print('stopped')\n"
+    )
+    assert run(code).stdout == "loaded\nstopped\n"

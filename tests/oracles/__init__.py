@@ -1,0 +1,1 @@
+"""Slow, obvious definitions that judge the fast ones."""

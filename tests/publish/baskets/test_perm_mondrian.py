@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import baskets as strategies_baskets
+
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.errors import InfeasibleError
+from discreet.kernels.baskets.item_splits import item_splits
+from discreet.publish import PermMondrian
+
+
+def divided(ordinary: Baskets, held: Baskets, p: int) -> np.ndarray:
+    group, n_groups = item_splits(
+        (ordinary.indptr, ordinary.items, ordinary.n_items),
+        (held.indptr, held.items, held.n_items),
+        p=p,
+    )
+    assert sorted(set(group.tolist())) == list(range(n_groups))
+    return group
+
+
+def keeps(rows: list[int], held: list[list[int]], p: int) -> bool:
+    counts = np.bincount([item for row in rows for item in held[row]], minlength=1)
+    return bool(counts.max() * p <= len(rows))
+
+
+@given(
+    baskets=strategies_baskets.baskets(
+        names=strategies_baskets.number_names(min_size=4, max_size=9), min_baskets=1, max_baskets=40
+    ),
+    m=st.integers(1, 3),
+    p=st.integers(1, 4),
+)
+@settings(max_examples=200)
+def test_groups_keep_the_degree_and_none_can_be_divided_further(baskets: Baskets, m: int, p: int) -> None:
+    is_held = np.arange(baskets.n_items) < m
+    ordinary, held = baskets.keep(~is_held), list(baskets.keep(is_held))
+    if baskets.keep(is_held).counts.max() * p > len(baskets):
+        return
+    group = divided(ordinary, baskets.keep(is_held), p)
+    lists = list(ordinary)
+    for number in set(group.tolist()):
+        rows = np.flatnonzero(group == number).tolist()
+        assert keeps(rows, held, p)
+        if not any(held[row] for row in rows):
+            continue
+        for item in range(ordinary.n_items):
+            inside = [row for row in rows if item in lists[row]]
+            outside = [row for row in rows if item not in lists[row]]
+            if inside and outside:
+                assert not (keeps(inside, held, p) and keeps(outside, held, p))
+
+
+def test_groups_are_told_apart_by_items() -> None:
+    """Baskets with the same items are never parted."""
+    rng = np.random.default_rng(1)
+    lists = [
+        sorted(set(rng.integers(0, 6, 3).tolist())) + ([99] if rng.random() < 0.1 else []) for _ in range(600)
+    ]
+    baskets = Baskets.from_lists(lists)
+    is_held = np.asarray([name == 99 for name in baskets.names.to_pylist()])
+    group = divided(baskets.keep(~is_held), baskets.keep(is_held), 4)
+    of = {}
+    for items, number in zip(baskets.keep(~is_held).lists(), group.tolist(), strict=True):
+        assert of.setdefault(tuple(items), number) == number
+
+
+def test_the_even_split_is_taken_first() -> None:
+    """Item 0 halves baskets and secrets; item 1 halves the baskets only, and leaves the secrets on one side."""
+    lists = [[0], [0, 1], [1], [2]] * 10
+    for row in (1, 2, 5, 6):
+        lists[row] = [*lists[row], 9]
+    baskets = Baskets.from_lists(lists)
+    is_held = np.asarray([name == 9 for name in baskets.names.to_pylist()])
+    group = divided(baskets.keep(~is_held), baskets.keep(is_held), 10)
+    assert sorted(np.bincount(group).tolist()) == [20, 20]
+    holds_zero = np.array([0 in one for one in lists])
+    assert len(set(group[holds_zero].tolist())) == 1
+
+
+def test_a_group_without_secrets_stays_whole() -> None:
+    baskets = Baskets.from_lists([[1], [2], [3]] * 3 + [[4, 9]] + [[4]] * 9)
+    release = PermMondrian(10, sensitive=[9]).release(baskets)
+    assert sorted(release.data.sizes.tolist()) == [9, 10]
+
+
+def test_infeasible_says_what_would_do() -> None:
+    with pytest.raises(InfeasibleError, match="p=2 at the most"):
+        PermMondrian(3, sensitive=["s"]).release(Baskets.from_lists([["s"], ["a"]]))

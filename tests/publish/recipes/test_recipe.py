@@ -1,0 +1,130 @@
+"""Recipes: new rows are protected as the old ones were, judged afresh, and no record is in the recipe."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet import Baskets, Recipe, Table, identifier, intervals, masked, other, quasi, sensitive
+from discreet.core.errors import InfeasibleError, InputError, SchemaError
+from discreet.guarantees import EntropyDiversity, KAnonymity
+from discreet.publish import AprioriAnonymization, DeltaSketch, Generalization, Mondrian, SketchFamily
+
+KEY = b"a key of at least sixteen bytes"
+
+
+def patients(seed: int, n: int = 400) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "ssn": [f"SECRET-{seed}-{i}" for i in range(n)],
+            "age": rng.integers(20, 60, n),
+            "zip": [f"{code:05d}" for code in rng.integers(1000, 1020, n)],
+            "sex": rng.choice(["f", "m"], n),
+            "disease": rng.choice(["flu", "cold", "hiv"], n),
+            "ward": rng.choice(["a", "b"], n),
+        }
+    )
+
+
+def columns(*, trees: bool, pseudonym: bytes | None = None) -> dict[str, object]:
+    return {
+        "ssn": identifier(pseudonym=pseudonym),
+        "age": quasi(intervals(5, 20) if trees else None),
+        "zip": quasi(masked(levels=3) if trees else None),
+        "sex": quasi(),
+        "disease": sensitive(),
+        "ward": other(),
+    }
+
+
+def through_json(recipe: object) -> Recipe:
+    return Recipe(json.loads(json.dumps(recipe)))
+
+
+@pytest.mark.parametrize("trees", [True, False])
+@pytest.mark.parametrize("report", ["box", "mean"])
+def test_boxes_protect_the_same_rows_as_the_release_did(trees: bool, report: str) -> None:
+    table = Table(patients(0), columns(trees=trees))
+    release = Mondrian(KAnonymity(4) & EntropyDiversity(1.5), report=report).release(table)
+    again = through_json(release.recipe).apply(patients(0))
+    assert again.verdict.ok
+    assert again.evidence.suppressed == 0
+    order = [(name, "ascending") for name in release.frame.column_names]
+    assert again.frame.sort_by(order).equals(release.frame.sort_by(order))
+    assert sorted(again.evidence.sizes) == sorted(release.evidence.sizes)
+    for name, cells in release.evidence.cells.items():
+        new = again.evidence.cells[name]
+        old_loss = (cells.loss[cells.index] * release.evidence.sizes).sum()
+        assert (new.loss[new.index] * again.evidence.sizes).sum() == pytest.approx(old_loss)
+
+
+def test_new_rows_outside_every_box_are_refused_or_left_out() -> None:
+    release = Mondrian(KAnonymity(4)).release(Table(patients(0), columns(trees=False)))
+    recipe = through_json(release.recipe)
+    new = patients(1, 4000)
+    with pytest.raises(InfeasibleError, match="max_suppressed=0"):
+        recipe.apply(new)
+    applied = recipe.apply(new, max_suppressed=0.9)
+    assert applied.verdict.ok
+    assert 0 < applied.evidence.suppressed < 3600
+    assert applied.frame.num_rows == 4000 - applied.evidence.suppressed
+
+
+def test_levels_protect_values_never_seen_before() -> None:
+    table = Table(patients(0), columns(trees=True))
+    release = Generalization(KAnonymity(2), levels={"age": 2, "zip": 2, "sex": 1}).release(table)
+    assert release.evidence.levels == {"age": 2, "zip": 2, "sex": 1}
+    new = patients(1).set_column(1, "age", pa.array(np.random.default_rng(2).integers(0, 100, 400)))
+    applied = through_json(release.recipe).apply(new, max_suppressed=0.1)
+    assert applied.verdict.ok
+    assert set(release.frame["zip"].to_pylist()) == set(applied.frame["zip"].to_pylist())
+
+
+def test_a_relation_is_protected_alike() -> None:
+    release = Mondrian(KAnonymity(4)).release(Table(patients(0), columns(trees=True)))
+    recipe = through_json(release.recipe)
+    applied = recipe.apply(duckdb.connect().from_arrow(patients(0)))
+    assert applied.verdict.ok
+    assert len(applied.frame.fetchall()) == 400
+
+
+def test_no_record_and_no_key_is_in_a_recipe() -> None:
+    table = Table(patients(0), columns(trees=True, pseudonym=KEY))
+    recipe = Mondrian(KAnonymity(4)).release(table).recipe
+    text = json.dumps(recipe)
+    assert "SECRET" not in text
+    assert KEY.decode() not in text
+    with pytest.raises(SchemaError, match="give their key again"):
+        Recipe(recipe).apply(patients(0))
+    applied = Recipe(recipe).apply(patients(0), keys={"ssn": KEY})
+    assert applied.verdict.ok
+    assert set(applied.frame["ssn"].to_pylist()) == set(
+        Mondrian(KAnonymity(4)).release(table).frame["ssn"].to_pylist()
+    )
+
+
+def test_what_is_no_recipe_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no recipe"):
+        Recipe.read(tmp_path / "absent.json")
+    (tmp_path / "broken.json").write_text('{"format": 1, "SECRET')
+    with pytest.raises(InputError, match="cannot be read") as caught:
+        Recipe.read(tmp_path / "broken.json")
+    assert "SECRET" not in str(caught.value)
+    (tmp_path / "other.json").write_text("[]")
+    with pytest.raises(InputError, match="not one this version"):
+        Recipe.read(tmp_path / "other.json")
+
+
+def test_a_release_that_is_not_of_rows_is_called_what_it_is(tmp_path: Path) -> None:
+    shop = Baskets.from_lists([["tea", "milk"], ["tea", "milk"], ["milk"], ["tea"]])
+    AprioriAnonymization(2, 2).release(shop).write(tmp_path / "baskets")
+    DeltaSketch(SketchFamily("key"), 0.5).release(shop).write(tmp_path / "sketches")
+    for name in ("baskets", "sketches"):
+        with pytest.raises(InputError, match=f"The recipe is one of {name}"):
+            Recipe.read(tmp_path / name / "release.json")

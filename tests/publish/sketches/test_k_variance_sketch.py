@@ -1,0 +1,240 @@
+"""k-variance sketches: every pair judged by the slow definition, lengths that cannot be raised, and bad input."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracles import k_variance as oracle
+from tests.oracles import sketches as sketches_oracle
+
+from discreet import Baskets
+from discreet.core.errors import InfeasibleError, InputError, ParameterError, PromiseBrokenError
+from discreet.core.tables.groups import Groups
+from discreet.datasets import quest
+from discreet.guarantees import DeltaAnonymity, KVariance, guarantee_from_dict
+from discreet.guarantees.k_variance import Gap
+from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily
+from discreet.publish.sketches.k_variance_sketch import Lengths
+
+MOST = 12
+FAMILY = SketchFamily("a key for tests", components=MOST)
+
+
+@st.composite
+def matrices(draw, least: int = 0) -> np.ndarray:
+    n, width = draw(st.integers(2, 12)), draw(st.integers(1, 6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rows = rng.integers(least, 4, (n, width)) * (rng.random((n, width)) < 0.6)
+    rows[~rows.any(axis=1), 0] = 1
+    return rows.astype(np.float64)
+
+
+def judged(rows: np.ndarray, found: Lengths, *, reach: str = "whole", most: list[int] | None = None) -> None:
+    plain, near, lengths = rows.tolist(), found.neighbours.tolist(), found.lengths.tolist()
+    for place, row in enumerate(plain):
+        assert near[place] == oracle.cosine_order(row, plain, place)[: len(near[place])]
+    assert oracle.keeps(plain, near, lengths, reach=reach)
+    assert not oracle.can_be_raised(plain, near, lengths, most or [MOST] * len(plain), reach=reach)
+
+
+@given(matrices(), st.data())
+@settings(max_examples=60)
+def test_every_pair_is_kept_and_no_length_can_be_raised(rows: np.ndarray, data: st.DataObject) -> None:
+    k = data.draw(st.integers(1, len(rows) - 1))
+    method = KVarianceSketch(FAMILY, k)
+    found = method.lengths(rows)
+    judged(rows, found)
+    assert found.exact_pairs == 0
+    assert (found.lengths > 0).all()
+    release = method.release(rows)
+    assert release.verdict.ok
+    assert release.sketches.equals(FAMILY.sketch(rows, lengths=found.lengths))
+
+
+@given(matrices(-3), st.data())
+@settings(max_examples=60)
+def test_negative_values_take_the_exact_variance(rows: np.ndarray, data: st.DataObject) -> None:
+    k = data.draw(st.integers(1, len(rows) - 1))
+    found = KVarianceSketch(FAMILY, k).lengths(rows)
+    judged(rows, found)
+    negative = (rows < 0).any(axis=1)
+    assert found.exact_pairs == sum(
+        bool(negative[i] or negative[j]) for i, near in enumerate(found.neighbours.tolist()) for j in near
+    )
+
+
+@given(matrices(-1), st.sampled_from([0.125, 0.5, 1.0, 4.0]), st.data())
+@settings(max_examples=60)
+def test_the_root_of_the_gap_depends_on_the_size_of_the_values(
+    rows: np.ndarray, scale: float, data: st.DataObject
+) -> None:
+    k = data.draw(st.integers(1, len(rows) - 1))
+    found = KVarianceSketch(FAMILY, k, gap="root").lengths(rows)
+    judged(rows, found, reach="root")
+    scaled = KVarianceSketch(FAMILY, k, gap="root").lengths(rows * scale)
+    assert oracle.keeps(
+        (rows * scale).tolist(), scaled.neighbours.tolist(), scaled.lengths.tolist(), reach="root"
+    )
+    np.testing.assert_allclose(scaled.caps, found.caps * scale**2)
+
+
+def test_by_the_root_of_the_gap_a_pair_shares_as_many_components_as_its_sizes_and_its_product() -> None:
+    """c = (‖X‖²‖Y‖² − (X·Y)²)/(‖X‖‖Y‖ − X·Y) = ‖X‖‖Y‖ + X·Y: here 2·2 + 3."""
+    rows = np.array([[1.0, 1, 1, 1, 0], [1, 1, 1, 0, 1]])
+    found = KVarianceSketch(FAMILY, 1, gap="root").lengths(rows)
+    assert found.caps.ravel().tolist() == [7.0, 7.0]
+    assert sorted(found.lengths.tolist()) == [7, MOST]
+    release = KVarianceSketch(FAMILY, 1, gap="root").release(rows / 4)
+    assert release.evidence.suppressed == 1
+    assert release.verdict.ok
+    with pytest.raises(InputError, match="another gap"):
+        KVariance(1).check(release)
+
+
+@given(matrices(), st.sampled_from([0.25, 0.5, 1.0, 3.0]), st.sampled_from(["whole", "root"]), st.data())
+@settings(max_examples=60)
+def test_both_promises_are_kept_and_no_length_can_be_raised(
+    rows: np.ndarray, delta: float, gap: Gap, data: st.DataObject
+) -> None:
+    k = data.draw(st.integers(1, len(rows) - 1))
+    alone = DeltaSketch(FAMILY, delta)
+    most = alone.lengths(rows)
+    method = KVarianceSketch(FAMILY, k, gap=gap, within=alone)
+    found = method.lengths(rows)
+    assert (found.lengths <= most).all()
+    judged(rows, found, reach=gap, most=most.tolist())
+    if not found.lengths.any():
+        with pytest.raises(InfeasibleError, match="would be suppressed"):
+            method.release(rows)
+        return
+    release = method.release(rows)
+    assert release.kept.tolist() == np.flatnonzero(found.lengths).tolist()
+    assert [part.ok for part in release.verdict.parts] == [True, True]
+    for place, length in zip(release.kept, release.sketches.lengths, strict=True):
+        record = dict(enumerate(rows[place].tolist()))
+        assert sketches_oracle.is_delta_anonymous(record, int(length), Fraction(delta))
+
+
+def test_both_promises_are_judged_by_what_is_published(tmp_path: Path) -> None:
+    rows = np.random.default_rng(1).integers(0, 2, (30, 12))
+    rows[~rows.any(axis=1), :2] = 1
+    family = SketchFamily("a key", components=40)
+    alone = DeltaSketch(family, 0.5)
+    release = KVarianceSketch(family, 2, within=alone).release(rows)
+    assert release.guarantee == KVariance(2) & DeltaAnonymity(0.5)
+    assert guarantee_from_dict(release.guarantee.to_dict()) == release.guarantee
+    assert release.verdict.ok
+    assert release.verdict.n_rows == len(release.sketches)
+    told = json.loads((release.write(tmp_path / "kept") / "release.json").read_text())
+    assert told["recipe"]["within"] == alone.recipe
+    assert len(told["verdict"]["parts"]) == 2
+    assert "worst" not in json.dumps(told)
+    kept = release.kept
+    for lengths, broken in ((alone.lengths(rows)[kept], 0), (release.sketches.lengths + 20, 1)):
+        longer = replace(release, sketches=family.sketch(rows[kept], lengths=lengths))
+        assert not longer.verdict.ok
+        assert not longer.verdict.parts[broken].ok
+        assert longer.verdict.failing_rows > 0
+        with pytest.raises(PromiseBrokenError):
+            longer.write(tmp_path / "broken")
+    assert not (tmp_path / "broken").exists()
+    with pytest.raises(ParameterError, match="promise about a release of sketches"):
+        release.guarantee.check(Groups(sizes=np.array([3, 4])))
+    with pytest.raises(InputError, match="does not hold what δ-anonymity is judged by"):
+        release.guarantee.check(KVarianceSketch(family, 2).release(rows))
+
+
+def test_suppression_is_where_a_single_component_tells_too_much() -> None:
+    rows = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, -1.0]])
+    assert oracle.exact_variance(rows[0].tolist(), rows[1].tolist()) == 0
+    found = KVarianceSketch(FAMILY, 3).lengths(rows)
+    judged(rows, found)
+    release = KVarianceSketch(FAMILY, 3).release(rows)
+    assert release.evidence.suppressed == 2
+    assert release.kept.tolist() == np.flatnonzero(found.lengths).tolist()
+    assert len(release.sketches) == 2
+    assert release.verdict.ok
+    alike = KVarianceSketch(FAMILY, 1).release(rows)
+    assert alike.evidence.suppressed == 0
+    assert alike.sketches.lengths.tolist() == [MOST] * 4
+
+
+def test_the_paper_s_variance_is_a_lower_bound_only_without_negative_values() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        x, y = rng.integers(0, 4, (2, 5)).tolist()
+        assert oracle.exact_variance(x, y) >= oracle.paper_variance(x, y) - 1e-9
+    assert oracle.exact_variance([1, 1], [1, -1]) < oracle.paper_variance([1, 1], [1, -1])
+
+
+def test_outliers_come_first() -> None:
+    """Of a pair far apart the record whose k-th neighbour is farther is made short, and the other stays long."""
+    rows = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [0, 0, 1, 0, 3.0]])
+    lengths = KVarianceSketch(FAMILY, 1).lengths(rows).lengths
+    assert lengths[2] == 1
+    assert lengths.max() == MOST
+
+
+def test_more_neighbours_never_promise_less() -> None:
+    baskets = quest("T10.I4.D1K.N100", random_state=4)
+    release = KVarianceSketch(SketchFamily("x", components=50), 8).release(baskets)
+    assert release.verdict.ok
+    assert KVariance(3).check(release).ok
+    with pytest.raises(InputError, match="8 neighbours"):
+        KVariance(9).check(release)
+
+
+def test_records_of_any_kind_agree() -> None:
+    baskets = Baskets.from_lists([["a", "b"], ["b", "c", "d"], ["a", "d"], ["b", "d"]])
+    method = KVarianceSketch(FAMILY, 2)
+    dicts = [dict.fromkeys(names, 1) for names in baskets.lists()]
+    wanted = method.release(baskets)
+    assert method.release(dicts).sketches.equals(wanted.sketches)
+    names = baskets.names.to_pylist()
+    assert method.release(baskets.to_sparse(), names=names).sketches.equals(wanted.sketches)
+    scaled = baskets.to_sparse() * np.array([[1e150], [1e-150], [2.0], [1.0]])
+    assert (method.lengths(scaled).lengths == method.lengths(baskets).lengths).all()
+
+
+def test_partitions_are_said() -> None:
+    baskets = quest("T10.I4.D2K.N100", random_state=4)
+    family = SketchFamily("x", components=50)
+    release = KVarianceSketch(family, 5, partition=600).release(baskets)
+    assert release.verdict.ok
+    assert release.evidence.details["neighbours"] == release.recipe["neighbours"] == "inside partitions"
+    assert release.recipe["partitions"] == release.evidence.details["partitions"] == 4
+    exact = KVarianceSketch(family, 5, partition=None).release(baskets)
+    assert exact.evidence.details["neighbours"] == "exact"
+
+
+@pytest.mark.parametrize(
+    ("rows", "k", "error", "words"),
+    [
+        ([{"a": 1}, {"b": 1}], 2, InfeasibleError, "k=1 at the most"),
+        ([{"a": 1}], 1, InfeasibleError, "two records are the least"),
+        ([{"a": 1}, {}, {"a": 2}, {"b": 0}], 1, InputError, "2 of the 4 records are all zeros"),
+        ([{"a": 1}, {"b": float("nan")}], 1, InputError, "1 values of the records are NaN"),
+        ([{"a": 1}, {"b": 1}], 0, ParameterError, "'k' parameter of KVarianceSketch"),
+    ],
+)
+def test_bad_input(rows: list[dict[str, float]], k: int, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        KVarianceSketch(FAMILY, k).release(rows)
+
+
+def test_bad_parameters() -> None:
+    with pytest.raises(ParameterError, match="'family' parameter"):
+        KVarianceSketch("key", 3)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="'partition' parameter"):
+        KVarianceSketch(FAMILY, 3, partition=1)
+    with pytest.raises(ParameterError, match="'gap' parameter"):
+        KVarianceSketch(FAMILY, 3, gap="half")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="'within' parameter of KVarianceSketch must be a DeltaSketch"):
+        KVarianceSketch(FAMILY, 3, within=0.5)  # type: ignore[arg-type]
