@@ -10,7 +10,7 @@ import measuring
 
 
 def anjana_adult(folder: Path, k: int, suppressed: float) -> Any:
-    """Give anjana's CPU seconds, the loss of its release, and the rows it suppressed."""
+    """Return anjana's CPU seconds, the loss of its release, and the rows it suppressed."""
     words = ("adult_anjana", "anonymized", (str(folder), k, suppressed), {})
     try:
         return measuring._call(measuring._peers_python(), *words)

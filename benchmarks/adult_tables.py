@@ -48,7 +48,7 @@ def adult_hierarchy(name: str) -> Any:
 
 
 def adult_table(*, sensitive: bool = False) -> Any:
-    """Give Adult coded: nine quasi-identifiers, or eight and the occupation as the sensitive column."""
+    """Return Adult coded: nine quasi-identifiers, or eight and the occupation as the sensitive column."""
     from discreet import Table, quasi
     from discreet import sensitive as secret
 
@@ -67,7 +67,7 @@ def coded(table: Any) -> Any:
 
 
 def many_rows(n_rows: int) -> tuple[Any, dict[str, Any], str]:
-    """Give a frame of 8 columns, their hierarchies, and where it comes from: rows drawn from Adult, or a stand-in."""
+    """Return a frame of 8 columns, their hierarchies, and where it comes from: rows drawn from Adult, or a stand-in."""
     try:
         adult = adult_frame().drop_columns([LEFT_OUT])
     except DataMissingError:
@@ -109,7 +109,7 @@ def independent(n_rows: int) -> tuple[Any, dict[str, Any]]:
 
 
 def many_columns(n_columns: int) -> Any:
-    """Give UCI's Adult with 12 or 15 quasi-identifiers, the complete rows, coded."""
+    """Return UCI's Adult with 12 or 15 quasi-identifiers, the complete rows, coded."""
     import pyarrow as pa
 
     from discreet import Table, flat, intervals, quasi

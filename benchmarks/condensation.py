@@ -104,15 +104,15 @@ def numpy_mdav(values: Any, k: int) -> Any:
 
 
 def points(n: int) -> Any:
-    """Draw points of twenty clusters with shapes of their own, standardised."""
+    """Draw points of twenty clusters with shapes of their own, standardized."""
     rng = np.random.default_rng(5)
-    centres = rng.normal(size=(20, COLUMNS)) * 3
+    centers = rng.normal(size=(20, COLUMNS)) * 3
     shapes = rng.normal(size=(20, COLUMNS, COLUMNS)) * 0.6
     cluster = rng.integers(0, 20, n)
     values = np.empty((n, COLUMNS))
     for number in range(20):
         mine = cluster == number
-        values[mine] = centres[number] + rng.normal(size=(int(mine.sum()), COLUMNS)) @ shapes[number].T
+        values[mine] = centers[number] + rng.normal(size=(int(mine.sum()), COLUMNS)) @ shapes[number].T
     return (values - values.mean(axis=0)) / values.std(axis=0)
 
 

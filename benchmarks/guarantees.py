@@ -18,7 +18,7 @@ FLOOR = 300.0
 LARGE, LIMIT = 1_000_000, 1.0
 ALONE = "all guarantees at once, the table being coded"
 WHOLE = "all guarantees at once, from the frame"
-TRANSPORT = "t-closeness with a ground-distance matrix alone (a linear programme per class)"
+TRANSPORT = "t-closeness with a ground-distance matrix alone (a linear program per class)"
 
 
 def run() -> list[Row]:
@@ -90,7 +90,7 @@ def _judge(table: Any, population: Any) -> Any:
 
 
 def _promises(population: Any) -> list[Any]:
-    """Give every guarantee, t-closeness with every distance; the matrix is measured on its own."""
+    """Return every guarantee, t-closeness with every distance; the matrix is measured on its own."""
     from discreet import guarantees
 
     return [

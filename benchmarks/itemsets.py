@@ -159,7 +159,7 @@ def slowdown(what: str, ours: Took, true: Took, limit: float) -> Row:
 
 
 def took(work: Callable[[], object], *, times: int = 7) -> Took:
-    """Give the least wall and CPU seconds of several runs, after one to warm up."""
+    """Return the least wall and CPU seconds of several runs, after one to warm up."""
     return together(work, times=times)[0]
 
 
@@ -176,7 +176,7 @@ def together(*works: Callable[[], object], times: int = 7) -> list[Took]:
 
 
 def afresh(data: Any) -> Any:
-    """Give the data without what was counted before."""
+    """Return the data without what was counted before."""
     return type(data)(*(getattr(data, field) for field in data.__dataclass_fields__))
 
 

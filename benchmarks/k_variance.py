@@ -1,4 +1,4 @@
-"""k-variance: exact neighbours of baskets beside pynndescent and scikit-learn, the lengths, and a million records."""
+"""k-variance: exact neighbors of baskets beside pynndescent and scikit-learn, the lengths, and a million records."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from rows import Row, failed, faster, within
 
 K = 10
 WIDE = 15
-"""pynndescent finds about 7 in 10 with a graph of 10 neighbours, and more than 8 in 10 with one of 15."""
+"""pynndescent finds about 7 in 10 with a graph of 10 neighbors, and more than 8 in 10 with one of 15."""
 NAME, MILLION = "T20.I4.D200K.N1K", "T20.I4.D1M.N1K"
-NEIGHBOURS, MILLION_NEIGHBOURS, MEMORY = 5.0, 100.0, 1e9
-"""The seconds by the clock of exact neighbours on two threads, and the bytes at a million."""
+NEIGHBORS, MILLION_NEIGHBORS, MEMORY = 5.0, 100.0, 1e9
+"""The seconds by the clock of exact neighbors on two threads, and the bytes at a million."""
 LENGTHS, WHOLE, GROWTH = 2.0, 60.0, 6.5
 FASTER = 10.0
 QUERIES = 2000
 
 
 def run() -> list[Row]:
-    """Measure neighbours, lengths and the whole method, and lay the peers beside."""
+    """Measure neighbors, lengths and the whole method, and lay the peers beside."""
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "baskets.npz")
-        ours = fresh("k_variance", "neighbours", NAME, path)
+        ours = fresh("k_variance", "neighbors", NAME, path)
         rows = [
-            within("200K baskets, 1,000 items: exact 10 nearest", ours["wall"], NEIGHBOURS, "s", note=_cpu(ours)),
+            within("200K baskets, 1,000 items: exact 10 nearest", ours["wall"], NEIGHBORS, "s", note=_cpu(ours)),
             *_pynndescent(path, ours),
             *_brute(path, ours),
         ]  # fmt: skip
-    large = fresh("k_variance", "neighbours", MILLION, "")
+    large = fresh("k_variance", "neighbors", MILLION, "")
     rows += [
-        within("1M baskets: exact 10 nearest", large["wall"], MILLION_NEIGHBOURS, "s", note=_cpu(large)),
+        within("1M baskets: exact 10 nearest", large["wall"], MILLION_NEIGHBORS, "s", note=_cpu(large)),
         within("memory of a process that generates 1M and finds them", large["memory"], MEMORY, "B"),
     ]
     fifth, whole = (fresh("k_variance", "method", name) for name in (NAME, MILLION))
     rows += [
-        within("200K: lengths after the neighbours, CPU", fifth["lengths"], LENGTHS, "s"),
+        within("200K: lengths after the neighbors, CPU", fifth["lengths"], LENGTHS, "s"),
         within("1M: the whole method, partitions of 200K", whole["wall"], WHOLE, "s", note=_cpu(whole)),
         within("from 200K to 1M, times as long (CPU)", whole["cpu"] / fifth["cpu"], GROWTH, "×"),
     ]  # fmt: skip
@@ -54,7 +54,7 @@ def _cpu(found: dict[str, Any]) -> str:
 def _pynndescent(path: str, ours: dict[str, Any]) -> list[Row]:
     what = "beside pynndescent, CPU"
     try:
-        theirs = peer("pynndescent_neighbours", path, K, WIDE)
+        theirs = peer("pynndescent_neighbors", path, K, WIDE)
     except PeerMissingError as error:
         return [failed(what, str(error))]
     recall = _recall(path, theirs, ours["farthest"])
@@ -63,7 +63,7 @@ def _pynndescent(path: str, ours: dict[str, Any]) -> list[Row]:
 
 
 def _recall(path: str, theirs: dict[str, Any], farthest: list[float]) -> float:
-    """Give the share of the peer's neighbours that are as near as the k-th true one; ties count as found."""
+    """Return the share of the peer's neighbors that are as near as the k-th true one; ties count as found."""
     from scipy.sparse import load_npz
 
     matrix = load_npz(path).tocsr().astype(np.float64)
@@ -76,13 +76,13 @@ def _recall(path: str, theirs: dict[str, Any], farthest: list[float]) -> float:
 
 
 def _brute(path: str, ours: dict[str, Any]) -> list[Row]:
-    theirs = peer("sklearn_neighbours", path, K, QUERIES)
+    theirs = peer("sklearn_neighbors", path, K, QUERIES)
     note = f"scaled up from {QUERIES:,} of the rows"
     return [faster("beside scikit-learn's brute force, CPU", ours["cpu"], theirs["cpu"], FASTER, note=note)]
 
 
-def neighbours(name: str, path: str) -> dict[str, Any]:
-    """Time exact neighbours; the baskets are written for the peers where a path is given."""
+def neighbors(name: str, path: str) -> dict[str, Any]:
+    """Time exact neighbors; the baskets are written for the peers where a path is given."""
     from discreet.datasets import quest
     from discreet.kernels.sketches.exact_neighbors import Compressed, nearest
 
@@ -112,7 +112,7 @@ def neighbours(name: str, path: str) -> dict[str, Any]:
 
 
 def method(name: str) -> dict[str, Any]:
-    """Time the whole method, and the lengths alone once the neighbours are known."""
+    """Time the whole method, and the lengths alone once the neighbors are known."""
     from discreet.datasets import quest
     from discreet.guarantees import TOLERANCE
     from discreet.kernels.sketches.k_variance import caps_of, longest_lengths
@@ -126,7 +126,7 @@ def method(name: str) -> dict[str, Any]:
     found: dict[str, Any] = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     if not release.verdict.ok:
         raise RuntimeError("the promise is broken")
-    near = release.evidence.arrays["neighbours"]
+    near = release.evidence.arrays["neighbors"]
     signed = np.zeros(len(baskets), np.bool_)
     order = np.random.default_rng(0).permutation(len(baskets))
     began = time.process_time()

@@ -1,4 +1,4 @@
-"""A generated Parquet file of 20 million rows, judged and generalised to given levels by the command line."""
+"""A generated Parquet file of 20 million rows, judged and generalized to given levels by the command line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LEVELS = [
 
 
 def run() -> list[Row]:
-    """Judge the file, and generalise it, each in a process of its own."""
+    """Judge the file, and generalize it, each in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "visits.parquet"
         fresh("large_file", "generate", str(source), ROWS)

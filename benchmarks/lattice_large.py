@@ -48,7 +48,7 @@ def run() -> list[Row]:
 
 
 def _all_nodes(found: dict[str, Any]) -> tuple[str, tuple[str, str]]:
-    """Say what was visited, and what to tell beside its seconds and its memory."""
+    """Describe what was visited, and what to tell beside its seconds and its memory."""
     clock = f"{found['wall']:.1f} s by the clock, coding {found['coding']:.1f} s of CPU"
     whole = (
         f"added by the visit; {found['highest'] / 1e6:,.0f} MB in all, {found['before'] / 1e6:,.0f} before"
@@ -87,7 +87,7 @@ def visited(n_rows: int, hard: bool) -> dict[str, Any]:
 
 
 def _table(n_rows: int, hard: bool = False) -> tuple[Any, dict[str, Any]]:
-    """Give a table, coded, and what to tell about it."""
+    """Return a table, coded, and what to tell about it."""
     from discreet import Table, quasi
 
     frame, hierarchies, origin = (*independent(n_rows), "generated") if hard else many_rows(n_rows)

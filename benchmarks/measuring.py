@@ -37,7 +37,7 @@ def cpu(
     warm: int = 1,
     prepare: Callable[[], object] | None = None,
 ) -> float:
-    """Give the median CPU seconds of some work, all threads counted, after warming up.
+    """Return the median CPU seconds of some work, all threads counted, after warming up.
 
     What ``prepare`` gives is made anew for every run, outside the measured time, and handed to the work.
     """
@@ -74,7 +74,7 @@ def peak(work: Callable[[], object]) -> Peak:
 
 
 def highest_memory() -> int:
-    """Give the most memory this process has held, in bytes."""
+    """Return the most memory this process has held, in bytes."""
     return _memory("VmHWM")
 
 
@@ -119,7 +119,7 @@ def shared_data(name: str) -> Path:
 
 
 def _peers_python() -> str:
-    """Give the interpreter with the peers: named, in a folder of their own, or this one."""
+    """Return the interpreter with the peers: named, in a folder of their own, or this one."""
     named = os.environ.get(PEERS)
     own = Path(sys.prefix) / "peers" / "bin" / "python"
     return named or (str(own) if own.exists() else sys.executable)

@@ -56,7 +56,7 @@ def _compared(ranks: dict[str, IntColumn], k: int, order: str) -> list[Row]:
 
 
 def _ranked(source: Path) -> dict[str, dict[str, IntColumn]]:
-    """Give the columns as ranks: categories by their names, and as they first appear; numbers by size."""
+    """Return the columns as ranks: categories by their names, and as they first appear; numbers by size."""
     import discreet
 
     frame = discreet.read(source).to_arrow_table()

@@ -43,10 +43,10 @@ def fitted(what: str) -> dict[str, Any]:
     taken = []
     for _ in range(2):
         began = time.process_time()
-        learnt = model().fit(noisy, labels)
+        learned = model().fit(noisy, labels)
         taken.append(time.process_time() - began)
-    accuracy = float(learnt.score(*_people(5_000, 2)))
-    return {"seconds": min(taken), "leaves": getattr(learnt, "n_leaves_", 0), "accuracy": accuracy}
+    accuracy = float(learned.score(*_people(5_000, 2)))
+    return {"seconds": min(taken), "leaves": getattr(learned, "n_leaves_", 0), "accuracy": accuracy}
 
 
 def _channels() -> list[Any]:

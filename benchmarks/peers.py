@@ -101,8 +101,8 @@ def efficient_apriori(path: str, share: float) -> dict[str, Any]:
     return _timed(lambda: sum(map(len, itemsets_from_transactions(baskets, min_support=share)[0].values())))
 
 
-def pynndescent_neighbours(path: str, k: int, wide: int) -> dict[str, Any]:
-    """Time pynndescent's graph of ``wide`` neighbours by cosine; gives the k nearest of a sample, for the recall."""
+def pynndescent_neighbors(path: str, k: int, wide: int) -> dict[str, Any]:
+    """Time pynndescent's graph of ``wide`` neighbors by cosine; gives the k nearest of a sample, for the recall."""
     import numpy as np
     import scipy.sparse as sparse
     from pynndescent import NNDescent
@@ -121,7 +121,7 @@ def pynndescent_neighbours(path: str, k: int, wide: int) -> dict[str, Any]:
     return {**taken, "sample": sample.tolist(), "near": near}
 
 
-def sklearn_neighbours(path: str, k: int, n_queries: int) -> dict[str, Any]:
+def sklearn_neighbors(path: str, k: int, n_queries: int) -> dict[str, Any]:
     """Time scikit-learn's brute force by cosine for some of the rows, and say what all of them would take."""
     import numpy as np
     from sklearn.neighbors import NearestNeighbors

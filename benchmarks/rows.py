@@ -27,7 +27,7 @@ class Row:
     state: State = "told"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the row as plain data for JSON."""
+        """Return the row as plain data for JSON."""
         return asdict(self)
 
     @property
@@ -61,12 +61,12 @@ def within(
 
 
 def skipped(what: str, why: str) -> Row:
-    """Say that a measurement was not made, and why; it is counted, and does not fail."""
+    """Describe that a measurement was not made, and why; it is counted, and does not fail."""
     return Row(what, note=f"skipped: {why}", state="skipped")
 
 
 def failed(what: str, why: str) -> Row:
-    """Say that a measurement could not be made, and why; that is a failure."""
+    """Describe that a measurement could not be made, and why; that is a failure."""
     return Row(what, note=why, state="FAIL")
 
 

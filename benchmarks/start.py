@@ -36,6 +36,6 @@ def _measured(shown: str, words: Callable[[], list[str]], limit: float, times: i
 
 
 def command() -> list[str]:
-    """Give the words that start the command line."""
+    """Return the words that start the command line."""
     installed = Path(sys.executable).parent / "discreet"
     return [str(installed)] if installed.exists() else [sys.executable, "-m", "discreet"]

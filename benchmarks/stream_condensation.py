@@ -31,7 +31,7 @@ def run() -> list[Row]:
 
 
 def measure() -> dict[str, Any]:
-    """Give records a second, the kernels being warm."""
+    """Return records a second, the kernels being warm."""
     from discreet.publish import StreamCondensation
 
     rng = np.random.default_rng(0)

@@ -51,7 +51,7 @@ def many(n: int = 120, *, oldest: int = 40) -> strategies.Rows:
 
 
 def made_as(kind: str, frame: pa.Table) -> Any:
-    """Give a table as one of the kinds of frames."""
+    """Return a table as one of the kinds of frames."""
     match kind:
         case "pandas":
             return frame.to_pandas(types_mapper=pd.ArrowDtype)
@@ -65,7 +65,7 @@ def made_as(kind: str, frame: pa.Table) -> Any:
 
 
 def released_rows(release: Release) -> strategies.Rows:
-    """Give the released rows, whatever kind of frame holds them."""
+    """Return the released rows, whatever kind of frame holds them."""
     frame = release.frame
     if isinstance(frame, duckdb.DuckDBPyRelation):
         frame = frame.to_arrow_table()

@@ -71,7 +71,7 @@ PUBLISHERS: dict[str, list[Publisher]] = {
 OF_GROUPS = {"Anatomy", "Cahd", "PermMondrian"}
 """Publishers of groups take a degree and no guarantee: test_common_baskets.py and test_anatomy.py check them."""
 OF_ITEMS = {"AprioriAnonymization"}
-"""Publishers of generalised items take k and m and no guarantee: test_apriori_anonymization.py checks them."""
+"""Publishers of generalized items take k and m and no guarantee: test_apriori_anonymization.py checks them."""
 OF_PSEUDO_DATA = {"Condensation"}
 """Publishers of rows that are nobody's: test_common_pseudo.py checks them."""
 OF_SKETCHES = {"KVarianceSketch"}

@@ -44,7 +44,7 @@ class Case:
 
 
 def shop() -> Baskets:
-    """Give baskets of several blocks, some empty, one with a secret item."""
+    """Return baskets of several blocks, some empty, one with a secret item."""
     held = np.random.default_rng(1).random((9000, 6)) < 0.3
     held[:, 5] = False
     held[7, 5] = True
@@ -53,33 +53,33 @@ def shop() -> Baskets:
 
 
 def numbers() -> Any:
-    """Give ages."""
+    """Return ages."""
     return np.random.default_rng(2).uniform(20, 80, 3000)
 
 
 def pairs() -> Any:
-    """Give rows of two correlated numbers."""
+    """Return rows of two correlated numbers."""
     return np.random.default_rng(3).multivariate_normal([0, 0], SHAPE, 2000)
 
 
 def answers() -> Any:
-    """Give categories."""
+    """Return categories."""
     return np.random.default_rng(4).choice(np.array(KINDS), 3000)
 
 
 def people() -> Any:
-    """Give a frame with a column of numbers, one of categories, and one that is left alone."""
+    """Return a frame with a column of numbers, one of categories, and one that is left alone."""
     return pa.table({"age": numbers(), "drink": answers(), "town": [SECRET] * 3000})
 
 
 def channels(sd: float = 5.0, keep: float = 0.6) -> collect.Channels:
-    """Give a channel for each of two columns."""
-    drink = collect.RandomisedResponse.k_ary(KINDS, keep=keep)
+    """Return a channel for each of two columns."""
+    drink = collect.RandomizedResponse.k_ary(KINDS, keep=keep)
     return collect.Channels({"age": collect.AdditiveNoise(collect.Gaussian(sd)), "drink": drink})
 
 
 def ages(**more: Any) -> collect.AdditiveNoise:
-    """Give noise for ages."""
+    """Return noise for ages."""
     return collect.AdditiveNoise(collect.Gaussian(5.0), **{"low": 0, "high": 100, **more})
 
 
@@ -138,16 +138,16 @@ COLLECTORS: dict[str, list[Case]] = {
             near=1e-4,
         ),
     ],
-    "RandomisedResponse": [
+    "RandomizedResponse": [
         Case(
-            lambda: collect.RandomisedResponse.k_ary(KINDS, keep=0.6),
+            lambda: collect.RandomizedResponse.k_ary(KINDS, keep=0.6),
             answers,
-            lambda: collect.RandomisedResponse.k_ary(KINDS, keep=1),
+            lambda: collect.RandomizedResponse.k_ary(KINDS, keep=1),
             (
-                ("keep", lambda: collect.RandomisedResponse.k_ary(KINDS, keep=1.5)),
-                ("epsilon", lambda: collect.RandomisedResponse.k_ary(KINDS, epsilon=0)),
-                ("categories", lambda: collect.RandomisedResponse([SECRET, SECRET], np.eye(2))),
-                ("matrix", lambda: collect.RandomisedResponse(KINDS, np.ones((3, 3)) / 3)),
+                ("keep", lambda: collect.RandomizedResponse.k_ary(KINDS, keep=1.5)),
+                ("epsilon", lambda: collect.RandomizedResponse.k_ary(KINDS, epsilon=0)),
+                ("categories", lambda: collect.RandomizedResponse([SECRET, SECRET], np.eye(2))),
+                ("matrix", lambda: collect.RandomizedResponse(KINDS, np.ones((3, 3)) / 3)),
             ),
             (lambda: [f"{SECRET} too"], lambda: ["tea", None]),
         ),
@@ -193,7 +193,7 @@ every_collector = pytest.mark.parametrize("case", CASES)
 
 
 def parts(held: Any) -> list[Any]:
-    """Give the arrays that data consists of."""
+    """Return the arrays that data consists of."""
     if isinstance(held, Baskets):
         return [held.indptr, held.items, np.array(held.names.to_pylist())]
     if isinstance(held, pa.Table):
@@ -202,7 +202,7 @@ def parts(held: Any) -> list[Any]:
 
 
 def frozen(held: Any) -> bytes:
-    """Give data as bytes."""
+    """Return data as bytes."""
     return pickle.dumps([(part.dtype.str, part.shape, part.tolist()) for part in parts(held)])
 
 

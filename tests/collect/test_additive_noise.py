@@ -17,7 +17,7 @@ from discreet.collect import (
     Density,
     Gaussian,
     Laplace,
-    RandomisedResponse,
+    RandomizedResponse,
     UnaryResponse,
     Uniform,
 )
@@ -43,7 +43,7 @@ def channels() -> Channels:
         {
             "age": AdditiveNoise(Uniform(20.0), low=0, high=120),
             "pay": AdditiveNoise(Laplace(500.0), low=0, high=10_000),
-            "sex": RandomisedResponse.k_ary(["f", "m"], epsilon=1.0),
+            "sex": RandomizedResponse.k_ary(["f", "m"], epsilon=1.0),
             "town": UnaryResponse.optimal(["A", "B", "C"], epsilon=1.0),
         }
     )
@@ -191,7 +191,7 @@ def test_local_differential_privacy_is_judged_by_construction() -> None:
     assert LocalDP(1.0).check(laplace).basis.value == "by construction"
     assert not LocalDP(50).check(AdditiveNoise(Gaussian(1.0), low=0, high=1)).ok
     assert not LocalDP(50).check(AdditiveNoise(Laplace(1.0))).ok
-    assert LocalDP(1.0).check(RandomisedResponse.k_ary("abc", epsilon=1.0)).ok
+    assert LocalDP(1.0).check(RandomizedResponse.k_ary("abc", epsilon=1.0)).ok
     assert LocalDP(1.0).check(UnaryResponse.symmetric("abc", epsilon=1.0)).ok
     assert channels().epsilon == math.inf
     for refused in (LocalDP(1.0), 3.0):

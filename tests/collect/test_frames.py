@@ -18,7 +18,7 @@ from discreet.collect import (
     CorrelatedNoise,
     Gaussian,
     JointReconstruction,
-    RandomisedResponse,
+    RandomizedResponse,
     UnaryResponse,
 )
 from discreet.core.errors import InputError, ParameterError, SchemaError
@@ -149,7 +149,7 @@ def test_the_column_that_bits_replace_is_gone() -> None:
     ],
 )
 def test_categories_keep_their_kind_of_column(column) -> None:
-    channels = Channels({"x": RandomisedResponse.k_ary(["a", "b", "c"], keep=0.5)})
+    channels = Channels({"x": RandomizedResponse.k_ary(["a", "b", "c"], keep=0.5)})
     make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
     frame = make[type(column).__module__.split(".")[0]]({"x": column})
     noisy = channels.perturb(frame, random_state=1)
@@ -169,17 +169,17 @@ def test_categories_keep_their_kind_of_column(column) -> None:
     ],
 )
 def test_a_type_that_cannot_hold_every_report_is_refused_whatever_is_drawn(frame) -> None:
-    channels = Channels({"x": RandomisedResponse.k_ary(["a", "b", "c"], keep=0.99)})
+    channels = Channels({"x": RandomizedResponse.k_ary(["a", "b", "c"], keep=0.99)})
     for seed in range(5):
         with pytest.raises(SchemaError, match="does not know all"):
             channels.perturb(frame, random_state=seed)
-    whole = Channels({"x": RandomisedResponse.k_ary(["b", "a"], keep=0.6)}).perturb(frame, random_state=1)
+    whole = Channels({"x": RandomizedResponse.k_ary(["b", "a"], keep=0.6)}).perturb(frame, random_state=1)
     assert whole["x"].dtype == frame["x"].dtype
 
 
 def test_a_fraction_is_no_category_of_whole_numbers() -> None:
-    for channel in (RandomisedResponse.k_ary([1, 2.5], keep=0.9), UnaryResponse([1, 2.5], p=0.9, q=0.9)):
+    for channel in (RandomizedResponse.k_ary([1, 2.5], keep=0.9), UnaryResponse([1, 2.5], p=0.9, q=0.9)):
         with pytest.raises(InputError, match="not of the categories' type"):
             channel.perturb([1, 2])
         assert len(channel.perturb([1.0, 2.5])) == 2
-    assert RandomisedResponse.k_ary([1.0, 2.0], keep=0.9).count([1, 2, 2]).tolist() == [1, 2]
+    assert RandomizedResponse.k_ary([1.0, 2.0], keep=0.9).count([1, 2, 2]).tolist() == [1, 2]

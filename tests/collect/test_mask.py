@@ -81,7 +81,7 @@ def test_gaps_between_false_items_are_geometric(q: float) -> None:
     assert oracles_mask.chi_square(np.bincount(first, minlength=n_items + 1), expected) > FALSE_ALARM
 
 
-def test_neighbouring_bits_and_baskets_are_independent() -> None:
+def test_neighboring_bits_and_baskets_are_independent() -> None:
     empty = Baskets(np.zeros(50_001, np.int64), np.empty(0, np.int32), pa.array(np.arange(64)))
     bits = np.zeros((50_000, 64))
     distorted = EMask(0.9, 0.7).perturb(empty, random_state=11)

@@ -1,4 +1,4 @@
-"""Randomised and unary response: the right chances, the truth back, standard errors that hold, ε by enumeration."""
+"""Randomized and unary response: the right chances, the truth back, standard errors that hold, ε by enumeration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.collect import Channels, NotConvergedWarning, RandomisedResponse, UnaryResponse, unary_response
+from discreet.collect import Channels, NotConvergedWarning, RandomizedResponse, UnaryResponse, unary_response
 from discreet.core.errors import InputError, ParameterError
 from discreet.guarantees import LocalDP
 
@@ -27,7 +27,7 @@ FALSE_ALARM = 1e-6
 
 
 def test_reports_are_as_frequent_as_the_matrix_says() -> None:
-    channel = RandomisedResponse(NAMES, MATRIX)
+    channel = RandomizedResponse(NAMES, MATRIX)
     for code, row in enumerate(MATRIX):
         seen = channel.count(channel.perturb([NAMES[code]] * 50_000, random_state=code))
         assert (np.abs(seen - 50_000 * row) < 4.9 * np.sqrt(50_000 * row * (1 - row))).all()
@@ -36,15 +36,15 @@ def test_reports_are_as_frequent_as_the_matrix_says() -> None:
 @given(st.lists(st.integers(1, 1000), min_size=3, max_size=3), st.sampled_from(["em", "bayes", "inverse"]))
 def test_exact_expected_counts_return_the_truth(truth, method: str) -> None:
     shares = np.array(truth) / sum(truth)
-    found = RandomisedResponse(NAMES, MATRIX).reconstruct(counts=1e6 * shares @ MATRIX, method=method)
+    found = RandomizedResponse(NAMES, MATRIX).reconstruct(counts=1e6 * shares @ MATRIX, method=method)
     assert np.allclose(found.shares, shares, atol=1e-8)
 
 
 @given(st.lists(st.integers(0, 50), min_size=3, max_size=3).filter(any))
-def test_em_stays_a_distribution_and_is_never_less_likely_than_its_neighbours(counts) -> None:
+def test_em_stays_a_distribution_and_is_never_less_likely_than_its_neighbors(counts) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
-        found = RandomisedResponse(NAMES, MATRIX).reconstruct(counts=counts, max_steps=5_000).shares
+        found = RandomizedResponse(NAMES, MATRIX).reconstruct(counts=counts, max_steps=5_000).shares
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(1)
 
@@ -58,11 +58,11 @@ def test_em_stays_a_distribution_and_is_never_less_likely_than_its_neighbours(co
         assert likelihood(mixed) <= likelihood(found) + 1e-6 * sum(counts)
 
 
-@pytest.mark.parametrize("channel", [RandomisedResponse(NAMES, MATRIX), UnaryResponse(NAMES, p=0.6, q=0.8)])
+@pytest.mark.parametrize("channel", [RandomizedResponse(NAMES, MATRIX), UnaryResponse(NAMES, p=0.6, q=0.8)])
 def test_standard_errors_are_those_of_many_repetitions(channel) -> None:
     """200 repetitions: an estimated spread is off by a twentieth, and a fourth is allowed, which is five of them."""
     truth = ["a"] * 500 + ["b"] * 300 + ["c"] * 200
-    options = {"method": "inverse"} if isinstance(channel, RandomisedResponse) else {}
+    options = {"method": "inverse"} if isinstance(channel, RandomizedResponse) else {}
     rng = np.random.default_rng(1)
     found = []
     for seed in range(200):
@@ -79,7 +79,7 @@ def test_standard_errors_are_those_of_many_repetitions(channel) -> None:
 def test_the_epsilon_of_k_ary_response_is_the_largest_ratio(keep: float, k: int) -> None:
     if abs(keep - 1 / k) < 1e-3:
         return
-    channel = RandomisedResponse.k_ary(range(k), keep=keep)
+    channel = RandomizedResponse.k_ary(range(k), keep=keep)
     worst = max(
         math.log(channel.matrix[i, r] / channel.matrix[j, r])
         for i, j, r in itertools.product(range(k), repeat=3)
@@ -109,7 +109,7 @@ def test_the_epsilon_of_unary_response_is_the_largest_ratio_of_all_reports(p: fl
 
 @given(st.floats(0.01, 20))
 def test_channels_for_an_epsilon_have_it(epsilon: float) -> None:
-    assert RandomisedResponse.k_ary(NAMES, epsilon=epsilon).epsilon == pytest.approx(epsilon)
+    assert RandomizedResponse.k_ary(NAMES, epsilon=epsilon).epsilon == pytest.approx(epsilon)
     assert UnaryResponse.optimal(NAMES, epsilon=epsilon).epsilon == pytest.approx(epsilon)
     assert UnaryResponse.symmetric(NAMES, epsilon=epsilon).epsilon == pytest.approx(epsilon)
 
@@ -120,7 +120,7 @@ def test_no_epsilon_asked_for_is_exceeded_by_exact_arithmetic(epsilon: float, k:
     with localcontext() as context:
         context.prec = 60
         most = Decimal(epsilon).exp()
-        matrix = RandomisedResponse.k_ary(range(k), epsilon=epsilon).matrix
+        matrix = RandomizedResponse.k_ary(range(k), epsilon=epsilon).matrix
         keep, other = Fraction(float(matrix[0, 0])), Fraction(float(matrix[0, 1]))
         assert keep + (k - 1) * other == 1
         assert as_decimal(keep / other) <= most
@@ -141,7 +141,7 @@ def test_the_epsilon_of_a_matrix_is_that_of_what_is_drawn(seed: int, k: int) -> 
     """Of the 2^52 cells that a draw may fall into, those of each report are counted in exact arithmetic."""
     matrix = np.random.default_rng(seed).dirichlet(np.full(k, 0.2), k)
     try:
-        channel = RandomisedResponse(range(k), matrix)
+        channel = RandomizedResponse(range(k), matrix)
     except ParameterError:
         return
     drawn = [drawn_cells(row) for row in matrix]
@@ -167,12 +167,12 @@ def drawn_cells(row: np.ndarray) -> list[int]:
 
 
 def test_chances_too_small_to_be_drawn_promise_nothing() -> None:
-    assert RandomisedResponse(["a", "b"], [[1 - 1e-20, 1e-20], [0.5, 0.5]]).epsilon == math.inf
+    assert RandomizedResponse(["a", "b"], [[1 - 1e-20, 1e-20], [0.5, 0.5]]).epsilon == math.inf
     assert UnaryResponse(NAMES, p=1e-20, q=0.5).epsilon == math.inf
 
 
 def test_a_report_of_no_chance_never_comes_though_rounding_leaves_a_rest() -> None:
-    channel = RandomisedResponse(NAMES, [[0.5, 0.5 - 9e-10, 0.0], [0.2, 0.8, 0.0], [0.1, 0.1, 0.8]])
+    channel = RandomizedResponse(NAMES, [[0.5, 0.5 - 9e-10, 0.0], [0.2, 0.8, 0.0], [0.1, 0.1, 0.8]])
     assert channel._ladder()[:2, 1].tolist() == [1.0, 1.0]
     assert channel.epsilon == math.inf
 
@@ -180,12 +180,12 @@ def test_a_report_of_no_chance_never_comes_though_rounding_leaves_a_rest() -> No
 @given(st.lists(st.floats(0.01, 1), min_size=3, max_size=3))
 def test_expected_counts_need_not_be_whole(truth) -> None:
     shares = np.array(truth) / sum(truth)
-    found = RandomisedResponse(NAMES, MATRIX).reconstruct(counts=0.3 * shares @ MATRIX, method="inverse")
+    found = RandomizedResponse(NAMES, MATRIX).reconstruct(counts=0.3 * shares @ MATRIX, method="inverse")
     assert np.allclose(found.shares, shares)
 
 
 def test_a_report_that_settles_the_truth_has_no_finite_epsilon() -> None:
-    assert RandomisedResponse(["a", "b"], [[1.0, 0.0], [0.5, 0.5]]).epsilon == math.inf
+    assert RandomizedResponse(["a", "b"], [[1.0, 0.0], [0.5, 0.5]]).epsilon == math.inf
     assert UnaryResponse(NAMES, p=1.0, q=0.9).epsilon == math.inf
 
 
@@ -208,27 +208,27 @@ def test_bits_are_drawn_a_few_at_a_time(monkeypatch) -> None:
 
 
 def test_a_seed_gives_the_same_reports_and_no_chance_returns_the_input() -> None:
-    channel = RandomisedResponse(NAMES, MATRIX)
+    channel = RandomizedResponse(NAMES, MATRIX)
     truth = np.array(NAMES * 100)
     assert np.array_equal(channel.perturb(truth, random_state=1), channel.perturb(truth, random_state=1))
-    assert np.array_equal(RandomisedResponse(NAMES, np.eye(3)).perturb(truth), truth)
+    assert np.array_equal(RandomizedResponse(NAMES, np.eye(3)).perturb(truth), truth)
     assert np.array_equal(UnaryResponse(NAMES, p=1, q=1).perturb(truth), truth[:, None] == np.array(NAMES))
 
 
 def test_all_kinds_of_columns_are_read() -> None:
-    channel = RandomisedResponse.k_ary(NAMES, keep=0.6)
+    channel = RandomizedResponse.k_ary(NAMES, keep=0.6)
     plain = ["a", "b", "c", "a"]
     told = [channel.count(kind).tolist() for kind in (
         plain, tuple(plain), np.array(plain), pd.Series(plain), pd.Series(plain, dtype="category"),
         pl.Series(plain), pa.array(plain), pa.chunked_array([plain]), pa.array(plain).dictionary_encode(),
     )]  # fmt: skip
     assert all(one == [2, 1, 1] for one in told)
-    numbers = RandomisedResponse.k_ary([1, 2], keep=0.9)
+    numbers = RandomizedResponse.k_ary([1, 2], keep=0.9)
     assert numbers.count(np.array([1, 2, 2], np.int8)).tolist() == [1, 2]
 
 
 def test_counts_of_batches_add_up() -> None:
-    channel, unary = RandomisedResponse(NAMES, MATRIX), UnaryResponse(NAMES, p=0.6, q=0.9)
+    channel, unary = RandomizedResponse(NAMES, MATRIX), UnaryResponse(NAMES, p=0.6, q=0.9)
     reports = channel.perturb(NAMES * 40, random_state=1)
     merged = channel.reconstruct(counts=channel.count(reports[:50]) + channel.count(reports[50:]))
     assert np.array_equal(merged.shares, channel.reconstruct(reports).shares)
@@ -238,7 +238,7 @@ def test_counts_of_batches_add_up() -> None:
 
 
 def test_one_that_does_not_settle_says_so() -> None:
-    slow = RandomisedResponse.k_ary(NAMES, keep=0.35)
+    slow = RandomizedResponse.k_ary(NAMES, keep=0.35)
     with pytest.warns(NotConvergedWarning):
         found = slow.reconstruct(counts=[90, 5, 5], max_steps=2)
     assert not found.converged
@@ -260,25 +260,25 @@ def test_one_that_does_not_settle_says_so() -> None:
 )
 def test_matrices_that_do_not_serve_are_refused(categories, matrix, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
-        RandomisedResponse(categories, matrix)
+        RandomizedResponse(categories, matrix)
 
 
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        (lambda: RandomisedResponse.k_ary(NAMES), ParameterError),
-        (lambda: RandomisedResponse.k_ary(NAMES, keep=0.5, epsilon=1.0), ParameterError),
-        (lambda: RandomisedResponse.k_ary(NAMES, keep=1.5), ParameterError),
-        (lambda: RandomisedResponse.k_ary(NAMES, keep=1 / 3), ParameterError),
-        (lambda: RandomisedResponse.k_ary(NAMES, epsilon=0), ParameterError),
-        (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct(["a"], method="magic"), ParameterError),
-        (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct(["a"], tolerance=0), ParameterError),
-        (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct(["a"], max_steps=0), ParameterError),
-        (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct(), ParameterError),
-        (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct(counts=[1, 2]), InputError),
-        (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct(counts=[0, 0, 0]), InputError),
-        (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct(counts=[1, math.inf, 0]), InputError),
-        (lambda: RandomisedResponse(NAMES, MATRIX).reconstruct([]), InputError),
+        (lambda: RandomizedResponse.k_ary(NAMES), ParameterError),
+        (lambda: RandomizedResponse.k_ary(NAMES, keep=0.5, epsilon=1.0), ParameterError),
+        (lambda: RandomizedResponse.k_ary(NAMES, keep=1.5), ParameterError),
+        (lambda: RandomizedResponse.k_ary(NAMES, keep=1 / 3), ParameterError),
+        (lambda: RandomizedResponse.k_ary(NAMES, epsilon=0), ParameterError),
+        (lambda: RandomizedResponse(NAMES, MATRIX).reconstruct(["a"], method="magic"), ParameterError),
+        (lambda: RandomizedResponse(NAMES, MATRIX).reconstruct(["a"], tolerance=0), ParameterError),
+        (lambda: RandomizedResponse(NAMES, MATRIX).reconstruct(["a"], max_steps=0), ParameterError),
+        (lambda: RandomizedResponse(NAMES, MATRIX).reconstruct(), ParameterError),
+        (lambda: RandomizedResponse(NAMES, MATRIX).reconstruct(counts=[1, 2]), InputError),
+        (lambda: RandomizedResponse(NAMES, MATRIX).reconstruct(counts=[0, 0, 0]), InputError),
+        (lambda: RandomizedResponse(NAMES, MATRIX).reconstruct(counts=[1, math.inf, 0]), InputError),
+        (lambda: RandomizedResponse(NAMES, MATRIX).reconstruct([]), InputError),
         (lambda: UnaryResponse(NAMES, p=0.4, q=0.6), ParameterError),
         (lambda: UnaryResponse(NAMES, p=1.4, q=0.6), ParameterError),
         (lambda: UnaryResponse(["a"], p=0.9, q=0.6), ParameterError),
@@ -297,7 +297,7 @@ def test_mistakes_are_refused(call, error) -> None:
 
 
 def test_nobody_and_nothing_are_told_apart() -> None:
-    channel = RandomisedResponse(NAMES, MATRIX)
+    channel = RandomizedResponse(NAMES, MATRIX)
     assert channel.perturb([]).size == 0
     for empty in (pd.DataFrame({"x": []}, dtype=object), pl.DataFrame({"x": []}), pa.table({"x": []})):
         assert len(Channels({"x": channel}).perturb(empty)) == 0
@@ -309,7 +309,7 @@ def test_nobody_and_nothing_are_told_apart() -> None:
 
 @pytest.mark.parametrize("values", [["Zyzzogeton-4711"], [None, "a"], [1.5], [["a"]], ["a", 4711]])
 def test_values_of_no_category_are_refused_unseen(values) -> None:
-    for channel in (RandomisedResponse(NAMES, MATRIX), UnaryResponse(NAMES, p=0.9, q=0.9)):
+    for channel in (RandomizedResponse(NAMES, MATRIX), UnaryResponse(NAMES, p=0.9, q=0.9)):
         with pytest.raises(InputError) as caught:
             channel.perturb(values)
         assert "4711" not in str(caught.value)

@@ -12,7 +12,7 @@ from discreet.collect import (
     Channels,
     Gaussian,
     Laplace,
-    RandomisedResponse,
+    RandomizedResponse,
     UnaryResponse,
     Uniform,
 )
@@ -31,9 +31,9 @@ def test_noise_comes_back(noise, ends) -> None:
 
 @pytest.mark.parametrize("categories", [["a", "b", "c"], [0, 1, 2]])
 def test_categories_come_back(categories) -> None:
-    channel = RandomisedResponse.k_ary(categories, epsilon=1)
+    channel = RandomizedResponse.k_ary(categories, epsilon=1)
     again = channel_from_dict(json.loads(json.dumps(channel.to_dict())))
-    assert isinstance(again, RandomisedResponse)
+    assert isinstance(again, RandomizedResponse)
     assert again.categories == tuple(categories)
     assert np.array_equal(again.matrix, channel.matrix)
 

@@ -16,7 +16,7 @@ def in_thousands(value: float, low: float, high: float) -> bool:
 
 
 def rule(function: str, x: Person) -> bool:
-    """Say the class of one person, rule by rule, as the papers write them."""
+    """Describe the class of one person, rule by rule, as the papers write them."""
     young, old = x["age"] < 40, x["age"] >= 60
     salary, level, loan = x["salary"], x["elevel"], x["loan"]
     earned = salary + x["commission"]

@@ -34,7 +34,7 @@ def aged(table: pa.Table, low: int, high: int) -> pa.Table:
 
 
 def association(table: pa.Table, one: str, two: str) -> float:
-    """Give Cramér's V of two columns: 0 when independent, 1 when one determines the other."""
+    """Return Cramér's V of two columns: 0 when independent, 1 when one determines the other."""
     codes = [
         pc.fill_null(table[name].cast(pa.string()), "").combine_chunks().dictionary_encode()
         for name in (one, two)
@@ -106,7 +106,7 @@ def test_nulls_only_where_hospitals_have_them(patients: pa.Table) -> None:
     assert 0.01 < nulls["marital_status"] < 0.08
 
 
-def test_some_people_are_unique_on_what_neighbours_know(patients: pa.Table) -> None:
+def test_some_people_are_unique_on_what_neighbors_know(patients: pa.Table) -> None:
     sizes = patients.group_by(["age", "sex", "zip"]).aggregate([([], "count_all")])["count_all"]
     unique = pc.sum(pc.equal(sizes, 1)).as_py() / patients.num_rows
     assert 0.02 < unique < 0.3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.experiments.charts import at_points, band, coloured, level, ranged
+from discreet.experiments.charts import at_points, band, colored, level, ranged
 from discreet.experiments.timing import fastest
 from discreet.report.pictures import standing
 
@@ -21,10 +21,10 @@ def test_an_axis_is_marked_where_there_are_points() -> None:
     assert at_points(rows, "x", "p").to_dict()["scale"] == {"nice": False, "padding": 8}
 
 
-def test_every_series_has_its_colour() -> None:
-    colour = coloured("what", {"b": "#111111", "a": "#222222"}, columns=2).to_dict()
-    assert colour["scale"] == {"domain": ["b", "a"], "range": ["#111111", "#222222"]}
-    assert colour["legend"] == {"orient": "bottom", "columns": 2}
+def test_every_series_has_its_color() -> None:
+    color = colored("what", {"b": "#111111", "a": "#222222"}, columns=2).to_dict()
+    assert color["scale"] == {"domain": ["b", "a"], "range": ["#111111", "#222222"]}
+    assert color["legend"] == {"orient": "bottom", "columns": 2}
 
 
 def test_a_band_lies_between_the_ends() -> None:

@@ -40,7 +40,7 @@ def test_the_paper_s_sets(shared_data: Path, number: int) -> None:
     assert not sample.substitute
     for run in runs_of(sample, 15, range(1, 4)):
         assert np.mean(run.mu) > 0.95
-        assert np.mean(run.mu_standardised) > (0.99 if sample.name == "abalone" else 0.95)
+        assert np.mean(run.mu_standardized) > (0.99 if sample.name == "abalone" else 0.95)
         far = 0.2 if sample.name == "ionosphere" else 0.08
         assert np.mean(run.accuracy) > np.mean(run.baseline) - far
         assert np.mean(run.accuracy_of_more) > np.mean(run.baseline) - 0.1

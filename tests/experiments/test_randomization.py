@@ -1,4 +1,4 @@
-"""The randomisation experiment: shapes near the truth, losses that fall with n, and a page that shows all."""
+"""The randomization experiment: shapes near the truth, losses that fall with n, and a page that shows all."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     names = {"shape-plateau.png", "shape-triangles.png", "accuracy-uniform-picture.png", "points-lost.csv"}
     assert names <= linked
     table = (page.parent / "accuracy-gaussian.md").read_text(encoding="utf-8")
-    for word in ("Original", "Randomised", "Global", "ByClass", "Local", "Function 5"):
+    for word in ("Original", "Randomized", "Global", "ByClass", "Local", "Function 5"):
         assert word in table
     assert any("Function 3, seed 1" in line for line in told)
     assert "randomization" in EXPERIMENTS

@@ -86,7 +86,7 @@ def test_long_sketches_are_mined_nearly_as_well_as_the_original() -> None:
 
 
 def curve(levels: Sequence[float], ratios: Sequence[float], *, chance: float = 0.05) -> list[Runs]:
-    """Give runs with these ratios to an original of 1."""
+    """Return runs with these ratios to an original of 1."""
     return [
         Runs("δ", level, chance, found=[ratio], original=[1.0])
         for level, ratio in zip(levels, ratios, strict=True)

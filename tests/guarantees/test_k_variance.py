@@ -38,7 +38,7 @@ def test_any_lengths_are_judged_as_the_oracle_does(seed: int, data: st.DataObjec
     rows = sparse(seed)
     k = data.draw(st.integers(1, 5))
     release = KVarianceSketch(FAMILY, k).release(rows)
-    near = release.evidence.arrays["neighbours"].tolist()
+    near = release.evidence.arrays["neighbors"].tolist()
     lengths = np.array(data.draw(st.lists(st.integers(0, 8), min_size=12, max_size=12).filter(any)))
     verdict = KVariance(k).check(with_lengths(release, rows, lengths))
     plain = rows.tolist()
@@ -82,14 +82,14 @@ def test_plain_data_and_words() -> None:
     assert guarantee_from_dict(KVariance(4).to_dict()) == KVariance(4)
     assert guarantee_from_dict(KVariance(4, "root").to_dict()) == KVariance(4, "root")
     assert "square root" in KVariance(4, "root").describe()
-    assert "4 nearest neighbours" in KVariance(4).describe()
+    assert "4 nearest neighbors" in KVariance(4).describe()
 
 
 def test_the_deviation_is_that_of_simulated_estimates() -> None:
     """Estimates by 1,500 keys spread at least as the promise says; a sound method fails here once in 10^6 runs."""
     rows = sparse(5, 6)
     release = KVarianceSketch(FAMILY, 1).release(rows)
-    lengths, near = release.sketches.lengths, release.evidence.arrays["neighbours"][:, 0]
+    lengths, near = release.sketches.lengths, release.evidence.arrays["neighbors"][:, 0]
     keys = 1500
     found = np.empty((keys, 6))
     for key in range(keys):

@@ -26,9 +26,7 @@ def degree(holders: list[list[int]], group: list[int], number: int) -> Fraction 
 
 
 @given(strategies_baskets.baskets(min_baskets=1), st.integers(1, 5), st.data())
-def test_measure_and_judgement_are_those_of_the_definition(
-    held: Baskets, p: int, data: st.DataObject
-) -> None:
+def test_measure_and_judgment_are_those_of_the_definition(held: Baskets, p: int, data: st.DataObject) -> None:
     labels = data.draw(st.lists(st.integers(0, 3), min_size=len(held), max_size=len(held)))
     _, group = np.unique(labels, return_inverse=True)
     grouped = GroupedBaskets.of(held.keep(np.zeros(held.n_items, np.bool_)), group, held)

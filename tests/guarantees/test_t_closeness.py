@@ -75,7 +75,7 @@ def test_any_ground_distance_agrees_with_the_best_pairing(rows: Rows, numbers: l
 
 @settings(max_examples=25, deadline=None)
 @given(tables(max_size=20))
-def test_linear_programme_equals_the_closed_forms(rows: Rows) -> None:
+def test_linear_program_equals_the_closed_forms(rows: Rows) -> None:
     groups = groups_of(rows, domain=LETTERS, hierarchy=letter_tree())
     overall = groups.sensitive["ward"].overall
     place = np.cumsum(overall > 0)

@@ -104,7 +104,7 @@ def test_a_frame_is_data_too() -> None:
     assert release.verdict.ok
 
 
-def test_full_domain_generalisation(folder: Path) -> None:
+def test_full_domain_generalization(folder: Path) -> None:
     ages = {"role": "quasi", "hierarchy": {"intervals": [6]}}
     method = {"name": "generalization", "levels": {"age": 1}, "max_suppressed": 0.5}
     job = Job.from_dict(plain(columns=plain()["columns"] | {"age": ages}, method=method), folder=folder)

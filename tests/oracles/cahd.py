@@ -28,7 +28,7 @@ class Files:
         self.sizes = Counter(self.group.values())
 
     def degree(self) -> Fraction | float:
-        """Give the least |G|/f over groups and sensitive items."""
+        """Return the least |G|/f over groups and sensitive items."""
         degrees = [
             Fraction(self.sizes[group], count)
             for group, counts in self.counts.items()
@@ -37,11 +37,11 @@ class Files:
         return min(degrees, default=float("inf"))
 
     def baskets(self) -> Counter[frozenset[str]]:
-        """Give the multiset of baskets."""
+        """Return the multiset of baskets."""
         return Counter(frozenset(self.items[basket]) for basket in self.group)
 
     def totals(self) -> Counter[str]:
-        """Give how often each sensitive item occurs."""
+        """Return how often each sensitive item occurs."""
         return sum(self.counts.values(), Counter())
 
 
@@ -82,7 +82,7 @@ def reverse_cuthill_mckee(lists: Lists) -> list[int]:
     rank = {row: (len(near[row]), row) for row in rows}
 
     def search(start: int) -> list[list[int]]:
-        """Give the rows in Cuthill–McKee order, level by level."""
+        """Return the rows in Cuthill–McKee order, level by level."""
         seen, levels = {start}, [[start]]
         while True:
             following: list[int] = []

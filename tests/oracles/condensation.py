@@ -10,7 +10,7 @@ import numpy as np
 
 
 def levels_are_kept(labels: Any, levels: Any) -> bool:
-    """Tell whether every record is in a group of at least as many records as it asks for."""
+    """Return whether every record is in a group of at least as many records as it asks for."""
     sizes = Counter(int(label) for label in labels)
     return all(sizes[int(label)] >= int(level) for label, level in zip(labels, levels, strict=True))
 
@@ -21,7 +21,7 @@ def exact_sums(values: Any) -> list[Fraction]:
 
 
 def exact_statistics(values: Any) -> tuple[list[Fraction], list[list[Fraction]]]:
-    """Give the mean and the sums of squares and products about it, without rounding."""
+    """Return the mean and the sums of squares and products about it, without rounding."""
     rows = [[Fraction(float(one)) for one in row] for row in np.asarray(values)]
     d = len(rows[0])
     mean = [sum((row[j] for row in rows), Fraction(0)) / len(rows) for j in range(d)]

@@ -45,7 +45,7 @@ def maximal(sets: Sets) -> Sets:
 
 
 def channel_matrix(n: int, p: float, q: float) -> np.ndarray:
-    """Give M[i, j]: the chance of i ones observed where j of n are true, as the paper writes it."""
+    """Return M[i, j]: the chance of i ones observed where j of n are true, as the paper writes it."""
     matrix = np.zeros((n + 1, n + 1))
     for i, j in product(range(n + 1), repeat=2):
         for k in range(max(0, i + j - n), min(i, j) + 1):

@@ -1,4 +1,4 @@
-"""Slow definitions of exact neighbours and of k-variance, in plain loops over dense rows."""
+"""Slow definitions of exact neighbors and of k-variance, in plain loops over dense rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def gap(x: Row, y: Row) -> float:
 
 
 def admissible(x: Row, y: Row, shared: int, *, reach: str = "whole") -> bool:
-    """Tell whether the deviation of the estimate from so many common components reaches the gap, or its root."""
+    """Return whether the deviation of the estimate from so many common components reaches the gap, or its root."""
     if shared == 0 or gap(x, y) <= 1e-12 * math.sqrt(dot(x, x) * dot(y, y)):
         return True
     wanted = math.sqrt(gap(x, y)) if reach == "root" else gap(x, y)
@@ -51,36 +51,36 @@ def admissible(x: Row, y: Row, shared: int, *, reach: str = "whole") -> bool:
 
 
 def pair_variance(x: Row, y: Row) -> float:
-    """Give the variance lengths are chosen by: the paper's without negative values, else the exact one."""
+    """Return the variance lengths are chosen by: the paper's without negative values, else the exact one."""
     return exact_variance(x, y) if min(*x, *y) < 0 else paper_variance(x, y)
 
 
 def keeps(
     rows: Sequence[Row],
-    neighbours: Sequence[Sequence[int]],
+    neighbors: Sequence[Sequence[int]],
     lengths: Sequence[int],
     *,
     reach: str = "whole",
 ) -> bool:
-    """Judge every pair of neighbours."""
+    """Judge every pair of neighbors."""
     return all(
         admissible(rows[i], rows[j], min(lengths[i], lengths[j]), reach=reach)
-        for i, near in enumerate(neighbours)
+        for i, near in enumerate(neighbors)
         for j in near
     )
 
 
 def can_be_raised(
     rows: Sequence[Row],
-    neighbours: Sequence[Sequence[int]],
+    neighbors: Sequence[Sequence[int]],
     lengths: Sequence[int],
     most: Sequence[int],
     *,
     reach: str = "whole",
 ) -> bool:
-    """Tell whether a single length could be larger, all others as they are; each has a most of its own."""
+    """Return whether a single length could be larger, all others as they are; each has a most of its own."""
     for place, length in enumerate(lengths):
         for longer in range(length + 1, most[place] + 1):
-            if keeps(rows, neighbours, [*lengths[:place], longer, *lengths[place + 1 :]], reach=reach):
+            if keeps(rows, neighbors, [*lengths[:place], longer, *lengths[place + 1 :]], reach=reach):
                 return True
     return False

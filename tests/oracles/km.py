@@ -24,17 +24,17 @@ def combination_counts(lists: Lists, m: int) -> Counter[frozenset[Any]]:
 
 
 def is_km_anonymous(lists: Lists, k: int, m: int) -> bool:
-    """Tell whether every combination that occurs is in k baskets."""
+    """Return whether every combination that occurs is in k baskets."""
     return all(count >= k for count in combination_counts(lists, m).values())
 
 
 def leaves(name: str, below: Tree) -> list[str]:
-    """Give the leaves of a node."""
+    """Return the leaves of a node."""
     return [leaf for child, rest in below.items() for leaf in leaves(child, rest)] if below else [name]
 
 
 def cuts(name: str, below: Tree) -> Iterator[dict[str, str]]:
-    """Give every cut: the node each leaf is published as."""
+    """Return every cut: the node each leaf is published as."""
     yield dict.fromkeys(leaves(name, below), name)
     if below:
         for parts in product(*(list(cuts(child, rest)) for child, rest in below.items())):
@@ -47,7 +47,7 @@ def recoded(lists: Lists, cut: Mapping[str, str]) -> list[list[str]]:
 
 
 def penalty(lists: Lists, cut: Mapping[str, str]) -> Fraction:
-    """Give the mean certainty penalty of an occurrence."""
+    """Return the mean certainty penalty of an occurrence."""
     covered = Counter(cut.values())
     paid = [
         Fraction(covered[cut[item]], len(cut)) if covered[cut[item]] > 1 else Fraction(0)
@@ -58,13 +58,13 @@ def penalty(lists: Lists, cut: Mapping[str, str]) -> Fraction:
 
 
 def is_finer(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Tell whether the nodes of a cut lie at or below those of another, and the cuts differ."""
+    """Return whether the nodes of a cut lie at or below those of another, and the cuts differ."""
     blocks = [{leaf for leaf in one if one[leaf] == node} for node in set(one.values())]
     return one != other and all(len({other[leaf] for leaf in block}) == 1 for block in blocks)
 
 
 def found_again(lists: Lists, r: int) -> tuple[Fraction, Fraction]:
-    """Give the mean of 1/matches and the share of one match, over baskets of at least r items and their r-sets."""
+    """Return the mean of 1/matches and the share of one match, over baskets of at least r items and their r-sets."""
     sets = [set(basket) for basket in lists]
     means, shares = [], []
     for basket in sets:

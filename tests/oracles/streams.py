@@ -10,7 +10,7 @@ Group = dict[str, Any]
 
 
 def groups_of(statistics: Any) -> list[Group]:
-    """Give the groups of some statistics as dictionaries with the paper's sums."""
+    """Return the groups of some statistics as dictionaries with the paper's sums."""
     return [
         {
             "n": int(statistics.n[i]),
@@ -24,7 +24,7 @@ def groups_of(statistics: Any) -> list[Group]:
 
 
 def total(groups: list[Group]) -> tuple[int, np.ndarray, np.ndarray]:
-    """Give the number, the mean and the covariance of all records together, by the law of total covariance."""
+    """Return the number, the mean and the covariance of all records together, by the law of total covariance."""
     n = sum(group["n"] for group in groups)
     shares = [group["n"] / n for group in groups]
     mean = sum(share * group["mean"] for share, group in zip(shares, groups, strict=True))
@@ -48,7 +48,7 @@ def merged(groups: list[Group]) -> Group:
 
 
 def halves(group: Group, scale: np.ndarray) -> list[Group]:
-    """Cut a group along its leading eigenvector, in standardised columns, where its records lie evenly.
+    """Cut a group along its leading eigenvector, in standardized columns, where its records lie evenly.
 
     The interval of length ``a`` about the mean is cut so that the parts hold n // 2 records and the rest; with an even
     number these are the paper's halves, at ± a/4 with a quarter of the variance.
@@ -93,6 +93,6 @@ def joined(groups: list[Group], record: np.ndarray, level: int, scale: np.ndarra
 
 
 def in_order(groups: list[Group]) -> np.ndarray:
-    """Give groups as rows of numbers in an order of their own, for comparing."""
+    """Return groups as rows of numbers in an order of their own, for comparing."""
     rows = [(group["n"], group["largest"], *group["mean"], *group["covariance"].ravel()) for group in groups]
     return np.array(sorted(rows, key=lambda row: tuple(np.round(row, 6))))

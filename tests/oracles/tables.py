@@ -142,10 +142,10 @@ def log2_ratio(values: Values, everyone: Values) -> float:
     return max(abs(math.log2(p[value] / q[value])) for value in p)
 
 
-# --- loss of a full-domain generalisation -----------------------------------------------------------
+# --- loss of a full-domain generalization -----------------------------------------------------------
 #
 # ``path[value]`` names the nodes of a value from itself to the root; null has nodes of its own below the root. A row is
-# generalised to ``path[value][level]``; ``kept`` tells of each row whether it was published.
+# generalized to ``path[value][level]``; ``kept`` tells of each row whether it was published.
 
 Path = Mapping[Any, Sequence[Any]]
 

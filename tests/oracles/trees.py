@@ -11,7 +11,7 @@ Row = Sequence[Any]
 
 
 def impurity(labels: Sequence[int], n_classes: int) -> float:
-    """Give the gini index times the number of rows."""
+    """Return the gini index times the number of rows."""
     counts = [float(labels.count(label)) for label in range(n_classes)]
     total = sum(counts)
     return total - sum(count**2 for count in counts) / max(total, 1.0)
@@ -69,7 +69,7 @@ def leaf_shares(tree: Any, row: Row) -> list[float]:
 def naive_bayes(
     rows: list[Row], labels: list[Any], asked: Row, *, smoothing: float = 1.0
 ) -> dict[Any, float]:
-    """Give the probability of each class by counting values within classes."""
+    """Return the probability of each class by counting values within classes."""
     scores = {}
     for label in sorted(set(labels)):
         own = [row for row, one in zip(rows, labels, strict=True) if one == label]

@@ -29,7 +29,7 @@ EVIL = (
 
 
 def planted_frame(n: int = 400) -> pa.Table:
-    """Give a table in which one person has a unique value everywhere."""
+    """Return a table in which one person has a unique value everywhere."""
     rng = np.random.default_rng(0)
     day = dt.date(1950, 1, 1)
     columns = {
@@ -49,7 +49,7 @@ def planted_frame(n: int = 400) -> pa.Table:
 
 
 def planted_columns() -> dict[str, object]:
-    """Give the planted table's roles."""
+    """Return the planted table's roles."""
     return {
         "name": identifier(),
         "age": quasi(intervals(5, 10, 20)),
@@ -63,7 +63,7 @@ def planted_columns() -> dict[str, object]:
 
 
 def evil_release() -> Release:
-    """Give a release whose names and values try to break out of the page."""
+    """Return a release whose names and values try to break out of the page."""
     rng = np.random.default_rng(0)
     frame = pa.table({
         EVIL[0]: rng.integers(0, 90, 300),

@@ -61,7 +61,7 @@ class _Page(HTMLParser):
 
 
 def _own(page: str) -> str:
-    """Give the page without the charts' library."""
+    """Return the page without the charts' library."""
     assert page.count(javascript()) == 1
     return page.replace(javascript(), "")
 
@@ -96,7 +96,7 @@ def test_nests_and_names_every_place_once(page: str) -> None:
     assert parsed.open == []
     assert len(set(parsed.ids)) == len(parsed.ids)
     named = {value[1:] for _, name, value in parsed.attributes if name == "href"}
-    named |= {value for _, name, value in parsed.attributes if name == "aria-labelledby"}
+    named |= {value for _, name, value in parsed.attributes if name == "aria-labeledby"}
     assert named <= set(parsed.ids)
     assert set(parsed.specs()) == {one for one in parsed.ids if re.fullmatch(r"chart-\d+", one)}
 
@@ -143,7 +143,7 @@ def test_follows_light_dark_and_paper(page: str) -> None:
     assert _themes(style)[1] == _themes(style)[2]
 
 
-def test_colours_can_be_told_from_their_ground(page: str) -> None:
+def test_colors_can_be_told_from_their_ground(page: str) -> None:
     for theme in _themes(_Page(page).content["style"][0]):
         for ground in ("paper", "panel"):
             for text in ("ink", "soft", "accent", "alarm"):
@@ -159,8 +159,8 @@ def _themes(style: str) -> list[dict[str, str]]:
 
 
 def _contrast(one: str, other: str) -> float:
-    def light(colour: str) -> float:
-        parts = (int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    def light(color: str) -> float:
+        parts = (int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
         linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

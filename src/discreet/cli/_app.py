@@ -124,7 +124,7 @@ def start() -> NoReturn:
 
 
 def _unsaid(caught: object) -> None:
-    """Say nothing of an exception that nobody can catch: its message may hold data."""
+    """Describe nothing of an exception that nobody can catch: its message may hold data."""
     del caught
 
 

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli._output import number, plain_judgement, tell_json, tell_lines, verdict_lines
+from discreet.cli._output import number, plain_judgment, tell_json, tell_lines, verdict_lines
 
 if TYPE_CHECKING:
     from discreet.core.basket_release import BasketRelease
     from discreet.core.verdict import Verdict
-    from discreet.job.basket_checking import BasketJudgement
+    from discreet.job.basket_checking import BasketJudgment
     from discreet.measure import Reidentification, SensitiveTie
 
 _KNOWN = (1, 2)
 
 
 def outcome(command: str, release: BasketRelease, out: Path) -> dict[str, Any]:
-    """Give what a run on baskets came to, as plain data."""
+    """Return what a run on baskets came to, as plain data."""
     from discreet.core.baskets.grouped import GroupedBaskets
     from discreet.measure import basket_risk
 
@@ -44,7 +44,7 @@ def outcome(command: str, release: BasketRelease, out: Path) -> dict[str, Any]:
 
 
 def tell_outcome(plain: Mapping[str, Any], release: BasketRelease, *, as_json: bool) -> None:
-    """Say what a run on baskets came to, where it is, and what to do next."""
+    """Describe what a run on baskets came to, where it is, and what to do next."""
     if as_json:
         tell_json(plain)
         return
@@ -64,7 +64,7 @@ def tell_outcome(plain: Mapping[str, Any], release: BasketRelease, *, as_json: b
         counts = plain["items"]
         lines += [
             ("items", f"{counts['before']:,} → {counts['after']:,}"),
-            ("loss", f"{plain['loss']:.1%} of the items' detail (normalised certainty penalty)"),
+            ("loss", f"{plain['loss']:.1%} of the items' detail (normalized certainty penalty)"),
         ]
     for before, after in zip(plain["risk"]["before"], plain["risk"]["after"], strict=False):
         known = "1 known item" if before["r"] == 1 else f"{before['r']} known items"
@@ -87,19 +87,19 @@ def tell_outcome(plain: Mapping[str, Any], release: BasketRelease, *, as_json: b
     tell_lines(lines)
 
 
-def tell_judgement(judgement: BasketJudgement, *, as_json: bool) -> None:
-    """Say whether the promise is kept, and what the baskets reach."""
-    verdict = judgement.verdict
+def tell_judgment(judgment: BasketJudgment, *, as_json: bool) -> None:
+    """Describe whether the promise is kept, and what the baskets reach."""
+    verdict = judgment.verdict
     if as_json:
-        tell_json(plain_judgement(judgement, baskets=judgement.n_baskets, groups=judgement.n_groups))
+        tell_json(plain_judgment(judgment, baskets=judgment.n_baskets, groups=judgment.n_groups))
         return
-    where = "" if judgement.n_groups is None else f" in {judgement.n_groups:,} groups"
+    where = "" if judgment.n_groups is None else f" in {judgment.n_groups:,} groups"
     tell_lines(
         [
             *(() if verdict is None else _verdict_lines(verdict)),
-            ("baskets", f"{judgement.n_baskets:,}{where}"),
+            ("baskets", f"{judgment.n_baskets:,}{where}"),
             ("reaches", "the promises these baskets keep, asked for or not:"),
-            *(("", f"{measure.name:<30} up to {number(measure.worst)}") for measure in judgement.measures),
+            *(("", f"{measure.name:<30} up to {number(measure.worst)}") for measure in judgment.measures),
         ]
     )
 
@@ -107,7 +107,7 @@ def tell_judgement(judgement: BasketJudgement, *, as_json: bool) -> None:
 def tell_risk(
     found: Sequence[Reidentification], n_baskets: int, tie: SensitiveTie | None, *, as_json: bool
 ) -> None:
-    """Say how likely baskets are to be found again."""
+    """Describe how likely baskets are to be found again."""
     if as_json:
         plain = [one.to_dict() for one in found]
         tied = None if tie is None else {"highest": tie.highest, "mean": tie.mean}

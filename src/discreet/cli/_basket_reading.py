@@ -33,7 +33,7 @@ def basket_reading(command: F) -> F:
 
 
 def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    r"""Give the options as the reader takes them.
+    r"""Return the options as the reader takes them.
 
     >>> reading_of({"format_": "lines", "basket": None, "item": None, "delimiter": "\\t"})
     {'format': 'lines', 'basket': None, 'item': None, 'delimiter': '\t'}

@@ -73,7 +73,7 @@ def reading(command: F) -> F:
 
 
 def is_baskets(data: Path, given: Mapping[str, Any]) -> bool:
-    """Tell whether a command is about baskets: by its options, or by the file."""
+    """Return whether a command is about baskets: by its options, or by the file."""
     if given.get("method") in METHODS or any(given.get(name) for name in (*_OF_BASKETS, "known")):
         return True
     if any(given.get(role) for role in gather.ROLES):
@@ -146,7 +146,7 @@ def perform(command: str, job: BasketJob, *, as_json: bool, quiet: bool) -> None
 
 def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> bool:
     """Judge published baskets in a folder, or baskets in a file, by what was asked or by what they reach."""
-    from discreet.cli._basket_output import tell_judgement
+    from discreet.cli._basket_output import tell_judgment
     from discreet.cli._progress import stages
     from discreet.job.basket_checking import judge_baskets
     from discreet.job.basket_plain import guarantee_of
@@ -157,10 +157,10 @@ def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -
         tell("Reading")
         baskets = read(data, given)
         tell("Judging")
-        judgement = judge_baskets(baskets, promised)
+        judgment = judge_baskets(baskets, promised)
     if as_json or not quiet:
-        tell_judgement(judgement, as_json=as_json)
-    return judgement.ok
+        tell_judgment(judgment, as_json=as_json)
+    return judgment.ok
 
 
 def risk(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
@@ -193,7 +193,7 @@ def read(data: Path, given: Mapping[str, Any]) -> Baskets | GroupedBaskets:
 
 
 def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the options for reading baskets that were named."""
+    """Return the options for reading baskets that were named."""
     named = {
         "format": given.get("basket_format"),
         "basket": given.get("basket"),

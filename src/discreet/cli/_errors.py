@@ -40,7 +40,7 @@ class Failure:
     trace: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Give the failure as plain data for JSON."""
+        """Return the failure as plain data for JSON."""
         plain: dict[str, object] = {"code": self.code, "kind": self.kind, "message": self.message}
         return plain | ({"try": self.remedy} if self.remedy else {})
 
@@ -102,7 +102,7 @@ def _usage(error: click.ClickException) -> Failure:
 
 
 def _places(error: BaseException) -> tuple[str, ...]:
-    """Give the places an exception came through, without its message and without any variable."""
+    """Return the places an exception came through, without its message and without any variable."""
     frames = traceback.extract_tb(error.__traceback__)
     return tuple(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
 

@@ -25,7 +25,7 @@ def heed_signals() -> None:
 
 
 def was_asked_to_stop() -> bool:
-    """Tell whether a signal came: an engine may report it as an error of its own, or swallow it."""
+    """Return whether a signal came: an engine may report it as an error of its own, or swallow it."""
     return _asked.is_set()
 
 

@@ -24,7 +24,7 @@ _NAMED = {"mondrian": "Mondrian"}
 
 
 def method(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the method and its parameters, laid out as in a job file."""
+    """Return the method and its parameters, laid out as in a job file."""
     name = given["method"] or ("generalization" if given["levels"] else "mondrian")
     asked = {option: given.get(option) for option in _BELONGS}
     named = {

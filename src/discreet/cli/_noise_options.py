@@ -62,7 +62,7 @@ def channel(
 
 
 def holds_numbers(type_: str) -> bool:
-    """Tell whether a column of the engine's type holds numbers."""
+    """Return whether a column of the engine's type holds numbers."""
     whole = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")}
     return type_ in {*whole, "INTEGER", "UINTEGER", "FLOAT", "DOUBLE"} or (
         type_.startswith("DECIMAL(") and type_.endswith(")")

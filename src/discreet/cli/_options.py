@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DATA = click.Path(path_type=Path)
 MEASURES = ("loss", "entropy", "discernibility", "average_class_size", "height", "precision")
-"""What a search for levels can minimise."""
+"""What a search for levels can minimize."""
 
 _READING = (
     click.option("--delimiter", metavar="CHAR", help="What separates the cells; found by itself otherwise."),
@@ -46,7 +46,7 @@ _ROLES = (
         "--quasi", multiple=True, metavar="COLUMNS", help="Quasi-identifiers: what others may know."
     ),
     click.option(
-        "--sensitive", multiple=True, metavar="COLUMNS", help="What must not be learnt about a person."
+        "--sensitive", multiple=True, metavar="COLUMNS", help="What must not be learned about a person."
     ),
     click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped."),
     click.option("--other", multiple=True, metavar="COLUMNS", help="Published as it is."),
@@ -133,7 +133,7 @@ _METHOD = (
         "--max-suppressed", type=float, help="The share of rows that may be left out; not for Mondrian."
     ),
     click.option(
-        "--measure", type=click.Choice(MEASURES), help="What a search for levels minimises; loss by default."
+        "--measure", type=click.Choice(MEASURES), help="What a search for levels minimizes; loss by default."
     ),
     click.option(
         "--aggregate",

@@ -16,10 +16,10 @@ from discreet.cli._errors import one_line
 if TYPE_CHECKING:
     from discreet.core.release import Release
     from discreet.core.verdict import Verdict
-    from discreet.job.basket_checking import BasketJudgement
-    from discreet.job.checking import Judgement
+    from discreet.job.basket_checking import BasketJudgment
+    from discreet.job.checking import Judgment
 
-_COLOURS = {"kept": "green", "broken": "red"}
+_COLORS = {"kept": "green", "broken": "red"}
 
 
 def tell_json(plain: Mapping[str, Any]) -> None:
@@ -28,30 +28,30 @@ def tell_json(plain: Mapping[str, Any]) -> None:
 
 
 def tell_lines(rows: Iterable[tuple[str, str]]) -> None:
-    """Print labelled lines, the labels aligned; a line without a label goes on with the one above."""
+    """Print labeled lines, the labels aligned; a line without a label goes on with the one above."""
     listed = [(label, one_line(text)) for label, text in rows]
     width = max((len(label) for label, _ in listed), default=0)
     for label, text in listed:
         padded = label.ljust(width)
-        if label in _COLOURS and "NO_COLOR" not in os.environ:
-            padded = click.style(padded, fg=_COLOURS[label], bold=True)
+        if label in _COLORS and "NO_COLOR" not in os.environ:
+            padded = click.style(padded, fg=_COLORS[label], bold=True)
         click.echo(f"{padded}  {text}".rstrip())
 
 
-def plain_judgement(judgement: Judgement | BasketJudgement, **counts: int | None) -> dict[str, Any]:
-    """Give what a check found, with the counts of what was judged, as plain data."""
-    verdict = judgement.verdict
+def plain_judgment(judgment: Judgment | BasketJudgment, **counts: int | None) -> dict[str, Any]:
+    """Return what a check found, with the counts of what was judged, as plain data."""
+    verdict = judgment.verdict
     return {
         "command": "check",
-        "ok": judgement.ok,
+        "ok": judgment.ok,
         **counts,
         "verdict": None if verdict is None else verdict.to_dict(),
-        "measures": [measure.to_dict() for measure in judgement.measures],
+        "measures": [measure.to_dict() for measure in judgment.measures],
     }
 
 
 def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "rows") -> list[tuple[str, str]]:
-    """Say each promise, whether it is kept, and by how much; ``groups`` and ``rows`` name what fails."""
+    """Describe each promise, whether it is kept, and by how much; ``groups`` and ``rows`` name what fails."""
     lines = []
     for part in verdict.parts or (verdict,):
         measured = f"{part.measure} {number(part.worst)}, asked {part.relation} {number(part.bound)}"
@@ -78,7 +78,7 @@ def number(value: float) -> str:
 
 
 def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
-    """Give what a run came to, as plain data."""
+    """Return what a run came to, as plain data."""
     from discreet.measure import loss, risk
 
     after = risk(release)
@@ -102,7 +102,7 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
 
 
 def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, quiet: bool) -> None:
-    """Say what a run came to, where it is, and what to do next."""
+    """Describe what a run came to, where it is, and what to do next."""
     if as_json:
         tell_json(plain)
         return
@@ -129,14 +129,14 @@ def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, q
 
 
 def _search(release: Release) -> dict[str, Any] | None:
-    """Give what a search for levels came to, if there was one."""
+    """Return what a search for levels came to, if there was one."""
     details = release.evidence.details
     known = ("measure", "cost", "bound", "optimal", "n_nodes")
     return {name: details[name] for name in known} if all(name in details for name in known) else None
 
 
 def _chosen(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say the levels, and how sure it is that they are the best."""
+    """Describe the levels, and how sure it is that they are the best."""
     lines = []
     if plain["levels"] is not None:
         lines.append(("levels", ", ".join(f"{name} {level}" for name, level in plain["levels"].items())))

@@ -61,7 +61,7 @@ def numbers(flag: str, values: Iterable[str], kind: type[int] | type[float]) -> 
 
 
 def reading(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the options for reading that were named."""
+    """Return the options for reading that were named."""
     plain = {name: given[name] for name in _READING if given.get(name) is not None}
     if given.get("nulls"):
         from discreet.engines.files import DEFAULT_NULLS
@@ -76,7 +76,7 @@ def reading(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Give the columns' roles, hierarchies, weights and pseudonyms."""
+    """Return the columns' roles, hierarchies, weights and pseudonyms."""
     found: dict[str, dict[str, Any]] = {}
     for role in ROLES:
         for name in names_in(given.get(role) or ()):
@@ -127,7 +127,7 @@ def hierarchy(how: str) -> dict[str, Any]:
 
 
 def promises(given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Give the promises asked for, in a fixed order."""
+    """Return the promises asked for, in a fixed order."""
     _refuse_idle(given)
     asked: list[dict[str, Any]] = []
     if given.get("k") is not None:

@@ -17,7 +17,7 @@ _BLAS_ASKER = "numba.np.arraymath"
 
 
 class _Unneeded:
-    """Say of a few modules that they are not there, while it is a library that asks.
+    """Return for a few modules that they are not there, while it is a library that asks.
 
     PyArrow loads pandas to tell arrays from pandas' own. Numba loads scipy's linear algebra to see whether products
     of matrices can be compiled; no kernel has any.
@@ -49,7 +49,7 @@ def leave(code: int) -> NoReturn:
 
 
 def is_loading(name: str) -> bool:
-    """Tell whether a module is being imported at this moment."""
+    """Return whether a module is being imported at this moment."""
     module = sys.modules.get(name)
     spec = getattr(module, "__spec__", None)
     return bool(getattr(spec, "_initializing", False))

@@ -37,7 +37,7 @@ def demo(out: Path, as_json: bool, quiet: bool) -> None:
 
 
 def _is_demo(out: Path, columns: list[str]) -> bool:
-    """Tell whether a folder holds an earlier demo, which may be replaced."""
+    """Return whether a folder holds an earlier demo, which may be replaced."""
     try:
         recipe = json.loads((out / "release.json").read_text(encoding="utf-8"))
         return [column["name"] for column in recipe["columns"]] == columns

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.collect.conditional_privacy import noise_for_conditional_privacy
     from discreet.collect.correlated_noise import CorrelatedNoise
     from discreet.collect.noise import Gaussian, Laplace, Noise, Uniform, noise_from_dict
-    from discreet.collect.randomized_response import RandomisedResponse
+    from discreet.collect.randomized_response import RandomizedResponse
     from discreet.collect.reconstruct.density import Density
     from discreet.collect.reconstruct.histogram import Histogram
     from discreet.collect.reconstruct.joint_density import JointDensity
@@ -37,7 +37,7 @@ _HOMES = {
     "Laplace": "noise",
     "Noise": "noise",
     "NotConvergedWarning": "reconstruct.reconstruction",
-    "RandomisedResponse": "randomized_response",
+    "RandomizedResponse": "randomized_response",
     "Reconstruction": "reconstruct.reconstruction",
     "Shares": "category_estimates",
     "UnaryResponse": "unary_response",
@@ -67,7 +67,7 @@ __all__ = [
     "Mask",
     "Noise",
     "NotConvergedWarning",
-    "RandomisedResponse",
+    "RandomizedResponse",
     "Reconstruction",
     "Shares",
     "UnaryResponse",

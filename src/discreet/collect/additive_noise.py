@@ -114,20 +114,20 @@ class AdditiveNoise:
         return how.reconstruct(noisy, band=band, random_state=random_state)
 
     def reconstruction(self, intervals: int | Sequence[float] = 50, **options: Any) -> Reconstruction:
-        """Give the reconstruction that undoes this noise, for counting batches and reconstructing later."""
+        """Return the reconstruction that undoes this noise, for counting batches and reconstructing later."""
         self._check()
         if isinstance(intervals, int | np.integer):
             options |= {"low": self.low, "high": self.high}
         return Reconstruction(self.noise, intervals, **options)
 
     def privacy(self, confidence: float = 0.95) -> float:
-        """Give the width of the interval that holds the true value so surely, as a share of the range."""
+        """Return the width of the interval that holds the true value so surely, as a share of the range."""
         self._check()
         require(self, "confidence", confidence, FloatIn(0, 1, closed="neither"))
         return self.noise.width(confidence) / self._span()
 
     def conditional_privacy(self, truth: Density) -> float:
-        """Give ``2^h(X|Z)``: the width of an even distribution as uncertain as a true value whose noisy one is known.
+        """Return ``2^h(X|Z)``: the width of an even distribution as uncertain as a true value whose noisy one is known.
 
         It takes what is known of the whole distribution into account, so it is never more than the width of the true
         values' own spread (Agrawal & Aggarwal 2001).
@@ -137,7 +137,7 @@ class AdditiveNoise:
         return conditional_privacy(self.noise, truth)
 
     def privacy_loss(self, truth: Density) -> float:
-        """Give the share of privacy that a noisy value takes away: ``1 − 2^h(X|Z) / 2^h(X)``."""
+        """Return the share of privacy that a noisy value takes away: ``1 − 2^h(X|Z) / 2^h(X)``."""
         return float(1 - self.conditional_privacy(truth) / 2**truth.entropy)
 
     @property
@@ -147,7 +147,7 @@ class AdditiveNoise:
         return math.inf if self.low is None or self.high is None else self.noise.epsilon(self._span())
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the channel as plain data: what is public about it."""
+        """Return the channel as plain data: what is public about it."""
         return {**self.noise.to_dict(), "low": self.low, "high": self.high}
 
     def _span(self) -> float:

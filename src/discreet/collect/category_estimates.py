@@ -44,7 +44,7 @@ def require_categories(owner: str, categories: Sequence[Any]) -> None:
 
 
 def codes_of(values: Any, categories: Sequence[Any], *, shown: str = "data") -> IntArray:
-    """Give the place of every value among the categories; errors call the values by a name."""
+    """Return the place of every value among the categories; errors call the values by a name."""
     try:
         held = _arrow(values)
         if pa.types.is_null(held.type):
@@ -59,8 +59,8 @@ def codes_of(values: Any, categories: Sequence[Any], *, shown: str = "data") -> 
     return np.asarray(codes.to_numpy(zero_copy_only=False), np.int64)
 
 
-def labelled(codes: IntArray, categories: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Give the categories in the places of their codes, in an array of their own type."""
+def labeled(codes: IntArray, categories: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Return the categories in the places of their codes, in an array of their own type."""
     same = len({type(one) for one in categories}) == 1
     labels = np.array(categories) if same else np.empty(len(categories), object)
     if not same or labels.ndim != 1:
@@ -78,7 +78,7 @@ def _arrow(values: Any) -> pa.Array:
 
 
 def _value_set(categories: Sequence[Any], type_: pa.DataType) -> pa.Array:
-    """Give the categories in the values' own type; a fraction is no whole number, which Arrow would make of it."""
+    """Return the categories in the values' own type; a fraction is no whole number, which Arrow would make of it."""
     if pa.types.is_integer(type_) and any(one != int(one) for one in categories):
         raise ValueError
     return pa.array(list(categories), type_)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.category_estimates import Shares, codes_of
 from discreet.collect.frames import frame_of, released, require_columns, require_hidden
-from discreet.collect.randomized_response import RandomisedResponse
+from discreet.collect.randomized_response import RandomizedResponse
 from discreet.collect.reconstruct.density import Density
 from discreet.collect.secure_random import Chance
 from discreet.collect.unary_response import UnaryResponse
@@ -20,7 +20,7 @@ from discreet.core.errors import InputError, SchemaError
 from discreet.core.params import InstanceOf, require
 from discreet.core.rng import RandomState
 
-Channel: TypeAlias = AdditiveNoise | RandomisedResponse | UnaryResponse
+Channel: TypeAlias = AdditiveNoise | RandomizedResponse | UnaryResponse
 
 
 class Channels:
@@ -29,15 +29,15 @@ class Channels:
     Parameters
     ----------
     channels
-        The channel of each column: ``AdditiveNoise``, ``RandomisedResponse`` or ``UnaryResponse``. A column reported
+        The channel of each column: ``AdditiveNoise``, ``RandomizedResponse`` or ``UnaryResponse``. A column reported
         in unary becomes a column of bits for each category, called ``column=category``.
 
     Examples
     --------
-    >>> from discreet.collect import AdditiveNoise, Laplace, RandomisedResponse
+    >>> from discreet.collect import AdditiveNoise, Laplace, RandomizedResponse
     >>> channels = Channels({
     ...     "age": AdditiveNoise(Laplace.for_epsilon(1, low=0, high=100), low=0, high=100),
-    ...     "sex": RandomisedResponse.k_ary(["f", "m"], epsilon=1),
+    ...     "sex": RandomizedResponse.k_ary(["f", "m"], epsilon=1),
     ... })
     >>> round(channels.epsilon, 3)
     2.0
@@ -54,7 +54,7 @@ class Channels:
         self.channels = dict(channels)
         for channel in self.channels.values():
             kinds = InstanceOf(
-                (AdditiveNoise, RandomisedResponse, UnaryResponse), "a channel such as AdditiveNoise"
+                (AdditiveNoise, RandomizedResponse, UnaryResponse), "a channel such as AdditiveNoise"
             )
             require(self, "channels", channel, kinds)
         if not self.channels:
@@ -107,7 +107,7 @@ class Channels:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the channels as plain data: what is public about them."""
+        """Return the channels as plain data: what is public about them."""
         return {name: channel.to_dict() for name, channel in self.channels.items()}
 
     def _distorted(
@@ -134,8 +134,8 @@ class Channels:
         return f"Channels({', '.join(self.channels)})"
 
 
-def _labels(channel: RandomisedResponse, values: nw.Series[Any], name: str) -> nw.Series[Any]:
-    """Give the categories as a column of the values' own type, which must hold them all, reported or not."""
+def _labels(channel: RandomizedResponse, values: nw.Series[Any], name: str) -> nw.Series[Any]:
+    """Return the categories as a column of the values' own type, which must hold them all, reported or not."""
     listed = pa.table({name: pa.array(list(channel.categories))})
     made = nw.from_arrow(listed, backend=values.implementation).get_column(name)
     if values.dtype in (made.dtype, nw.Unknown):

@@ -41,7 +41,7 @@ class Choice:
         return self.private and self.accurate and self.fast
 
     def channel(self) -> EMask:
-        """Give the channel of this point."""
+        """Return the channel of this point."""
         return EMask(self.p, self.q)
 
 
@@ -62,7 +62,7 @@ class Choices:
         return tuple(sorted((one for one in self.points if one.good), key=lambda one: -one.basic_privacy))
 
     def table(self, *, every: bool = False) -> pa.Table:
-        """Give the good points as an Arrow table, or every point."""
+        """Return the good points as an Arrow table, or every point."""
         shown = self.points if every else self.good
         names = [field for field in Choice.__dataclass_fields__ if every or field not in _CONDITIONS]
         return pa.table({name: [getattr(one, name) for one in shown] for name in names})
@@ -147,7 +147,7 @@ def _choice(p: float, q: float, asked: _Asked) -> Choice:
 
 
 def _steps(step: float) -> list[float]:
-    """Give the multiples of a step between 0 and 1, without the ends."""
+    """Return the multiples of a step between 0 and 1, without the ends."""
     inner = np.arange(1, round(1 / step + 1e-9) + 1) * step
     return [round(float(one), 10) for one in inner if one < 1 - 1e-9]
 

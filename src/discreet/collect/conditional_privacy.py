@@ -27,7 +27,7 @@ _NEAREST = 1e-4
 
 
 def conditional_privacy(noise: Noise, truth: Density) -> float:
-    """Give ``2^h(X|Z)`` for true values X that are spread like ``truth`` and noisy values Z.
+    """Return ``2^h(X|Z)`` for true values X that are spread like ``truth`` and noisy values Z.
 
     ``h(X|Z) = h(X) + h(Y) - h(Z)``, since the noise Y does not depend on X.
 

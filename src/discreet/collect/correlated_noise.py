@@ -99,7 +99,7 @@ class CorrelatedNoise:
         return released(frame.with_columns(*series))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the channel as plain data: what is public about it."""
+        """Return the channel as plain data: what is public about it."""
         return {"noise": "correlated", "covariance": self.covariance.tolist()}
 
     def _noisy(self, rows: np.ndarray[Any, Any], chance: Chance) -> FloatArray:

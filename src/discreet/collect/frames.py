@@ -41,7 +41,7 @@ def require_hidden(frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
 
 
 def released(frame: nw.DataFrame[Any]) -> Any:
-    """Give the frame back as the kind it came as, without notes about the data it was made of."""
+    """Return the frame back as the kind it came as, without notes about the data it was made of."""
     native = frame.to_native()
     if frame.implementation.is_pyarrow():
         return native.replace_schema_metadata(None)

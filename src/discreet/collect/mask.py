@@ -118,7 +118,7 @@ class EMask:
         return max(self._gain())
 
     def epsilon_of_record(self, n_items: int, *, longest: int | None = None) -> float:
-        """Give the local differential privacy of a whole basket, whatever it holds and whoever compares it.
+        """Return the local differential privacy of a whole basket, whatever it holds and whoever compares it.
 
         Two baskets can differ in all of ``n_items`` bits, and the losses of the bits add up. If no basket holds more
         than ``longest`` items, which the public must know, two of them differ in at most so many on either side,
@@ -138,7 +138,7 @@ class EMask:
         return most * larger + (rest * smaller if rest else 0.0)
 
     def basic_privacy(self, supports: FloatArray | Baskets, *, ones: float = 1.0) -> float:
-        """Give the basic privacy in percent from every item's support: the exact form.
+        """Return the basic privacy in percent from every item's support: the exact form.
 
         ``ones`` is the weight of the privacy of the items held; the rest is the privacy of the items not held.
         """
@@ -147,20 +147,20 @@ class EMask:
         return basic_privacy(_supports(supports), p=self.p, q=self.q, ones=ones)
 
     def average_basic_privacy(self, support: float | Baskets, *, ones: float = 1.0) -> float:
-        """Give the basic privacy in percent from the average support: the form of the paper's tables."""
+        """Return the basic privacy in percent from the average support: the form of the paper's tables."""
         from discreet.measure.baskets.basic_privacy import average_basic_privacy
 
         average = float(_supports(support).mean()) if isinstance(support, Baskets) else support
         return float(average_basic_privacy(average, p=self.p, q=self.q, ones=ones))
 
     def expected_error(self, support: float, n_baskets: int) -> float:
-        """Give the relative standard error of the estimated support of one item."""
+        """Return the relative standard error of the estimated support of one item."""
         from discreet.measure.baskets.itemset_error import expected_error
 
         return float(expected_error(support, n_baskets, p=self.p, q=self.q))
 
     def to_dict(self) -> dict[str, object]:
-        """Give the channel as plain data: what the miner must be told."""
+        """Return the channel as plain data: what the miner must be told."""
         return {"channel": type(self).__name__, "p": self.p, "q": self.q}
 
     def _refuse(self, rule: str, got: str) -> NoReturn:
@@ -170,7 +170,7 @@ class EMask:
         )
 
     def _gain(self) -> tuple[float, float]:
-        """Give the most that a report can speak for an item held, and for one not held, as logarithms."""
+        """Return the most that a report can speak for an item held, and for one not held, as logarithms."""
         p, q = self.p, self.q
         return (
             _log_ratio(max((p, 1 - q), (1 - p, q), key=_ratio)),

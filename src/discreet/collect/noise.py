@@ -50,19 +50,19 @@ class Noise(ABC):
 
     @abstractmethod
     def pdf(self, at: FloatArray) -> FloatArray:
-        """Give the density."""
+        """Return the density."""
 
     @abstractmethod
     def cdf(self, at: FloatArray) -> FloatArray:
-        """Give the probability of a value up to ``at``."""
+        """Return the probability of a value up to ``at``."""
 
     @abstractmethod
     def area(self, at: FloatArray) -> FloatArray:
-        """Give the integral of ``cdf`` from minus infinity, which is what averages over an interval need."""
+        """Return the integral of ``cdf`` from minus infinity, which is what averages over an interval need."""
 
     @abstractmethod
     def width(self, confidence: float = 0.95) -> float:
-        """Give the width of the shortest interval around a noisy value that holds the true one so surely."""
+        """Return the width of the shortest interval around a noisy value that holds the true one so surely."""
 
     @abstractmethod
     def draw(self, size: int, chance: Chance) -> FloatArray:
@@ -74,7 +74,7 @@ class Noise(ABC):
         return math.ldexp(1.0, math.floor(math.log2(self.spread)) - GRID_BITS)
 
     def epsilon(self, span: float) -> float:
-        """Give the local differential privacy of a value that lies within ``span``; infinite where there is none."""
+        """Return the local differential privacy of a value that lies within ``span``; infinite where there is none."""
         del span
         return math.inf
 
@@ -101,7 +101,7 @@ class Noise(ABC):
         return cls(privacy * (high - low) / cls(1.0).width(confidence))  # type: ignore[call-arg]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the noise as plain data; ``noise_from_dict`` reads it."""
+        """Return the noise as plain data; ``noise_from_dict`` reads it."""
         return {"noise": self.name, "spread": self.spread}
 
     def _check(self) -> None:
@@ -144,20 +144,20 @@ class Uniform(Noise):
         return math.log2(2 * self.half_width)
 
     def pdf(self, at: FloatArray) -> FloatArray:
-        """Give the density."""
+        """Return the density."""
         return np.where(np.abs(at) <= self.half_width, 0.5 / self.half_width, 0.0)
 
     def cdf(self, at: FloatArray) -> FloatArray:
-        """Give the probability of a value up to ``at``."""
+        """Return the probability of a value up to ``at``."""
         return np.clip((at + self.half_width) / (2 * self.half_width), 0.0, 1.0)
 
     def area(self, at: FloatArray) -> FloatArray:
-        """Give the integral of ``cdf``."""
+        """Return the integral of ``cdf``."""
         inside = np.clip(at + self.half_width, 0.0, 2 * self.half_width)
         return np.asarray(inside**2 / (4 * self.half_width) + np.maximum(at - self.half_width, 0.0))
 
     def width(self, confidence: float = 0.95) -> float:
-        """Give the width of the confidence interval."""
+        """Return the width of the confidence interval."""
         return 2 * self.half_width * confidence
 
     def draw(self, size: int, chance: Chance) -> FloatArray:
@@ -191,21 +191,21 @@ class Gaussian(Noise):
         return 0.5 * math.log2(2 * math.pi * math.e * self.sd**2)
 
     def pdf(self, at: FloatArray) -> FloatArray:
-        """Give the density."""
+        """Return the density."""
         return np.asarray(np.exp(-0.5 * (at / self.sd) ** 2) / (self.sd * math.sqrt(2 * math.pi)))
 
     def cdf(self, at: FloatArray) -> FloatArray:
-        """Give the probability of a value up to ``at``."""
+        """Return the probability of a value up to ``at``."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr(at / self.sd))
 
     def area(self, at: FloatArray) -> FloatArray:
-        """Give the integral of ``cdf``."""
+        """Return the integral of ``cdf``."""
         return at * self.cdf(at) + self.sd**2 * self.pdf(at)
 
     def width(self, confidence: float = 0.95) -> float:
-        """Give the width of the confidence interval."""
+        """Return the width of the confidence interval."""
         from scipy.special import ndtri
 
         return float(2 * self.sd * ndtri(0.5 + confidence / 2))
@@ -246,20 +246,20 @@ class Laplace(Noise):
         return math.log2(2 * math.e * self.scale)
 
     def pdf(self, at: FloatArray) -> FloatArray:
-        """Give the density."""
+        """Return the density."""
         return np.asarray(np.exp(-np.abs(at) / self.scale) / (2 * self.scale))
 
     def cdf(self, at: FloatArray) -> FloatArray:
-        """Give the probability of a value up to ``at``."""
+        """Return the probability of a value up to ``at``."""
         tail = 0.5 * np.exp(-np.abs(at) / self.scale)
         return np.where(at < 0, tail, 1 - tail)
 
     def area(self, at: FloatArray) -> FloatArray:
-        """Give the integral of ``cdf``."""
+        """Return the integral of ``cdf``."""
         return np.asarray(np.maximum(at, 0.0) + 0.5 * self.scale * np.exp(-np.abs(at) / self.scale))
 
     def width(self, confidence: float = 0.95) -> float:
-        """Give the width of the confidence interval."""
+        """Return the width of the confidence interval."""
         return -2 * self.scale * math.log1p(-confidence)
 
     def draw(self, size: int, chance: Chance) -> FloatArray:
@@ -269,7 +269,7 @@ class Laplace(Noise):
         return np.asarray((ups - downs) * self.grid)
 
     def epsilon(self, span: float) -> float:
-        """Give the local differential privacy of a value within ``span``, all rounding counted."""
+        """Return the local differential privacy of a value within ``span``, all rounding counted."""
         require(self, "span", span, FloatIn(0))
         return (span + self.grid) / self.scale + _DRAWN
 

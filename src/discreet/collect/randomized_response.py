@@ -1,4 +1,4 @@
-"""Randomised response: a category is reported truly or as another by public chances (Warner 1965)."""
+"""Randomized response: a category is reported truly or as another by public chances (Warner 1965)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from discreet.collect.category_estimates import Shares, codes_of, labelled, require_categories
+from discreet.collect.category_estimates import Shares, codes_of, labeled, require_categories
 from discreet.collect.reconstruct.em import Rule, climb
 from discreet.collect.reconstruct.reconstruction import NotConvergedWarning
 from discreet.collect.secure_random import Chance, cells_below, rounded_up
@@ -22,7 +22,7 @@ _STOCHASTIC = 1e-9
 _CONDITION = 1e12
 
 
-class RandomisedResponse:
+class RandomizedResponse:
     """Report categories through a public matrix of chances.
 
     Parameters
@@ -35,7 +35,7 @@ class RandomisedResponse:
 
     Examples
     --------
-    >>> channel = RandomisedResponse.k_ary(["no", "yes"], keep=0.75)
+    >>> channel = RandomizedResponse.k_ary(["no", "yes"], keep=0.75)
     >>> round(channel.epsilon, 3)
     1.099
     >>> truth = ["yes"] * 300 + ["no"] * 700
@@ -57,7 +57,7 @@ class RandomisedResponse:
     @classmethod
     def k_ary(
         cls, categories: Sequence[Any], *, keep: float | None = None, epsilon: float | None = None
-    ) -> RandomisedResponse:
+    ) -> RandomizedResponse:
         """Report the truth with one chance, and every other category with the same lower one.
 
         Give the chance of the truth (``keep``) or the ε wanted, which is kept to, rounding counted.
@@ -66,7 +66,7 @@ class RandomisedResponse:
         require_categories(cls.__name__, listed)
         k = len(listed)
         if (keep is None) == (epsilon is None):
-            raise ParameterError("Give either 'keep' or 'epsilon' to RandomisedResponse.k_ary.")
+            raise ParameterError("Give either 'keep' or 'epsilon' to RandomizedResponse.k_ary.")
         if epsilon is not None:
             require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
             keep = 1 - (k - 1) * rounded_up(math.exp(-epsilon) / (1 + (k - 1) * math.exp(-epsilon)))
@@ -88,7 +88,7 @@ class RandomisedResponse:
     def perturb(self, values: Any, *, random_state: RandomState = None) -> np.ndarray[Any, Any]:
         """Report every value by chance; a list or array comes back as an array of the same categories."""
         codes = codes_of(values, self.categories)
-        return labelled(self.report(codes, Chance(random_state, owner=self)), self.categories)
+        return labeled(self.report(codes, Chance(random_state, owner=self)), self.categories)
 
     def report(self, codes: IntArray, chance: Chance) -> IntArray:
         """Draw the category reported for each true one, both as places among the categories."""
@@ -153,11 +153,11 @@ class RandomisedResponse:
         return Shares(self.categories, climbed.shares[0], errors, n, converged)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the channel as plain data: what is public about it."""
+        """Return the channel as plain data: what is public about it."""
         return {"categories": list(self.categories), "matrix": self.matrix.tolist()}
 
     def _ladder(self) -> FloatArray:
-        """Give the chances of each row summed up; the last that is not 0 takes what rounding leaves."""
+        """Return the chances of each row summed up; the last that is not 0 takes what rounding leaves."""
         k = len(self.categories)
         last = k - 1 - np.argmax(self.matrix[:, ::-1] > 0, axis=1)
         summed = np.minimum(np.cumsum(self.matrix, axis=1), 1.0)
@@ -165,7 +165,7 @@ class RandomisedResponse:
 
     def _counts(self, reports: Any, counts: Any) -> FloatArray:
         if (reports is None) == (counts is None):
-            raise ParameterError("Give RandomisedResponse.reconstruct either 'reports' or 'counts'.")
+            raise ParameterError("Give RandomizedResponse.reconstruct either 'reports' or 'counts'.")
         seen = np.asarray(self.count(reports) if counts is None else counts)
         right = seen.shape == (len(self.categories),) and seen.dtype.kind in "iuf"
         if not right or not ((seen >= 0) & np.isfinite(seen)).all():
@@ -181,15 +181,15 @@ class RandomisedResponse:
         try:
             self.matrix = np.array(self.matrix, np.float64)
         except (TypeError, ValueError):
-            raise ParameterError(f"The 'matrix' parameter of RandomisedResponse {wording}.") from None
+            raise ParameterError(f"The 'matrix' parameter of RandomizedResponse {wording}.") from None
         right = self.matrix.shape == (k, k) and bool(np.isfinite(self.matrix).all())
         if not right or (self.matrix < 0).any() or (np.abs(self.matrix.sum(axis=1) - 1) > _STOCHASTIC).any():
-            raise ParameterError(f"The 'matrix' parameter of RandomisedResponse {wording}.")
+            raise ParameterError(f"The 'matrix' parameter of RandomizedResponse {wording}.")
         if np.linalg.cond(self.matrix) > _CONDITION:
             raise ParameterError(
-                "The 'matrix' parameter of RandomisedResponse cannot be inverted: different shares would give the same "
+                "The 'matrix' parameter of RandomizedResponse cannot be inverted: different shares would give the same "
                 "reports, and nothing could be recovered."
             )
 
     def __repr__(self) -> str:
-        return f"RandomisedResponse({len(self.categories)} categories, epsilon={self.epsilon:.4g})"
+        return f"RandomizedResponse({len(self.categories)} categories, epsilon={self.epsilon:.4g})"

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.channels import Channel, Channels
 from discreet.collect.noise import NOISES, noise_from_dict
-from discreet.collect.randomized_response import RandomisedResponse
+from discreet.collect.randomized_response import RandomizedResponse
 from discreet.collect.unary_response import UnaryResponse
 from discreet.core.errors import InputError, ParameterError
 
@@ -42,7 +42,7 @@ def channel_from_dict(plain: Mapping[str, Any], *, shown: str = "channel") -> Ch
     if not isinstance(plain["categories"], list | tuple):
         raise ParameterError(f"The categories of '{shown}' must be a list.")
     if by_matrix:
-        return RandomisedResponse(plain["categories"], plain["matrix"])
+        return RandomizedResponse(plain["categories"], plain["matrix"])
     return UnaryResponse(plain["categories"], p=plain["p"], q=plain["q"])
 
 

@@ -43,10 +43,10 @@ class Chance:
 
 
 def cells_below(chances: FloatArray | float) -> FloatArray:
-    """Give how many of the equally likely cells have their middle below chances: what draws make of them."""
+    """Return how many of the equally likely cells have their middle below chances: what draws make of them."""
     return np.asarray(np.ceil(np.asarray(chances, np.float64) * CELLS - 0.5))
 
 
 def rounded_up(chance: float) -> float:
-    """Give a chance that draws meet exactly, no lower than the given one, whose own rounding is counted."""
+    """Return a chance that draws meet exactly, no lower than the given one, whose own rounding is counted."""
     return (math.ceil(chance * CELLS) + 1) / CELLS

@@ -138,7 +138,7 @@ class UnaryResponse:
         return Shares(self.categories, shares, errors, total)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the channel as plain data: what is public about it."""
+        """Return the channel as plain data: what is public about it."""
         return {"categories": list(self.categories), "p": self.p, "q": self.q}
 
     def __repr__(self) -> str:
@@ -146,5 +146,5 @@ class UnaryResponse:
 
 
 def _stays(epsilon: float) -> float:
-    """Give the chance that a bit stays whose loss is no more than ε, rounding counted."""
+    """Return the chance that a bit stays whose loss is no more than ε, rounding counted."""
     return 1 - rounded_up(math.exp(-epsilon) / (1 + math.exp(-epsilon)))

@@ -21,7 +21,7 @@ class BasketRelease:
     """What leaves the building when baskets are published.
 
     ``data`` is all that is published: groups with their ordinary baskets and sensitive counts, or plain baskets whose
-    items were generalised. ``verdict`` is recomputed from it alone. ``recipe`` tells how it was made.
+    items were generalized. ``verdict`` is recomputed from it alone. ``recipe`` tells how it was made.
     """
 
     data: GroupedBaskets | Baskets
@@ -32,7 +32,7 @@ class BasketRelease:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The judgement of the released data alone."""
+        """The judgment of the released data alone."""
         return self.guarantee.check(self.data)
 
     @property

@@ -36,7 +36,7 @@ def symmetric_matrix(given: Any) -> FloatArray | None:
 
 
 def least_variance(covariance: FloatArray) -> float:
-    """Give the least variance in any direction, once every column that varies is brought to variance 1.
+    """Return the least variance in any direction, once every column that varies is brought to variance 1.
 
     >>> least_variance(np.array([[4.0, 0.0], [0.0, 1e-30]]))
     1.0

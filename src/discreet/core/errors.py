@@ -16,7 +16,7 @@ class SchemaError(DiscreetError, ValueError):
 
 
 class HierarchyError(DiscreetError, ValueError):
-    """A generalisation tree that does not cover its column, or is no tree."""
+    """A generalization tree that does not cover its column, or is no tree."""
 
 
 class InputError(DiscreetError):

@@ -26,7 +26,7 @@ def array_of(given: Any, *, shown: str = "data") -> np.ndarray[Any, Any]:
 
 
 def finite(values: np.ndarray[Any, Any], shown: str, *, then: str = "drop or fill them first") -> FloatArray:
-    """Give numbers as floats of 64 bits; nulls, NaN and infinite ones are refused by their count.
+    """Return numbers as floats of 64 bits; nulls, NaN and infinite ones are refused by their count.
 
     >>> finite(np.array([1.0, np.nan]), "values of 'age'")
     Traceback (most recent call last):

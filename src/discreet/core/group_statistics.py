@@ -78,7 +78,7 @@ class GroupStatistics:
         return GroupStatistics(n, mean, scatter, *_levels(labels, self.levels, self.largest, n_groups))
 
     def take(self, index: Any) -> GroupStatistics:
-        """Give some of the groups: an index array, a mask or a slice."""
+        """Return some of the groups: an index array, a mask or a slice."""
         return GroupStatistics(*(getattr(self, field.name)[index] for field in fields(self)))
 
     @property
@@ -123,7 +123,7 @@ class GroupStatistics:
         return np.maximum(values, 0.0), vectors
 
     def to_arrays(self) -> dict[str, Any]:
-        """Give the statistics as named arrays, for saving."""
+        """Return the statistics as named arrays, for saving."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
@@ -151,7 +151,7 @@ class GroupStatistics:
 
 
 def _levels(labels: IntArray, sums: IntArray, largest: IntArray, n_groups: int) -> tuple[IntArray, IntArray]:
-    """Give the sum and the largest of the levels of each group."""
+    """Return the sum and the largest of the levels of each group."""
     total = np.zeros(n_groups, np.int64)
     top = np.zeros(n_groups, np.int64)
     np.add.at(total, labels, sums)

@@ -7,7 +7,7 @@ from importlib import import_module
 
 
 def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """Give the ``__getattr__`` of a package whose public names live in the modules that ``homes`` tells.
+    """Return the ``__getattr__`` of a package whose public names live in the modules that ``homes`` tells.
 
     >>> lazily("discreet", {"Verdict": "core.verdict"})("Verdict").__name__
     'Verdict'

@@ -11,7 +11,7 @@ from discreet.core.errors import SchemaError
 
 
 def matrix_of(estimator: Any, X: Any, *, advice: str = "", **options: Any) -> FloatArray:
-    """Give the rows as numbers, by ``validate_data``; an error of its own that holds a cell is said in other words.
+    """Return the rows as numbers, by ``validate_data``; an error of its own that holds a cell is said in other words.
 
     ``advice`` says what to give instead of cells that are no numbers.
     """

@@ -17,7 +17,7 @@ class Constraint(Protocol):
     """What a parameter must be: a test and its wording."""
 
     def admits(self, value: object) -> bool:
-        """Tell whether the value is allowed."""
+        """Return whether the value is allowed."""
         ...
 
     def __str__(self) -> str: ...
@@ -31,7 +31,7 @@ class IntIn:
     high: int | None = None
 
     def admits(self, value: object) -> bool:
-        """Tell whether the value is an int (no bool) between the ends."""
+        """Return whether the value is an int (no bool) between the ends."""
         if isinstance(value, bool) or not isinstance(value, Integral):
             return False
         return (self.low is None or int(value) >= self.low) and (self.high is None or int(value) <= self.high)
@@ -51,7 +51,7 @@ class FloatIn:
     closed: Literal["both", "left", "right", "neither"] = "both"
 
     def admits(self, value: object) -> bool:
-        """Tell whether the value is a finite number between the ends."""
+        """Return whether the value is a finite number between the ends."""
         if isinstance(value, bool) or not isinstance(value, Real):
             return False
         try:
@@ -77,7 +77,7 @@ class OneOf:
     options: tuple[object, ...]
 
     def admits(self, value: object) -> bool:
-        """Tell whether the value is one of the options."""
+        """Return whether the value is one of the options."""
         return any(type(value) is type(option) and value == option for option in self.options)
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class InstanceOf:
     wording: str
 
     def admits(self, value: object) -> bool:
-        """Tell whether the value is of one of the types."""
+        """Return whether the value is of one of the types."""
         return isinstance(value, self.types)
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ LENGTH = 32
 
 
 def pseudonym(value: str, key: bytes) -> str:
-    """Give the pseudonym of one identifier.
+    """Return the pseudonym of one identifier.
 
     >>> pseudonym("012-345-6789", b"sixteen bytes of key")
     'ef6a616d5aa479895d3b156d1b01402b'
@@ -20,7 +20,7 @@ def pseudonym(value: str, key: bytes) -> str:
 
 
 def pseudonyms(array: pa.Array, key: bytes) -> pa.Array:
-    """Give the pseudonyms of a column of identifiers; nulls stay null."""
+    """Return the pseudonyms of a column of identifiers; nulls stay null."""
     encoded = array.cast(pa.string()).dictionary_encode()
     book = pa.array([pseudonym(value, key) for value in encoded.dictionary.to_pylist()], pa.string())
     return pa.DictionaryArray.from_arrays(encoded.indices, book).cast(pa.string())

@@ -28,11 +28,11 @@ class Promise(Protocol):
         ...
 
     def describe(self) -> str:
-        """Say the promise in one sentence."""
+        """Describe the promise in one sentence."""
         ...
 
     def to_dict(self) -> dict[str, object]:
-        """Give the promise as plain data."""
+        """Return the promise as plain data."""
         ...
 
 
@@ -40,7 +40,7 @@ class Promise(Protocol):
 class Cells:
     """What the cells of one column cost: for each group the number of its cell, for each cell its loss and cover.
 
-    ``loss`` is the cell's generalised loss: 0 for an exact value, 1 for anything at all. ``covered`` counts the
+    ``loss`` is the cell's generalized loss: 0 for an exact value, 1 for anything at all. ``covered`` counts the
     original rows whose value the cell may stand for.
     """
 
@@ -55,7 +55,7 @@ class Evidence:
 
     ``n_rows`` counts the rows that came in and ``suppressed`` those left out; ``sizes`` gives the rows of each group
     the publisher made, ``cells`` what each column's cells cost, ``levels`` the chosen level per column where whole
-    columns were generalised, ``details`` whatever else a method wants to show. ``pseudo`` tells that the released rows
+    columns were generalized, ``details`` whatever else a method wants to show. ``pseudo`` tells that the released rows
     are drawn from statistics and are nobody's, so that there are no classes of people to be judged.
     """
 
@@ -81,7 +81,7 @@ class Judged(Protocol):
 
     @property
     def verdict(self) -> Verdict:
-        """The judgement."""
+        """The judgment."""
         ...
 
 
@@ -120,12 +120,12 @@ class Release:
         return Table(self.frame, self.schema)
 
     def groups(self) -> Groups:
-        """Give the classes of the released data."""
+        """Return the classes of the released data."""
         return self.table.groups()
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The judgement of the released data alone."""
+        """The judgment of the released data alone."""
         return self.guarantee.check(self)
 
     def write(

@@ -30,12 +30,12 @@ def generator(random_state: RandomState, *, owner: str | object = "discreet") ->
 
 
 def seed_of(random_state: RandomState) -> int | None:
-    """Give the seed a release must name so that it can be run again, if there is one."""
+    """Return the seed a release must name so that it can be run again, if there is one."""
     return int(random_state) if isinstance(random_state, int | np.integer) else None
 
 
 def without_seed(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a recipe that tells whether there was a seed but not which: whoever knows it can undo what was drawn.
+    """Return a recipe that tells whether there was a seed but not which: whoever knows it can undo what was drawn.
 
     >>> without_seed({"method": "Cahd", "seed": 7})
     {'method': 'Cahd', 'seeded': True}
@@ -47,7 +47,7 @@ def without_seed(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rng_to_plain(rng: np.random.Generator) -> dict[str, Any]:
-    """Give the state of a generator as plain data."""
+    """Return the state of a generator as plain data."""
     return dict(_plain(rng.bit_generator.state))
 
 

@@ -22,9 +22,9 @@ class Role(enum.Enum):
     IDENTIFIER = "identifier"
     """Names a person: dropped, or replaced by keyed pseudonyms."""
     QUASI = "quasi"
-    """Known to others, and identifying in combination: generalised."""
+    """Known to others, and identifying in combination: generalized."""
     SENSITIVE = "sensitive"
-    """What must not be learnt about a person: published exactly, inside a class."""
+    """What must not be learned about a person: published exactly, inside a class."""
     OTHER = "other"
     """Neither: published as it is."""
 
@@ -59,7 +59,7 @@ def quasi(
     weight: float = 1.0,
     ordered: Sequence[object] | None = None,
 ) -> Column:
-    """Mark a quasi-identifier, with its generalisation tree, its weight in the loss, or the order of its categories."""
+    """Mark a quasi-identifier, with its generalization tree, its weight in the loss, or the order of its categories."""
     require("quasi", "weight", weight, FloatIn(0, closed="neither"))
     if hierarchy is not None and ordered is not None:
         raise SchemaError("A quasi-identifier takes a hierarchy or an order, not both.")
@@ -107,7 +107,7 @@ class Schema(Mapping[str, Column]):
         return len(self.columns)
 
     def named(self, role: Role) -> tuple[str, ...]:
-        """Give the names of the columns with a role, in order."""
+        """Return the names of the columns with a role, in order."""
         return tuple(name for name, column in self.columns.items() if column.role is role)
 
     @property
@@ -138,7 +138,7 @@ class Schema(Mapping[str, Column]):
         return Schema({name: self.columns[name] for name in names})
 
     def released(self) -> Schema:
-        """Give the roles of the released table: quasi-identifiers hold opaque labels, pseudonyms are plain columns."""
+        """Return the roles of a released table: quasi-identifiers hold opaque labels, pseudonyms are plain columns."""
         kept: dict[str, Column] = {}
         for name, column in self.columns.items():
             if column.role is Role.QUASI:

@@ -55,7 +55,7 @@ class SketchRelease:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The judgement of the published lengths by the evidence that was kept."""
+        """The judgment of the published lengths by the evidence that was kept."""
         return self.guarantee.check(self)
 
     def write(self, folder: str | Path, *, overwrite: bool = False) -> Path:

@@ -155,11 +155,11 @@ class Sketches:
         return self._compared("cosine", other, paired)
 
     def centroid(self) -> Sketches:
-        """Give the sketch of the mean record: each component averaged over the records that have it."""
+        """Return the sketch of the mean record: each component averaged over the records that have it."""
         return self.centroids(np.zeros(len(self), np.int64), n=1)
 
     def centroids(self, labels: ArrayLike, *, n: int) -> Sketches:
-        """Give the sketch of the mean record of each of n groups; a group without components has none."""
+        """Return the sketch of the mean record of each of n groups; a group without components has none."""
         from discreet.kernels.sketches.distances import component_sums
 
         require(self, "n", n, IntIn(0))
@@ -198,7 +198,7 @@ class Sketches:
         return Estimates(values, errors)
 
     def dense(self) -> FloatArray:
-        """Give a matrix with a row for each sketch; beyond its length stand zeros."""
+        """Return a matrix with a row for each sketch; beyond its length stand zeros."""
         matrix = np.zeros((len(self), self.longest))
         matrix[np.arange(self.longest) < self.lengths[:, None]] = self.values
         return matrix
@@ -236,7 +236,7 @@ class Sketches:
         return Sketches(np.concatenate([part.values for part in parts]), bounds, parts[0].family)
 
     def to_arrow(self) -> pa.Table:
-        """Give an Arrow table with a column ``sketch`` of lists of components."""
+        """Return an Arrow table with a column ``sketch`` of lists of components."""
         return pa.table(
             {"sketch": pa.LargeListArray.from_arrays(pa.array(self.indptr), pa.array(self.values))}
         )
@@ -253,7 +253,7 @@ class Sketches:
         return read
 
     def equals(self, other: Sketches) -> bool:
-        """Tell whether the other sketches are the same ones, in the same order and with the same key."""
+        """Return whether the other sketches are the same ones, in the same order and with the same key."""
         return (
             self.family == other.family
             and np.array_equal(self.indptr, other.indptr)

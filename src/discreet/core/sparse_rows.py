@@ -48,7 +48,7 @@ class SparseRows:
         Parameters
         ----------
         rows
-            A scipy sparse matrix or array (what scikit-learn's vectorisers give), ``Baskets``, a sequence of mappings
+            A scipy sparse matrix or array (what scikit-learn's vectorizers give), ``Baskets``, a sequence of mappings
             from names to values, an array with a column for each item, or ``SparseRows``.
         names
             The names of the columns of a matrix or an array; by default their numbers, from 0.
@@ -109,7 +109,7 @@ class SparseRows:
         )
 
     def to_sparse(self) -> Any:
-        """Give a scipy CSR array: a row for each record, a column for each item."""
+        """Return a scipy CSR array: a row for each record, a column for each item."""
         from scipy.sparse import csr_array
 
         weights = np.ones(self.items.size) if self.weights is None else self.weights

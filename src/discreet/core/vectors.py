@@ -100,7 +100,7 @@ class Vectors:
         return np.array([_unit(np.ascontiguousarray(column))[1] for column in self.places.T])
 
     def points(self, *, first: int | None = None) -> FloatArray:
-        """Give standardised points for distances: every column has the variance 1 in all.
+        """Return standardized points for distances: every column has the variance 1 in all.
 
         A null stands at the mean of its line, and an indicator of nulls is a dimension of its own. A category has an
         indicator for each of its most frequent values. The means and variances are those of the ``first`` rows, or of
@@ -108,7 +108,7 @@ class Vectors:
         """
         rows = slice(first)
         units = [_unit(np.ascontiguousarray(column[rows])) for column in self.places.T]
-        points = self.places - [centre for centre, _ in units]
+        points = self.places - [center for center, _ in units]
         points /= [spread for _, spread in units]
         further: list[FloatArray] = []
         if np.isnan(points.sum()):
@@ -196,20 +196,20 @@ def _whole(rounded: FloatArray, missing: BoolArray, line: Line) -> pa.Array:
 
 
 def _unit(column: FloatArray) -> tuple[float, float]:
-    """Give the mean and the standard deviation of what a column knows; 1 where it does not vary."""
-    centre = float(column.mean())
-    if np.isnan(centre):
+    """Return the mean and the standard deviation of what a column knows; 1 where it does not vary."""
+    center = float(column.mean())
+    if np.isnan(center):
         column = column[~np.isnan(column)]
-        centre = float(column.mean()) if column.size else 0.0
+        center = float(column.mean()) if column.size else 0.0
     if not column.size or column.min() == column.max():
-        return centre, 1.0
-    apart = column - centre
+        return center, 1.0
+    apart = column - center
     spread = float(np.sqrt(np.square(apart, out=apart).mean()))
-    return centre, spread if spread > 0 else 1.0
+    return center, spread if spread > 0 else 1.0
 
 
 def _indicators(codes: CodeArray, n_codes: int, rows: slice) -> list[FloatArray]:
-    """Give an indicator of each frequent code, scaled so that their variances add up to 1."""
+    """Return an indicator of each frequent code, scaled so that their variances add up to 1."""
     counts = np.bincount(codes[rows], minlength=n_codes)
     frequent = np.argsort(-counts, kind="stable")[:_MOST_INDICATORS]
     frequent = frequent[counts[frequent] > 0]

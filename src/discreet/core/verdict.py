@@ -21,7 +21,7 @@ class Basis(enum.Enum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judgement: ok or not, the worst value, the bound, where, and on what basis. Holds no data value.
+    """A judgment: ok or not, the worst value, the bound, where, and on what basis. Holds no data value.
 
     ``relation`` reads "worst relation bound", for example ``>=`` for k-anonymity. ``parts`` holds the verdicts of
     a conjunction.
@@ -62,7 +62,7 @@ class Verdict:
         return f"{self.guarantee}: broken ({told}, {where})"
 
     def to_dict(self) -> dict[str, object]:
-        """Give the verdict as plain data for JSON."""
+        """Return the verdict as plain data for JSON."""
         plain: dict[str, object] = {
             "ok": self.ok,
             "guarantee": self.guarantee,

@@ -81,7 +81,7 @@ def _by_age(people: People, young: BoolArray, middle: BoolArray, old: BoolArray)
 
 
 def _between(values: FloatArray, low: float, high: float) -> BoolArray:
-    """Tell which values lie between two numbers of thousands."""
+    """Return which values lie between two numbers of thousands."""
     return np.asarray((values >= low * 1000) & (values <= high * 1000))
 
 
@@ -140,7 +140,7 @@ def _equity(people: People) -> FloatArray:
 def _left(
     people: People, *, elevel: float = 0, loan: float = 0, equity: float = 0, fixed: float = 10_000
 ) -> BoolArray:
-    """Tell who has something left of two thirds of what they earn."""
+    """Describe who has something left of two thirds of what they earn."""
     spent = elevel * people["elevel"] + loan * people["loan"] - equity * _equity(people) + fixed
     return np.asarray(0.67 * _earned(people) - spent > 0)
 

@@ -138,9 +138,9 @@ def hospital(n_patients: int = 20_000, *, random_state: RandomState = 0) -> pa.T
 
 
 def hospital_columns() -> dict[str, Column]:
-    """Give the hospital's columns their roles and hierarchies, ready for a Table.
+    """Return the hospital's columns their roles and hierarchies, ready for a Table.
 
-    What a neighbour, a visitor or a voter roll may know is quasi-identifying: the ward and the admission
+    What a neighbor, a visitor or a voter roll may know is quasi-identifying: the ward and the admission
     date as well. The length of stay and the readmission are taken as unknown outside.
     """
     return {
@@ -280,13 +280,13 @@ def _words(words: Sequence[str], codes: IntArray, missing: BoolArray | None = No
 
 
 def _numbers(n: int, rng: np.random.Generator) -> pa.Array:
-    """Give every patient a number of nine digits, unique and in no order."""
+    """Return every patient a number of nine digits, unique and in no order."""
     digits = pc.utf8_lpad(pa.array(rng.choice(10**9, n, replace=False)).cast(pa.string()), 9, "0")
     return pc.binary_join_element_wise("P", digits, "-")
 
 
 def _known(people: dict[str, IntArray]) -> dict[str, pa.Array]:
-    """Write down what the neighbours know of these people."""
+    """Write down what the neighbors know of these people."""
     women, men, families = _FEMALE_NAMES.split(), _MALE_NAMES.split(), _FAMILY_NAMES.split()
     given = people["given"] % np.where(people["sex"] == 0, len(women), len(men))
     given += len(women) * (people["sex"] == 1)

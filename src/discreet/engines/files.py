@@ -101,7 +101,7 @@ def read(
 
 
 def describe(relation: duckdb.DuckDBPyRelation) -> list[tuple[str, str]]:
-    """Give the columns of a relation with their DuckDB types.
+    """Return the columns of a relation with their DuckDB types.
 
     >>> describe(connect().sql("SELECT 1::BIGINT AS age, '02139' AS zip"))
     [('age', 'BIGINT'), ('zip', 'VARCHAR')]
@@ -269,7 +269,7 @@ def _require_columns(text: Sequence[str], columns: Sequence[str], source: Path) 
 
 
 def reason(error: OSError) -> str:
-    """Say in words why a file cannot be read."""
+    """Describe in words why a file cannot be read."""
     if error.errno in (errno.EACCES, errno.EPERM):
         return "permission denied"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -17,12 +17,12 @@ PACKED = (".gz", ".zst", ".zstd")
 
 
 def is_packed(path: Path) -> bool:
-    """Tell whether a file is packed, or calls itself so."""
+    """Return whether a file is packed, or calls itself so."""
     return _starts(path, _GZIP) or _starts(path, _ZSTD) or path.suffix.lower() in PACKED
 
 
 def ending(path: Path) -> str:
-    """Give the ending of a file's name, in small letters, without that of its packing."""
+    """Return the ending of a file's name, in small letters, without that of its packing."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
@@ -30,7 +30,7 @@ def ending(path: Path) -> str:
 
 
 def separator(path: Path) -> str:
-    """Give what separates the cells of delimited text, as the ending of its name has it."""
+    """Return what separates the cells of delimited text, as the ending of its name has it."""
     return "\t" if ending(path) in TABS else ","
 
 

@@ -41,7 +41,7 @@ def hold(path: Path) -> int | None:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Tell whether nobody holds the file or folder any more."""
+    """Return whether nobody holds the file or folder any more."""
     try:
         descriptor = hold(path)
     except OSError:

@@ -123,7 +123,7 @@ def read_folder(folder: str | os.PathLike[str], *, encoding: str = "utf-8") -> t
 
 
 def _files(home: Path) -> list[Path]:
-    """Give the files of a folder and of those inside it, in order; a folder that cannot be looked into is refused."""
+    """Return the files of a folder and of those inside it, in order; a folder that cannot be looked into is refused."""
 
     def refuse(error: OSError) -> None:
         raise InputError(f"A folder in {home} cannot be read: {os.strerror(error.errno or 0)}.") from None
@@ -136,7 +136,7 @@ def _files(home: Path) -> list[Path]:
 
 
 def _texts(source: Any, column: str | None, encoding: str) -> tuple[list[str], tuple[str | int, ...]]:
-    """Give the texts, and what names each."""
+    """Return the texts, and what names each."""
     if isinstance(source, str | os.PathLike):
         texts, paths = read_folder(source, encoding=encoding)
         return texts, tuple(paths)

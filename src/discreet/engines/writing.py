@@ -63,7 +63,7 @@ def write_frame(frame: Any, path: str | os.PathLike[str], format: str | None = N
 
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside the target; what is written there takes the target's name at the end.
+    """Return a temporary path beside the target; what is written there takes the target's name at the end.
 
     On any exception the temporary is removed and the old file is untouched.
     """
@@ -84,7 +84,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def atomic_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
-    """Give a temporary folder beside the target, which takes the target's name at the end.
+    """Return a temporary folder beside the target, which takes the target's name at the end.
 
     A folder that is there and not empty is replaced, whole, only with ``overwrite=True``. On any exception
     the temporary is removed and the old folder is untouched.
@@ -198,7 +198,7 @@ def _as_output_error(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """Say in words why writing failed; a library's own message may hold data, so it is never shown."""
+    """Describe in words why writing failed; a library's own message may hold data, so it is never shown."""
     code = error.errno if isinstance(error, OSError) else None
     words = str(error)
     if code in _FULL or "No space left" in words or "File too large" in words or "quota exceeded" in words:
@@ -261,7 +261,7 @@ def _arrow_table(frame: Any) -> Any:
 
 
 def _relation(table: Any) -> Any:
-    """Give rows in memory to an engine of one thread: with several, a full disk has been seen to stop it for ever."""
+    """Return rows in memory to an engine of one thread: with several, a full disk has been seen to stop it for ever."""
     from discreet.engines.duckdb.connection import connect
 
     return connect(threads=1).from_arrow(table)

@@ -13,7 +13,7 @@ SUBTITLE = "line: mean over the seeds; band: their range"
 
 
 def ranged(values: Sequence[float], digits: int) -> dict[str, float]:
-    """Give the mean of a figure over the seeds, its lowest and its highest, rounded."""
+    """Return the mean of a figure over the seeds, its lowest and its highest, rounded."""
     ends = {"mean": np.mean(values), "low": np.min(values), "high": np.max(values)}
     return {name: round(float(value), digits) for name, value in ends.items()}
 
@@ -26,7 +26,7 @@ def at_points(
     scale: Mapping[str, Any] | None = None,
     **axis: Any,
 ) -> Any:
-    """Give a horizontal axis that is marked where there are points, and nowhere else."""
+    """Return a horizontal axis that is marked where there are points, and nowhere else."""
     import altair as alt
 
     return alt.X(
@@ -37,14 +37,14 @@ def at_points(
     )
 
 
-def coloured(field: str, colours: Mapping[str, str], **legend: Any) -> Any:
-    """Give every series its colour, with the legend below."""
+def colored(field: str, colors: Mapping[str, str], **legend: Any) -> Any:
+    """Return every series its color, with the legend below."""
     import altair as alt
 
     return alt.Color(
         f"{field}:N",
         title=None,
-        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+        scale=alt.Scale(domain=list(colors), range=list(colors.values())),
         legend=alt.Legend(orient="bottom", **legend),
     )
 

@@ -16,7 +16,7 @@ THANKS = "We wish to thank Blue Martini Software for contributing the KDD Cup 20
 
 
 def present(data: Path | None, place: Path) -> Path | None:
-    """Give the path of a file in the folder of data sets; None where there is no such file, or no folder."""
+    """Return the path of a file in the folder of data sets; None where there is no such file, or no folder."""
     path = None if data is None else data / place
     return path if path is not None and path.is_file() else None
 

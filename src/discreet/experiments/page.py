@@ -39,12 +39,12 @@ class Page:
         self._parts: list[Markup] = []
 
     def tell(self, line: str) -> None:
-        """Say what is being done."""
+        """Describe what is being done."""
         if self._tell is not None:
             self._tell(line)
 
     def introduce(self, title: str, about: str) -> None:
-        """Give the page its title and say what was done, on what."""
+        """Return the page its title and say what was done, on what."""
         self.title, self.about = title, about
 
     def section(self, title: str, text: str = "") -> None:

@@ -66,7 +66,7 @@ class AlphaKAnonymity(SensitiveGuarantee):
         return np.where(groups.sizes < self.k, groups.sizes, share * groups.sizes)
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         return (
             f"Every class has at least {self.k} people, of whom at most {self.alpha:.4g} "
             f"(as a share) have the same value of {self._where()}."

@@ -27,7 +27,7 @@ class HasGroups(Protocol):
     """Anything a guarantee can judge: a table or a release."""
 
     def groups(self) -> Groups:
-        """Give the classes."""
+        """Return the classes."""
         ...
 
 
@@ -77,13 +77,13 @@ class Guarantee(ABC):
         """Measure every class, unrounded; the worst over the columns."""
 
     def holds(self, groups: Groups) -> BoolArray:
-        """Tell for every class whether it keeps the promise."""
+        """Describe for every class whether it keeps the promise."""
         return self._passes(self.measure(groups), groups)
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail, however the class is divided.
 
-        A search may give up all finer generalisations where that is too many. ``moved`` is the share of rows that
+        A search may give up all finer generalizations where that is too many. ``moved`` is the share of rows that
         may be left out of the whole table a class is compared with.
         """
         if self.monotone:
@@ -111,10 +111,10 @@ class Guarantee(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
 
     def to_dict(self) -> dict[str, object]:
-        """Give the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""
+        """Return the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""
         return {"guarantee": type(self).__name__} | {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in self._parameters().items()
@@ -133,7 +133,7 @@ class Guarantee(ABC):
         return compare(measure, self.relation, self.bound, self.tolerance)
 
     def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
-        """Give the verdict on the judged classes, and which classes keep the promise."""
+        """Return the verdict on the judged classes, and which classes keep the promise."""
         measure = self.measure(groups)
         holds = self._passes(measure, groups)
         return self._verdict(measure, holds, groups, judged), holds
@@ -161,7 +161,7 @@ class Guarantee(ABC):
         parts: tuple[Verdict, ...] = (),
         **counts: int,
     ) -> Verdict:
-        """Give the verdict of this promise; ``counts`` are the four of a Verdict, 0 where they are not given."""
+        """Return the verdict of this promise; ``counts`` are the four of a Verdict, 0 where they are not given."""
         known = dict.fromkeys(("n_groups", "n_rows", "failing_groups", "failing_rows"), 0) | counts
         promise, measured, relation, bound = repr(self), self.measured, self.relation, self.bound
         return Verdict(ok, promise, measured, worst, relation, bound, **known, basis=basis, parts=parts)
@@ -268,7 +268,7 @@ class AllOf(Guarantee):
         return np.asarray(np.sum([part.holds(groups) for part in self.parts], axis=0, dtype=np.float64))
 
     def holds(self, groups: Groups) -> BoolArray:
-        """Tell for every class whether it keeps every promise."""
+        """Describe for every class whether it keeps every promise."""
         return np.asarray(np.all([part.holds(groups) for part in self.parts], axis=0))
 
     @property
@@ -287,11 +287,11 @@ class AllOf(Guarantee):
         return np.asarray(np.maximum.reduce(least))
 
     def describe(self) -> str:
-        """Say every promise in a sentence of its own."""
+        """Describe every promise in a sentence of its own."""
         return " ".join(part.describe() for part in self.parts)
 
     def to_dict(self) -> dict[str, object]:
-        """Give the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""
+        """Return the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""
         return {"guarantee": "AllOf", "parts": [part.to_dict() for part in self.parts]}
 
     def __repr__(self) -> str:
@@ -315,7 +315,7 @@ def compare(
 
 
 def failing_share(measure: FloatArray, bound: float, highest: float) -> FloatArray:
-    """Give the least share of a class in failing parts, for a measure that no mixture of parts can exceed.
+    """Return the least share of a class in failing parts, for a measure that no mixture of parts can exceed.
 
     Where the class measures more than the bound, its passing parts measure at most the bound and its failing parts at
     most the highest there is, and their weighted mean is no less than the whole's measure.
@@ -327,7 +327,7 @@ def failing_share(measure: FloatArray, bound: float, highest: float) -> FloatArr
 
 
 def expected(counts: SensitiveCounts) -> FloatArray:
-    """Give the share in the whole table of the value of every entry."""
+    """Return the share in the whole table of the value of every entry."""
     return np.asarray(counts.overall[counts.values] / counts.overall.sum())
 
 

@@ -56,7 +56,7 @@ class BasicPrivacy(ChannelGuarantee):
         return float(self.at_least)
 
     def measure_channel(self, channel: Channel) -> float:
-        """Give the basic privacy of the channel in percent, in the form that the supports given call for."""
+        """Return the basic privacy of the channel in percent, in the form that the supports given call for."""
         if not isinstance(channel, BitChannel):
             self._refuse()
         if isinstance(self.support, tuple):
@@ -64,7 +64,7 @@ class BasicPrivacy(ChannelGuarantee):
         return channel.average_basic_privacy(self.support, ones=self.ones)
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         return (
             f"A true entry is reconstructed from its distorted self with a probability of at most "
             f"{100 - self.at_least:g} percent, on average."

@@ -48,7 +48,7 @@ class BasicBetaLikeness(SensitiveGuarantee):
         return float(self.beta)
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         return (
             f"In no class is a value of {self._where()} more than {1 + self.beta:g} times "
             "as frequent as in the whole table."
@@ -95,7 +95,7 @@ class EnhancedBetaLikeness(SensitiveGuarantee):
         return float(self.beta)
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         return (
             f"In no class is a value of {self._where()} more than {1 + self.beta:g} times "
             "as frequent as in the whole table, and less still if the value is common."
@@ -111,5 +111,5 @@ class EnhancedBetaLikeness(SensitiveGuarantee):
 
 
 def _gain(counts: SensitiveCounts) -> FloatArray:
-    """Give every entry's relative gain, 0 where the value is no more frequent than in the table."""
+    """Return every entry's relative gain, 0 where the value is no more frequent than in the table."""
     return np.asarray(np.maximum(counts.share / expected(counts) - 1.0, 0.0))

@@ -36,11 +36,11 @@ class BitChannel(Channel, Protocol):
     """A channel that distorts bits and can say how well they are hidden, such as EMask."""
 
     def basic_privacy(self, supports: FloatArray, *, ones: float = 1.0) -> float:
-        """Give the basic privacy in percent from every item's support."""
+        """Return the basic privacy in percent from every item's support."""
         ...
 
     def average_basic_privacy(self, support: float, *, ones: float = 1.0) -> float:
-        """Give the basic privacy in percent from the average support."""
+        """Return the basic privacy in percent from the average support."""
         ...
 
 

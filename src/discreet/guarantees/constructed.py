@@ -31,7 +31,7 @@ class ConstructedGuarantee(Guarantee):
 
     @abstractmethod
     def _refuse(self) -> NoReturn:
-        """Say what the promise is about."""
+        """Describe what the promise is about."""
 
 
 @dataclass(frozen=True, repr=False)

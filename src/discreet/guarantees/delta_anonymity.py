@@ -62,18 +62,18 @@ class DeltaAnonymity(SketchGuarantee):
         return float(self.delta)
 
     def measure_release(self, release: SketchRelease) -> FloatArray:
-        """Give the least variance of an attribute's estimate for every published record."""
+        """Return the least variance of an attribute's estimate for every published record."""
         spare = release.evidence.arrays.get(SPARE)
         if spare is None or spare.size != len(release.sketches):
             raise InputError("The evidence of the release does not hold what δ-anonymity is judged by.")
         return self.measure_lengths(spare, release.sketches.lengths)
 
     def holds_in(self, release: SketchRelease) -> BoolArray:
-        """Tell for every published record whether its variance reaches delta."""
+        """Describe for every published record whether its variance reaches delta."""
         return np.asarray(self.measure_release(release) >= self.delta * (1 - _ROUNDING))
 
     def measure_rows(self, rows: Any, sketches: Sketches) -> FloatArray:
-        """Give the least variance for sketches that anyone made of these records, in the same order.
+        """Return the least variance for sketches that anyone made of these records, in the same order.
 
         Infinite where a record has no component at all.
         """
@@ -84,11 +84,11 @@ class DeltaAnonymity(SketchGuarantee):
 
     @staticmethod
     def measure_lengths(spare: FloatArray, lengths: IntArray) -> FloatArray:
-        """Give ``spare / lengths``: ‖X‖² − max x² of each record over the length of its sketch."""
+        """Return ``spare / lengths``: ‖X‖² − max x² of each record over the length of its sketch."""
         return np.where(lengths > 0, spare / np.maximum(lengths, 1), np.inf)
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         return (
             f"Whoever knows the key still estimates every value of a published record with a variance of "
             f"at least {self.delta:g}."

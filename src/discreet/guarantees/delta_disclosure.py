@@ -50,7 +50,7 @@ class DeltaDisclosure(SensitiveGuarantee):
         return float(self.delta)
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         return (
             f"The values of {self._where()} that occur in a class are less than {2**self.delta:.4g} times "
             "more or less frequent there than in the whole table."

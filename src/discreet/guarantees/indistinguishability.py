@@ -73,7 +73,7 @@ class Indistinguishability(Guarantee):
         return 0.0
 
     def measure(self, groups: Groups) -> FloatArray:
-        """Give by how much every group is larger than the largest level in it."""
+        """Return by how much every group is larger than the largest level in it."""
         largest: Any = groups.largest if isinstance(groups, LevelledGroups) else None
         if largest is None:
             if not isinstance(self.levels, int):
@@ -97,7 +97,7 @@ class Indistinguishability(Guarantee):
         return replace(super().check(groups, suppressed=suppressed), basis=Basis.CONSTRUCTION)
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         if self.levels == 1:
             return "Records may be published as they are."
         if isinstance(self.levels, int):
@@ -109,7 +109,7 @@ class Indistinguishability(Guarantee):
 
 
 def _kept(subject: object) -> LevelledGroups | None:
-    """Give the groups that were kept, where there are any."""
+    """Return the groups that were kept, where there are any."""
     if isinstance(subject, LevelledGroups):
         return subject
     if isinstance(subject, GroupStatistics):

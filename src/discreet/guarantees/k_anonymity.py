@@ -55,11 +55,11 @@ class KAnonymity(Guarantee):
         return float(self.k)
 
     def measure(self, groups: Groups) -> FloatArray:
-        """Give the size of every class."""
+        """Return the size of every class."""
         return groups.sizes.astype(np.float64)
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         if self.k == 1:
             return "A person may be the only one with their quasi-identifying values."
         others = "one other" if self.k == 2 else f"{self.k - 1} others"

@@ -55,12 +55,12 @@ class KMap(Guarantee):
         return groups.cover.matches(self.population).astype(np.float64)
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         people = "person" if self.k == 1 else "people"
         return f"The published values of every class fit at least {self.k} {people} of the population."
 
     def to_dict(self) -> dict[str, object]:
-        """Give the guarantee as plain data for JSON, without the population."""
+        """Return the guarantee as plain data for JSON, without the population."""
         return {"guarantee": "KMap", "k": self.k}
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""k-variance: no sketch tells a record from its k nearest neighbours (Aggarwal & Yu, SDM 2007)."""
+"""k-variance: no sketch tells a record from its k nearest neighbors (Aggarwal & Yu, SDM 2007)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from discreet.core.verdict import Verdict
 from discreet.guarantees.base import compare
 from discreet.guarantees.sketched import SketchGuarantee
 
-NEIGHBOURS, CAPS = "neighbours", "caps"
-"""Where the evidence of a release keeps every record's neighbours, and the cap of each of these pairs."""
+NEIGHBORS, CAPS = "neighbors", "caps"
+"""Where the evidence of a release keeps every record's neighbors, and the cap of each of these pairs."""
 GAP = "gap"
 """Where the details of a release say what the caps are made for."""
 Gap = Literal["whole", "root"]
@@ -25,24 +25,24 @@ _WORDS = {"whole": "what it lacks", "root": "the square root of what it lacks"}
 
 @dataclass(frozen=True, repr=False)
 class KVariance(SketchGuarantee):
-    """The similarity of a record to each of its k nearest neighbours is estimated no better than it differs from 1.
+    """The similarity of a record to each of its k nearest neighbors is estimated no better than it differs from 1.
 
-    For a record X and each Y of its k nearest neighbours, the standard deviation of the estimate of X·Y, from as many
+    For a record X and each Y of its k nearest neighbors, the standard deviation of the estimate of X·Y, from as many
     components as both sketches have, is at least ‖X‖‖Y‖ − |X·Y|: the gap to the greatest similarity there is. Whoever
-    knows X and the key cannot well tell its sketch from those of its neighbours. Pairs with a suppressed record keep
+    knows X and the key cannot well tell its sketch from those of its neighbors. Pairs with a suppressed record keep
     the promise: nothing of them is published.
 
     It is a promise about the components two sketches have in common, so one of a pair may be long where the other is
     short; and about estimates of dot products, not about everything that can be done with a sketch.
 
-    Sketches show neither true dot products nor who is whose neighbour. The promise is judged by construction: the
-    published lengths, beside the neighbours and the caps c of their pairs that the maker kept. A pair that shares m
+    Sketches show neither true dot products nor who is whose neighbor. The promise is judged by construction: the
+    published lengths, beside the neighbors and the caps c of their pairs that the maker kept. A pair that shares m
     components has the standard deviation √(c/m) times its gap.
 
     Parameters
     ----------
     k
-        How many nearest neighbours, by cosine.
+        How many nearest neighbors, by cosine.
     gap
         What the deviation must reach: the ``whole`` gap, which does not depend on the unit of the values; or its square
         ``root``, as the paper's formula is printed, which asks less where values are large (a gap above 1) and more
@@ -73,19 +73,19 @@ class KVariance(SketchGuarantee):
         return 1.0
 
     def measure_release(self, release: SketchRelease) -> FloatArray:
-        """Give the standard deviation over the gap for every pair of neighbours that are both published."""
+        """Return the standard deviation over the gap for every pair of neighbors that are both published."""
         first, second, caps, lengths = self._kept(release)
         return np.asarray(np.sqrt(caps / np.minimum(lengths[first], lengths[second])))
 
     def holds_in(self, release: SketchRelease) -> BoolArray:
-        """Tell for every pair of published neighbours whether the deviation reaches the gap."""
+        """Describe for every pair of published neighbors whether the deviation reaches the gap."""
         first, second, caps, lengths = self._kept(release)
         return compare(
             caps, ">=", np.minimum(lengths[first], lengths[second]).astype(np.float64), self.tolerance
         )
 
     def check(self, subject: Any, *, suppressed: Any = "judged") -> Verdict:
-        """Judge a release of sketches, by construction: a class is a pair of neighbours, a row is a record."""
+        """Judge a release of sketches, by construction: a class is a pair of neighbors, a row is a record."""
         verdict = super().check(subject, suppressed=suppressed)
         if verdict.ok:
             return verdict
@@ -94,29 +94,29 @@ class KVariance(SketchGuarantee):
         return replace(verdict, failing_rows=int(np.union1d(first[failing], second[failing]).size))
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         return (
-            f"The similarity of a record to each of its {self.k} nearest neighbours cannot be estimated from their "
+            f"The similarity of a record to each of its {self.k} nearest neighbors cannot be estimated from their "
             f"sketches with a standard deviation smaller than {_WORDS[self.gap]} of the greatest there is."
         )
 
     def _kept(self, release: SketchRelease) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
-        """Give the pairs of which both records are published, their caps, and the lengths of all records."""
+        """Return the pairs of which both records are published, their caps, and the lengths of all records."""
         n = release.evidence.n_rows
-        neighbours = release.evidence.arrays.get(NEIGHBOURS)
+        neighbors = release.evidence.arrays.get(NEIGHBORS)
         caps = release.evidence.arrays.get(CAPS)
-        if neighbours is None or caps is None or neighbours.shape != caps.shape or len(neighbours) != n:
+        if neighbors is None or caps is None or neighbors.shape != caps.shape or len(neighbors) != n:
             raise InputError("The evidence of the release does not hold what k-variance is judged by.")
         if release.evidence.details.get(GAP) != self.gap:
             raise InputError("The evidence was kept for another gap than is asked about.")
-        if neighbours.shape[1] < self.k:
+        if neighbors.shape[1] < self.k:
             raise InputError(
-                f"The evidence knows {neighbours.shape[1]} neighbours of each record, not {self.k}."
+                f"The evidence knows {neighbors.shape[1]} neighbors of each record, not {self.k}."
             )
         lengths = np.zeros(n, np.int64)
         lengths[release.kept] = release.sketches.lengths
         first = np.repeat(np.arange(n), self.k)
-        second = neighbours[:, : self.k].ravel()
+        second = neighbors[:, : self.k].ravel()
         both = (lengths[first] > 0) & (lengths[second] > 0)
         if both.all():
             return first, second, caps[:, : self.k].ravel(), lengths

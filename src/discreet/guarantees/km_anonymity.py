@@ -21,7 +21,7 @@ from discreet.guarantees.base import Guarantee
 class KmAnonymity(Guarantee):
     """Every combination of at most ``m`` items is in at least ``k`` baskets, or in none.
 
-    All items count alike: none is sensitive, and each may be what an attacker knows. Where items were generalised the
+    All items count alike: none is sensitive, and each may be what an attacker knows. Where items were generalized the
     released ones are judged, as in the paper: an attacker's m original items stand for at most m released ones, and the
     basket they belong to holds these. In a verdict a class is a combination that occurs, and its rows are the baskets
     that hold it. Empty baskets hold no combination.
@@ -88,6 +88,6 @@ class KmAnonymity(Guarantee):
         raise ParameterError("KmAnonymity is a promise about baskets; no table can be judged by it.")
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         items = "one item" if self.m == 1 else f"up to {self.m} items"
         return f"Who knows {items} of a basket finds at least {self.k} baskets that hold them."

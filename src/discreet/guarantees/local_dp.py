@@ -22,7 +22,7 @@ class LocalDP(ChannelGuarantee):
     bits
         In how many bits two truths may differ: 1 to protect each single bit (the default), the number of items to
         protect a whole basket whatever it holds. Channels that hide a value or a record as a whole, such as
-        ``AdditiveNoise``, ``RandomisedResponse`` and ``Channels``, are judged by 1.
+        ``AdditiveNoise``, ``RandomizedResponse`` and ``Channels``, are judged by 1.
 
     Examples
     --------
@@ -47,11 +47,11 @@ class LocalDP(ChannelGuarantee):
         return float(self.epsilon)
 
     def measure_channel(self, channel: Channel) -> float:
-        """Give the channel's epsilon over the bits; infinite where some report settles a bit."""
+        """Return the channel's epsilon over the bits; infinite where some report settles a bit."""
         return self.bits * channel.epsilon
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         what = "a single bit" if self.bits == 1 else f"{self.bits:,} bits together"
         return (
             f"Nothing reported is more than {math.exp(min(self.epsilon, 700)):.4g} times likelier "

@@ -66,7 +66,7 @@ class PrivacyDegree(Guarantee):
         return tuple(sensitive)
 
     def measure(self, groups: Groups) -> FloatArray:
-        """Give the degree of every group, unrounded; infinite where nothing sensitive is held."""
+        """Return the degree of every group, unrounded; infinite where nothing sensitive is held."""
         most = _most(groups)
         degree = np.full(groups.n_groups, np.inf)
         np.divide(groups.sizes, most, out=degree, where=most > 0)
@@ -78,7 +78,7 @@ class PrivacyDegree(Guarantee):
         return failing_share(share, 1 / self.p, 1.0) * groups.sizes
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         if self.p == 1:
             return "Anybody may be tied to a sensitive item with certainty."
         return f"Nobody can be tied to a sensitive item with a probability above 1/{self.p}."

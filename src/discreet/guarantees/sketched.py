@@ -26,7 +26,7 @@ class SketchGuarantee(ConstructedGuarantee):
 
     @abstractmethod
     def holds_in(self, release: SketchRelease) -> BoolArray:
-        """Tell for every published record (or pair of records) whether it keeps the promise."""
+        """Describe for every published record (or pair of records) whether it keeps the promise."""
 
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
         """Judge a release of sketches, by construction; sketches or tables without their evidence are refused."""

@@ -41,7 +41,7 @@ class TCloseness(SensitiveGuarantee):
             earth mover's distance in the column's hierarchy; null hangs directly under the root.
         a square matrix
             earth mover's distance over these ground distances, from a value of the class (row) to a value
-            of the whole table (column), by a linear programme per class. Rows and columns are the column's
+            of the whole table (column), by a linear program per class. Rows and columns are the column's
             values in order, all leaves of the hierarchy where it has one; one row and column more, and null
             is the first. It has no negative entry and a diagonal of zeros. Meant for some hundreds of
             values at most.
@@ -108,14 +108,14 @@ class TCloseness(SensitiveGuarantee):
         return least
 
     def _highest(self, counts: SensitiveCounts) -> float:
-        """Give the largest distance any class can have: that of a class with one value alone."""
+        """Return the largest distance any class can have: that of a class with one value alone."""
         key = (counts.hierarchy, counts.overall.tobytes())
         if key not in self._farthest:
             self._farthest[key] = float(self._score(_alone(counts)).max())
         return self._farthest[key]
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Describe the promise in one plain sentence."""
         named = self.distance if isinstance(self.distance, str) else "given"
         named = {"kl": "Kullback-Leibler"}.get(named, named)
         return (
@@ -151,7 +151,7 @@ class TCloseness(SensitiveGuarantee):
         return _variation(counts)
 
     def _ground(self, counts: SensitiveCounts) -> FloatArray:
-        """Give the ground distances between codes, null included."""
+        """Return the ground distances between codes, null included."""
         ground = np.asarray(self.distance, np.float64)
         n_codes = counts.overall.size
         if len(ground) == n_codes:
@@ -167,7 +167,7 @@ class TCloseness(SensitiveGuarantee):
 
 
 def _alone(counts: SensitiveCounts) -> SensitiveCounts:
-    """Give every value that occurs a group of its own: nothing is further from the whole than one of these."""
+    """Return every value that occurs a group of its own: nothing is further from the whole than one of these."""
     values = np.flatnonzero(counts.overall).astype(np.int32)
     indptr = np.arange(values.size + 1)
     return SensitiveCounts(

@@ -18,7 +18,7 @@ _MOST_SETS = 3e8
 
 
 @dataclass(frozen=True)
-class BasketJudgement:
+class BasketJudgment:
     """The verdict on what was asked, if anything was, and what the baskets reach."""
 
     n_baskets: int
@@ -34,7 +34,7 @@ class BasketJudgement:
 
 def judge_baskets(
     data: Baskets | GroupedBaskets, guarantee: PrivacyDegree | KmAnonymity | None = None
-) -> BasketJudgement:
+) -> BasketJudgment:
     """Judge baskets by a promise, and measure them by those that fit them."""
     if isinstance(data, GroupedBaskets):
         if isinstance(guarantee, KmAnonymity):
@@ -44,7 +44,7 @@ def judge_baskets(
         verdict = None if guarantee is None else guarantee.check(data)
         reached = PrivacyDegree(1).check(data)
         measures = (Measure("privacy degree, p", None, reached.relation, reached.worst),)
-        return BasketJudgement(len(data), data.n_groups, verdict, measures)
+        return BasketJudgment(len(data), data.n_groups, verdict, measures)
     if isinstance(guarantee, PrivacyDegree):
         raise InputError("A privacy degree is about groups of baskets, and these have none.")
     verdict = None if guarantee is None else guarantee.check(data)
@@ -56,4 +56,4 @@ def judge_baskets(
         if m == 1 or sets.sum() <= _MOST_SETS:
             one = KmAnonymity(1, m).check(data)
             found.append(Measure(f"k^{m}-anonymity, k", None, one.relation, one.worst))
-    return BasketJudgement(len(data), None, verdict, tuple(found))
+    return BasketJudgment(len(data), None, verdict, tuple(found))

@@ -42,7 +42,7 @@ class BasketJob:
     sensitive
         The names of the sensitive items, for a privacy degree.
     hierarchy
-        The tree over the items, for k^m-anonymity; None joins neighbouring items.
+        The tree over the items, for k^m-anonymity; None joins neighboring items.
     method
         ``"cahd"``, ``"perm-mondrian"``, ``"anatomy"`` or ``"apriori"``; None takes the first that can keep the promise.
     options

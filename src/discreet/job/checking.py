@@ -34,12 +34,12 @@ class Measure:
     worst: float
 
     def to_dict(self) -> dict[str, object]:
-        """Give the measure as plain data for JSON."""
+        """Return the measure as plain data for JSON."""
         return {"name": self.name, "column": self.column, "relation": self.relation, "worst": self.worst}
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Judgment:
     """The verdict on what was asked, if anything was, and what the table reaches in every measure."""
 
     n_rows: int
@@ -59,7 +59,7 @@ def judge(
     *,
     suppressed: Suppressed = "judged",
     population: Any = None,
-) -> Judgement:
+) -> Judgment:
     """Judge a table in one pass over its classes.
 
     Parameters
@@ -79,11 +79,11 @@ def judge(
         Measure(name, column, one.relation, one.check(groups, suppressed=suppressed).worst)
         for name, column, one in _everything(table, population)
     )
-    return Judgement(groups.n_rows, groups.n_groups, verdict, measures)
+    return Judgment(groups.n_rows, groups.n_groups, verdict, measures)
 
 
 def _everything(table: Table, population: Any) -> Iterator[tuple[str, str | None, Guarantee]]:
-    """Give every measure, with a bound that does not matter."""
+    """Return every measure, with a bound that does not matter."""
     yield "k-anonymity, k", None, KAnonymity(1)
     if population is not None:
         yield "k-map, k", None, KMap(1, population)

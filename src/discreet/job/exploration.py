@@ -41,7 +41,7 @@ class Choice:
     mean_risk: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the choice as plain data for JSON."""
+        """Return the choice as plain data for JSON."""
         return {
             "levels": dict(self.levels),
             "costs": dict(self.costs),
@@ -92,7 +92,7 @@ def explore(
     shares
         The shares of rows that may be suppressed.
     measures
-        What to minimise; every choice is told its cost under each.
+        What to minimize; every choice is told its cost under each.
     top
         How many of the best nodes of each measure to give.
     time_limit
@@ -145,7 +145,7 @@ class _Look:
         return cls(scorer, scorer.visited(), False)
 
     def best(self, limit: int, top: int) -> list[Node]:
-        """Give the best nodes that suppress at most so many rows."""
+        """Return the best nodes that suppress at most so many rows."""
         seen = self.visited
         fits = np.flatnonzero(seen.feasible & seen.exact & (seen.suppressed <= limit))
         order = fits[np.lexsort((seen.levels[fits].sum(axis=1), seen.cost[fits]))][:top]

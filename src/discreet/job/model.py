@@ -130,7 +130,7 @@ class Job:
         return self.format or (format_of(Path(self.data)) if self.is_file else "csv")
 
     def schema(self, names: Sequence[str]) -> Schema:
-        """Give every column of a file its role, or say which has none."""
+        """Return every column of a file its role, or say which has none."""
         return complete(self.columns, names, rest=self.rest)
 
     def publisher(self) -> Any:
@@ -139,7 +139,7 @@ class Job:
 
 
 def format_of(path: Path) -> str:
-    """Tell a file's format by the ending of its name.
+    """Describe a file's format by the ending of its name.
 
     >>> format_of(Path("visits.parquet")), format_of(Path("visits.tsv.gz")), format_of(Path("visits"))
     ('parquet', 'tsv', 'csv')

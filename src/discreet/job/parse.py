@@ -59,7 +59,7 @@ def read_job(path: Path) -> Job:
 
 
 def toml_of(path: Path) -> dict[str, Any]:
-    """Give what a job file says, as plain data."""
+    """Return what a job file says, as plain data."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

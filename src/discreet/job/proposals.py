@@ -68,7 +68,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A role for one column, why, and how to generalise it."""
+    """A role for one column, why, and how to generalize it."""
 
     facts: Facts
     role: Role

@@ -17,8 +17,8 @@ _K = 5
 _SIDES = {"intervals": "widths", "cuts": "levels"}
 _EXPLAINED = {
     Role.IDENTIFIER: "names a person: dropped",
-    Role.QUASI: "others may know it: generalised",
-    Role.SENSITIVE: "must not be learnt about a person: published exactly, inside a class",
+    Role.QUASI: "others may know it: generalized",
+    Role.SENSITIVE: "must not be learned about a person: published exactly, inside a class",
     Role.OTHER: "published as it is",
 }
 
@@ -123,7 +123,7 @@ _METHOD = """\
 name = "mondrian"
 strict = true  # equal values stay together; false shares ties out, for smaller classes
 report = "box"  # or "mean", for numbers and dates without a hierarchy
-# Other methods generalise whole columns to levels of their hierarchies, and may leave out max_suppressed = 0.02 of
+# Other methods generalize whole columns to levels of their hierarchies, and may leave out max_suppressed = 0.02 of
 # the rows: "optimal" finds the levels that cost least by measure = "loss", "entropy", "discernibility",
 # "average_class_size", "height" or "precision", between lowest = {column = 1, …} and highest; "local" goes on from
 # there row by row; "samarati" and "incognito" are the methods of the literature; "generalization" takes

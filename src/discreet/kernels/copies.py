@@ -9,7 +9,7 @@ from discreet.kernels.compiled import compiled
 
 @compiled
 def put(target, at, source):
-    """Copy an array into another one, from a place on; where they overlap, towards the front only."""
+    """Copy an array into another one, from a place on; where they overlap, toward the front only."""
     begin = np.uint64(at)
     for place in range(np.uint64(source.size)):
         target[begin + place] = source[place]
@@ -17,7 +17,7 @@ def put(target, at, source):
 
 @compiled
 def grown(array, size):
-    """Give a copy with room for so many."""
+    """Return a copy with room for so many."""
     larger = np.empty(size, array.dtype)
     put(larger, 0, array)
     return larger

@@ -9,7 +9,7 @@ Numbers = NDArray[np.int64]
 
 
 def entries_of(indptr: Numbers, rows: Numbers, lengths: Numbers | None = None) -> tuple[Numbers, Numbers]:
-    """Give the new row pointers of some rows, and the places of their entries; of each so many of the first, if told.
+    """Return the new row pointers of some rows, and the places of their entries; of each so many of the first, if told.
 
     >>> bounds, places = entries_of(np.array([0, 2, 5, 6]), np.array([2, 0]))
     >>> bounds.tolist(), places.tolist()

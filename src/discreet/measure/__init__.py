@@ -31,11 +31,11 @@ from discreet.measure.pseudo.closeness import (
 )
 from discreet.measure.pseudo.fidelity import (
     Fidelity,
-    NeighbourAccuracy,
+    NeighborAccuracy,
     covariance_compatibility,
     fidelity,
     fidelity_between,
-    neighbour_accuracy,
+    neighbor_accuracy,
 )
 from discreet.measure.sketches.attacks import (
     GuessedAttributes,
@@ -47,7 +47,7 @@ from discreet.measure.sketches.quality import (
     ReconstructionError,
     accuracy_by_prior,
     cluster_cohesion,
-    neighbour_overlap,
+    neighbor_overlap,
     reconstruction_error,
 )
 from discreet.measure.tables.linkage import AttributeRisk, Linkage, linkage
@@ -69,7 +69,7 @@ __all__ = [
     "LinkedSketches",
     "Loss",
     "Membership",
-    "NeighbourAccuracy",
+    "NeighborAccuracy",
     "NoiseStripped",
     "ReconstructionError",
     "Reidentification",
@@ -101,8 +101,8 @@ __all__ = [
     "mean_kl_cells",
     "membership",
     "membership_of_points",
-    "neighbour_accuracy",
-    "neighbour_overlap",
+    "neighbor_accuracy",
+    "neighbor_overlap",
     "pca_attack",
     "reconstruction_error",
     "reidentification",

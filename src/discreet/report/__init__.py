@@ -8,7 +8,7 @@ __all__ = ["render"]
 
 
 def render(release: Release) -> str:
-    """Give the report of a release as one self-contained HTML page."""
+    """Return the report of a release as one self-contained HTML page."""
     from discreet.report.page import render as rendered
 
     return rendered(release)

@@ -47,7 +47,7 @@ class Curve:
 def density(
     baskets: Baskets, rows: IntArray | CodeArray, items: IntArray, *, height: int, width: int
 ) -> FloatArray:
-    """Give the share of cells held in each field of a grid, with baskets and items in the orders given."""
+    """Return the share of cells held in each field of a grid, with baskets and items in the orders given."""
     n, m = rows.size, items.size
     down, across = np.empty(len(baskets), np.int64), np.empty(baskets.n_items, np.int64)
     down[rows] = np.arange(n) * height // n
@@ -59,7 +59,7 @@ def density(
 
 
 def band_of(baskets: Baskets) -> tuple[CodeArray, IntArray]:
-    """Give the band order of the baskets, and the items by the mean place of their baskets; unused items last."""
+    """Return the band order of the baskets, and the items by the mean place of their baskets; unused items last."""
     from discreet.kernels.baskets.cuthill_mckee import band_order
 
     rows = band_order(baskets.indptr, baskets.items, baskets.n_items)
@@ -71,7 +71,7 @@ def band_of(baskets: Baskets) -> tuple[CodeArray, IntArray]:
 
 
 def spread_of(baskets: Baskets, rows: IntArray | CodeArray, items: IntArray) -> float:
-    """Give how far entries lie from the diagonal on average, as a share of the matrix: about 1/3 where all is mixed."""
+    """Return how far entries lie from the diagonal as a share of the matrix: about 1/3 where all is mixed."""
     down, across = np.empty(rows.size), np.empty(items.size)
     down[rows] = (np.arange(rows.size) + 0.5) / rows.size
     across[items] = (np.arange(items.size) + 0.5) / items.size
@@ -86,7 +86,7 @@ def shades(grids: Sequence[FloatArray]) -> list[FloatArray]:
     return [np.asarray(np.sqrt(np.minimum(grid / full, 1.0)), np.float64).round(3) for grid in grids]
 
 
-def shaded(data: str, place: Mapping[str, str], x: Any, y: Any, *, colour: str) -> Any:
+def shaded(data: str, place: Mapping[str, str], x: Any, y: Any, *, color: str) -> Any:
     """Draw the fields of the named shades, each where ``place`` puts the i-th one, the fuller the darker."""
     import altair as alt
 
@@ -96,7 +96,7 @@ def shaded(data: str, place: Mapping[str, str], x: Any, y: Any, *, colour: str) 
         .transform_filter("datum.data > 0")
         .transform_calculate(**place)
         .transform_calculate(x2="datum.x + 1.06", y2="datum.y + 1.06")
-        .mark_rect(color=colour, strokeWidth=0)
+        .mark_rect(color=color, strokeWidth=0)
         .encode(
             x=x,
             x2="x2:Q",
@@ -107,13 +107,13 @@ def shaded(data: str, place: Mapping[str, str], x: Any, y: Any, *, colour: str) 
     )
 
 
-def framed(corners: list[dict[str, Any]], x: Any, y: Any, *, colour: str) -> Any:
+def framed(corners: list[dict[str, Any]], x: Any, y: Any, *, color: str) -> Any:
     """Draw the frames of matrices."""
-    return standing(corners).mark_rect(fillOpacity=0, stroke=colour).encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
+    return standing(corners).mark_rect(fillOpacity=0, stroke=color).encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
 
 
 def page_grids(baskets: Baskets) -> tuple[FloatArray, FloatArray] | None:
-    """Give the densities as published and in band order, or None where a field would stand for too few baskets."""
+    """Return the densities as published and in band order, or None where a field would stand for too few baskets."""
     height = min(CELLS, len(baskets) // _FEWEST)
     used = baskets.keep(baskets.counts > 0)
     if height < _SMALLEST or used.n_items < _SMALLEST:
@@ -126,7 +126,7 @@ def page_grids(baskets: Baskets) -> tuple[FloatArray, FloatArray] | None:
 
 
 def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
-    """Draw both densities side by side, in the page's colours."""
+    """Draw both densities side by side, in the page's colors."""
     import altair as alt
 
     height, width = grids[0].shape
@@ -142,8 +142,8 @@ def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
         "x": f"(datum.i - 1) % {width} + (datum.i > {width * height} ? {width + _GAP} : 0)",
         "y": f"floor(((datum.i - 1) % {width * height}) / {width})",
     }
-    field = shaded("grids", place, x, y, colour="var(--after)")
-    frame = framed(frames, x, y, colour="var(--line)")
+    field = shaded("grids", place, x, y, color="var(--after)")
+    frame = framed(frames, x, y, color="var(--line)")
     titles = (
         standing(words)
         .mark_text(align="left", baseline="bottom", color="var(--soft)", dy=-8)
@@ -185,7 +185,7 @@ def _actual(original: Baskets, sensitive: Any, items: list[Any]) -> FloatArray:
 
 
 def kl_curve(curve: Curve) -> dict[str, Any]:
-    """Draw the KL by the number of items, beside that of totals alone, in the page's colours."""
+    """Draw the KL by the number of items, beside that of totals alone, in the page's colors."""
     import altair as alt
 
     none = np.zeros(curve.totals.size)

@@ -1,4 +1,4 @@
-"""Sections of the report on baskets that show pictures, what became of generalised items, and the risk left."""
+"""Sections of the report on baskets that show pictures, what became of generalized items, and the risk left."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SEED = 1
 
 
 def pictures(release: BasketRelease, figures: Figures) -> list[Markup]:
-    """Show how alike neighbours are, and how near the estimates; nothing where there is too little to show."""
+    """Show how alike neighbors are, and how near the estimates; nothing where there is too little to show."""
     data = release.data
     if not isinstance(data, GroupedBaskets):
         return []
@@ -49,12 +49,12 @@ def _matrix(baskets: Baskets, figures: Figures) -> Markup | None:
         "matrix",
         "The matrix of baskets and items",
         f"A row of the picture stands for about {len(baskets) // height:,} baskets, a column for about "
-        f"{max(baskets.n_items // width, 1):,} items; the stronger the colour, the more of them are held.",
+        f"{max(baskets.n_items // width, 1):,} items; the stronger the color, the more of them are held.",
         figures.figure(
-            "How alike neighbours are",
+            "How alike neighbors are",
             basket_pictures.matrices(grids),
             "Left, baskets in any order and items by name; right, baskets in band order and items along the band. The "
-            "more the colour gathers along it, the better groups of neighbours keep what goes with what.",
+            "more the color gathers along it, the better groups of neighbors keep what goes with what.",
             head,
             rows,
         ),
@@ -86,8 +86,8 @@ def _queries(release: BasketRelease, figures: Figures) -> Markup | None:
     )
 
 
-def generalised(release: BasketRelease) -> Markup:
-    """Show what generalising did to the items."""
+def generalized(release: BasketRelease) -> Markup:
+    """Show what generalizing did to the items."""
     details: dict[str, Any] = dict(release.evidence.details)
     nodes: dict[int, int] = details.get("nodes", {})
     rows = [
@@ -96,7 +96,7 @@ def generalised(release: BasketRelease) -> Markup:
     ]
     told = (
         f"{percent(details['loss'])} of the items' detail was given up: the mean share of all items that a published "
-        "one may stand for, over all entries of the baskets (normalised certainty penalty)."
+        "one may stand for, over all entries of the baskets (normalized certainty penalty)."
     )
     content = (
         table(("A published item stands for", "Published items", "Items"), rows, caption="What was published")

@@ -63,7 +63,7 @@ def _judge_again(release: BasketRelease, place: Path, kind: str) -> None:
 
 
 def _same(found: GroupedBaskets | Baskets, data: GroupedBaskets | Baskets) -> bool:
-    """Tell whether baskets were read as they were written; items that nobody holds are not in the files."""
+    """Return whether baskets were read as they were written; items that nobody holds are not in the files."""
     if isinstance(found, GroupedBaskets) and isinstance(data, GroupedBaskets):
         return (
             _same(found.baskets, data.baskets)
@@ -84,7 +84,7 @@ def _totals(data: GroupedBaskets) -> tuple[list[int], list[Any], list[int]]:
 
 
 def _record(release: BasketRelease) -> dict[str, Any]:
-    """Give the recipe, and what came of it; no basket, no item and no seed is in it."""
+    """Return the recipe, and what came of it; no basket, no item and no seed is in it."""
     evidence = release.evidence
     return {
         **without_seed(release.recipe),

@@ -53,15 +53,15 @@ def _seen(release: BasketRelease) -> str:
 
 
 def grouped_sections(release: BasketRelease, figures: Figures) -> tuple[Markup, ...]:
-    """Give the sections on groups, or on what became of generalised items."""
+    """Return the sections on groups, or on what became of generalized items."""
     data = release.data
     if not isinstance(data, GroupedBaskets):
-        return (basket_sections.generalised(release),)
+        return (basket_sections.generalized(release),)
     return groups(data), sensitive_items(data), losses(data), *basket_sections.pictures(release, figures)
 
 
 def summary(release: BasketRelease) -> Markup:
-    """Give the figures a reader asks for first."""
+    """Return the figures a reader asks for first."""
     data, verdict = release.data, release.verdict
     tiles = [("Baskets released", f"{len(data):,}", f"of {release.evidence.n_rows:,}")]
     if isinstance(data, GroupedBaskets):
@@ -158,7 +158,7 @@ def sensitive_items(data: GroupedBaskets) -> Markup:
 
 
 def losses(data: GroupedBaskets) -> Markup:
-    """Say what an analyst loses: nothing about ordinary items, and certainty about the sensitive ones."""
+    """Describe what an analyst loses: nothing about ordinary items, and certainty about the sensitive ones."""
     held = data.sensitive
     occurrences = int(held.counts.sum())
     certain = int(held.counts[held.counts == data.sizes[held.group]].sum())
@@ -185,7 +185,7 @@ def losses(data: GroupedBaskets) -> Markup:
 
 
 def method(release: BasketRelease) -> Markup:
-    """Say what was done, and how to do it again."""
+    """Describe what was done, and how to do it again."""
     recipe = release.recipe
     given: Mapping[str, object] = dict(recipe.get("parameters", {}))
     rows = [
@@ -209,5 +209,5 @@ def method(release: BasketRelease) -> Markup:
         table(("What", "How"), rows, caption="What was done"),
         *((tag("h3", "Count in it"), code(again)) if isinstance(release.data, GroupedBaskets) else ()),
         id="method",
-        aria_labelledby="method-title",
+        aria_labeledby="method-title",
     )

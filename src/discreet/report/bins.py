@@ -28,7 +28,7 @@ class Bins:
     whole: bool
 
     def of(self, line: FloatArray) -> IntArray:
-        """Give the bin of each place on the line."""
+        """Return the bin of each place on the line."""
         return np.searchsorted(self.edges, line, side="right").astype(np.int64)
 
     def spread(self, low: FloatArray, high: FloatArray, weights: IntArray) -> FloatArray:

@@ -16,7 +16,7 @@ _SHORTEST = 100_000
 
 
 def javascript() -> str:
-    """Give Vega, Vega-Lite and Vega-Embed as one script that can stand in a page."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script that can stand in a page."""
     return _javascript(version("vl-convert-python"), cache_folder())
 
 

@@ -1,4 +1,4 @@
-"""Charts: Vega-Lite specifications made with Altair, coloured by the page so that they follow light and dark."""
+"""Charts: Vega-Lite specifications made with Altair, colored by the page so that they follow light and dark."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NODE_KINDS: dict[str, dict[str, Any]] = {
 
 
 def class_size_bins(k: int, largest: int) -> IntArray:
-    """Give where the bins of class sizes start: alone, below k, and from k on in growing steps."""
+    """Return where the bins of class sizes start: alone, below k, and from k on in growing steps."""
     starts = {1, 2, k}
     step = max(k, 2)
     for factor in (2, 5, 10, 20, 50, 100, 1000):
@@ -40,7 +40,7 @@ def class_size_bins(k: int, largest: int) -> IntArray:
 
 
 def people_by_class_size(sizes: IntArray, starts: IntArray) -> FloatArray:
-    """Give the share of people in classes of each bin of sizes."""
+    """Return the share of people in classes of each bin of sizes."""
     bin_ = np.searchsorted(starts, sizes, side="right") - 1
     people = np.bincount(bin_, weights=sizes, minlength=starts.size)
     return np.asarray(people / max(people.sum(), 1))
@@ -121,7 +121,7 @@ def lattice(nodes: Nodes, measure: str) -> dict[str, Any]:
     columns = [f"datum.l[{at}] + ' of {height}'" for at, height in enumerate(nodes.heights)]
     base = _chart(_points(nodes)).transform_calculate(**{f"c{at}": one for at, one in enumerate(columns)})
     wide = nodes.cost.min() > 0 and nodes.cost.max() > 1000 * nodes.cost.min()
-    colours = alt.Scale(domain=list(_NODE_KINDS), range=[look["color"] for look in _NODE_KINDS.values()])
+    colors = alt.Scale(domain=list(_NODE_KINDS), range=[look["color"] for look in _NODE_KINDS.values()])
     powers = alt.Axis(format="~%", values=[10.0**power for power in range(-9, 1)])
     base = base.encode(
         x=alt.X("r:Q", title="mean risk", scale=alt.Scale(type="log", nice=True), axis=powers),
@@ -131,7 +131,7 @@ def lattice(nodes: Nodes, measure: str) -> dict[str, Any]:
             scale=alt.Scale(type="log" if wide else "linear", zero=False, nice=True),
             axis=alt.Axis(**_POWERS) if wide else alt.Axis(tickCount=6),
         ),
-        color=alt.Color("kind:N", scale=colours, legend=alt.Legend(**_NODE_LEGEND)),
+        color=alt.Color("kind:N", scale=colors, legend=alt.Legend(**_NODE_LEGEND)),
         tooltip=_node_tooltip(nodes, measure),
     )
     layers = [
@@ -185,7 +185,7 @@ def _upright(rows: list[dict[str, Any]], title: str | None, told: str, height: i
     import altair as alt
 
     angle = 0 if title else -40
-    chart = _coloured(_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
+    chart = _colored(_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
         x=alt.X("bar:N", sort=None, title=title, axis=alt.Axis(labelAngle=angle, labelOverlap=False)),
         xOffset=alt.XOffset("when:N", sort=[BEFORE, AFTER]),
         y=alt.Y("share:Q", title=None, axis=alt.Axis(format="%", tickCount=4, grid=True)),
@@ -196,7 +196,7 @@ def _upright(rows: list[dict[str, Any]], title: str | None, told: str, height: i
 def _lying(rows: list[dict[str, Any]], told: str) -> dict[str, Any]:
     import altair as alt
 
-    chart = _coloured(_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
+    chart = _colored(_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
         y=_category(alt),
         yOffset=alt.YOffset("when:N", sort=[BEFORE, AFTER]),
         x=alt.X("share:Q", title=None, axis=alt.Axis(format="%", tickCount=4)),
@@ -208,7 +208,7 @@ def _category(alt: Any) -> Any:
     return alt.Y("bar:N", sort=None, title=None, axis=alt.Axis(labelLimit=150))
 
 
-def _coloured(chart: Any) -> Any:
+def _colored(chart: Any) -> Any:
     import altair as alt
 
     return chart.encode(
@@ -230,7 +230,7 @@ def _chart(rows: list[dict[str, Any]]) -> Any:
 
 
 def finished(chart: Any, height: int, told: str) -> dict[str, Any]:
-    """Give a chart its size and description, and the looks of the page it stands on."""
+    """Return a chart its size and description, and the looks of the page it stands on."""
     import altair as alt
 
     axis = {

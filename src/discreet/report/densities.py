@@ -31,7 +31,7 @@ def chart(
         thin = noisy.coarser(max(1, -(-noisy.counts.size // _MOST_BINS)))
         lines += _steps(_NOISY, thin.edges, thin.counts / max(thin.n, 1))
     kinds = [kind for kind in (_FOUND, _TRUTH, _NOISY) if any(row["what"] == kind for row in lines)]
-    colours = {_FOUND: TEAL, _TRUTH: INK, _NOISY: OCHRE}
+    colors = {_FOUND: TEAL, _TRUTH: INK, _NOISY: OCHRE}
     across = alt.X("at:Q", title="value", scale=alt.Scale(nice=False, zero=False))
     drawn = (
         standing(lines)
@@ -42,7 +42,7 @@ def chart(
             color=alt.Color(
                 "what:N",
                 title=None,
-                scale=alt.Scale(domain=kinds, range=[colours[kind] for kind in kinds]),
+                scale=alt.Scale(domain=kinds, range=[colors[kind] for kind in kinds]),
                 legend=alt.Legend(orient="bottom"),
             ),
             strokeDash=alt.StrokeDash(
@@ -92,6 +92,6 @@ def _short(number: float) -> float:
 
 
 def _told(density: Density) -> str:
-    learnt = "" if density.n is None else f"from {density.n:,} noisy values, "
+    learned = "" if density.n is None else f"from {density.n:,} noisy values, "
     band = "" if density.lower is None else ", with its band"
-    return f"{learnt}on {density.shares.size} intervals, {density.iterations} steps{band}"
+    return f"{learned}on {density.shares.size} intervals, {density.iterations} steps{band}"

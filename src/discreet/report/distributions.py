@@ -59,7 +59,7 @@ def before_and_after(release: Release, name: str, fewest: int) -> Bars | None:
 
 
 def sensitive_bars(release: Release, name: str, fewest: int) -> Bars | None:
-    """Give each value's share in the release, and the largest share it has in any one class."""
+    """Return each value's share in the release, and the largest share it has in any one class."""
     book, counts = release.table.encoded[name], release.table.overall(name)
     if counts.sum() < fewest:
         return None
@@ -134,7 +134,7 @@ def _is_ordered(book: Encoded) -> bool:
 
 
 def _categories(book: Encoded, counts: IntArray) -> _Slots:
-    """Give every value a bar of its own, or where a tree has few enough nodes further up, those."""
+    """Return every value a bar of its own, or where a tree has few enough nodes further up, those."""
     tree = book.hierarchy
     if tree is not None:
         for level in range(tree.height):
@@ -185,7 +185,7 @@ def _spread(book: Encoded, released: Encoded, weights: IntArray) -> tuple[FloatA
 
 
 def _runs(book: Encoded) -> dict[str, tuple[int, int]]:
-    """Give the run of codes that each value, and each node of the tree, stands for."""
+    """Return the run of codes that each value, and each node of the tree, stands for."""
     runs = {label: (code, code + 1) for code, label in enumerate(texts(book.values).to_pylist(), start=1)}
     tree = book.hierarchy
     if tree is None:
@@ -223,7 +223,7 @@ def _told_apart(labels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _highest(slots: _Slots, counts: SensitiveCounts) -> FloatArray:
-    """Give each bar's largest share in any class; of pooled values, that of any one of them."""
+    """Return each bar's largest share in any class; of pooled values, that of any one of them."""
     n = len(slots.labels)
     slot = slots.slot[counts.values]
     held = np.bincount(counts.group * n + slot, weights=counts.counts, minlength=counts.n_groups * n)

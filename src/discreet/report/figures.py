@@ -26,7 +26,7 @@ class Figures:
         return tag(
             "figure",
             tag("figcaption", tag("h3", title, id=f"{place}-title"), tag("p", says) if says else ""),
-            tag("div", id=place, class_="chart", role="img", aria_labelledby=f"{place}-title"),
+            tag("div", id=place, class_="chart", role="img", aria_labeledby=f"{place}-title"),
             tag(
                 "details",
                 tag("summary", "The numbers", tag("span", f" of {title}", class_="unseen")),
@@ -57,8 +57,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = 
 
 
 def legend(*entries: tuple[str, str]) -> Markup:
-    """Name the colours of the charts that follow."""
-    items = (tag("span", tag("i", class_=colour), name) for colour, name in entries)
+    """Name the colors of the charts that follow."""
+    items = (tag("span", tag("i", class_=color), name) for color, name in entries)
     return tag("p", *items, class_="legend")
 
 

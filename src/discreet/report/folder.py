@@ -109,7 +109,7 @@ def _read_back(release: Release, data: Path, kind: str) -> Table:
 
 
 def _judged(release: Release, table: Table, data: Path, kind: str) -> Table | GroupedTable:
-    """Give what the promise is about: the rows that were read, or their groups with the counts beside them."""
+    """Return what the promise is about: the rows that were read, or their groups with the counts beside them."""
     if not isinstance(release, GroupedRelease):
         return table
     names = release.counts.column_names
@@ -156,7 +156,7 @@ def _cell(name: str, found: str, wanted: str) -> str:
 
 
 def _record(release: Release) -> dict[str, Any]:
-    """Give the recipe, and what came of it; no record is in it."""
+    """Return the recipe, and what came of it; no record is in it."""
     evidence = release.evidence
     return {
         **(without_seed(release.recipe) if keeps_seed(release) else release.recipe),
@@ -168,7 +168,7 @@ def _record(release: Release) -> dict[str, Any]:
 
 
 def _measured(release: Release) -> dict[str, Any]:
-    """Give what the release cost and the risk that is left; pseudo-data has no classes, but is more or less alike."""
+    """Return what the release cost and the risk that is left; pseudo-data has no classes, but is more or less alike."""
     if release.evidence.pseudo:
         return {"fidelity": fidelity(release).to_dict(), "closeness": closeness(release).to_dict()}
     return {
@@ -203,7 +203,7 @@ def _json_value(value: Any) -> str:
 
 
 def described_file(path: Path) -> dict[str, object]:
-    """Give a written file's digest and size."""
+    """Return a written file's digest and size."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while chunk := stream.read(_CHUNK):

@@ -47,7 +47,7 @@ def escaped(text: str) -> Markup:
 
 
 def plain_json(value: Any) -> Any:
-    """Give data that every JSON reader takes: NaN and infinity become null, NumPy numbers plain ones.
+    """Return data that every JSON reader takes: NaN and infinity become null, NumPy numbers plain ones.
 
     >>> plain_json({"a": [float("nan"), 1.5]})
     {'a': [None, 1.5]}

@@ -46,7 +46,7 @@ class Nodes:
 
 
 def nodes_of(release: Release) -> Nodes | None:
-    """Give the nodes behind a release; None where it tells of none."""
+    """Return the nodes behind a release; None where it tells of none."""
     details = release.evidence.details
     seen, levels = details.get("visited"), release.evidence.levels
     if not isinstance(seen, Visited) or levels is None or not seen.cost.size:
@@ -129,7 +129,7 @@ def _completed(release: Release, lattice: Lattice, measure: NodeMeasure, seen: V
 
 
 def _unsuppressed(lattice: Lattice, measure: NodeMeasure, node: tuple[int, ...]) -> tuple[float, float]:
-    """Give what a node would cost, and its mean risk, with every row published."""
+    """Return what a node would cost, and its mean risk, with every row published."""
     groups, _, codes = lattice.groups(node)
     none = Dropped(np.empty(0, np.int64), [column[:0] for column in codes])
     return measure.exact(node, none, groups.sizes), groups.n_groups / groups.n_rows

@@ -47,7 +47,7 @@ def render(release: Release) -> str:
 
 
 def _content(release: Release, figures: Figures) -> list[Markup]:
-    """Give the sections of a report on people's own rows, in the order they are read."""
+    """Return the sections of a report on people's own rows, in the order they are read."""
     facts = sections.Facts(release, risk(release.original), risk(release), loss(release))
     return [
         sections.promise(release.guarantee, release.verdict),

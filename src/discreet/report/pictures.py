@@ -1,4 +1,4 @@
-"""Pictures that stand alone: charts in fixed colours, written as SVG, PNG or a page that works offline."""
+"""Pictures that stand alone: charts in fixed colors, written as SVG, PNG or a page that works offline."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.engines.writing import atomic_file
 
 INK, SOFT, LINE, PAPER = "#1e2328", "#5a626a", "#e2dfd7", "#ffffff"
 TEAL, OCHRE, STONE, BLUE = "#1b8575", "#b4530b", "#938c7d", "#3b6ea8"
-COLOURS = (TEAL, OCHRE, BLUE, STONE, "#7a4b94", "#2f3b45")
+COLORS = (TEAL, OCHRE, BLUE, STONE, "#7a4b94", "#2f3b45")
 _FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 KINDS = (".svg", ".png", ".html", ".json")
 
@@ -33,7 +33,7 @@ def finished(
     width: int | None = None,
     height: int | None = None,
 ) -> dict[str, Any]:
-    """Give a chart its title, description and looks, and its size unless its panels have theirs.
+    """Return a chart its title, description and looks, and its size unless its panels have theirs.
 
     The result is a Vega-Lite specification.
     """
@@ -52,7 +52,7 @@ def _looks() -> dict[str, Any]:
         "font": _FONT,
         "padding": 16,
         "view": {"stroke": None},
-        "range": {"category": list(COLOURS)},
+        "range": {"category": list(COLORS)},
         "title": {
             "anchor": "start",
             "color": INK,

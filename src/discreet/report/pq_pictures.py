@@ -60,7 +60,7 @@ def _plane(support: float, lowest: float) -> Any:
 
 
 def _fields(support: float, lowest: float) -> list[dict[str, Any]]:
-    """Lay a grid over the plane from the lowest q on, and name the band of every field's middle."""
+    """Arrange a grid over the plane from the lowest q on, and name the band of every field's middle."""
     across, up = np.arange(_CELLS) / _CELLS, lowest + np.arange(_CELLS) / _CELLS * (1 - lowest)
     right, top = 1 / _CELLS, (1 - lowest) / _CELLS
     p, q = (one.ravel() for one in np.meshgrid(across, up))
@@ -142,14 +142,14 @@ def _marked(base: Any, at_least: float) -> list[Any]:
         ),
         "accurate": ("accurate enough", "cross", OCHRE, {"size": 70, "angle": 45, "filled": True}),
     }
-    words, symbols, colours, _ = (list(one) for one in zip(*drawn.values(), strict=True))
+    words, symbols, colors, _ = (list(one) for one in zip(*drawn.values(), strict=True))
     legend = alt.Legend(title=None, orient="bottom", symbolSize=140)
     return [
         base.transform_filter(f"datum.{field}")
         .transform_calculate(what=f"'{word}'")
         .mark_point(opacity=1, **look)
         .encode(
-            color=alt.Color("what:N", scale=alt.Scale(domain=words, range=colours), legend=legend),
+            color=alt.Color("what:N", scale=alt.Scale(domain=words, range=colors), legend=legend),
             shape=alt.Shape("what:N", scale=alt.Scale(domain=words, range=symbols), legend=legend),
         )
         for field, (word, _, _, look) in drawn.items()

@@ -40,12 +40,12 @@ def columns(release: Release) -> Markup:
             "but is not marked as a quasi-identifier, is not protected.", class_="told"),
         table(("Column", "Role", "In the release"), rows, caption="Columns"),
         id="columns",
-        aria_labelledby="columns-title",
+        aria_labeledby="columns-title",
     )  # fmt: skip
 
 
 def method(release: Release) -> Markup:
-    """Say what was done, and how to do it again."""
+    """Describe what was done, and how to do it again."""
     evidence, recipe = release.evidence, release.recipe
     rows = [
         ("Method", str(recipe.get("method", "–"))),
@@ -74,7 +74,7 @@ def method(release: Release) -> Markup:
         code(again),
         *renewed,
         id="method",
-        aria_labelledby="method-title",
+        aria_labeledby="method-title",
     )
 
 
@@ -94,9 +94,9 @@ def _fate(name: str, column: Column, release: Release) -> str:
     tree = release.original.encoded[name].hierarchy
     if levels is not None and name in levels:
         top = tree.height if tree is not None else 1
-        return "as it was" if levels[name] == 0 else f"generalised to level {levels[name]} of {top}"
+        return "as it was" if levels[name] == 0 else f"generalized to level {levels[name]} of {top}"
     kind = "" if column.hierarchy is None else f" along its hierarchy ({_kind(column.hierarchy)})"
-    return f"generalised{kind}" if release.evidence.cells[name].loss.any() else "as it was"
+    return f"generalized{kind}" if release.evidence.cells[name].loss.any() else "as it was"
 
 
 def _kind(hierarchy: Hierarchy | HierarchySpec) -> str:
@@ -140,7 +140,7 @@ def _imported(recipe: Mapping[str, Any]) -> str:
 
 
 def seed_text(seed: object, *, kept: bool = False) -> str:
-    """Say what the seed was, and what it means; or, where it is kept back, that there was one."""
+    """Describe what the seed was, and what it means; or, where it is kept back, that there was one."""
     if seed is None:
         return "none: drawn from the operating system"
     if kept:
@@ -149,7 +149,7 @@ def seed_text(seed: object, *, kept: bool = False) -> str:
 
 
 def keeps_seed(release: Release) -> bool:
-    """Tell whether the seed stays out of what is written: where it decided more than the order of the rows."""
+    """Return whether the seed stays out of what is written: where it decided more than the order of the rows."""
     return release.evidence.pseudo or isinstance(release, GroupedRelease)
 
 

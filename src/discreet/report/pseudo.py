@@ -41,7 +41,7 @@ class Facts:
 
 
 def content(release: Release, figures: Figures) -> list[Markup]:
-    """Give the sections of the report, in the order they are read."""
+    """Return the sections of the report, in the order they are read."""
     facts = Facts.of(release)
     schema = release.schema
     return [
@@ -85,7 +85,7 @@ def _closeness(facts: Facts) -> Markup:
         "risk",
         "How near it comes to people",
         "No row is a person's. An attacker may still ask whether rows lie so near to people that they give them away. "
-        f"Distances are between standardised columns, of {found.n_looked_at:,} rows.",
+        f"Distances are between standardized columns, of {found.n_looked_at:,} rows.",
         table(("Measure", "Value"), rows, caption="Closeness"),
     )
 
@@ -109,7 +109,7 @@ def _likeness(facts: Facts, figures: Figures) -> Markup:
 
 
 def _steps(release: Release) -> Markup:
-    """Tell what each step of making groups did to the squared error, over all levels."""
+    """Return what each step of making groups did to the squared error, over all levels."""
     steps: Any = release.evidence.details.get("steps", [])
     moved: dict[str, float] = {}
     before = 0.0
@@ -120,7 +120,7 @@ def _steps(release: Release) -> Markup:
     return sections.section(
         "groups",
         "How the groups were made",
-        "The squared distance of records to the means of their groups, in standardised columns: what each step added "
+        "The squared distance of records to the means of their groups, in standardized columns: what each step added "
         "to it, or took off it.",
         table(("Step", "Change"), [*rows, ("In all", number(before))], caption="Squared error"),
     )

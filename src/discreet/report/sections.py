@@ -45,7 +45,7 @@ class Facts:
 
 
 def promise(guarantee: Promise, verdict: Verdict, *, seen: str | None = None) -> Markup:
-    """Say the promise and the verdict; ``seen`` says what was judged, where it is not rows in classes."""
+    """Describe the promise and the verdict; ``seen`` says what was judged, where it is not rows in classes."""
     parts = verdict.parts or (verdict,)
     state = "kept" if verdict.ok else "broken"
     return tag(
@@ -95,7 +95,7 @@ def _seal(*, ok: bool) -> Markup:
 
 
 def summary(facts: Facts) -> Markup:
-    """Give the four figures a reader asks for first."""
+    """Return the four figures a reader asks for first."""
     evidence, loss = facts.release.evidence, facts.loss
     released = facts.after.n_rows
     left_out = (
@@ -186,8 +186,8 @@ def cost(facts: Facts, figures: Figures) -> Markup:
     columns = sorted(loss.columns, key=lambda name: -loss.columns[name])
     shares = [loss.columns[name] for name in columns]
     others = [
-        ("Generalised loss, mean of the columns", percent(loss.total)),
-        ("Non-uniform entropy lost", percent(loss.entropy.total_normalised)),
+        ("Generalized loss, mean of the columns", percent(loss.total)),
+        ("Non-uniform entropy lost", percent(loss.entropy.total_normalized)),
         ("Discernibility", number(loss.discernibility)),
         ("Average class size", number(loss.average_class_size)),
         ("Rows left out", f"{loss.suppressed:,}"),
@@ -271,5 +271,5 @@ def section(place: str, title: str, told: str, *content: str) -> Markup:
         tag("p", told, class_="told"),
         *content,
         id=place,
-        aria_labelledby=f"{place}-title",
+        aria_labeledby=f"{place}-title",
     )

@@ -20,7 +20,7 @@ def trade_off(release: Release, figures: Figures) -> Markup:
         return Markup()
     return tag(
         "section",
-        tag("h2", "Other ways to generalise", id="lattice-title"),
+        tag("h2", "Other ways to generalize", id="lattice-title"),
         tag("p", _told(nodes), class_="told"),
         figures.figure(
             f"{_named(nodes.measure)} against risk",
@@ -31,7 +31,7 @@ def trade_off(release: Release, figures: Figures) -> Markup:
             _rows(nodes),
         ),
         id="lattice",
-        aria_labelledby="lattice-title",
+        aria_labeledby="lattice-title",
     )
 
 

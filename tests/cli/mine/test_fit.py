@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from tests.cli.planted import SECRET
 
-from discreet.collect import AdditiveNoise, Channels, Gaussian, RandomisedResponse
+from discreet.collect import AdditiveNoise, Channels, Gaussian, RandomizedResponse
 from discreet.engines.files import read
 from discreet.engines.writing import write_frame
 from discreet.mine import ReconstructedNaiveBayes, ReconstructedTree, model_from_dict
 
 CHANNELS = Channels({
     "age": AdditiveNoise(Gaussian(8.0), low=0, high=100),
-    "town": RandomisedResponse.k_ary(["north", "south"], keep=0.9),
+    "town": RandomizedResponse.k_ary(["north", "south"], keep=0.9),
 })  # fmt: skip
 TOML = """
 [age]
@@ -177,7 +177,7 @@ def test_mistakes_are_one_line(invoke, files, change, words: str) -> None:
         json.dumps({"age": 3}),
         json.dumps({"age": {"noise": "pink", "spread": 1}}),
         json.dumps({"age": {"noise": "gaussian", "spread": 0}}),
-        json.dumps({"age": {"noise": "gaussian", "spread": 1, "colour": SECRET}}),
+        json.dumps({"age": {"noise": "gaussian", "spread": 1, "color": SECRET}}),
         json.dumps({"town": {"categories": SECRET, "matrix": [[1]]}}),
         json.dumps({"town": {"categories": ["a", "b"], "matrix": [[1, 0], [1, 0]]}}),
         json.dumps({"age": {"noise": "uniform", "spread": 0.5, "low": 0, "high": 1}}),

@@ -151,7 +151,7 @@ seed = 7
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ('[baskets]\nsensitive = ["item01"]\ncolour = 1', "unknown key 'colour'"),
+        ('[baskets]\nsensitive = ["item01"]\ncolor = 1', "unknown key 'color'"),
         ("[baskets]", "needs sensitive items"),
         ('[baskets]\nsensitive = ["item01"]\n[method]\nname = "apriori"', "method"),
         ('[baskets]\nsensitive = ["item01"]\n[method]\nname = "anatomy"\nalpha = 3', "no option 'alpha'"),

@@ -68,12 +68,12 @@ def test_a_folder_of_texts(invoke, docs: Path, key: Path, tmp_path: Path) -> Non
     assert KEY.decode(errors="ignore") not in written
 
 
-def test_baskets_and_neighbours(invoke, shop: Path, key: Path, tmp_path: Path) -> None:
+def test_baskets_and_neighbors(invoke, shop: Path, key: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.arrow"
     given = ("sketch", shop, "--k-variance", 5, "--components", 40, "--key-file", key, "--out", out)
     result = invoke(*given)
     assert result.exit_code == 0, result.output
-    assert "exact nearest neighbours" in result.output
+    assert "exact nearest neighbors" in result.output
     assert "0 suppressed" in result.output
     baskets = read_baskets(shop)
     wanted = KVarianceSketch(SketchFamily(KEY, 40), 5).release(baskets.take(np.flatnonzero(baskets.lengths)))

@@ -16,7 +16,7 @@ from discreet.collect import (
     JointReconstruction,
     Laplace,
     NotConvergedWarning,
-    RandomisedResponse,
+    RandomizedResponse,
     Uniform,
 )
 from discreet.collect.reconstruct.em import Rule, climb
@@ -35,7 +35,7 @@ def rows(n: int, seed: int = 0) -> dict[str, np.ndarray]:
 CHANNELS = {
     "age": AdditiveNoise(Gaussian(15.0), low=20, high=80),
     "pay": AdditiveNoise(Uniform(30.0), low=0, high=100),
-    "sex": RandomisedResponse.k_ary(["f", "m"], keep=0.8),
+    "sex": RandomizedResponse.k_ary(["f", "m"], keep=0.8),
 }
 
 

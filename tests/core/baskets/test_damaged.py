@@ -48,7 +48,7 @@ def test_names_that_are_no_text_are_refused_without_being_shown() -> None:
 
 
 def damaged(**changed: Any) -> Any:
-    """Give a matrix whose arrays were changed behind its back."""
+    """Return a matrix whose arrays were changed behind its back."""
     matrix = sparse.csr_array(np.eye(2))
     for name, array in changed.items():
         setattr(matrix, name, np.array(array, getattr(matrix, name).dtype))

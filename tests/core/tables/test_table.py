@@ -101,7 +101,7 @@ def test_every_scalar_type_is_encoded_with_null_as_a_value(values: Any) -> None:
 
 
 @pytest.mark.parametrize("values", [[[1], [2]], [{"a": 1}, {"a": 2}], [b"a", b"b"]])
-def test_types_that_cannot_be_generalised_are_named(values: Any) -> None:
+def test_types_that_cannot_be_generalized_are_named(values: Any) -> None:
     with pytest.raises(SchemaError, match="Column 'a' has the type"):
         Table(pa.table({"a": values}), {"a": quasi()}).groups()
 

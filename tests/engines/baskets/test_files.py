@@ -201,7 +201,7 @@ def test_what_is_no_file(tmp_path: Path, path: str) -> None:
         ("1 2 -1 3 -1 -2\n-2\n\n1 -1 1 -1 -2", [[1, 2, 3], [], [1]]),
     ],
 )
-def test_spmf_sequences_are_recognised(tmp_path: Path, text: str, lists: Any) -> None:
+def test_spmf_sequences_are_recognized(tmp_path: Path, text: str, lists: Any) -> None:
     path = saved(tmp_path, "a.dat", text)
     assert read_baskets(path).lists() == lists
     assert read_baskets(path, format="spmf").lists() == lists

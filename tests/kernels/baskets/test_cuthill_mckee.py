@@ -141,7 +141,7 @@ def test_the_groups_are_those_of_the_pseudocode(
 
 @pytest.mark.parametrize("free", [True, False])
 def test_a_long_run_of_conflicts_is_stepped_over(free: bool) -> None:
-    """A thousand neighbours hold the same item: each is grouped with others from beyond the run."""
+    """A thousand neighbors hold the same item: each is grouped with others from beyond the run."""
     n, p = 4000, 4
     lists = [[row // 1000] if row < 1000 or not free else [] for row in range(n)]
     held = Baskets.from_lists(lists)

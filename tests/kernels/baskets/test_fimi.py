@@ -23,7 +23,7 @@ def bytes_of(text: str) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
 
 
 def plain(text: str) -> tuple[int, list[list[int]]]:
-    """Say what becomes of lines, and give their numbers."""
+    """Describe what becomes of lines, and give their numbers."""
     lines = [re.split("[ \t]+", line.strip(" \t")) for line in re.split("\r?\n", text + "\n")[:-1]]
     tokens = [[token for token in line if token] for line in lines]
     flat = [token for line in tokens for token in line]

@@ -1,4 +1,4 @@
-"""Exact neighbours of sparse rows beside dense brute force: sets, weights, negative values, ties and partitions."""
+"""Exact neighbors of sparse rows beside dense brute force: sets, weights, negative values, ties and partitions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.oracles import k_variance as oracle
 
 from discreet.datasets import quest
-from discreet.kernels.sketches import exact_neighbors as exact_neighbours
-from discreet.kernels.sketches import sliced_neighbors as sliced_neighbours
+from discreet.kernels.sketches import exact_neighbors as exact_neighbors
+from discreet.kernels.sketches import sliced_neighbors as sliced_neighbors
 from discreet.kernels.sketches.exact_neighbors import Compressed, nearest, nearest_inside
 from discreet.kernels.sketches.row_partitions import like_rows
 
@@ -92,7 +92,7 @@ def test_several_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     keys[np.arange(60), chosen] = -1
     order = np.lexsort((np.broadcast_to(np.arange(len(baskets)), keys.shape), -keys))[:, :10]
     assert (found.rows[chosen] == order).all()
-    monkeypatch.setattr(exact_neighbours, "_MOST_BYTES", 0)
+    monkeypatch.setattr(exact_neighbors, "_MOST_BYTES", 0)
     indexed = nearest(rows, 10)
     assert (indexed.rows == found.rows).all()
     assert np.allclose(indexed.cosines, found.cosines)
@@ -103,7 +103,7 @@ def test_threads_do_not_matter(threads: int, monkeypatch: pytest.MonkeyPatch) ->
     baskets = quest("T10.I4.D20K.N200", random_state=3)
     rows = Compressed(baskets.indptr, baskets.items, None, baskets.n_items)
     before = nearest(rows, 5)
-    monkeypatch.setattr(sliced_neighbours, "processors", lambda: threads)
+    monkeypatch.setattr(sliced_neighbors, "processors", lambda: threads)
     assert (nearest(rows, 5).rows == before.rows).all()
 
 
@@ -132,7 +132,7 @@ def test_partitions_hold_every_row_once_and_like_rows_together() -> None:
     assert inside.cosines.mean() > by_chance + 0.3 * (exact.cosines.mean() - by_chance)
 
 
-def test_partitions_have_more_rows_than_neighbours() -> None:
+def test_partitions_have_more_rows_than_neighbors() -> None:
     rows = compressed(np.eye(20, dtype=np.int64), weights=False)
     inside, n_parts = nearest_inside(rows, 6, 2)
     assert n_parts == 2

@@ -81,7 +81,7 @@ def test_grouping_leaves_ordinary_items_to_be_found_but_ties_nobody() -> None:
     assert 0 < found.tie.mean <= found.tie.highest <= 1 / 4
 
 
-def test_generalising_makes_nobody_easier_to_find_than_one_in_k() -> None:
+def test_generalizing_makes_nobody_easier_to_find_than_one_in_k() -> None:
     release = AprioriAnonymization(5, 2, random_state=1).release(shop())
     found = basket_risk(release, known=(1, 2))
     assert found.tie is None

@@ -94,7 +94,7 @@ def test_pure_noise_is_seen_as_such() -> None:
     assert attack.stripped > 0.9
 
 
-def test_without_the_truth_there_is_a_guess_but_no_judgement() -> None:
+def test_without_the_truth_there_is_a_guess_but_no_judgment() -> None:
     attack = spectral_attack(independent_noise(correlated()), noise=4.0)
     assert attack.estimate.shape == (N, WIDTH)
     with pytest.raises(InputError, match="truth"):

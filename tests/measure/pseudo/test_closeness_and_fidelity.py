@@ -22,7 +22,7 @@ from discreet.measure import (
     fidelity_between,
     membership,
     membership_of_points,
-    neighbour_accuracy,
+    neighbor_accuracy,
 )
 from discreet.publish import Condensation
 
@@ -136,20 +136,20 @@ def test_membership_is_certain_for_copies_and_near_a_coin_for_condensed_data() -
     assert found.to_dict()["n_others"] == 1000
 
 
-def test_neighbour_accuracy_compares_both_on_the_same_rows() -> None:
+def test_neighbor_accuracy_compares_both_on_the_same_rows() -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(900, 4)) * [1, 100, 1, 1]
     y = np.where(X[:, 0] + X[:, 1] / 100 > 0, "up", "down")
     train, test = (X[:600], y[:600]), (X[600:], y[600:])
     pseudo = Condensation(10, random_state=0).fit_resample(*train)
-    found = neighbour_accuracy(train, pseudo, test, n_neighbors=3)
+    found = neighbor_accuracy(train, pseudo, test, n_neighbors=3)
     assert found.original > 0.85
     assert found.ratio > 0.93
-    wrong = neighbour_accuracy(train, (train[0], train[1][::-1]), test)
+    wrong = neighbor_accuracy(train, (train[0], train[1][::-1]), test)
     assert wrong.pseudo < 0.7
-    assert neighbour_accuracy(train, train, test).ratio == 1.0
+    assert neighbor_accuracy(train, train, test).ratio == 1.0
     years = np.rint(X[:, 0] * 3)
-    close = neighbour_accuracy(
+    close = neighbor_accuracy(
         (X[:600], years[:600]), (X[:600], years[:600]), (X[600:], years[600:]), within=1
     )
     assert close.original == close.pseudo > 0.4
@@ -166,4 +166,4 @@ def test_what_cannot_be_compared_is_named() -> None:
     with pytest.raises(ParameterError, match="'others' parameter of membership"):
         membership(one, None, one)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'n_neighbors' parameter"):
-        neighbour_accuracy(([[1.0]], [1]), ([[1.0]], [1]), ([[1.0]], [1]), n_neighbors=0)
+        neighbor_accuracy(([[1.0]], [1]), ([[1.0]], [1]), ([[1.0]], [1]), n_neighbors=0)

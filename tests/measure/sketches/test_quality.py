@@ -14,7 +14,7 @@ from discreet.measure import (
     cluster_cohesion,
     guess_attributes,
     link_sketches,
-    neighbour_overlap,
+    neighbor_overlap,
     reconstruction_error,
 )
 from discreet.publish import DeltaSketch, SketchFamily
@@ -43,15 +43,15 @@ def test_the_reconstruction_error_is_what_the_slow_way_gives_and_what_is_predict
     assert reconstruction_error(rows(), FAMILY.sketch(rows()), FAMILY).ratio == pytest.approx(1, abs=0.05)
 
 
-def test_shorter_sketches_lose_neighbours() -> None:
-    overlaps = [neighbour_overlap(rows(), FAMILY.sketch(rows(), lengths=m), k=5) for m in (2, 40, 400)]
+def test_shorter_sketches_lose_neighbors() -> None:
+    overlaps = [neighbor_overlap(rows(), FAMILY.sketch(rows(), lengths=m), k=5) for m in (2, 40, 400)]
     assert overlaps == sorted(overlaps)
     assert overlaps[0] < 0.3 < 0.5 < overlaps[2]
     doubled = np.concatenate([rows(20), rows(20)])
     long = SketchFamily("key", components=4000).sketch(doubled)
-    assert neighbour_overlap(doubled, long, k=1) == 1
-    part = neighbour_overlap(rows(), FAMILY.sketch(rows()), sample=50, random_state=1)
-    assert part == neighbour_overlap(rows(), FAMILY.sketch(rows()), sample=50, random_state=1)
+    assert neighbor_overlap(doubled, long, k=1) == 1
+    part = neighbor_overlap(rows(), FAMILY.sketch(rows()), sample=50, random_state=1)
+    assert part == neighbor_overlap(rows(), FAMILY.sketch(rows()), sample=50, random_state=1)
 
 
 def test_cohesion_by_hand_and_with_suppressed_records() -> None:
@@ -129,14 +129,14 @@ def test_bad_input_is_refused() -> None:
             measure(rows(10), sketches, other)
     with pytest.raises(InputError, match="different keys"):
         link_sketches(rows(10), sketches, other)
-    for measure in (guess_attributes, link_sketches, neighbour_overlap):
-        beside = (rows(10), sketches) if measure is neighbour_overlap else (rows(10), sketches, FAMILY)
+    for measure in (guess_attributes, link_sketches, neighbor_overlap):
+        beside = (rows(10), sketches) if measure is neighbor_overlap else (rows(10), sketches, FAMILY)
         for sample in (0, -1):
             with pytest.raises(ParameterError, match=f"'sample' parameter of {measure.__name__}"):
-                measure(*beside, sample=sample, **({"k": 2} if measure is neighbour_overlap else {}))
+                measure(*beside, sample=sample, **({"k": 2} if measure is neighbor_overlap else {}))
     for lengths in (np.zeros(10, int), np.eye(1, 10, dtype=int)[0]):
         with pytest.raises(InputError, match="two sketches are the least"):
-            neighbour_overlap(rows(10), FAMILY.sketch(rows(10), lengths=lengths), k=1)
+            neighbor_overlap(rows(10), FAMILY.sketch(rows(10), lengths=lengths), k=1)
     few = SketchFamily("a fixed key", components=5)
     for measure in (reconstruction_error, guess_attributes, link_sketches):
         with pytest.raises(InputError, match="only 5"):
@@ -151,6 +151,6 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ParameterError, match="'known'"):
         link_sketches(rows(10), sketches, FAMILY, known=1.5)
     with pytest.raises(ParameterError, match="'k'"):
-        neighbour_overlap(rows(10), sketches, k=10)
+        neighbor_overlap(rows(10), sketches, k=10)
     with pytest.raises(InputError, match="labels"):
         cluster_cohesion(rows(10), [-1] * 10)

@@ -54,7 +54,7 @@ MAPPED = from_mapping(
     | dict.fromkeys(["90210", "90345", "89119"], "Western US")
 )
 EAST, WEST = ("[20, 30]", "Northeastern US"), ("[30, 40]", "Western US")
-ANONYMISED = Table(
+ANONYMIZED = Table(
     pa.table(
         {
             "age": [place[0] for place in (EAST, WEST, EAST, WEST, WEST, EAST)],
@@ -96,18 +96,18 @@ def test_table_without_names_is_found_in_the_voter_roll() -> None:
 
 
 @pytest.mark.parametrize("spec", [REGIONS, MAPPED], ids=["tree", "mapping"])
-def test_anonymised_table_hides_records_but_tells_that_the_east_has_hiv(spec: object) -> None:
+def test_anonymized_table_hides_records_but_tells_that_the_east_has_hiv(spec: object) -> None:
     roll = Table(VOTERS, {"name": other(), "age": quasi(), "zip": quasi(spec)})  # type: ignore[arg-type]
-    found = linkage(ANONYMISED, roll)
+    found = linkage(ANONYMIZED, roll)
     assert found.persons_pinned == found.records_pinned == 0
     assert found.class_sizes.tolist() == [3, 3]
     assert sorted(found.class_candidates.tolist()) == [3, 4]
-    learnt, certainty = by_name(found.attribute_certainty["disease"]), by_name(found.certainty)
+    learned, certainty = by_name(found.attribute_certainty["disease"]), by_name(found.certainty)
     for name in ("Joy", "Sue", "Peter", "Diana"):
-        assert (learnt[name], certainty[name]) == (1.0, 0.25)
+        assert (learned[name], certainty[name]) == (1.0, 0.25)
     for name in ("Mary", "John", "William"):
-        assert (learnt[name], certainty[name]) == pytest.approx((2 / 3, 1 / 3))
-    assert learnt["Ann"] == learnt["Jack"] == learnt["Victor"] == 0.0
+        assert (learned[name], certainty[name]) == pytest.approx((2 / 3, 1 / 3))
+    assert learned["Ann"] == learned["Jack"] == learned["Victor"] == 0.0
     disease = found.attributes["disease"]
     assert (disease.highest, disease.prior, disease.persons_above) == (1.0, 0.5, 7)
     assert disease.mean == pytest.approx((4 * 1 + 3 * 2 / 3) / 7)
@@ -121,8 +121,8 @@ def test_a_release_knows_its_own_regions() -> None:
     assert found.attribute_certainty["disease"][[4, 6, 7, 9]].tolist() == [1.0] * 4
 
 
-def test_anonymised_table_is_three_anonymous_but_not_two_diverse() -> None:
-    for table in (ANONYMISED, release()):
+def test_anonymized_table_is_three_anonymous_but_not_two_diverse() -> None:
+    for table in (ANONYMIZED, release()):
         assert KAnonymity(3).check(table)
         assert not KAnonymity(4).check(table)
         assert not DistinctDiversity(2).check(table)
@@ -131,7 +131,7 @@ def test_anonymised_table_is_three_anonymous_but_not_two_diverse() -> None:
     assert risk(patients()).uniques == 6
 
 
-def test_what_the_anonymised_table_costs() -> None:
+def test_what_the_anonymized_table_costs() -> None:
     """Three of six ages; four of seven ZIP codes in the east, three in the west."""
     expected = {"age": 2 / 5, "zip": (3 / 6 + 2 / 6) / 2}
     assert loss(release()).columns == pytest.approx(expected)

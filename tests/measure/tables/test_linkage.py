@@ -74,8 +74,8 @@ def test_every_pair_of_record_and_person(records: Rows, people: Rows, threshold:
         certainty = float(oracles.link_certainty(number, records, people, fits))
         assert found.records[number] == len(theirs)
         assert found.certainty[number] == pytest.approx(certainty)
-        learnt = oracles.largest_share(theirs) if theirs else 0.0
-        assert found.attribute_certainty["ill"][number] == pytest.approx(learnt)
+        learned = oracles.largest_share(theirs) if theirs else 0.0
+        assert found.attribute_certainty["ill"][number] == pytest.approx(learned)
     fitting = [oracles.fitting_people(record, people, fits) for record in records]
     assert found.records_matched == sum(bool(one) for one in fitting)
     assert found.persons_matched == len({number for one in fitting for number in one})

@@ -72,7 +72,7 @@ def paths_of(rows: Rows) -> dict[str, oracles.Path]:
     }
 
 
-def generalised(rows: Rows, levels: dict[str, int], k: int, **options: Any) -> tuple[Release, list[bool]]:
+def generalized(rows: Rows, levels: dict[str, int], k: int, **options: Any) -> tuple[Release, list[bool]]:
     """A full-domain release that suppresses classes below k, and which rows it keeps."""
     table = table_of(rows, **options)
     try:
@@ -112,10 +112,10 @@ def same(left: Loss, right: Loss) -> None:
 
 
 @given(rows=VARIED, levels=LEVELS, k=st.integers(1, 3), g=st.floats(0, 1))
-def test_generalisation_against_the_definitions(rows: Rows, levels: dict[str, int], k: int, g: float) -> None:
-    release, kept = generalised(rows, levels, k)
+def test_generalization_against_the_definitions(rows: Rows, levels: dict[str, int], k: int, g: float) -> None:
+    release, kept = generalized(rows, levels, k)
     found, n, s = loss(release), len(rows), kept.count(False)
-    factored = found.generalised(g)
+    factored = found.generalized(g)
     spans, gaps = 0.0, 0.0
     for name, path in paths_of(rows).items():
         values, level = oracles.column(rows, name), levels[name]
@@ -126,7 +126,7 @@ def test_generalisation_against_the_definitions(rows: Rows, levels: dict[str, in
             bits = oracles.entropy_bits(values, path, level, kept, monotone=monotone)
             assert entropy.bits[name] == pytest.approx(bits, abs=1e-9)
             most = oracles.most_bits(values)
-            assert entropy.normalised[name] == pytest.approx(bits / most if most else 0.0, abs=1e-9)
+            assert entropy.normalized[name] == pytest.approx(bits / most if most else 0.0, abs=1e-9)
         shares = [
             float(oracles.leaf_share(path, value, level)) if stays else 1.0
             for value, stays in zip(values, kept, strict=True)
@@ -153,8 +153,8 @@ def classes_of(rows: Rows, levels: dict[str, int]) -> list[int]:
 
 
 @given(rows=VARIED, levels=LEVELS, k=st.integers(1, 3))
-def test_reading_a_generalisation_back_gives_the_same(rows: Rows, levels: dict[str, int], k: int) -> None:
-    release, _ = generalised(rows, levels, k)
+def test_reading_a_generalization_back_gives_the_same(rows: Rows, levels: dict[str, int], k: int) -> None:
+    release, _ = generalized(rows, levels, k)
     same(loss(release), loss_between(release.original, release.table, levels=levels))
     if release.evidence.suppressed == 0:
         blind = flat_figures(loss_between(release.original, release.table))
@@ -170,7 +170,7 @@ def test_reading_a_generalisation_back_gives_the_same(rows: Rows, levels: dict[s
 @given(rows=VARIED, levels=LEVELS)
 def test_starred_rows_count_as_suppressed_when_told(rows: Rows, levels: dict[str, int]) -> None:
     """A release that stars rows in place costs what one does that leaves them out."""
-    release, _ = generalised(rows, levels, 2)
+    release, _ = generalized(rows, levels, 2)
     s = release.evidence.suppressed
     frame = pa.table({name: release.frame[name].cast(pa.string()) for name in TYPES.names})
     stars = pa.table({name: ["*"] * s for name in TYPES.names}, schema=frame.schema)
@@ -218,7 +218,7 @@ def test_boxes_against_the_released_cells(
     assert found.maximum == pytest.approx(max(weighted))
     assert found.geometric == pytest.approx(math.prod(one + 1 for one in weighted) ** (1 / 3) - 1)
     assert found.precision is None
-    assert found.generalised(0.5) == pytest.approx(found.columns, abs=1e-9)
+    assert found.generalized(0.5) == pytest.approx(found.columns, abs=1e-9)
 
 
 def covered(cell: Any, path: oracles.Path, *, trees: bool) -> set[Any]:
@@ -254,7 +254,7 @@ def test_suppressed_rows_of_unknown_levels_stand_for_anything() -> None:
     assert (found.discernibility, found.average_class_size) == (3 * 4 + 8 * 2, 8 / 4)
     assert found.entropy.bits["age"] == pytest.approx(2 * math.log2(8 / 2))
     assert found.entropy_monotone is found.discernibility_monotone is found.precision is None
-    assert found.generalised(0.0)["age"] == found.generalised(1.0)["age"] == pytest.approx(2 / 8)
+    assert found.generalized(0.0)["age"] == found.generalized(1.0)["age"] == pytest.approx(2 / 8)
 
 
 def test_one_row_and_constant_columns_lose_nothing() -> None:
@@ -280,14 +280,14 @@ def test_everything_starred_loses_everything() -> None:
             pytest.approx(1.0),
             0.0,
         )
-        assert found.entropy.total_normalised == pytest.approx(1.0)
+        assert found.entropy.total_normalized == pytest.approx(1.0)
         assert found.discernibility == (36 if s is None or s == 6 else 16 + 6 * 2)
         assert found.suppressed == (s or 0)
 
 
 def test_all_suppressed_but_one_class() -> None:
     rows = [{"age": age, "ward": "y", "sex": "m", "ill": "u"} for age in (20, 20, 21, 24, 28)]
-    release, _ = generalised(rows, {"age": 0, "ward": 0, "sex": 0}, 2)
+    release, _ = generalized(rows, {"age": 0, "ward": 0, "sex": 0}, 2)
     found = loss(release)
     assert found.columns == {"age": 3 / 5, "ward": 3 / 5, "sex": 3 / 5}
     assert (found.discernibility, found.average_class_size) == (4 + 5 * 3, 5 / 2)
@@ -334,7 +334,7 @@ def test_refusals_name_no_value() -> None:
         loss_between(original, original, levels={"ward": 9})
     with pytest.raises(ParameterError, match="'release' parameter of loss"):
         loss(original)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="'g' parameter of generalised"):
-        loss_between(original, original).generalised(2)
+    with pytest.raises(ParameterError, match="'g' parameter of generalized"):
+        loss_between(original, original).generalized(2)
     with pytest.raises(ParameterError, match="'how' parameter of aggregate"):
         aggregate({"age": 0.1}, {"age": 1.0}, how="median")  # type: ignore[arg-type]

@@ -107,7 +107,7 @@ def test_a_release_is_mined_and_ordinary_sets_are_exact() -> None:
             assert value == pytest.approx(asked)
 
 
-def test_generalised_baskets_are_mined_as_they_are() -> None:
+def test_generalized_baskets_are_mined_as_they_are() -> None:
     data = Baskets.from_lists([["a", "b"], ["a"], ["b"], ["a", "b"]])
     release = AprioriAnonymization(2, 2, random_state=1).release(data)
     assert Itemsets(2).mine(release).as_dict() == Itemsets(2).mine(release.data).as_dict()

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 from tests.oracles.trees import grown, leaf_shares
 
-from discreet.collect import AdditiveNoise, Channels, Gaussian, RandomisedResponse, Uniform
+from discreet.collect import AdditiveNoise, Channels, Gaussian, RandomizedResponse, Uniform
 from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.datasets.agrawal import RANGES, agrawal
 from discreet.mine import ReconstructedTree, model_from_dict, model_to_dict
@@ -53,7 +53,7 @@ def mixed(n: int = 4000, seed: int = 0) -> tuple[pa.Table, pa.Table, np.ndarray,
     true = pa.table({"age": age, "town": town, "height": rng.normal(170, 10, n)})
     channels = Channels({
         "age": AdditiveNoise(Gaussian(10.0), low=0, high=100),
-        "town": RandomisedResponse.k_ary(["north", "south", "east", "west"], keep=0.9),
+        "town": RandomizedResponse.k_ary(["north", "south", "east", "west"], keep=0.9),
     })  # fmt: skip
     return true, channels.perturb(true, random_state=seed), label, channels
 
@@ -98,7 +98,7 @@ def test_noise_that_hides_nothing_leaves_the_plain_tree(strategy: str) -> None:
     found = ReconstructedTree([channel] * 3, strategy=strategy, intervals=10).fit(noisy, labels)
     plain = ReconstructedTree().fit(rows, labels)
     assert (found.predict_proba(rows) == plain.predict_proba(rows)).all()
-    kept = RandomisedResponse(["a", "b", "c"], np.eye(3))
+    kept = RandomizedResponse(["a", "b", "c"], np.eye(3))
     frame = pd.DataFrame({"x": rng.choice(["a", "b", "c"], 500), "y": rng.random(500)})
     label = frame["x"] == "b"
     through = ReconstructedTree({"x": kept}, strategy=strategy).fit(frame, label)
@@ -107,7 +107,7 @@ def test_noise_that_hides_nothing_leaves_the_plain_tree(strategy: str) -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
-def test_mixed_columns_are_learnt_from_any_frame(strategy: str, kind: str) -> None:
+def test_mixed_columns_are_learned_from_any_frame(strategy: str, kind: str) -> None:
     true, noisy, label, channels = mixed()
     wrap = {"pandas": pa.Table.to_pandas, "polars": pl.from_arrow, "arrow": lambda one: one}[kind]
     model = ReconstructedTree(channels, strategy=strategy).fit(wrap(noisy), label)
@@ -159,7 +159,7 @@ def test_unseen_categories_go_where_more_rows_go() -> None:
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_few_rows_one_class_and_constant_columns(strategy: str, n: int) -> None:
     frame = pd.DataFrame({"a": [5.0] * n, "b": ["x"] * n})
-    channels = {"a": AdditiveNoise(Gaussian(1.0)), "b": RandomisedResponse.k_ary(["x", "y"], keep=0.9)}
+    channels = {"a": AdditiveNoise(Gaussian(1.0)), "b": RandomizedResponse.k_ary(["x", "y"], keep=0.9)}
     for known in (None, channels):
         model = ReconstructedTree(known, strategy=strategy).fit(frame, ["only"] * n)
         assert (model.predict_proba(frame) == 1).all()
@@ -280,7 +280,7 @@ def test_nulls_are_named_by_column_and_never_shown(frame) -> None:
 
 
 def test_the_papers_order_of_accuracies() -> None:
-    """Original ≥ Local ≈ ByClass ≥ Global ≥ Randomised, at 100 % privacy by uniform noise, 20,000 records.
+    """Original ≥ Local ≈ ByClass ≥ Global ≥ Randomized, at 100 % privacy by uniform noise, 20,000 records.
 
     An accuracy on 5,000 test records has a standard error below 0.7 points; the margins are above three of them for one
     function, and above four for the mean of five. Everything is seeded, so the test fails only if the code changes.
@@ -291,16 +291,16 @@ def test_the_papers_order_of_accuracies() -> None:
         test = people(function, 5_000, 2)
         noisy, channels = hidden(rows, Uniform, 1.0, 3)
         here = {"original": ReconstructedTree().fit(rows, labels).score(*test)}
-        here["randomised"] = ReconstructedTree().fit(noisy, labels).score(*test)
+        here["randomized"] = ReconstructedTree().fit(noisy, labels).score(*test)
         for strategy in STRATEGIES:
             here[strategy] = ReconstructedTree(channels, strategy=strategy).fit(noisy, labels).score(*test)
         assert here["original"] >= max(here["by_class"], here["local"]) - 0.02
         assert min(here["by_class"], here["local"]) >= here["global"] - 0.025
-        assert here["global"] >= here["randomised"] - 0.025
+        assert here["global"] >= here["randomized"] - 0.025
         for what, accuracy in here.items():
             found.setdefault(what, []).append(float(accuracy))
     mean = {what: float(np.mean(several)) for what, several in found.items()}
     assert mean["original"] > mean["local"] > mean["global"] + 0.05
     assert abs(mean["local"] - mean["by_class"]) < 0.04
     assert mean["by_class"] > mean["global"] + 0.05
-    assert mean["global"] > mean["randomised"]
+    assert mean["global"] > mean["randomized"]

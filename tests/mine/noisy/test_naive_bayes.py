@@ -22,7 +22,7 @@ from discreet.collect import (
     Channels,
     Gaussian,
     Laplace,
-    RandomisedResponse,
+    RandomizedResponse,
     UnaryResponse,
     Uniform,
 )
@@ -42,7 +42,7 @@ def hidden_people(n: int = 6000, seed: int = 0) -> tuple[pa.Table, pa.Table, np.
     true = pa.table({"age": age, "town": town})
     channels = Channels({
         "age": AdditiveNoise(Gaussian(20.0), low=0, high=100),
-        "town": RandomisedResponse.k_ary(["north", "south"], keep=0.75),
+        "town": RandomizedResponse.k_ary(["north", "south"], keep=0.75),
     })  # fmt: skip
     return true, channels.perturb(true, random_state=seed), label, channels
 
@@ -175,7 +175,7 @@ def test_channels_by_name_number_and_place_are_the_same() -> None:
         ({"age": AdditiveNoise(3)}, ParameterError, "The 'noise' parameter of AdditiveNoise"),
         ({"town": AdditiveNoise(Gaussian(1.0))}, InputError, "Column 'town' holds no numbers"),
         (
-            {"town": RandomisedResponse.k_ary(["east", "west"], keep=0.75)},
+            {"town": RandomizedResponse.k_ary(["east", "west"], keep=0.75)},
             InputError,
             "none of its categories",
         ),
@@ -213,7 +213,7 @@ def test_bad_parameters_are_named(name: str, value: object) -> None:
         ({"a": [], "b": []}, []),
     ],
 )
-def test_what_cannot_be_learnt_from_is_refused_without_a_value(frame, labels) -> None:
+def test_what_cannot_be_learned_from_is_refused_without_a_value(frame, labels) -> None:
     for made in (pd.DataFrame(frame), pa.table(frame)):
         with pytest.raises((InputError, ValueError)) as caught:
             ReconstructedNaiveBayes().fit(made, np.array(labels, dtype=object))
@@ -239,7 +239,7 @@ def test_other_columns_than_fitted_are_named() -> None:
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_few_rows_one_class_and_constant_columns(n: int) -> None:
     frame = pd.DataFrame({"a": [5.0] * n, "b": ["x"] * n})
-    channels = {"a": AdditiveNoise(Gaussian(1.0)), "b": RandomisedResponse.k_ary(["x", "y"], keep=0.9)}
+    channels = {"a": AdditiveNoise(Gaussian(1.0)), "b": RandomizedResponse.k_ary(["x", "y"], keep=0.9)}
     for known in (None, channels):
         model = ReconstructedNaiveBayes(known).fit(frame, ["only"] * n)
         assert model.predict(frame).tolist() == ["only"] * n

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.collect import AdditiveNoise, Channels, Gaussian, RandomisedResponse, UnaryResponse
+from discreet.collect import AdditiveNoise, Channels, Gaussian, RandomizedResponse, UnaryResponse
 from discreet.core.errors import DiscreetError, InputError
 from discreet.mine import ReconstructedNaiveBayes, ReconstructedTree, model_from_dict, model_to_dict
 
 CHANNELS = Channels(
     {
         "age": AdditiveNoise(Gaussian(5.0), low=20, high=80),
-        "town": RandomisedResponse.k_ary(["north", "south"], epsilon=2),
+        "town": RandomizedResponse.k_ary(["north", "south"], epsilon=2),
     }
 )
 WRONG = [None, "x", -1, [], {}, math.nan, 1e308, 10**30, True]

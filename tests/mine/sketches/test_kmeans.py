@@ -48,7 +48,7 @@ def test_every_sketch_is_with_its_nearest_centroid(lists: list[list[float]], k: 
 
 def test_on_full_sketches_it_is_as_good_as_the_k_means_that_everybody_knows() -> None:
     rng = np.random.default_rng(1)
-    points = np.concatenate([rng.normal(centre, 1, (60, 4)) for centre in (0, 6, 12)])
+    points = np.concatenate([rng.normal(center, 1, (60, 4)) for center in (0, 6, 12)])
     ours = SketchKMeans(3, random_state=0).fit(points)
     theirs = KMeans(3, n_init=3, random_state=0).fit(points)
     assert adjusted_rand_score(ours.labels_, theirs.labels_) == 1

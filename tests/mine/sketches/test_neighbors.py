@@ -1,4 +1,4 @@
-"""Nearest neighbours on sketches: the definition, suppressed records, and scikit-learn's own checks."""
+"""Nearest neighbors on sketches: the definition, suppressed records, and scikit-learn's own checks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_it_is_an_estimator(estimator: Any, check: Any) -> None:
     train=RAGGED, queries=RAGGED, k=st.integers(1, 4), metric=st.sampled_from(["distance", "cosine", "dot"])
 )
 @settings(max_examples=150)
-def test_neighbours_are_the_nearest_by_the_definition_the_first_of_equals(
+def test_neighbors_are_the_nearest_by_the_definition_the_first_of_equals(
     train: list[list[float]], queries: list[list[float]], k: int, metric: Any
 ) -> None:
     labels = [len(one) % 3 for one in train]
@@ -132,9 +132,9 @@ def test_it_learns_from_delta_anonymous_sketches_made_apart() -> None:
     family = SketchFamily("key", components=100)
     mixed = rng.permutation(300)
     train, test = mixed[:200], mixed[200:]
-    learnt = DeltaSketch(family, 0.2).release(rows[train])
+    learned = DeltaSketch(family, 0.2).release(rows[train])
     asked = DeltaSketch(family, 0.2).release(rows[test])
-    model = SketchNeighbors(9, metric="cosine").fit(learnt.sketches, labels[train][learnt.kept])
+    model = SketchNeighbors(9, metric="cosine").fit(learned.sketches, labels[train][learned.kept])
     assert model.score(asked.sketches, labels[test][asked.kept]) > 0.85
 
 

@@ -1,4 +1,4 @@
-"""Apriori-based anonymisation, against all cuts of small trees tried by hand."""
+"""Apriori-based anonymization, against all cuts of small trees tried by hand."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _nodes(below: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [pair for name, rest in below.items() for pair in [(name, rest), *_nodes(rest)]]
 
 
-def test_the_cheapest_generalisation_is_chosen() -> None:
+def test_the_cheapest_generalization_is_chosen() -> None:
     lists = [["apple"]] * 9 + [["pear"]] + [["rye"]] * 9 + [["wheat"]]
     release = made(lists, 2, 1)
     assert Counter(map(tuple, release.data.lists())) == {("fruit",): 10, ("bread",): 10}

@@ -160,7 +160,7 @@ def test_blocks_cost_little_and_do_not_depend_on_threads(monkeypatch: pytest.Mon
 
 @given(n=st.integers(2, 80), d=st.integers(1, 4), seed=st.integers(0, 99), ties=st.booleans())
 @settings(max_examples=60)
-def test_neighbours_are_those_of_looking_at_every_point(n: int, d: int, seed: int, ties: bool) -> None:
+def test_neighbors_are_those_of_looking_at_every_point(n: int, d: int, seed: int, ties: bool) -> None:
     values, asked = points(n, d, seed, ties=ties), points(7, d, seed + 1)
     _, apart = nearest(values, asked)
     np.testing.assert_allclose(apart, [oracles.nearest_distance(values, one) for one in asked])

@@ -257,12 +257,12 @@ def test_the_first_records_are_never_written_and_their_memory_is_wiped(tmp_path:
 
 
 def test_fewer_records_than_asked_for_can_be_condensed_on_demand() -> None:
-    made = StreamCondensation(3, init_number=100).partial_fit(cloud(20)).initialise()
+    made = StreamCondensation(3, init_number=100).partial_fit(cloud(20)).initialize()
     assert made.statistics_.n_rows == 20
     few = StreamCondensation(3, init_number=100).partial_fit(cloud(2))
     with pytest.raises(InfeasibleError):
-        few.initialise()
-    assert few.partial_fit(cloud(5)).initialise().n_records_ == 7
+        few.initialize()
+    assert few.partial_fit(cloud(5)).initialize().n_records_ == 7
 
 
 def test_a_file_cut_short_or_altered_is_refused_wherever(tmp_path: Path) -> None:

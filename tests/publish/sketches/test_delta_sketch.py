@@ -66,7 +66,7 @@ def test_each_sketch_is_the_longest_admissible_one(records: list[dict[str, float
 
 
 def test_bounds_that_rounding_would_miss() -> None:
-    """19 entries of variance to share and δ = 0.2 allow 95 components; normalised, 0.95 and δ = 0.05 only 18 or 19."""
+    """19 entries of variance to share and δ = 0.2 allow 95 components; normalized, 0.95 and δ = 0.05 only 18 or 19."""
     family = SketchFamily("key", components=500)
     assert DeltaSketch(family, 0.2).lengths(np.ones((3, 20))).tolist() == [95] * 3
     assert DeltaSketch(family, 0.2).lengths(Baskets.from_lists([list(range(20))])).tolist() == [95]

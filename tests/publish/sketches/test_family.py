@@ -136,7 +136,7 @@ def test_every_kind_of_rows_gives_the_same_sketches() -> None:
     assert not numbered.equals(expected)
 
 
-def test_vectorisers_need_no_common_vocabulary() -> None:
+def test_vectorizers_need_no_common_vocabulary() -> None:
     family = SketchFamily("key", components=64)
     texts = ["tea with milk", "tea with lemon", "dark beer"]
     together, alone = TfidfVectorizer(use_idf=False), TfidfVectorizer(use_idf=False)

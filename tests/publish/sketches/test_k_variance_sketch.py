@@ -37,7 +37,7 @@ def matrices(draw, least: int = 0) -> np.ndarray:
 
 
 def judged(rows: np.ndarray, found: Lengths, *, reach: str = "whole", most: list[int] | None = None) -> None:
-    plain, near, lengths = rows.tolist(), found.neighbours.tolist(), found.lengths.tolist()
+    plain, near, lengths = rows.tolist(), found.neighbors.tolist(), found.lengths.tolist()
     for place, row in enumerate(plain):
         assert near[place] == oracle.cosine_order(row, plain, place)[: len(near[place])]
     assert oracle.keeps(plain, near, lengths, reach=reach)
@@ -66,7 +66,7 @@ def test_negative_values_take_the_exact_variance(rows: np.ndarray, data: st.Data
     judged(rows, found)
     negative = (rows < 0).any(axis=1)
     assert found.exact_pairs == sum(
-        bool(negative[i] or negative[j]) for i, near in enumerate(found.neighbours.tolist()) for j in near
+        bool(negative[i] or negative[j]) for i, near in enumerate(found.neighbors.tolist()) for j in near
     )
 
 
@@ -80,7 +80,7 @@ def test_the_root_of_the_gap_depends_on_the_size_of_the_values(
     judged(rows, found, reach="root")
     scaled = KVarianceSketch(FAMILY, k, gap="root").lengths(rows * scale)
     assert oracle.keeps(
-        (rows * scale).tolist(), scaled.neighbours.tolist(), scaled.lengths.tolist(), reach="root"
+        (rows * scale).tolist(), scaled.neighbors.tolist(), scaled.lengths.tolist(), reach="root"
     )
     np.testing.assert_allclose(scaled.caps, found.caps * scale**2)
 
@@ -175,19 +175,19 @@ def test_the_paper_s_variance_is_a_lower_bound_only_without_negative_values() ->
 
 
 def test_outliers_come_first() -> None:
-    """Of a pair far apart the record whose k-th neighbour is farther is made short, and the other stays long."""
+    """Of a pair far apart the record whose k-th neighbor is farther is made short, and the other stays long."""
     rows = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [0, 0, 1, 0, 3.0]])
     lengths = KVarianceSketch(FAMILY, 1).lengths(rows).lengths
     assert lengths[2] == 1
     assert lengths.max() == MOST
 
 
-def test_more_neighbours_never_promise_less() -> None:
+def test_more_neighbors_never_promise_less() -> None:
     baskets = quest("T10.I4.D1K.N100", random_state=4)
     release = KVarianceSketch(SketchFamily("x", components=50), 8).release(baskets)
     assert release.verdict.ok
     assert KVariance(3).check(release).ok
-    with pytest.raises(InputError, match="8 neighbours"):
+    with pytest.raises(InputError, match="8 neighbors"):
         KVariance(9).check(release)
 
 
@@ -208,10 +208,10 @@ def test_partitions_are_said() -> None:
     family = SketchFamily("x", components=50)
     release = KVarianceSketch(family, 5, partition=600).release(baskets)
     assert release.verdict.ok
-    assert release.evidence.details["neighbours"] == release.recipe["neighbours"] == "inside partitions"
+    assert release.evidence.details["neighbors"] == release.recipe["neighbors"] == "inside partitions"
     assert release.recipe["partitions"] == release.evidence.details["partitions"] == 4
     exact = KVarianceSketch(family, 5, partition=None).release(baskets)
-    assert exact.evidence.details["neighbours"] == "exact"
+    assert exact.evidence.details["neighbors"] == "exact"
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,7 @@ def test_the_join_and_the_prune_of_figure_20_4() -> None:
     assert roots(pruned) == [(2, 2, 3), (2, 3, 2)]
 
 
-def test_the_minimal_generalisations_of_figure_20_3() -> None:
+def test_the_minimal_generalizations_of_figure_20_3() -> None:
     table = Table(
         pa.table({"zip": [0, 2, 1, 3], "age": [0, 2, 4, 6]}),
         {"zip": quasi(intervals(2, 4)), "age": quasi(intervals(2, 4))},

@@ -384,7 +384,7 @@ OWN: dict[tuple[str, str], Callable[[Loss], float | None]] = {
     ("loss", "mean"): lambda lost: lost.total,
     ("loss", "maximum"): lambda lost: lost.maximum,
     ("loss", "geometric"): lambda lost: lost.geometric,
-    ("entropy", "mean"): lambda lost: lost.entropy.total_normalised,
+    ("entropy", "mean"): lambda lost: lost.entropy.total_normalized,
     ("discernibility", "mean"): lambda lost: lost.discernibility,
     ("average_class_size", "mean"): lambda lost: lost.average_class_size,
     ("height", "mean"): lambda lost: lost.height,

@@ -104,7 +104,7 @@ def worked_table() -> Table:
     return Table(frame, {"zip": quasi(intervals(2, 4)), "age": quasi(intervals(2, 4))})
 
 
-def test_the_minimal_generalisations_of_figure_20_3() -> None:
+def test_the_minimal_generalizations_of_figure_20_3() -> None:
     release = Samarati(KAnonymity(2)).release(worked_table())
     assert release.evidence.details["height"] == 4
     assert release.evidence.details["minimal"] == [{"zip": 1, "age": 3}, {"zip": 2, "age": 2}]

@@ -75,7 +75,7 @@ def choose_pq(
 
 
 def _sample(data: Path | None, given: dict[str, Any]) -> tuple[float, int]:
-    """Give the average support and the number of baskets, from a file or from the options."""
+    """Return the average support and the number of baskets, from a file or from the options."""
     support, n_baskets = given["support"], given["baskets"]
     if (data is None) == (support is None):
         raise gather.mistake("Give either a FILE or --support.", "--support 0.01 --baskets 1000000")

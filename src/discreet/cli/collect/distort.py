@@ -75,7 +75,7 @@ def distort(
 
 
 def _told(out: Path) -> str:
-    """Tell by the ending how to write, before any work is done."""
+    """Determine by the ending how to write, before any work is done."""
     from discreet.core.errors import OutputError
     from discreet.engines.baskets.formats import told_by_ending
 

@@ -14,7 +14,7 @@ from discreet.cli import _parse_options as gather
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
-    from discreet.job.checking import Judgement, Measure
+    from discreet.job.checking import Judgment, Measure
 
 _WORDS = {">=": "up to", "<=": "from", "<": "above"}
 _EPILOG = """\b
@@ -58,9 +58,9 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
         population = population_of(table, given)
         promised = guarantee_from(asked, table.schema, Path()) if asked else None
         tell("Judging")
-        judgement = judge(table, promised, suppressed=suppressed, population=population)
-    _tell(judgement, as_json=as_json, quiet=quiet)
-    click.get_current_context().exit(0 if judgement.ok else 1)
+        judgment = judge(table, promised, suppressed=suppressed, population=population)
+    _tell(judgment, as_json=as_json, quiet=quiet)
+    click.get_current_context().exit(0 if judgment.ok else 1)
 
 
 def table_of(data: Path, given: dict[str, Any]) -> Table:
@@ -85,19 +85,19 @@ def population_of(table: Table, given: dict[str, Any]) -> Table | None:
     return None if given["population"] is None else population(given["population"], table.schema.quasi)
 
 
-def _tell(judgement: Judgement, *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import plain_judgement, tell_json, tell_lines, verdict_lines
+def _tell(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli._output import plain_judgment, tell_json, tell_lines, verdict_lines
 
-    verdict = judgement.verdict
+    verdict = judgment.verdict
     if as_json:
-        tell_json(plain_judgement(judgement, rows=judgement.n_rows, classes=judgement.n_classes))
+        tell_json(plain_judgment(judgment, rows=judgment.n_rows, classes=judgment.n_classes))
     elif not quiet:
         tell_lines(
             [
                 *(() if verdict is None else verdict_lines(verdict)),
-                ("rows", f"{judgement.n_rows:,} in {judgement.n_classes:,} classes"),
+                ("rows", f"{judgment.n_rows:,} in {judgment.n_classes:,} classes"),
                 ("reaches", "the promises this table keeps, asked for or not:"),
-                *(("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgement.measures),
+                *(("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures),
             ]
         )
 

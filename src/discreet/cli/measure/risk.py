@@ -104,13 +104,13 @@ def _linkage_lines(linked: Linkage) -> list[tuple[str, str]]:
         ("", f"{linked.persons_matched:,} people fit some of {linked.records_matched:,} rows"),
         ("", f"{pinned}, with a certainty above {linked.threshold:g}"),
         ("", f"the highest certainty is {linked.highest:.3g}"),
-        *(("", _learnt(name, linked)) for name in linked.attributes),
+        *(("", _learned(name, linked)) for name in linked.attributes),
     ]
 
 
-def _learnt(name: str, linked: Linkage) -> str:
-    learnt = linked.attributes[name]
+def _learned(name: str, linked: Linkage) -> str:
+    learned = linked.attributes[name]
     return (
-        f"{name}: learnt with a certainty of up to {learnt.highest:.3g}, where a guess has {learnt.prior:.3g}; "
-        f"above {linked.threshold:g} for {learnt.persons_above:,} people"
+        f"{name}: learned with a certainty of up to {learned.highest:.3g}, where a guess has {learned.prior:.3g}; "
+        f"above {linked.threshold:g} for {learned.persons_above:,} people"
     )

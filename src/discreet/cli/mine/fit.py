@@ -126,7 +126,7 @@ def _refuse_hidden_target(channels: Channels | None, target: str) -> None:
 
 
 def _accuracy(learner: Model, given: dict[str, Any]) -> float:
-    """Give the share of test rows whose class is told rightly."""
+    """Return the share of test rows whose class is told rightly."""
     from discreet.cli._model_files import require_columns, rows_of
 
     test = given["test"]

@@ -230,7 +230,7 @@ def _tell_json(found: FoundItemsets, table: pa.Table, as_rules: bool, out: Path 
 
 
 def _top(table: pa.Table, as_rules: bool) -> pa.Table:
-    """Give the rows to show: the rules as they come, the itemsets of several items by their support first."""
+    """Return the rows to show: the rules as they come, the itemsets of several items by their support first."""
     import pyarrow.compute as pc
 
     if as_rules:
@@ -244,7 +244,7 @@ def _top(table: pa.Table, as_rules: bool) -> pa.Table:
 
 
 def _tell(found: FoundItemsets, table: pa.Table, metric: str | None, out: Path | None) -> None:
-    """Say what was found, and show the first of it; for rules the metric they were judged by too."""
+    """Describe what was found, and show the first of it; for rules the metric they were judged by too."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -273,7 +273,7 @@ def _tell(found: FoundItemsets, table: pa.Table, metric: str | None, out: Path |
 
 
 def _unsure(found: FoundItemsets) -> str:
-    """Say how many estimates are not to be relied on."""
+    """Describe how many estimates are not to be relied on."""
     from discreet.mine.itemsets.masked import FoundMaskedItemsets
 
     if not isinstance(found, FoundMaskedItemsets) or not len(found):

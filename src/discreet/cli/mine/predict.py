@@ -33,7 +33,7 @@ Examples:
 def predict(
     model: Path, data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **given: Any
 ) -> None:
-    """Tell the class of every true row of FILE by MODEL, and how likely it is."""
+    """Describe the class of every true row of FILE by MODEL, and how likely it is."""
     from discreet.cli import _model_files as model_files
     from discreet.cli._output import tell_json, tell_lines
     from discreet.cli._progress import stages
@@ -43,10 +43,10 @@ def predict(
     model_files.refuse_existing(out, overwrite=overwrite)
     with stages(3, quiet=quiet or as_json) as tell:
         tell("Reading")
-        learnt = model_from_dict(model_files.plain_of(model))
+        learned = model_from_dict(model_files.plain_of(model))
         rows = model_files.rows_of(data, given)
         tell("Predicting")
-        told = _predictions(learnt, rows, gather.names_in(given["keep"]), data)
+        told = _predictions(learned, rows, gather.names_in(given["keep"]), data)
         tell("Writing")
         write_frame(told, out)
     if as_json:
@@ -56,14 +56,14 @@ def predict(
 
 
 def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> pa.Table:
-    """Give the kept columns, the likeliest class of each row, and its probability."""
+    """Return the kept columns, the likeliest class of each row, and its probability."""
     import pyarrow as pa
 
     from discreet.cli._model_files import require_columns
     from discreet.core.errors import InputError, SchemaError
 
     if not hasattr(model, "feature_names_in_"):
-        raise InputError("The model was learnt from columns without names; it can only be used from Python.")
+        raise InputError("The model was learned from columns without names; it can only be used from Python.")
     names = [str(name) for name in model.feature_names_in_]
     require_columns(rows, [*names, *keep], data)
     clash = [name for name in keep if name in (_PREDICTED, _PROBABILITY)]

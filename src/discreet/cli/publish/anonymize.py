@@ -79,7 +79,7 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool) -> None:
 
 
 def _missing(command: str, job: Job, names: tuple[str, ...]) -> str:
-    """Say what to add for columns that have no role, guessed as `discreet init` would."""
+    """Describe what to add for columns that have no role, guessed as `discreet init` would."""
     from discreet.engines.files import read
     from discreet.job.proposals import look, role_of
     from discreet.job.template import key

@@ -124,7 +124,7 @@ def _refuse_names(table: Table, spoken_for: set[str | None]) -> None:
 
 
 def _format_of(data: Path) -> Any:
-    """Give the input's format, so that the output has the same."""
+    """Return the input's format, so that the output has the same."""
     from discreet.job.model import format_of
 
     return format_of(data)

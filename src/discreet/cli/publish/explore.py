@@ -57,7 +57,7 @@ Examples:
     "measures",
     default="loss,discernibility",
     metavar="MEASURES",
-    help=f"What to minimise, of {', '.join(options.MEASURES)}; loss,discernibility by default.",
+    help=f"What to minimize, of {', '.join(options.MEASURES)}; loss,discernibility by default.",
 )
 @click.option("--top", type=click.IntRange(min=1), default=3, help="The best so many of each; 3 by default.")
 @click.option(
@@ -70,7 +70,7 @@ Examples:
 @options.reading
 @options.telling
 def explore(data: Path, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Show the best ways to generalise whole columns of DATA, what each costs, and the command that does it.
+    """Show the best ways to generalize whole columns of DATA, what each costs, and the command that does it.
 
     Nothing is written.
     """
@@ -105,7 +105,7 @@ def _numbers(flag: str, given: str, kind: type[int] | type[float]) -> list[Any]:
 
 
 def _base(data: Path, given: Mapping[str, Any]) -> list[str]:
-    """Give the command that anonymises the same file, as far as it is the same for all choices."""
+    """Return the command that anonymizes the same file, as far as it is the same for all choices."""
     words = ["discreet", "anonymize", str(data)]
     for role in gather.ROLES:
         if names := gather.names_in(given.get(role) or ()):
@@ -150,7 +150,7 @@ def _tell(found: Exploration, base: list[list[str]], *, as_json: bool, quiet: bo
 
 def _lines(found: Exploration, parts: list[tuple[Choices, list[str]]]) -> Iterable[str]:
     looked = "all of them visited" if found.whole else "searched, not all of them visited"
-    yield f"{found.n_rows:,} rows; {found.n_nodes:,} ways to generalise whole columns, {looked}"
+    yield f"{found.n_rows:,} rows; {found.n_nodes:,} ways to generalize whole columns, {looked}"
     commands: list[str] = []
     for part, words in parts:
         yield " "

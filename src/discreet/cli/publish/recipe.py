@@ -21,7 +21,7 @@ _KINDS = {
     "rows": "a tree",
 }
 _NOTE = (
-    "-- Generalises as the recipe does. It leaves out no row and judges no promise:\n"
+    "-- Generalizes as the recipe does. It leaves out no row and judges no promise:\n"
     "-- check what it gives with `discreet check` before you hand it on.\n"
 )
 _EPILOG = """\b
@@ -33,7 +33,7 @@ Examples:
 
 @click.command(short_help="Show a recipe, in words or as SQL.", epilog=_EPILOG)
 @click.argument("recipe", type=options.DATA)
-@click.option("--sql", is_flag=True, help="Print the generalisation as one SELECT statement.")
+@click.option("--sql", is_flag=True, help="Print the generalization as one SELECT statement.")
 @click.option("--dialect", type=click.Choice(["duckdb", "ansi"]), help="The kind of SQL; duckdb by default.")
 @click.option("--table", metavar="NAME", help="The table that the statement reads; data by default.")
 @options.telling
@@ -60,7 +60,7 @@ def recipe(recipe: Path, sql: bool, dialect: Any, table: str | None, as_json: bo
 
 
 def _plain(known: Recipe) -> dict[str, Any]:
-    """Give the recipe without the values of its trees and boxes."""
+    """Return the recipe without the values of its trees and boxes."""
     data = known.data
     return {
         "method": data.get("method"),
@@ -114,7 +114,7 @@ def _promise(guarantee: dict[str, Any]) -> str:
 
 
 def _becomes(entry: dict[str, Any], known: Recipe) -> str:
-    """Say what a column becomes; no value of it is shown."""
+    """Describe what a column becomes; no value of it is shown."""
     if entry["role"] == "identifier":
         return "replaced by pseudonyms" if entry.get("pseudonym") else "left out"
     if entry["role"] != "quasi":

@@ -32,7 +32,7 @@ _FLAGS = {"format_": "format", "nulls": "null", "header": "no-header"}
 @click.command(short_help="Publish texts or baskets as sketches.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA)
 @click.option("--delta", type=float, help="The least variance with which a value can be estimated.")
-@click.option("--k-variance", type=int, metavar="K", help="Hide each record among so many neighbours.")
+@click.option("--k-variance", type=int, metavar="K", help="Hide each record among so many neighbors.")
 @click.option("--components", type=int, default=128, help="The longest sketch; 128 by default.")
 @click.option(
     "--key-file", type=options.DATA, required=True, metavar="FILE", help="The file with the secret key."
@@ -233,9 +233,9 @@ def _tell(release: SketchRelease, plain: dict[str, Any], *, as_json: bool, quiet
 
 
 def _near(details: dict[str, Any]) -> list[tuple[str, str]]:
-    """Say how neighbours were found, where it matters."""
-    if "neighbours" not in details:
+    """Describe how neighbors were found, where it matters."""
+    if "neighbors" not in details:
         return []
-    if details["neighbours"] == "exact":
-        return [("near", "exact nearest neighbours")]
-    return [("near", f"neighbours inside {details['partitions']} partitions, a stand-in for the true ones")]
+    if details["neighbors"] == "exact":
+        return [("near", "exact nearest neighbors")]
+    return [("near", f"neighbors inside {details['partitions']} partitions, a stand-in for the true ones")]

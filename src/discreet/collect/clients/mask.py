@@ -22,7 +22,7 @@ def flip(items: Iterable[int], n_items: int, p: float, q: float) -> list[int]:
     n_items
         The number of items there are.
     p, q
-        The probabilities; ``p + q = 1`` is refused, since nothing could be learnt from such baskets.
+        The probabilities; ``p + q = 1`` is refused, since nothing could be learned from such baskets.
 
     Returns
     -------

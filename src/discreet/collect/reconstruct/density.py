@@ -28,7 +28,7 @@ class Density:
     edges, shares
         The ends of the intervals, and the share of the values in each.
     n
-        The number of noisy values it was learnt from; None where it was not.
+        The number of noisy values it was learned from; None where it was not.
     iterations, converged
         The steps taken, and whether the stopping rule was met within the steps allowed.
     trace
@@ -89,7 +89,7 @@ class Density:
         return float(-(self.shares[held] * np.log2(self.shares[held] / self.widths[held])).sum())
 
     def moment(self, order: int, *, about: float = 0.0) -> float:
-        """Give the mean of a power of the values' distance from a point."""
+        """Return the mean of a power of the values' distance from a point."""
         require(self, "order", order, IntIn(0))
         away, half = self.middles - about, self.widths / 2
         within = sum(
@@ -99,7 +99,7 @@ class Density:
         return float((self.shares * within).sum())
 
     def pdf(self, at: Any) -> FloatArray:
-        """Give the density at points; 0 outside the intervals."""
+        """Return the density at points; 0 outside the intervals."""
         at = np.asarray(at, np.float64)
         place = np.searchsorted(self.edges, at, side="right") - 1
         place = np.where(at == self.edges[-1], self.shares.size - 1, place)
@@ -108,11 +108,11 @@ class Density:
         return np.where(inside, height[np.clip(place, 0, self.shares.size - 1)], 0.0)
 
     def cdf(self, at: Any) -> FloatArray:
-        """Give the share of the values up to points."""
+        """Return the share of the values up to points."""
         return np.asarray(np.interp(at, self.edges, self._cumulated))
 
     def ppf(self, share: Any) -> FloatArray:
-        """Give the values below which shares of the values lie."""
+        """Return the values below which shares of the values lie."""
         asked = np.asarray(share, np.float64)
         if not ((asked >= 0) & (asked <= 1)).all():
             raise ParameterError("The 'share' parameter of Density must hold numbers in [0, 1].")
@@ -127,13 +127,13 @@ class Density:
         return self.ppf(generator(random_state, owner=self).random(size))
 
     def distance(self, other: Density) -> float:
-        """Give half the L1 distance to another density: the information loss of Agrawal and Aggarwal."""
+        """Return half the L1 distance to another density: the information loss of Agrawal and Aggarwal."""
         edges = np.union1d(self.edges, other.edges)
         own, theirs = (np.diff(density.cdf(edges)) for density in (self, other))
         return float(np.abs(own - theirs).sum() / 2)
 
     def frame(self) -> pa.Table:
-        """Give the intervals as an Arrow table: their ends, shares and densities, and the band where there is one."""
+        """Return the intervals as an Arrow table: their ends, shares and densities, and the band where there is one."""
         columns = {
             "low": self.edges[:-1],
             "high": self.edges[1:],
@@ -157,5 +157,5 @@ class Density:
         return np.asarray(summed / summed[-1])
 
     def __repr__(self) -> str:
-        learnt = "" if self.n is None else f", from {self.n} noisy values"
-        return f"Density({self.shares.size} intervals{learnt}{'' if self.converged else ', not converged'})"
+        learned = "" if self.n is None else f", from {self.n} noisy values"
+        return f"Density({self.shares.size} intervals{learned}{'' if self.converged else ', not converged'})"

@@ -26,7 +26,7 @@ class Rule:
     max_steps: int
 
     def settled(self, old: FloatArray, new: FloatArray, gains: FloatArray, n: FloatArray) -> BoolArray:
-        """Tell of every row of shares whether the last step was small enough."""
+        """Return for every row of shares whether the last step was small enough."""
         if self.stop == "change":
             return np.asarray(np.abs(new - old).sum(axis=1) < self.tolerance)
         if self.stop == "likelihood":

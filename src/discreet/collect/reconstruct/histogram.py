@@ -104,7 +104,7 @@ class Histogram:
         return Histogram(self.width * factor, self.first // factor, joined)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the histogram as plain data for JSON; ``from_dict`` reads it."""
+        """Return the histogram as plain data for JSON; ``from_dict`` reads it."""
         return {"width": self.width, "first": self.first, "counts": self.counts.tolist()}
 
     @classmethod
@@ -133,7 +133,7 @@ def whole_counts(given: Any) -> IntArray:
 
 
 def _parts(values: Any) -> Iterable[FloatArray]:
-    """Give finite numbers, chunk by chunk."""
+    """Return finite numbers, chunk by chunk."""
     listed = isinstance(values, list | tuple) and any(isinstance(one, np.ndarray) for one in values)
     for one in values if listed or hasattr(values, "__next__") else (values,):
         array = array_of(one, shown="noisy")

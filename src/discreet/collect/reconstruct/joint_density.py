@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.collect.category_estimates import labelled
+from discreet.collect.category_estimates import labeled
 from discreet.collect.reconstruct.density import Density
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InputError, ParameterError
@@ -89,7 +89,7 @@ class JointDensity:
         return tuple(axis.name for axis in self.axes)
 
     def marginal(self, *names: str) -> JointDensity:
-        """Give the distribution of some of the columns, in the order asked for."""
+        """Return the distribution of some of the columns, in the order asked for."""
         places = [self._place(name) for name in names]
         if not places or len(set(places)) < len(places):
             raise ParameterError("The 'names' parameter of JointDensity must name some columns, each once.")
@@ -100,13 +100,13 @@ class JointDensity:
         return JointDensity(axes, kept, self.n, self.iterations, self.converged)
 
     def density(self, name: str) -> Density:
-        """Give the distribution of one column of numbers."""
+        """Return the distribution of one column of numbers."""
         axis = self.axes[self._place(name)]
         shares = self.marginal(name).shares
         return Density(axis.ends, shares / shares.sum(), self.n, self.iterations, self.converged)
 
     def covariance(self, one: str, other: str) -> float:
-        """Give the covariance of two columns of numbers; a column's own is its variance."""
+        """Return the covariance of two columns of numbers; a column's own is its variance."""
         if one == other:
             return self.density(one).variance
         both = self.marginal(one, other)
@@ -114,12 +114,12 @@ class JointDensity:
         return float(first @ both.shares @ second)
 
     def correlation(self, one: str, other: str) -> float:
-        """Give the correlation of two columns of numbers."""
+        """Return the correlation of two columns of numbers."""
         spread = self.covariance(one, one) * self.covariance(other, other)
         return float(self.covariance(one, other) / np.sqrt(spread))
 
     def conditional_mean(self, of: str, *, given: str) -> FloatArray:
-        """Give the mean of one column for each interval or category of another; NaN where that holds nothing."""
+        """Return the mean of one column for each interval or category of another; NaN where that holds nothing."""
         both = self.marginal(of, given)
         mass = both.shares.sum(axis=0)
         summed = both.axes[0].middles @ both.shares
@@ -134,13 +134,13 @@ class JointDensity:
         columns: dict[str, Any] = {}
         for axis, places in zip(self.axes, cells, strict=True):
             if axis.edges is None:
-                columns[axis.name] = labelled(places, axis.categories)
+                columns[axis.name] = labeled(places, axis.categories)
             else:
                 columns[axis.name] = axis.edges[places] + rng.random(size) * np.diff(axis.edges)[places]
         return pa.table(columns)
 
     def distance(self, other: JointDensity) -> float:
-        """Give half the L1 distance to a density on the same cells."""
+        """Return half the L1 distance to a density on the same cells."""
         same = self.names == other.names and all(
             one.categories == two.categories
             and (one.edges is None) == (two.edges is None)

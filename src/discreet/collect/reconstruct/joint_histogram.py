@@ -83,7 +83,7 @@ class JointHistogram:
         return JointHistogram(self.names, self.widths, first, counts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the histogram as plain data for JSON."""
+        """Return the histogram as plain data for JSON."""
         return {
             "names": list(self.names),
             "widths": list(self.widths),

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.category_estimates import codes_of
 from discreet.collect.frames import frame_of
-from discreet.collect.randomized_response import RandomisedResponse
+from discreet.collect.randomized_response import RandomizedResponse
 from discreet.collect.reconstruct.em import TOLERANCES, Rule, Stop, climb
 from discreet.collect.reconstruct.histogram import FARTHEST
 from discreet.collect.reconstruct.joint_density import Axis, JointDensity
@@ -37,7 +37,7 @@ class JointReconstruction:
     Parameters
     ----------
     channels
-        The channel of each column: ``AdditiveNoise`` with its range, or ``RandomisedResponse``.
+        The channel of each column: ``AdditiveNoise`` with its range, or ``RandomizedResponse``.
     intervals
         How many intervals each column of numbers has, or a mapping from columns to numbers or edges.
     stop, tolerance, max_steps
@@ -60,7 +60,7 @@ class JointReconstruction:
 
     def __init__(
         self,
-        channels: Mapping[str, AdditiveNoise | RandomisedResponse],
+        channels: Mapping[str, AdditiveNoise | RandomizedResponse],
         *,
         intervals: int | Mapping[str, int | Sequence[float]] = 20,
         stop: Stop = "chi2",
@@ -81,7 +81,7 @@ class JointReconstruction:
         places = []
         for axis, width in zip(axes, widths, strict=True):
             channel = self.channels[axis.name]
-            if isinstance(channel, RandomisedResponse):
+            if isinstance(channel, RandomizedResponse):
                 places.append(codes_of(columns[axis.name], channel.categories, shown=axis.name))
             else:
                 places.append(_placed(columns[axis.name], width, axis.name))
@@ -123,7 +123,7 @@ class JointReconstruction:
         self._check()
         axes = []
         for name, channel in self.channels.items():
-            if isinstance(channel, RandomisedResponse):
+            if isinstance(channel, RandomizedResponse):
                 axes.append(Axis(name, categories=channel.categories))
                 continue
             asked = self.intervals.get(name, 20) if isinstance(self.intervals, Mapping) else self.intervals
@@ -142,7 +142,7 @@ class JointReconstruction:
         widths = []
         for axis in axes:
             channel = self.channels[axis.name]
-            if axis.edges is None or isinstance(channel, RandomisedResponse):
+            if axis.edges is None or isinstance(channel, RandomizedResponse):
                 widths.append(1.0)
                 continue
             interval = float(np.diff(axis.edges).min()) / _BINS_PER_INTERVAL[len(axes)]
@@ -150,9 +150,9 @@ class JointReconstruction:
         return tuple(widths)
 
     def _chances(self, axis: Axis, counted: JointHistogram, place: int) -> tuple[FloatArray, BoolArray]:
-        """Give the chances from the cells of an axis to its bins, and which bins can be reached at all."""
+        """Return the chances from the cells of an axis to its bins, and which bins can be reached at all."""
         channel, size, first = self.channels[axis.name], counted.counts.shape[place], counted.first[place]
-        if axis.edges is None or isinstance(channel, RandomisedResponse):
+        if axis.edges is None or isinstance(channel, RandomizedResponse):
             matrix: FloatArray = np.asarray(channel.matrix).T  # type: ignore[union-attr]
             return matrix[first : first + size], np.ones(size, np.bool_)
         bins = (first + np.arange(size + 1)) * counted.widths[place]
@@ -165,7 +165,7 @@ class JointReconstruction:
             raise ParameterError(
                 "The 'channels' parameter of JointReconstruction must name one to three columns."
             )
-        kinds = InstanceOf((AdditiveNoise, RandomisedResponse), "AdditiveNoise or RandomisedResponse")
+        kinds = InstanceOf((AdditiveNoise, RandomizedResponse), "AdditiveNoise or RandomizedResponse")
         for channel in self.channels.values():
             require(self, "channels", channel, kinds)
         mapping = InstanceOf((Mapping,), "a mapping from columns to intervals")
@@ -177,7 +177,7 @@ class JointReconstruction:
 
 
 def _columns(noisy: Any, names: list[str]) -> dict[str, Any]:
-    """Give the columns asked for, of a mapping or a frame."""
+    """Return the columns asked for, of a mapping or a frame."""
     if isinstance(noisy, Mapping):
         found, given = dict(noisy), list(noisy)
     else:

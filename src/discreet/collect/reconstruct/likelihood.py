@@ -14,7 +14,7 @@ _SURELY = 1e-9
 
 
 def likelihood(noise: Noise, bins: FloatArray, edges: FloatArray, *, exact: bool = True) -> FloatArray:
-    """Give a row for every bin and a column for every interval, both told by their edges.
+    """Return a row for every bin and a column for every interval, both told by their edges.
 
     Exactly, the noise is averaged over the interval and summed over the bin. The integral of its ``cdf`` up to d is
     max(d, 0) and a tail that is the same on both sides; taking the two apart keeps far chances from being lost in
@@ -37,7 +37,7 @@ def likelihood(noise: Noise, bins: FloatArray, edges: FloatArray, *, exact: bool
 
 
 def reached(noise: Noise, bins: FloatArray, edges: FloatArray, chances: FloatArray, n: int) -> BoolArray:
-    """Tell of every bin whether the noise could have carried a value of the intervals there.
+    """Return for every bin whether the noise could have carried a value of the intervals there.
 
     A bin so far out that no value of n would be found there but once in a thousand million times is not reached.
     """
@@ -46,6 +46,6 @@ def reached(noise: Noise, bins: FloatArray, edges: FloatArray, chances: FloatArr
 
 
 def _shared(bins: FloatArray, edges: FloatArray) -> FloatArray:
-    """Give how much of every interval lies in each bin."""
+    """Return how much of every interval lies in each bin."""
     upper = np.minimum(bins[1:, None], edges[None, 1:])
     return np.asarray(np.maximum(upper - np.maximum(bins[:-1, None], edges[None, :-1]), 0.0))

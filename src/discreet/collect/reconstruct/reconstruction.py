@@ -159,7 +159,7 @@ class Reconstruction:
         return self._with_band(found, counted, band, resamples, generator(random_state, owner=self))
 
     def _possible(self, counted: Histogram, edges: FloatArray, chances: FloatArray) -> FloatArray:
-        """Give the counts; those that rounding took just beyond bounded noise go to the last bin within its reach."""
+        """Return the counts; those that rounding took just beyond bounded noise go to the last bin within its reach."""
         inside = reached(self.noise, counted.edges, edges, chances, counted.n)
         counts = within_reach(counted.counts.astype(np.float64), inside)
         lost = int(counts[~inside].sum())
@@ -196,7 +196,7 @@ class Reconstruction:
         return TOLERANCES[self.stop] if self.tolerance is None else self.tolerance
 
     def _edges(self, counted: Histogram) -> FloatArray:
-        """Give the edges of the intervals, over the range that is known or found."""
+        """Return the edges of the intervals, over the range that is known or found."""
         if not isinstance(self.intervals, int | np.integer):
             return np.asarray(self.intervals, np.float64)
         low, high = self.low, self.high
@@ -278,7 +278,7 @@ class Edges:
     """Rising edges of intervals."""
 
     def admits(self, value: object) -> bool:
-        """Tell whether the value is a list or array of rising numbers."""
+        """Return whether the value is a list or array of rising numbers."""
         if isinstance(value, str | int | float) or not isinstance(value, Sequence | np.ndarray):
             return False
         try:

@@ -137,11 +137,11 @@ class Baskets:
         return item_counts(self.items, self.n_items)
 
     def rows(self) -> IntArray:
-        """Give the number of the basket of every entry."""
+        """Return the number of the basket of every entry."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def codes_of(self, names: Iterable[Any], *, parameter: str = "items") -> CodeArray:
-        """Give the codes of named items; a name that no item bears is refused."""
+        """Return the codes of named items; a name that no item bears is refused."""
         return codes_among(self.names, names, parameter=parameter)
 
     def take(self, baskets: IntArray) -> Baskets:
@@ -167,7 +167,7 @@ class Baskets:
         return ItemBits(blocks, len(self), self.names.take(pa.array(chosen)))
 
     def to_long(self, *, basket: str = "basket", item: str = "item", drop_empty: bool = False) -> pa.Table:
-        """Give an Arrow table with one row per entry: the basket's number, from 0, and the item's name.
+        """Return an Arrow table with one row per entry: the basket's number, from 0, and the item's name.
 
         It cannot hold empty baskets, which are refused unless they may be dropped, nor items that no basket holds.
         """
@@ -176,25 +176,25 @@ class Baskets:
         return to_long(self, basket=basket, item=item, drop_empty=drop_empty)
 
     def to_onehot(self) -> pa.Table:
-        """Give an Arrow table with one column of truth values for each item."""
+        """Return an Arrow table with one column of truth values for each item."""
         from discreet.core.baskets.forms import to_onehot
 
         return to_onehot(self)
 
     def to_sparse(self) -> Any:
-        """Give a scipy CSR array of ones: a row per basket, a column per item."""
+        """Return a scipy CSR array of ones: a row per basket, a column per item."""
         from discreet.core.baskets.forms import to_sparse
 
         return to_sparse(self)
 
     def to_arrow(self) -> pa.Array:
-        """Give an Arrow column with the list of names of each basket; items that no basket holds do not show."""
+        """Return an Arrow column with the list of names of each basket; items that no basket holds do not show."""
         from discreet.core.baskets.forms import to_arrow
 
         return to_arrow(self)
 
     def equals(self, other: Baskets) -> bool:
-        """Tell whether the other baskets are the same ones in the same order, with the same names of items."""
+        """Return whether the other baskets are the same ones in the same order, with the same names of items."""
         return (
             np.array_equal(self.indptr, other.indptr)
             and np.array_equal(self.items, other.items)
@@ -202,7 +202,7 @@ class Baskets:
         )
 
     def lists(self) -> list[list[Any]]:
-        """Give every basket as a list of names."""
+        """Return every basket as a list of names."""
         names = self.names.to_pylist()
         return [[names[code] for code in basket] for basket in self]
 
@@ -220,7 +220,7 @@ class Baskets:
 
 
 def _whole(numbers: Any) -> NDArray[Any]:
-    """Give numbers as an array, as wide as they come; what is no row of whole numbers is refused."""
+    """Return numbers as an array, as wide as they come; what is no row of whole numbers is refused."""
     array = np.asarray(numbers)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError("The row pointers and the items of baskets must each be a row of whole numbers.")

@@ -61,7 +61,7 @@ class ItemBits:
         return ItemBits(np.take(self.blocks, columns, axis=1), self.n, self.names.take(pa.array(columns)))
 
     def baskets(self) -> Baskets:
-        """Give the baskets again."""
+        """Return the baskets again."""
         from discreet.core.baskets.baskets import Baskets
         from discreet.kernels.itemsets.bits import rows_of
 

@@ -107,7 +107,7 @@ def with_numbers(baskets: Baskets) -> Baskets:
 
 
 def to_long(baskets: Baskets, *, basket: str, item: str, drop_empty: bool) -> pa.Table:
-    """Give one row per entry."""
+    """Return one row per entry."""
     empty = int(np.count_nonzero(baskets.lengths == 0))
     if empty and not drop_empty:
         raise InputError(
@@ -118,7 +118,7 @@ def to_long(baskets: Baskets, *, basket: str, item: str, drop_empty: bool) -> pa
 
 
 def to_onehot(baskets: Baskets) -> pa.Table:
-    """Give one column of truth values for each item."""
+    """Return one column of truth values for each item."""
     if len(baskets) and not baskets.n_items:
         raise InputError("There are no items, and a table without columns has no rows for the baskets.")
     labels = spoken(baskets.names, form="the names of columns")
@@ -133,7 +133,7 @@ def to_onehot(baskets: Baskets) -> pa.Table:
 
 
 def to_sparse(baskets: Baskets) -> Any:
-    """Give a sparse matrix of ones."""
+    """Return a sparse matrix of ones."""
     from scipy.sparse import csr_array
 
     entries = (np.ones(baskets.items.size, np.int32), baskets.items, baskets.indptr)
@@ -141,7 +141,7 @@ def to_sparse(baskets: Baskets) -> Any:
 
 
 def to_arrow(baskets: Baskets) -> pa.Array:
-    """Give a column of lists of names."""
+    """Return a column of lists of names."""
     values = baskets.names.take(pa.array(baskets.items))
     if baskets.items.size < 2**31:
         return pa.ListArray.from_arrays(pa.array(baskets.indptr.astype(np.int32)), values)
@@ -155,7 +155,7 @@ def _baskets() -> type[Baskets]:
 
 
 def _entries(matrix: Any) -> Any:
-    """Give the entries of a sparse matrix; one whose arrays do not fit together is refused."""
+    """Return the entries of a sparse matrix; one whose arrays do not fit together is refused."""
     try:
         if (np.diff(getattr(matrix, "indptr", ())) < 0).any():
             raise ValueError
@@ -171,7 +171,7 @@ def _of_rows(flat: pa.Array, lengths: IntArray) -> Baskets:
 
 
 def _list_column(lists: Any) -> Any:
-    """Give a column of lists as Arrow's, or as a Python sequence where it is one or holds Python objects."""
+    """Return a column of lists as Arrow's, or as a Python sequence where it is one or holds Python objects."""
     if isinstance(lists, list | tuple | np.ndarray):
         return lists
     column = lists
@@ -216,7 +216,7 @@ def _flattened(lists: Iterable[Any]) -> tuple[pa.Array, list[int]]:
 
 
 def _array(items: list[Any]) -> pa.Array:
-    """Give Python items as one Arrow array of whole numbers or text; nulls stay nulls."""
+    """Return Python items as one Arrow array of whole numbers or text; nulls stay nulls."""
     types = {kind: _type_of(kind) for kind in set(map(type, items))}
     if None in types.values() and not all(_is_missing(item) for item in items if types[type(item)] is None):
         raise InputError("The items must be whole numbers or text; some are neither.")
@@ -240,7 +240,7 @@ def _type_of(kind: type) -> pa.DataType | None:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell whether a value is one of Python's and pandas' ways to say nothing."""
+    """Return whether a value is one of Python's and pandas' ways to say nothing."""
     if isinstance(value, float):
         return value != value
     return value is None or type(value).__name__ in ("NAType", "NaTType")
@@ -258,7 +258,7 @@ def _columns(frame: Any, names: Sequence[str]) -> dict[str, pa.Array]:
 
 
 def _all_columns(frame: Any) -> tuple[list[Any], list[pa.Array]]:
-    """Give the labels and the columns of a whole frame; pandas may label with numbers."""
+    """Return the labels and the columns of a whole frame; pandas may label with numbers."""
     if type(frame).__module__.split(".")[0] == "pandas" and hasattr(frame, "columns"):
         labels = list(frame.columns)
         frame = frame.set_axis(range(len(labels)), axis=1)

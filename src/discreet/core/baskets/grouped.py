@@ -117,11 +117,11 @@ class GroupedBaskets:
         return int(self.sizes.size)
 
     def groups(self) -> Groups:
-        """Give the groups as guarantees judge them."""
+        """Return the groups as guarantees judge them."""
         return Groups(self.sizes, items=self.sensitive)
 
     def chance(self, sensitive: Any) -> FloatArray:
-        """Give the chance that each basket holds a sensitive item: its share in the basket's group."""
+        """Return the chance that each basket holds a sensitive item: its share in the basket's group."""
         names = Baskets(np.zeros(1, np.int64), np.empty(0, np.int32), self.sensitive_names)
         code = names.codes_of([sensitive], parameter="sensitive")[0]
         held = self.sensitive.values == code
@@ -162,7 +162,7 @@ class GroupedBaskets:
         return cell_sums(self.baskets.take(maybe), items, chance[maybe])
 
     def to_arrow(self) -> pa.Table:
-        """Give one table, a row for each group: its number, its baskets, and its sensitive items with their counts."""
+        """Return one table, a row per group: its number, its baskets, and its sensitive items with their counts."""
         order = np.argsort(self.group, kind="stable")
         chosen = self.baskets.take(order)
         lists = pa.LargeListArray.from_arrays(chosen.indptr, chosen.names.take(pa.array(chosen.items)))

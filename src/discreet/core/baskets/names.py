@@ -44,7 +44,7 @@ def whole_or_text(array: pa.Array, *, where: str) -> pa.Array:
 
 
 def sorted_names(array: pa.Array, *, where: str) -> tuple[pa.Array, CodeArray]:
-    """Give the distinct items in ascending order, and the code of every item among them."""
+    """Return the distinct items in ascending order, and the code of every item among them."""
     encoded = whole_or_text(array, where=where).dictionary_encode()
     values, place = in_order(encoded.dictionary)
     return values, place[encoded.indices.to_numpy(zero_copy_only=False)]
@@ -63,7 +63,7 @@ def in_order(values: pa.Array) -> tuple[pa.Array, CodeArray]:
 
 
 def codes_among(names: pa.Array, wanted: Iterable[Any], *, parameter: str) -> CodeArray:
-    """Give the codes of wanted items; a name that no item bears is refused, without saying it."""
+    """Return the codes of wanted items; a name that no item bears is refused, without saying it."""
     listed = list(wanted)
     try:
         values = pa.array(listed, names.type)
@@ -99,7 +99,7 @@ def numbers_or_text(names: pa.Array) -> pa.Array:
 
 
 def reads_as_numbers(names: pa.Array) -> bool:
-    """Tell whether every name is text that is written as a whole number."""
+    """Return whether every name is text that is written as a whole number."""
     return bool(
         pa.types.is_string(names.type)
         and pc.all(pc.match_substring_regex(names, "^(0|-?[1-9][0-9]*)$")).as_py()
@@ -107,7 +107,7 @@ def reads_as_numbers(names: pa.Array) -> bool:
 
 
 def spoken(names: pa.Array, *, form: str) -> list[str]:
-    """Give names as text for a form that holds text only; text that would come back as numbers is refused."""
+    """Return names as text for a form that holds text only; text that would come back as numbers is refused."""
     if len(names) and reads_as_numbers(names):
         raise InputError(
             f"All item names are text that reads as whole numbers; as {form} they would come back as numbers."

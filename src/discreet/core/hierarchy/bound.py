@@ -1,4 +1,4 @@
-"""Hierarchy: a generalisation tree bound to the values of one column, as code arrays."""
+"""Hierarchy: a generalization tree bound to the values of one column, as code arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.core.tables import labels as written
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
-    """A generalisation tree over a column's values.
+    """A generalization tree over a column's values.
 
     Code 0 is null, code ``i + 1`` is ``leaves[i]``. Leaves are arranged so that every node covers a
     contiguous run of codes. Below the top, node 0 is null's own; at the top everything, null included,
@@ -69,11 +69,11 @@ class Hierarchy:
         return counts
 
     def losses(self, level: int) -> FloatArray:
-        """Give the generalised loss of each node of a level: (leaves under it - 1) / (leaves - 1)."""
+        """Return the generalized loss of each node of a level: (leaves under it - 1) / (leaves - 1)."""
         return np.maximum(self.leaves_under(level) - 1, 0) / max(self.n_leaves - 1, 1)
 
     def encode(self, values: pa.Array | pa.ChunkedArray, *, column: str = "") -> CodeArray:
-        """Give each value its leaf code; null and NaN are 0, a value that is no leaf is an error.
+        """Return each value its leaf code; null and NaN are 0, a value that is no leaf is an error.
 
         Numbers and dates find leaves of another type, or of text, by their canonical text.
         """
@@ -110,7 +110,7 @@ class Hierarchy:
         return level, node
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain JSON data from which ``from_dict`` rebuilds the hierarchy."""
+        """Return plain JSON data from which ``from_dict`` rebuilds the hierarchy."""
         return {
             "type": str(self.leaves.type),
             "leaves": written.texts(self.leaves).to_pylist(),
@@ -129,7 +129,7 @@ class Hierarchy:
         return cls(leaves, levels, labels, data["ordered"])
 
     def _codes(self, values: pa.Array) -> CodeArray:
-        """Give each value its leaf code, 0 where there is none."""
+        """Return each value its leaf code, 0 where there is none."""
         if pa.types.is_dictionary(values.type):
             return _taken(self._codes(values.dictionary), values.indices)
         leaves, kind = self.leaves, values.type
@@ -179,12 +179,12 @@ class HierarchySpec(ABC):
         """Build the hierarchy over the distinct values of a column."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain JSON data from which ``spec_from_dict`` rebuilds the specification."""
+        """Return plain JSON data from which ``spec_from_dict`` rebuilds the specification."""
         return {"kind": self.kind} | {one.name: _listed(getattr(self, one.name)) for one in fields(self)}
 
 
 def domain_of(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Give the distinct values in ascending order, without null and NaN, dictionaries decoded."""
+    """Return the distinct values in ascending order, without null and NaN, dictionaries decoded."""
     distinct = values.unique()
     if isinstance(distinct, pa.DictionaryArray):
         distinct = distinct.dictionary_decode()

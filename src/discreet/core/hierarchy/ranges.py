@@ -199,7 +199,7 @@ class _Line:
 
     @classmethod
     def of(cls, leaves: pa.Array, dated: bool, bottom: Point | None, top: Point | None, column: str) -> _Line:
-        """Lay the leaves on the line of their kind, numbers or dates."""
+        """Arrange the leaves on the line of their kind, numbers or dates."""
         held = kind_of(leaves.type)
         needed = "date" if dated else "number"
         if len(leaves) and held != needed:
@@ -213,7 +213,7 @@ class _Line:
         return cls(values, discrete, low, high)
 
     def is_coded(self, at: Any) -> bool:
-        """Tell whether bottom or top coding takes the value."""
+        """Return whether bottom or top coding takes the value."""
         return bool(
             (self.bottom is not None and at < self.bottom) or (self.top is not None and at >= self.top)
         )
@@ -279,14 +279,14 @@ def _end(value: object) -> Point | None:
 
 
 def _exact(value: Any) -> Any:
-    """Give a number as int or fraction, as it is written; the infinite stay floats."""
+    """Return a number as int or fraction, as it is written; the infinite stay floats."""
     if isinstance(value, int) or not math.isfinite(value):
         return value
     return Fraction(text(value))
 
 
 def _place(point: Point) -> Any:
-    """Give a number exactly, a date's text as a moment."""
+    """Return a number exactly, a date's text as a moment."""
     if not isinstance(point, str):
         return _exact(point)
     return np.datetime64(dt.datetime.fromisoformat(point).replace(tzinfo=None))
@@ -305,7 +305,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _shown(value: Any) -> Any:
-    """Give an exact number as int or float, a moment without its idle precision."""
+    """Return an exact number as int or float, a moment without its idle precision."""
     if isinstance(value, Fraction):
         return int(value) if value.denominator == 1 else float(value)
     return value

@@ -1,6 +1,6 @@
 """All ways to specify a hierarchy, and one built from the data.
 
-A specification says how to generalise; ``bind`` builds the `Hierarchy` over a column's values.
+A specification says how to generalize; ``bind`` builds the `Hierarchy` over a column's values.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def suggest(
 
 
 def _weights(domain: pa.Array, values: pa.Array, counts: Sequence[int] | IntArray | None) -> IntArray:
-    """Give the count of each sorted value."""
+    """Return the count of each sorted value."""
     if counts is None:
         return np.ones(len(values), np.int64)
     require("suggest", "counts", len(counts), OneOf((len(domain),)))
@@ -132,7 +132,7 @@ def _weights(domain: pa.Array, values: pa.Array, counts: Sequence[int] | IntArra
 
 
 def _suggest_cuts(values: pa.Array, weights: IntArray, branching: int) -> HierarchySpec:
-    """Cut where the cumulated frequency passes equal shares; join neighbours on the levels above."""
+    """Cut where the cumulated frequency passes equal shares; join neighbors on the levels above."""
     n_bins = branching ** max(1, int(math.log(min(_MOST_BINS, len(values) // 2 or 1), branching)))
     reached = np.cumsum(weights) - weights
     firsts = np.searchsorted(reached, np.arange(1, n_bins) * weights.sum() / n_bins)

@@ -198,7 +198,7 @@ class _Branches:
 
 
 def _paths(nested: Mapping[Any, Any] | Sequence[Any]) -> Iterator[tuple[str, ...]]:
-    """Give the names from the top down to each leaf."""
+    """Return the names from the top down to each leaf."""
     for name in nested:
         below = nested[name] if isinstance(nested, Mapping) else None
         if isinstance(name, Mapping):

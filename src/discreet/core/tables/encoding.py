@@ -55,7 +55,7 @@ class Encoded:
         return np.concatenate([[np.nan], scaled])
 
     def encode(self, array: pa.Array) -> CodeArray:
-        """Give the code of every value; the values are cleaned ones of this column."""
+        """Return the code of every value; the values are cleaned ones of this column."""
         if self.hierarchy is not None:
             return self.hierarchy.encode(array, column=self.name)
         codes = pc.index_in(array, value_set=self.values)
@@ -68,7 +68,7 @@ class Encoded:
 
 
 def kind_of(type_: pa.DataType, column: str) -> Kind:
-    """Tell how a column of this type is generalised; nested and binary types cannot be."""
+    """Return how a column of this type is generalized; nested and binary types cannot be."""
     if pa.types.is_boolean(type_) or pa.types.is_string(type_) or pa.types.is_null(type_):
         return Kind.CATEGORY
     if pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_):
@@ -104,7 +104,7 @@ def cleaned(array: pa.Array | pa.ChunkedArray, column: str) -> pa.Array:
 
 
 def spell(array: pa.Array | pa.ChunkedArray, column: str) -> tuple[pa.Array, CodeArray]:
-    """Give a column's distinct values, cleaned, and the place of each row's value among them."""
+    """Return a column's distinct values, cleaned, and the place of each row's value among them."""
     if isinstance(array, pa.ChunkedArray) and pa.types.is_dictionary(array.type):
         array = array.unify_dictionaries()
     array = combined(array)
@@ -129,7 +129,7 @@ def combined(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def domain_of(array: pa.Array) -> pa.Array:
-    """Give the distinct values of a cleaned column, ascending, without the null."""
+    """Return the distinct values of a cleaned column, ascending, without the null."""
     values = pc.drop_null(pc.unique(array))
     return values.take(pc.sort_indices(values))
 
@@ -151,7 +151,7 @@ def in_order(domain: pa.Array, ordered: Sequence[object], column: str) -> pa.Arr
 
 
 def as_line(values: pa.Array) -> FloatArray:
-    """Give numbers or dates as floats, for distances between them."""
+    """Return numbers or dates as floats, for distances between them."""
     if pa.types.is_temporal(values.type):
         if pa.types.is_date32(values.type) or pa.types.is_time32(values.type):
             values = values.cast(pa.int32())

@@ -41,7 +41,7 @@ class FrameSource:
         return cls(native, frame, lazy=False)
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Give the distinct values of columns; where each row's lies among them is kept until tuples are counted."""
+        """Return the distinct values of columns; where each row's lies among them is kept until tuples are counted."""
         self._spelled = {name: spell(self._arrow(name), name) for name in names}
         return {name: values for name, (values, _) in self._spelled.items()}
 
@@ -71,11 +71,11 @@ class FrameSource:
         return Tuples(codes, counts, rows)
 
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Give whole columns, cleaned, row by row."""
+        """Return whole columns, cleaned, row by row."""
         return {name: cleaned(self._arrow(name), name) for name in names}
 
     def framed(self, rows: pa.Table) -> Any:
-        """Give rows made elsewhere as the kind of frame that came in; pandas columns keep their own types."""
+        """Return rows made elsewhere as the kind of frame that came in; pandas columns keep their own types."""
         if self._frame.implementation.is_pandas():
             return _as_pandas(rows, self._frame.to_native())
         made = nw.from_arrow(rows, backend=self._frame.implementation)
@@ -119,7 +119,7 @@ def spelled(replacement: Replacement, codes: CodeArray) -> pa.Array:
 
 
 def piece_of_rows(recoding: Recoding) -> CodeArray:
-    """Give the piece of every row, dealing a divided tuple's rows out in order."""
+    """Return the piece of every row, dealing a divided tuple's rows out in order."""
     rows = recoding.tuples.rows
     if rows is None:
         raise TypeError("the tuples of a lazy source know no rows")

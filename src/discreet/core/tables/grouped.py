@@ -38,7 +38,7 @@ class GroupedTable:
     group: str
 
     def groups(self) -> Groups:
-        """Give the groups as guarantees judge them; frames that do not fit each other are refused."""
+        """Return the groups as guarantees judge them; frames that do not fit each other are refused."""
         names = source_of(self.frame).names
         table = Table(self.frame, {name: quasi() if name == self.group else other() for name in names})
         numbers, sizes = table.encoded[self.group].values, table.groups().sizes
@@ -85,5 +85,5 @@ class GroupedRelease(Release):
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The judgement of the released frames alone."""
+        """The judgment of the released frames alone."""
         return self.guarantee.check(self.published)

@@ -46,7 +46,7 @@ class SensitiveCounts:
         return self.counts / np.add.reduceat(self.counts, self.indptr[:-1])[self.group]
 
     def only(self, kept: BoolArray) -> SensitiveCounts:
-        """Give the counts of some groups, in a table of those groups alone."""
+        """Return the counts of some groups, in a table of those groups alone."""
         entries = kept[self.group]
         values, counts = self.values[entries], self.counts[entries]
         indptr = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[kept])])
@@ -115,7 +115,7 @@ class Groups:
         return cls(sizes, counted, suppressed, cover)
 
     def only(self, kept: BoolArray) -> Groups:
-        """Give some of the groups, as if the rows of the others were not in the table."""
+        """Return some of the groups, as if the rows of the others were not in the table."""
         sensitive = {name: counts.only(kept) for name, counts in self.sensitive.items()}
         suppressed = None if self.suppressed is None else self.suppressed[kept]
         cover = None if self.cover is None else _CoverOf(self.cover, kept)

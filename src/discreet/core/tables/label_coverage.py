@@ -37,7 +37,7 @@ class LabelCover:
 
 
 def described_values(labels: Encoded, values: Encoded) -> BoolArray:
-    """Tell which values (columns) each label (rows) may stand for; a null stands for a null."""
+    """Return which values (columns) each label (rows) may stand for; a null stands for a null."""
     described = np.zeros((labels.n_codes, values.n_codes), np.bool_)
     described[0, 0] = True
     written = texts(labels.values)
@@ -73,7 +73,7 @@ def _describe_nodes(described: BoolArray, written: list[str], tree: Hierarchy) -
 def label_costs(
     labels: Encoded, values: Encoded, overall: IntArray, *, used: CodeArray | None = None
 ) -> tuple[FloatArray, IntArray]:
-    """Give each label code's generalised loss, and the rows of the original table it may stand for.
+    """Return each label code's generalized loss, and the rows of the original table it may stand for.
 
     ``overall`` counts the original's codes; ``used`` picks label codes, all by default. A label that stands for no
     known value cannot be measured.

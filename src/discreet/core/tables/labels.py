@@ -45,7 +45,7 @@ _ITEM = re.compile(r"(?:\\.|[^\\,{}])*", re.DOTALL)
 
 
 def kind_of(kind: pa.DataType) -> Kind:
-    """Tell whether a column's type holds numbers, dates (timestamps too), text, or something else."""
+    """Return whether a column's type holds numbers, dates (timestamps too), text, or something else."""
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "number"
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
@@ -95,7 +95,7 @@ def texts(values: pa.Array) -> pa.Array:
 
 
 def moments(values: pa.Array) -> np.ndarray[Any, np.dtype[np.datetime64]]:
-    """Give dates and timestamps as datetime64, with a time zone as local time; null is NaT."""
+    """Return dates and timestamps as datetime64, with a time zone as local time; null is NaT."""
     if getattr(values.type, "tz", None) is not None:
         values = pc.local_timestamp(values)
     found: np.ndarray[Any, np.dtype[np.datetime64]] = values.to_numpy(zero_copy_only=False)
@@ -144,7 +144,7 @@ class Label:
         return False
 
     def covers(self, values: pa.Array) -> BoolArray:
-        """Tell of each value whether the label may stand for it."""
+        """Return for each value whether the label may stand for it."""
         return _among(values, [self.raw])
 
 
@@ -259,7 +259,7 @@ def _items(inside: str) -> tuple[str, ...] | None:
 
 
 def _among(values: pa.Array, items: Sequence[str]) -> BoolArray:
-    """Tell of each value whether it is one of the items, numbers and dates whatever way written."""
+    """Return for each value whether it is one of the items, numbers and dates whatever way written."""
     values = _decoded(values)
     kind = kind_of(values.type)
     inside = np.zeros(len(values), np.bool_)
@@ -282,7 +282,7 @@ def _canonical(item: str, kind: Kind) -> str:
 
 
 def _compared(values: pa.Array, bound: str) -> np.ndarray[Any, np.dtype[np.int8]] | None:
-    """Give the sign of value minus bound, or None where the two cannot be compared; null gives anything."""
+    """Return the sign of value minus bound, or None where the two cannot be compared; null gives anything."""
     kind = kind_of(values.type)
     seen: Any
     limit: Any

@@ -87,7 +87,7 @@ class Source(Protocol):
     native: Any
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Give the values of columns, cleaned; at least every distinct one."""
+        """Return the values of columns, cleaned; at least every distinct one."""
         ...
 
     def tuples(self, encoded: Sequence[Encoded]) -> Tuples:
@@ -95,7 +95,7 @@ class Source(Protocol):
         ...
 
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Give whole columns, cleaned, row by row."""
+        """Return whole columns, cleaned, row by row."""
         ...
 
     def recode(self, recoding: Recoding) -> Any:
@@ -103,7 +103,7 @@ class Source(Protocol):
         ...
 
     def framed(self, rows: pa.Table) -> Any:
-        """Give rows made elsewhere as the kind of frame that came in."""
+        """Return rows made elsewhere as the kind of frame that came in."""
         ...
 
 

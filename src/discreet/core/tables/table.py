@@ -75,7 +75,7 @@ class Table:
         return self.source.tuples(list(self.encoded.values()))
 
     def codes(self, name: str) -> NDArray[Any]:
-        """Give the codes of one column in the distinct tuples."""
+        """Return the codes of one column in the distinct tuples."""
         codes: NDArray[Any] = self.tuples.codes[:, list(self.encoded).index(name)]
         return codes
 
@@ -101,7 +101,7 @@ class Table:
         return labels, self.tuples.codes[self._starts, : len(self.schema.quasi)].astype(np.int32)
 
     def groups(self) -> Groups:
-        """Give the classes of rows with the same quasi-identifiers."""
+        """Return the classes of rows with the same quasi-identifiers."""
         return self._groups
 
     @cached_property

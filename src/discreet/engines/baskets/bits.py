@@ -68,7 +68,7 @@ def read_bits(path: str | os.PathLike[str]) -> ItemBits:
 
 
 def is_bit_file(path: Path) -> bool:
-    """Tell by its first bytes whether a file is a bit file."""
+    """Determine by its first bytes whether a file is a bit file."""
     with path.open("rb") as stream:
         return stream.read(len(MAGIC)) == MAGIC
 

@@ -63,7 +63,7 @@ def read_spmf(path: Path) -> Baskets:
 
 
 def looks_like_spmf(head: str) -> bool:
-    """Tell whether every line of a file's beginning ends as SPMF's do, with -1 and -2."""
+    """Return whether every line of a file's beginning ends as SPMF's do, with -1 and -2."""
     lines = [line.split() for line in head.splitlines() if line.strip()]
     ends = [line[-2:] for line in lines]
     return ["-1", "-2"] in ends and all(end in (["-1", "-2"], ["-2"]) for end in ends)
@@ -91,7 +91,7 @@ def write_spmf(baskets: Baskets, path: Path, shown: Path) -> None:
 
 
 def _ended(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Give bytes that end with a newline, not to be written to."""
+    """Return bytes that end with a newline, not to be written to."""
     ended = np.asarray(data)
     if ended[-1] != ord("\n"):
         ended = np.append(ended, np.uint8(ord("\n")))

@@ -27,7 +27,7 @@ class Mark:
     """One character that can stand between cells."""
 
     def admits(self, value: object) -> bool:
-        """Tell whether the value is such a character."""
+        """Return whether the value is such a character."""
         return isinstance(value, str) and len(value) == 1 and value.isascii() and value not in '\r\n\0"'
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class Mark:
 
 
 def told_by_ending(path: Path) -> str:
-    """Tell the format to write by the ending of the file's name."""
+    """Describe the format to write by the ending of the file's name."""
     kind = {".dat": "fimi", ".bits": "bits", ".npz": "sparse"}.get(ending(path))
     if kind is None:
         raise OutputError(
@@ -45,7 +45,7 @@ def told_by_ending(path: Path) -> str:
 
 
 def told_by_content(path: Path, *, long: bool, delimiter: str | None) -> str:
-    """Tell the format of a file to read, by its ending and its beginning; what is not clear is refused."""
+    """Describe the format of a file to read, by its ending and its beginning; what is not clear is refused."""
     if long:
         return "long"
     if is_bit_file(path) or ending(path) == ".bits":
@@ -67,7 +67,7 @@ def told_by_content(path: Path, *, long: bool, delimiter: str | None) -> str:
 
 
 def _head(path: Path) -> str:
-    """Give the beginning of a text, up to its last whole line."""
+    """Return the beginning of a text, up to its last whole line."""
     with opened(path) as stream:
         head: bytes = stream.read(_SAMPLE)
     if len(head) == _SAMPLE and b"\n" in head:
@@ -76,7 +76,7 @@ def _head(path: Path) -> str:
 
 
 def _spaced(head: str, suffix: str) -> str | None:
-    """Tell lines of items between spaces: whole numbers, or in a .dat file anything without commas and the like."""
+    """Describe lines of items between spaces: whole numbers, or in a .dat file anything without commas and the like."""
     if suffix in (".csv", *TABS) or any(mark in head for mark in ",;|"):
         return None
     if looks_like_spmf(head):
@@ -86,7 +86,7 @@ def _spaced(head: str, suffix: str) -> str | None:
 
 
 def _delimited(head: str, delimiter: str) -> str | None:
-    """Tell one-hot tables (a header above nothing but truth values) from lines (as long as they happen to be)."""
+    """Describe one-hot tables (a header above nothing but truth values) from lines (as long as they happen to be)."""
     try:
         records = list(_records(head, delimiter))
     except csv.Error:

@@ -65,7 +65,7 @@ def read_published(folder: Path) -> GroupedBaskets | Baskets:
 
 
 def _long(baskets: Baskets, group: Any) -> pa.Table:
-    """Give a row per entry, and one with a null for each basket without items."""
+    """Return a row per entry, and one with a null for each basket without items."""
     lengths = np.maximum(baskets.lengths, 1)
     numbers = np.repeat(np.arange(len(baskets)), lengths)
     empty = np.repeat(baskets.lengths == 0, lengths)
@@ -118,7 +118,7 @@ def _grouped(baskets: Baskets, group: Any, counts: pa.Table, values: Any, names:
 
 
 def _rows(frame: pa.Table) -> tuple[Any, Any]:
-    """Give the number of every line's basket, and the group of every basket."""
+    """Return the number of every line's basket, and the group of every basket."""
     rows = frame["basket"].to_numpy()
     numbers, first = np.unique(rows, return_index=True)
     if (numbers != np.arange(numbers.size)).any():

@@ -36,7 +36,7 @@ class RelationSource:
         self._values: dict[str, pa.Array] = {}
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Give the distinct values of columns, cleaned, in one pass over the rows."""
+        """Return the distinct values of columns, cleaned, in one pass over the rows."""
         listed = ", ".join(identifier(name) for name in names)
         sets = ", ".join(f"({identifier(name)})" for name in names)
         sql = f"SELECT {listed}, grouping({listed})::BIGINT FROM source GROUP BY GROUPING SETS ({sets})"
@@ -71,13 +71,13 @@ class RelationSource:
         return Tuples(codes, counts)
 
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Give whole columns, cleaned, row by row."""
+        """Return whole columns, cleaned, row by row."""
         chosen = run(self.native, f"SELECT {', '.join(identifier(name) for name in names)} FROM source")
         rows = pa.Table.from_batches(batches(chosen), schema_of(chosen))
         return {name: cleaned(rows[name], name) for name in names}
 
     def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
-        """Give rows made elsewhere as a relation of the same connection."""
+        """Return rows made elsewhere as a relation of the same connection."""
         return run(self.native, "SELECT * FROM mapping", rows)
 
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
@@ -258,7 +258,7 @@ def _hmac(column: str, key: bytes) -> str:
 
 
 def schema_of(relation: duckdb.DuckDBPyRelation) -> pa.Schema:
-    """Give the schema of a relation's rows as they leave the engine."""
+    """Return the schema of a relation's rows as they leave the engine."""
     return relation.limit(0).to_arrow_table().schema
 
 

@@ -31,7 +31,7 @@ class HeldSource:
         self._rows = FrameSource.of(rows)
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Give the distinct values of columns, cleaned."""
+        """Return the distinct values of columns, cleaned."""
         return self._rows.values(names)
 
     def tuples(self, encoded: Sequence[Encoded]) -> Tuples:
@@ -39,7 +39,7 @@ class HeldSource:
         return self._rows.tuples(encoded)
 
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Give whole columns, cleaned, row by row."""
+        """Return whole columns, cleaned, row by row."""
         return self._rows.columns(names)
 
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
@@ -47,7 +47,7 @@ class HeldSource:
         return self.framed(self._rows.recode(recoding))
 
     def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
-        """Give rows made elsewhere as a relation of the same connection."""
+        """Return rows made elsewhere as a relation of the same connection."""
         return run(self.native, "SELECT * FROM mapping", rows)
 
 
@@ -58,7 +58,7 @@ def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
 
 
 def _is_small(native: duckdb.DuckDBPyRelation) -> bool:
-    """Tell whether the engine expects few rows; where it does not say, it may be many."""
+    """Return whether the engine expects few rows; where it does not say, it may be many."""
     told = _ESTIMATE.search(native.explain())
     return told is not None and int(told[1].replace(",", "")) <= HELD_ROWS
 

@@ -81,7 +81,7 @@ class KafkaSource:
         consumer.subscribe([topic], on_assign=self._arrive, on_revoke=self._leave)
 
     def next_batch(self, limit: int) -> Batch | None:
-        """Give the records of the next messages, at most so many; an empty batch where none came in a second."""
+        """Return the records of the next messages, at most so many; an empty batch where none came in a second."""
         if self._failure is not None:
             raise self._failure
         with _told():
@@ -102,12 +102,12 @@ class KafkaSource:
         return batch
 
     def position(self) -> dict[str, Any]:
-        """Say the next offset of each partition."""
+        """Describe the next offset of each partition."""
         known = self._saved | self._offsets
         return {"topic": self._topic, "offsets": {str(partition): known[partition] for partition in known}}
 
     def commit(self, position: Mapping[str, Any]) -> None:
-        """Tell the servers what is in the saved state."""
+        """Describe the servers what is in the saved state."""
         marks = []
         for partition, offset in position["offsets"].items():
             mark = self._marks.get(int(partition))
@@ -143,7 +143,7 @@ class KafkaSource:
 
 
 def _is_idle(error: Any) -> bool:
-    """Tell a message from the mark at the end of a partition; any other error is raised, without the message."""
+    """Describe a message from the mark at the end of a partition; any other error is raised, without the message."""
     if error is None:
         return False
     if error.name() == "_PARTITION_EOF":

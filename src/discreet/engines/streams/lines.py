@@ -24,15 +24,15 @@ class Source(Protocol):
     """Where a stream comes from. Nothing is read ahead of what is asked for but what one reading brings."""
 
     def next_batch(self, limit: int) -> Batch | None:
-        """Give at most so many records; an empty batch where none has come for a while, None at the end."""
+        """Return at most so many records; an empty batch where none has come for a while, None at the end."""
         ...
 
     def position(self) -> Mapping[str, Any]:
-        """Say where the source is, after all batches that were given out; plain data without any record."""
+        """Describe where the source is, after all batches that were given out; plain data without any record."""
         ...
 
     def commit(self, position: Mapping[str, Any]) -> None:
-        """Hear that all records up to a position are in a state that was saved."""
+        """Acknowledge that all records up to a position are in a state that was saved."""
         ...
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class LineSource:
             self._go_on(position)
 
     def next_batch(self, limit: int) -> Batch | None:
-        """Give the records that have come, at most so many; waits only where there is none."""
+        """Return the records that have come, at most so many; waits only where there is none."""
         if self._failure is not None:
             raise self._failure
         lines = self._some(limit)
@@ -98,7 +98,7 @@ class LineSource:
         return batch
 
     def position(self) -> dict[str, Any]:
-        """Say how many lines and bytes of which file were given out; nothing of a pipe."""
+        """Describe how many lines and bytes of which file were given out; nothing of a pipe."""
         if self._file is None:
             return {}
         return {"file": self._file, "line": self._line, "offset": self._offset}
@@ -111,7 +111,7 @@ class LineSource:
         self._stream.close()
 
     def _some(self, limit: int) -> list[bytes]:
-        """Give the lines in hand, at most so many, reading on only where there is none."""
+        """Return the lines in hand, at most so many, reading on only where there is none."""
         while not self._lines and not self._ended:
             self._fill()
         return [self._lines.popleft() for _ in range(min(limit, len(self._lines)))]
@@ -179,12 +179,12 @@ def open_lines(
 
 
 def empty_batch(n_columns: int) -> Batch:
-    """Give a batch without any record."""
+    """Return a batch without any record."""
     return Batch(np.empty((0, n_columns)))
 
 
 def _mark(file: str) -> str:
-    """Give a mark of a file's name that does not tell it."""
+    """Return a mark of a file's name that does not tell it."""
     return hashlib.sha256(file.encode(errors="surrogateescape")).hexdigest()[:16]
 
 

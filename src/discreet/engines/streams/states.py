@@ -52,7 +52,7 @@ def read_state(path: str | os.PathLike[str]) -> StateFile:
 
 
 def encoded(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
-    """Give the bytes of a state file."""
+    """Return the bytes of a state file."""
     plain = {name: np.ascontiguousarray(array, _type(name)) for name, array in arrays.items()}
     told = dict(header) | {"arrays": {name: list(array.shape) for name, array in plain.items()}}
     text = json.dumps(told, ensure_ascii=False, allow_nan=False).encode()

@@ -115,7 +115,7 @@ def _copy_in(
 
 
 def _plain_nulls(dialect: Dialect, nulls: Sequence[str]) -> list[str]:
-    """Give the null tokens DuckDB itself can look for; it wants one at least."""
+    """Return the null tokens DuckDB itself can look for; it wants one at least."""
     special = {dialect.delimiter, dialect.quote, "\n", "\r"} - {""}
     return [token for token in nulls if not any(mark in token for mark in special)] or [_NOTHING]
 
@@ -153,7 +153,7 @@ def _straighten(plain: Path, target: Path, dialect: Dialect, shown: Path) -> int
 
 
 def _records(lines: Any, dialect: Dialect, shown: Path) -> Iterator[tuple[int, list[str]]]:
-    """Give each record with the line it starts on."""
+    """Return each record with the line it starts on."""
     with _field_limit:
         before = csv.field_size_limit(_LONGEST_CELL)
         try:

@@ -65,7 +65,7 @@ class _Kind:
 def infer(
     connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], rules: Conventions | None
 ) -> dict[str, str]:
-    """Give for each column the SQL expression that converts it; a column that stays text is itself.
+    """Return for each column the SQL expression that converts it; a column that stays text is itself.
 
     Kinds that do not fit the first rows are dropped at once; what is left is tested on every row of the
     table, the plainest first. Without rules only ISO dates and timestamps are looked for.
@@ -98,7 +98,7 @@ def infer(
 def _likely(
     connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], kinds: Mapping[str, _Kind]
 ) -> dict[str, dict[str, _Kind]]:
-    """Give for each column with values the kinds whose pattern fits the first of them, if any does."""
+    """Return for each column with values the kinds whose pattern fits the first of them, if any does."""
     likely: dict[str, dict[str, _Kind]] = {}
     for column in columns:
         query = f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL LIMIT {_FIRST_LOOK}"
@@ -200,7 +200,7 @@ def _date(order: str, separator: str) -> _Kind:
 
 
 def _iso_kinds() -> Iterator[tuple[str, _Kind]]:
-    """Give the kinds that need no convention; times with a zone are turned into UTC."""
+    """Return the kinds that need no convention; times with a zone are turned into UTC."""
     yield "date", _kind(_DAY, "CAST({x} AS DATE)", _IN_OUR_ERA)
     yield "timestamp", _kind(_DAY + _TIME, "CAST({x} AS TIMESTAMP)", _IN_OUR_ERA)
     yield "zoned", _kind(_DAY + _TIME + _ZONE, "(CAST({x} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')", _IN_OUR_ERA)
@@ -215,7 +215,7 @@ def _cast(value: str, type_: str) -> str:
 
 
 def _writes_comma(findings: Iterable[Facts], rules: Conventions) -> bool | None:
-    """Say whether the file as a whole writes decimal commas; None when its columns do not tell."""
+    """Describe whether the file as a whole writes decimal commas; None when its columns do not tell."""
     if rules.decimal is not None:
         return rules.decimal == ","
     comma = point = False

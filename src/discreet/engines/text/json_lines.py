@@ -45,7 +45,7 @@ def _is_array(plain: Path) -> bool:
 
 
 def _is_open_array(plain: Path) -> bool:
-    """Tell whether an array was cut short, which DuckDB overlooks."""
+    """Return whether an array was cut short, which DuckDB overlooks."""
     with plain.open("rb") as stream:
         stream.seek(max(0, stream.seek(0, 2) - _EDGE))
         return not stream.read().rstrip().endswith(b"]")
@@ -72,7 +72,7 @@ def _first_fault(plain: Path, shown: Path, *, array: bool) -> str:
 
 
 def _names(connection: duckdb.DuckDBPyConnection, shown: Path) -> list[str]:
-    """Give the keys of all objects in the order they first appear."""
+    """Return the keys of all objects in the order they first appear."""
     found = connection.execute(
         "SELECT json_keys(json) AS keys FROM lines GROUP BY keys ORDER BY min(rowid)"
     ).fetchall()
@@ -84,7 +84,7 @@ def _names(connection: duckdb.DuckDBPyConnection, shown: Path) -> list[str]:
 
 
 def _spread(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None:
-    """Lay the objects out as cells c0, c1 and so on, with their JSON types t0, t1 and so on."""
+    """Arrange the objects out as cells c0, c1 and so on, with their JSON types t0, t1 and so on."""
     paths = "[" + ", ".join(literal("/" + name.replace("~", "~0").replace("/", "~1")) for name in names) + "]"
     cells = ", ".join(f"cells[{n}] AS c{n - 1}, types[{n}] AS t{n - 1}" for n in range(1, len(names) + 1))
     connection.execute(

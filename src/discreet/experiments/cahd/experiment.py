@@ -100,7 +100,7 @@ def _asked(page: Page, sample: Sample, seeds: Sequence[int], *, quick: bool) -> 
 
 
 def _holders(page: Page, found: Sequence[Sample], seeds: Sequence[int]) -> None:
-    """Tell how often one who makes the order again guesses for which basket a group was made."""
+    """Return how often one who makes the order again guesses for which basket a group was made."""
     rows: list[list[Cell]] = [
         [sample.title, method, guessed(sample, method, seeds, p=_GUESSED, m=_M)]
         for sample in found
@@ -118,7 +118,7 @@ def _holders(page: Page, found: Sequence[Sample], seeds: Sequence[int]) -> None:
 
 
 def _claims(sample: Sample, points: dict[str, list[Point]]) -> list[list[Cell]]:
-    """Lay what the paper says beside what came out."""
+    """Arrange what the paper says beside what came out."""
     rows: list[list[Cell]] = []
     for by, figure in (("p", 9), ("m", 10), ("r", 11)):
         pairs = _paired(points[by])
@@ -275,7 +275,7 @@ def _figures(page: Page, sample: Sample, points: dict[str, list[Point]]) -> None
 
 
 def _beside_perm(taken: Iterable[dict[str, float]]) -> str:
-    """Say how long CAHD takes beside PermMondrian, over all p."""
+    """Describe how long CAHD takes beside PermMondrian, over all p."""
     ratios = [(row["band order"] + row[CAHD]) / row[PERM] for row in taken]
     return f"{min(ratios):.1f} to {max(ratios):.1f}"
 

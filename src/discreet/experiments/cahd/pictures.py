@@ -7,11 +7,11 @@ from typing import Any
 
 from discreet.core.arrays import FloatArray
 from discreet.experiments.cahd.runs import ANATOMY, CAHD, LEXICOGRAPHIC, PERM, VEILED, Point
-from discreet.experiments.charts import at_points, band, coloured, dotted, ranged
+from discreet.experiments.charts import at_points, band, colored, dotted, ranged
 from discreet.report.basket_pictures import framed, shaded, shades
 from discreet.report.pictures import BLUE, INK, LINE, OCHRE, SOFT, STONE, TEAL, finished, standing
 
-_COLOURS = {CAHD: TEAL, VEILED: INK, LEXICOGRAPHIC: BLUE, PERM: OCHRE, ANATOMY: STONE}
+_COLORS = {CAHD: TEAL, VEILED: INK, LEXICOGRAPHIC: BLUE, PERM: OCHRE, ANATOMY: STONE}
 _SIDE = 240
 _WIDTH, _HEIGHT = 460, 260
 _SYMBOLS: dict[str, Any] = {
@@ -53,8 +53,8 @@ def _density(data: str, shape: tuple[int, ...], title: str) -> Any:
     x, y = alt.X("x:Q", axis=None, scale=across), alt.Y("y:Q", axis=None, scale=down)
     place = {"x": f"(datum.i - 1) % {width}", "y": f"floor((datum.i - 1) / {width})"}
     head = alt.TitleParams(title, fontSize=12, fontWeight="normal", offset=6)
-    frame = framed([{"x": 0, "x2": width, "y": 0, "y2": height}], x, y, colour=LINE)
-    return alt.layer(frame, shaded(data, place, x, y, colour=TEAL)).properties(
+    frame = framed([{"x": 0, "x2": width, "y": 0, "y2": height}], x, y, color=LINE)
+    return alt.layer(frame, shaded(data, place, x, y, color=TEAL)).properties(
         width=_SIDE, height=_SIDE, title=head
     )
 
@@ -69,10 +69,10 @@ def kl_lines(title: str, points: Sequence[Point], *, by: str, across: str) -> di
         for point in points
     ]
     methods = {point.method for point in points}
-    colours = {method: colour for method, colour in _COLOURS.items() if method in methods}
+    colors = {method: color for method, color in _COLORS.items() if method in methods}
     base = standing(rows).encode(
         x=at_points(rows, "x", across, scale={"padding": 10}),
-        color=coloured("method", colours, columns=2, **_SYMBOLS),
+        color=colored("method", colors, columns=2, **_SYMBOLS),
     )
     if degrees:
         base = base.encode(detail="p:N")
@@ -120,7 +120,7 @@ def times(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
             scale=alt.Scale(type="log"),
             axis=alt.Axis(values=[10.0**power for power in range(-5, 5)]),
         ),
-        color=coloured("what", dict(zip(words, (BLUE, TEAL, OCHRE), strict=False))),
+        color=colored("what", dict(zip(words, (BLUE, TEAL, OCHRE), strict=False))),
         tooltip=["what:N", "p:Q", alt.Tooltip("seconds:Q", format=".4f")],
     )
     told = f"{title}: processor seconds by the privacy degree."
@@ -131,9 +131,9 @@ def by_alpha(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Draw KL and processor seconds by α, as figure 13 shows them."""
     import altair as alt
 
-    def panel(field: str, what: str, colour: str) -> Any:
+    def panel(field: str, what: str, color: str) -> Any:
         return (
-            dotted(standing(rows), color=colour)
+            dotted(standing(rows), color=color)
             .encode(
                 x=alt.X("alpha:O", title="α", axis=alt.Axis(labelAngle=0)),
                 y=alt.Y(f"{field}:Q", title=what, scale=alt.Scale(zero=True)),

@@ -115,7 +115,7 @@ def point(
 
 
 def guessed(sample: Sample, method: str, seeds: Sequence[int], *, p: int, m: int) -> float:
-    """Give the share of groups whose holder is found at the place, in the groups' order, where most holders stand.
+    """Return the share of groups whose holder is found at the place, in the groups' order, where most holders stand.
 
     Asked are groups of p baskets with one sensitive basket, none of which is published empty: an empty one tells by
     itself that it was sensitive.
@@ -135,7 +135,7 @@ def guessed(sample: Sample, method: str, seeds: Sequence[int], *, p: int, m: int
 
 
 def seconds(sample: Sample, p: int, m: int) -> dict[str, float]:
-    """Give the processor seconds of the band order, of CAHD's groups and of PermMondrian's."""
+    """Return the processor seconds of the band order, of CAHD's groups and of PermMondrian's."""
     from discreet.kernels.baskets.cuthill_mckee import band_order
 
     perm = publisher(PERM, p, sensitive_of(sample.baskets, m, 1), 1)
@@ -148,7 +148,7 @@ def seconds(sample: Sample, p: int, m: int) -> dict[str, float]:
 
 
 def grouping_seconds(sample: Sample, alpha: int, *, p: int, m: int) -> float:
-    """Give the processor seconds of CAHD's groups, the band order not counted."""
+    """Return the processor seconds of CAHD's groups, the band order not counted."""
     made = publisher(CAHD, p, sensitive_of(sample.baskets, m, 1), 1)
     return _grouping(parted(made, sample.baskets), p=p, alpha=alpha)
 

@@ -46,7 +46,7 @@ _FIGURES = {"ionosphere": 8, "ecoli": 10, "pima": 12, "abalone": 14}
 
 
 def samples(data: Path | None) -> list[Sample]:
-    """Give the four sets, each from the folder of data sets or one of scikit-learn's in its place."""
+    """Return the four sets, each from the folder of data sets or one of scikit-learn's in its place."""
     return [_sample(name, data) for name in _PLACES]
 
 
@@ -64,7 +64,7 @@ def _sample(name: str, data: Path | None) -> Sample:
 
 
 def _only(data: Path | None, name: str) -> Path | None:
-    """Give the only CSV in a set's folder, whatever it is called."""
+    """Return the only CSV in a set's folder, whatever it is called."""
     others = [] if data is None else list((data / name).glob("*.csv"))
     return others[0] if len(others) == 1 else None
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.experiments.condensation import pictures
 from discreet.experiments.condensation.data import Sample, samples
-from discreet.experiments.condensation.runs import NEIGHBOURS, TIMES, Runs, runs_of
+from discreet.experiments.condensation.runs import NEIGHBORS, TIMES, Runs, runs_of
 from discreet.experiments.page import Cell, Page, spread
 
 _ALPHAS = {False: (5, 10, 15, 20, 25, 30, 35, 40, 45, 50), True: (5, 15, 30)}
@@ -24,7 +24,7 @@ _COLUMNS = {
     "accuracy, 1-NN": ("accuracy_of_one", 3),
     "baseline, 1-NN": ("baseline_of_one", 3),
     "μ": ("mu", 4),
-    "μ, standardised": ("mu_standardised", 4),
+    "μ, standardized": ("mu_standardized", 4),
 }
 """The figure that each column of a table holds, and its digits."""
 _OTHERWISE = {
@@ -40,10 +40,10 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
         "Condensation with a privacy level for every record",
         "Records are condensed into groups as large as their privacy levels ask for, and pseudo-records are drawn from "
         "the groups' statistics. Levels are uniform on the whole numbers of [α − 4, α]. Three quarters of the rows are "
-        f"condensed, classes apart; a rule of {NEIGHBOURS} neighbours learnt from the pseudo-records is tested on the "
+        f"condensed, classes apart; a rule of {NEIGHBORS} neighbors learned from the pseudo-records is tested on the "
         "rest. Dynamic: the first quarter of a class is condensed together, the rest comes as a stream. Beside "
         "C. Aggarwal, P. Yu: On variable constraints in privacy preserving data mining, SDM 2005, which prints curves "
-        "without numbers, and says neither how it split the data nor how many neighbours it took. In a class with "
+        "without numbers, and says neither how it split the data nor how many neighbors it took. In a class with "
         "fewer records than a level, the record asks for the whole class. A counted target, such as years, is drawn as "
         f"a whole number. Beside the paper's one pseudo-record for each record, {TIMES} are drawn inside the range of "
         "the data: the groups' statistics, and so what is known of anybody, are the same, and a thin class is filled.",
@@ -65,10 +65,10 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
 
 
 def _claims(page: Page, found: Sequence[tuple[Sample, list[Runs]]]) -> None:
-    """Lay what the paper says beside what came out."""
+    """Arrange what the paper says beside what came out."""
     every = [one for _, runs in found for one in runs]
     rows: list[list[Cell]] = []
-    for figure, word in (("mu", "own units"), ("mu_standardised", "standardised")):
+    for figure, word in (("mu", "own units"), ("mu_standardized", "standardized")):
         high = sum(_mean(getattr(one, figure)) > _HIGH for one in every)
         told = f"{high} of {len(every)} cases"
         rows.append([f"μ above {_HIGH} in most cases ({word})", told, _kept(high > len(every) / 2)])
@@ -84,7 +84,7 @@ def _claims(page: Page, found: Sequence[tuple[Sample, list[Runs]]]) -> None:
     for sample, runs in found:
         rows += [_near(sample, runs, figure, word) for figure, word in _DRAWN.items()]
         rows.append(_beside(sample, runs, "accuracy", _OTHERWISE.get((sample.name, "accuracy"))))
-        rows.append(_beside(sample, runs, "mu_standardised", _OTHERWISE.get((sample.name, "mu"))))
+        rows.append(_beside(sample, runs, "mu_standardized", _OTHERWISE.get((sample.name, "mu"))))
     page.section("What the paper says, and what came out")
     page.table(
         "claims",
@@ -101,7 +101,7 @@ def _claims(page: Page, found: Sequence[tuple[Sample, list[Runs]]]) -> None:
 
 
 def _near(sample: Sample, runs: Sequence[Runs], figure: str, word: str) -> list[Cell]:
-    """Tell how far the accuracy lies from the baseline."""
+    """Return how far the accuracy lies from the baseline."""
     gaps = [_mean(getattr(one, figure)) - _mean(one.baseline) for one in runs]
     told = f"{np.mean(gaps):+.3f} on average, {min(gaps):+.3f} at worst"
     said = f"{sample.name}: accuracy near the baseline ({word})"
@@ -147,7 +147,7 @@ def _figures(page: Page, sample: Sample, runs: Sequence[Runs]) -> None:
         ["α", "method", *_COLUMNS],
         rows,
         note="μ: the correlation between the entries of the two covariance matrices, in the columns' own units as in "
-        "the paper; standardised: with every column divided by its standard deviation, so that no column outweighs the "
+        "the paper; standardized: with every column divided by its standard deviation, so that no column outweighs the "
         "others. ± is the standard deviation over the seeds.",
     )
 

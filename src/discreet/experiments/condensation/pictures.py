@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.experiments.charts import SUBTITLE, at_points, band, coloured, dotted, level, ranged
+from discreet.experiments.charts import SUBTITLE, at_points, band, colored, dotted, level, ranged
 from discreet.experiments.condensation.runs import METHODS, TIMES, Runs
 from discreet.report.pictures import OCHRE, TEAL, finished, standing
 
@@ -40,10 +40,10 @@ def accuracy(title: str, runs: Sequence[Runs], *, what: str) -> dict[str, Any]:
 
 
 def compatibility(title: str, runs: Sequence[Runs]) -> dict[str, Any]:
-    """Draw μ by α, in the columns' own units and with standardised columns, on the same scale."""
+    """Draw μ by α, in the columns' own units and with standardized columns, on the same scale."""
     import altair as alt
 
-    several = {"mu": "μ, columns in their own units", "mu_standardised": "μ, columns standardised"}
+    several = {"mu": "μ, columns in their own units", "mu_standardized": "μ, columns standardized"}
     points = {figure: _points(runs, figure) for figure in several}
     least = min(_LEAST_MU, *(point["low"] for found in points.values() for point in found))
     scale = alt.Scale(domain=[least, 1.0], nice=False)
@@ -65,7 +65,7 @@ def _lines(points: list[dict[str, Any]], what: str, *, scale: Any) -> list[Any]:
 
     base = standing(points).encode(
         x=at_points(points, "alpha", "α, the largest privacy level"),
-        color=coloured("method", dict(zip(METHODS, (TEAL, OCHRE), strict=True)), symbolOpacity=1),
+        color=colored("method", dict(zip(METHODS, (TEAL, OCHRE), strict=True)), symbolOpacity=1),
     )
     y = {"title": what, "scale": scale}
     line = dotted(base).encode(

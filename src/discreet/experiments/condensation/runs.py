@@ -10,13 +10,13 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.experiments.condensation.data import Sample
-from discreet.measure import covariance_compatibility, neighbour_accuracy
+from discreet.measure import covariance_compatibility, neighbor_accuracy
 from discreet.publish import Condensation, StreamCondensation
 
 BETA = 4
 """Levels are drawn from the whole numbers of [α − β, α]."""
-NEIGHBOURS = 5
-"""How many neighbours decide; a single one is told beside it."""
+NEIGHBORS = 5
+"""How many neighbors decide; a single one is told beside it."""
 TIMES = 20
 """How many pseudo-records are drawn for each record where more than the paper's single one are."""
 _TEST_SHARE = 0.25
@@ -31,7 +31,7 @@ METHODS: tuple[Method, ...] = ("static", "dynamic")
 class Runs:
     """What came out at one α by one method, a number for each seed.
 
-    ``of_more`` is learnt from ``TIMES`` pseudo-records for each record, ``of_one`` by a single neighbour.
+    ``of_more`` is learned from ``TIMES`` pseudo-records for each record, ``of_one`` by a single neighbor.
     """
 
     alpha: int
@@ -42,7 +42,7 @@ class Runs:
     accuracy_of_one: list[float] = field(default_factory=list)
     baseline_of_one: list[float] = field(default_factory=list)
     mu: list[float] = field(default_factory=list)
-    mu_standardised: list[float] = field(default_factory=list)
+    mu_standardized: list[float] = field(default_factory=list)
 
 
 def runs_of(sample: Sample, alpha: int, seeds: Sequence[int]) -> list[Runs]:
@@ -59,12 +59,12 @@ def runs_of(sample: Sample, alpha: int, seeds: Sequence[int]) -> list[Runs]:
                 (values, np.rint(target) if sample.counts else target)
                 for values, target in (make(sample, original, levels, seed, times) for times in (1, TIMES))
             )
-            told = neighbour_accuracy(original, pseudo, asked, n_neighbors=NEIGHBOURS, within=sample.within)
+            told = neighbor_accuracy(original, pseudo, asked, n_neighbors=NEIGHBORS, within=sample.within)
             runs.accuracy.append(told.pseudo)
             runs.baseline.append(told.original)
-            told = neighbour_accuracy(original, more, asked, n_neighbors=NEIGHBOURS, within=sample.within)
+            told = neighbor_accuracy(original, more, asked, n_neighbors=NEIGHBORS, within=sample.within)
             runs.accuracy_of_more.append(told.pseudo)
-            told = neighbour_accuracy(original, pseudo, asked, n_neighbors=1, within=sample.within)
+            told = neighbor_accuracy(original, pseudo, asked, n_neighbors=1, within=sample.within)
             runs.accuracy_of_one.append(told.pseudo)
             runs.baseline_of_one.append(told.original)
             _note_covariances(runs, *(_joined(sample, part) for part in (original, pseudo)))
@@ -75,7 +75,7 @@ def _note_covariances(runs: Runs, before: FloatArray, after: FloatArray) -> None
     scale = before.std(axis=0)
     scale[scale == 0] = 1.0
     runs.mu.append(covariance_compatibility(before, after))
-    runs.mu_standardised.append(covariance_compatibility(before / scale, after / scale))
+    runs.mu_standardized.append(covariance_compatibility(before / scale, after / scale))
 
 
 def _parts(sample: Sample, seed: int) -> tuple[IntArray, IntArray]:
@@ -128,5 +128,5 @@ def _stream(values: FloatArray, levels: IntArray, seed: int, times: int) -> Floa
 
 
 def _joined(sample: Sample, part: tuple[Any, Any]) -> FloatArray:
-    """Give the columns whose covariances are compared: a number that is the target is one of them."""
+    """Return the columns whose covariances are compared: a number that is the target is one of them."""
     return np.asarray(part[0] if sample.within is None else np.column_stack(part))

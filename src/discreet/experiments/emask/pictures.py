@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.experiments.charts import at_points, coloured, dotted, ranged
+from discreet.experiments.charts import at_points, colored, dotted, ranged
 from discreet.experiments.emask.paper import Level, Row
 from discreet.experiments.emask.runs import Runs
-from discreet.report.pictures import COLOURS, OCHRE, TEAL, finished, standing
+from discreet.report.pictures import COLORS, OCHRE, TEAL, finished, standing
 
 OURS, PAPER = "ours", "the paper's"
 _ERRORS = {
@@ -71,7 +71,7 @@ def run_times(times: Sequence[tuple[float, str, float]]) -> dict[str, Any]:
         y=alt.Y(
             "seconds:Q", title="processor seconds", scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=5)
         ),
-        color=coloured("what", dict(zip(words, COLOURS, strict=False)), columns=2, labelLimit=300),
+        color=colored("what", dict(zip(words, COLORS, strict=False)), columns=2, labelLimit=300),
         tooltip=["what:N", "support:Q", alt.Tooltip("seconds:Q", format=".3f")],
     )
     return finished(
@@ -93,7 +93,7 @@ def margins(rows: list[dict[str, Any]]) -> dict[str, Any]:
         .encode(
             x=alt.X("margin:O", title="margin, standard errors", axis=alt.Axis(labelAngle=0)),
             y=alt.Y("value:Q", title="% of the true itemsets"),
-            color=coloured("what", {"false negatives": OCHRE, "false positives": TEAL}),
+            color=colored("what", {"false negatives": OCHRE, "false positives": TEAL}),
             column=alt.Column(
                 "where:N", title=None, sort=list(dict.fromkeys(row["where"] for row in rows)), spacing=24
             ),
@@ -130,7 +130,7 @@ def _compared(
     base = standing(points).encode(
         x=alt.X("where:N", title=across, sort=order, axis=alt.Axis(labelAngle=angle, grid=True)),
         xOffset=alt.XOffset("whose:N", sort=[OURS, PAPER]),
-        color=coloured("whose", {OURS: TEAL, PAPER: OCHRE}),
+        color=colored("whose", {OURS: TEAL, PAPER: OCHRE}),
     )
     y = {"title": up, "scale": alt.Scale(zero=zero)}
     layers = alt.layer(

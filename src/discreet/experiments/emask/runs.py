@@ -52,15 +52,15 @@ class Runs:
     levels: list[dict[int, ItemsetError]] = field(default_factory=list)
 
     def of(self, name: str) -> list[float]:
-        """Give one figure of the errors for every seed."""
+        """Return one figure of the errors for every seed."""
         return [float(getattr(error, name)) for error in self.errors]
 
     def at(self, length: int, name: str) -> list[float]:
-        """Give one figure of the errors at one length, for every seed that has it."""
+        """Return one figure of the errors at one length, for every seed that has it."""
         return [float(getattr(level[length], name)) for level in self.levels if length in level]
 
     def variance(self, name: str) -> list[float]:
-        """Give the variance of a figure over the lengths, for every seed."""
+        """Return the variance of a figure over the lengths, for every seed."""
         several = ([float(getattr(one, name)) for one in level.values()] for level in self.levels)
         finite = ([value for value in values if np.isfinite(value)] for values in several)
         return [float(np.var(values)) for values in finite if values]
@@ -105,11 +105,11 @@ def mined(channel: EMask, truth: Truth, distorted: Baskets | ItemBits, *, margin
 
 
 def itemsets(found: FoundItemsets) -> list[Any]:
-    """Give the found sets as arrays of codes."""
+    """Return the found sets as arrays of codes."""
     return np.split(found.codes, found.indptr[1:-1])
 
 
 def supports(found: Any) -> dict[tuple[int, ...], float]:
-    """Give the support of every found set, by its codes."""
+    """Return the support of every found set, by its codes."""
     keys = (tuple(one.tolist()) for one in itemsets(found))
     return dict(zip(keys, found.supports.tolist(), strict=True))

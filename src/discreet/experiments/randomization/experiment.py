@@ -1,4 +1,4 @@
-"""Randomisation: reconstruction and trees from noisy values (Agrawal & Srikant 2000; Agrawal & Aggarwal 2001)."""
+"""Randomization: reconstruction and trees from noisy values (Agrawal & Srikant 2000; Agrawal & Aggarwal 2001)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.experiments.page import Cell, Page, spread
 from discreet.experiments.randomization import pictures, runs
-from discreet.experiments.randomization.runs import BAYES, BAYES_ORIGINAL, ORIGINAL, RANDOMISED, STRATEGIES
+from discreet.experiments.randomization.runs import BAYES, BAYES_ORIGINAL, ORIGINAL, RANDOMIZED, STRATEGIES
 
 _RECORDS = {False: 100_000, True: 10_000}
 _PRIVACIES = {False: (0.25, 0.5, 1.0, 1.5, 2.0), True: (0.5, 1.0)}
@@ -19,14 +19,14 @@ _PICTURED = (0.5, 1.0)
 _INTERVALS = 40
 _COMPARED = (20, 100)
 _WHOLE = 1.0
-_TREES = (ORIGINAL, RANDOMISED, *STRATEGIES.values())
+_TREES = (ORIGINAL, RANDOMIZED, *STRATEGIES.values())
 
 
 def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
     """Make the pictures and tables again; all data is generated."""
     del data
     page.introduce(
-        "Learning from randomised numbers",
+        "Learning from randomized numbers",
         "People add public noise to their own numbers; the collector recovers distributions, and trees from them. "
         "After R. Agrawal, R. Srikant: Privacy-preserving data mining, SIGMOD 2000, and D. Agrawal, C. Aggarwal: On "
         "the design and quantification of privacy preserving data mining algorithms, PODS 2001. A privacy of 100 % "
@@ -39,7 +39,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
 
 
 def reconstruction(page: Page, *, n: int) -> None:
-    """Draw the plateau and the triangles: original, randomised, reconstructed."""
+    """Draw the plateau and the triangles: original, randomized, reconstructed."""
     page.section(
         "Reconstruction",
         f"{n:,} values of two shapes behind noise, a plateau and triangles as in the first paper. Gaussian noise blurs "
@@ -59,7 +59,7 @@ def reconstruction(page: Page, *, n: int) -> None:
     page.table(
         "shapes",
         "Information loss of the pictures",
-        ["shape", "noise", "privacy", "randomised", "reconstructed", "steps"],
+        ["shape", "noise", "privacy", "randomized", "reconstructed", "steps"],
         rows,
         note="Half the L1 distance from the true distribution: 0 is the truth, 1 has nothing in common with it.",
     )
@@ -70,7 +70,7 @@ def accuracy(page: Page, *, n: int, privacies: Sequence[float], seeds: Sequence[
     page.section(
         "Classification",
         f"{n:,} training records with noise on all nine attributes, {runs.N_TEST:,} test records without. Original: a "
-        "tree from the true values. Randomised: a tree from the noisy values as if they were true. Global, ByClass and "
+        "tree from the true values. Randomized: a tree from the noisy values as if they were true. Global, ByClass and "
         "Local: from reconstructed distributions. The paper's claim is that its classifiers come to an "
         "accuracy comparable to that of classifiers built with the original data.",
     )
@@ -99,7 +99,7 @@ def accuracy(page: Page, *, n: int, privacies: Sequence[float], seeds: Sequence[
     page.table(
         "points-lost",
         "Points lost to Original at 100 % privacy",
-        ["function", "noise", RANDOMISED, *STRATEGIES.values()],
+        ["function", "noise", RANDOMIZED, *STRATEGIES.values()],
         [_lost_row(one) for one in whole],
         note=_exceptions(whole),
     )
@@ -139,16 +139,16 @@ def information_loss(page: Page, *, sizes: Sequence[int], seeds: Sequence[int]) 
 
 
 def _exceptions(whole: Sequence[runs.Accuracies]) -> str:
-    """Say where the order Original, Local and ByClass, Global, Randomised is not kept by the means."""
+    """Describe where the order Original, Local and ByClass, Global, Randomized is not kept by the means."""
     found = []
     for one in whole:
         where = f"{runs.FUNCTIONS[one.function]} under {one.noise} noise"
-        for better, worse in product(("ByClass", "Local"), ("Global", RANDOMISED)):
+        for better, worse in product(("ByClass", "Local"), ("Global", RANDOMIZED)):
             if one.mean(better) < one.mean(worse):
                 found.append(f"{better} is below {worse} on {where}")
-        if one.mean("Global") < one.mean(RANDOMISED):
-            found.append(f"Global is below {RANDOMISED} on {where}")
-    order = "The expected order is Original, then Local and ByClass, then Global, then Randomised. "
+        if one.mean("Global") < one.mean(RANDOMIZED):
+            found.append(f"Global is below {RANDOMIZED} on {where}")
+    order = "The expected order is Original, then Local and ByClass, then Global, then Randomized. "
     return order + (f"It is not kept here: {'; '.join(found)}." if found else "It is kept everywhere here.")
 
 
@@ -162,5 +162,5 @@ def _accuracy_row(one: runs.Accuracies) -> list[Cell]:
 
 
 def _lost_row(one: runs.Accuracies) -> list[Cell]:
-    lost = (f"{one.mean(ORIGINAL) - one.mean(what):.1f}" for what in (RANDOMISED, *STRATEGIES.values()))
+    lost = (f"{one.mean(ORIGINAL) - one.mean(what):.1f}" for what in (RANDOMIZED, *STRATEGIES.values()))
     return [runs.FUNCTIONS[one.function], one.noise, *lost]

@@ -1,4 +1,4 @@
-"""Pictures of the randomisation experiment: shapes, accuracy against privacy, information loss as n grows."""
+"""Pictures of the randomization experiment: shapes, accuracy against privacy, information loss as n grows."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import FloatArray
-from discreet.experiments.charts import SUBTITLE, at_points, band, coloured, dotted, ranged
+from discreet.experiments.charts import SUBTITLE, at_points, band, colored, dotted, ranged
 from discreet.experiments.randomization.runs import (
     FUNCTIONS,
     ORIGINAL,
-    RANDOMISED,
+    RANDOMIZED,
     Accuracies,
     Losses,
     Pictured,
 )
 from discreet.report.pictures import BLUE, INK, OCHRE, STONE, TEAL, finished, standing
 
-_LINES = {"original": INK, "randomised": OCHRE, "reconstructed": TEAL}
-_TREES = {ORIGINAL: INK, "Local": TEAL, "ByClass": BLUE, "Global": STONE, RANDOMISED: OCHRE}
+_LINES = {"original": INK, "randomized": OCHRE, "reconstructed": TEAL}
+_TREES = {ORIGINAL: INK, "Local": TEAL, "ByClass": BLUE, "Global": STONE, RANDOMIZED: OCHRE}
 _METHODS = {"bayes": "Bayes", "em": "EM"}
 
 
 def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
-    """Draw original, randomised and reconstructed densities, a panel for each noise and privacy."""
+    """Draw original, randomized and reconstructed densities, a panel for each noise and privacy."""
     import altair as alt
 
     rows = []
     for one in found:
         where = _where(one)
         rows += _steps(where, "original", one.truth.edges, one.truth.shares)
-        rows += _steps(where, "randomised", one.noisy.edges, one.noisy.counts / one.noisy.n)
+        rows += _steps(where, "randomized", one.noisy.edges, one.noisy.counts / one.noisy.n)
         rows += _steps(where, "reconstructed", one.found.edges, one.found.shares)
     order = [_where(one) for one in found]
     chart = (
@@ -43,7 +43,7 @@ def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
                 "at:Q", title=None, scale=alt.Scale(domain=[-0.6, 1.6], clamp=True), axis=alt.Axis(grid=False)
             ),
             y=alt.Y("height:Q", title="density"),
-            color=coloured("what", _LINES),
+            color=colored("what", _LINES),
             strokeDash=alt.StrokeDash(
                 "what:N",
                 scale=alt.Scale(domain=list(_LINES), range=[[5, 3], [1, 0], [1, 0]]),
@@ -73,7 +73,7 @@ def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
         for what in _TREES
     ]
     base = standing(rows).encode(
-        x=at_points(rows, "privacy", "privacy, %"), color=coloured("what", _TREES, symbolOpacity=1)
+        x=at_points(rows, "privacy", "privacy, %"), color=colored("what", _TREES, symbolOpacity=1)
     )
     y = {"title": "accuracy, %", "scale": alt.Scale(zero=False)}
     layers = alt.layer(
@@ -111,7 +111,7 @@ def information_loss(intervals: int, found: Sequence[Losses]) -> dict[str, Any]:
     ]
     base = standing(rows).encode(
         x=at_points(rows, "n", "values", scale={"type": "log"}, format="~s"),
-        color=coloured("what", dict(zip(_METHODS.values(), (OCHRE, TEAL), strict=True)), symbolOpacity=1),
+        color=colored("what", dict(zip(_METHODS.values(), (OCHRE, TEAL), strict=True)), symbolOpacity=1),
     )
     y = {"title": "information loss"}
     layers = alt.layer(

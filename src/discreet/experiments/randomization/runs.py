@@ -1,4 +1,4 @@
-"""What the randomisation experiment computes: reconstructed shapes, accuracies of classifiers, losses as n grows."""
+"""What the randomization experiment computes: reconstructed shapes, accuracies of classifiers, losses as n grows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FUNCTIONS = {
     "P5": "Function 5",
 }
 STRATEGIES = {"global": "Global", "by_class": "ByClass", "local": "Local"}
-ORIGINAL, RANDOMISED = "Original", "Randomised"
+ORIGINAL, RANDOMIZED = "Original", "Randomized"
 BAYES_ORIGINAL, BAYES = "naive Bayes, original", "naive Bayes"
 N_TEST = 5_000
 _FINE = 800
@@ -74,7 +74,7 @@ class Accuracies:
         self.of.setdefault(what, []).append(100 * accuracy)
 
     def mean(self, what: str) -> float:
-        """Give the mean over the seeds."""
+        """Return the mean over the seeds."""
         return float(np.mean(self.of[what]))
 
 
@@ -103,7 +103,7 @@ def pictured(shape: str, noise: str, privacy: float, *, n: int, intervals: int, 
 
 
 def truth_on(shape: str, edges: FloatArray) -> Density:
-    """Give a shape's true shares of intervals."""
+    """Return a shape's true shares of intervals."""
     return Density(edges, np.diff(SHAPES[shape].cdf(edges)))
 
 
@@ -126,7 +126,7 @@ def losses(
 def accuracies(
     function: str, privacies: Sequence[float], *, n: int, seeds: Sequence[int], tell: Callable[[str], None]
 ) -> list[Accuracies]:
-    """Learn from original, randomised and reconstructed values of one function; test on true values."""
+    """Learn from original, randomized and reconstructed values of one function; test on true values."""
     made = [Accuracies(function, noise, privacy) for noise in NOISES for privacy in privacies]
     for seed in seeds:
         tell(f"{FUNCTIONS[function]}, seed {seed}")
@@ -148,7 +148,7 @@ def _learn(one: Accuracies, rows: FloatArray, labels: Any, test: tuple[FloatArra
     noisy = np.column_stack([
         channel.perturb(column, random_state=rng) for channel, column in zip(channels, rows.T, strict=True)
     ])  # fmt: skip
-    one.add(RANDOMISED, ReconstructedTree().fit(noisy, labels).score(*test))
+    one.add(RANDOMIZED, ReconstructedTree().fit(noisy, labels).score(*test))
     for strategy, name in STRATEGIES.items():
         tree = ReconstructedTree(channels, strategy=strategy)  # type: ignore[arg-type]
         one.add(name, tree.fit(noisy, labels).score(*test))

@@ -15,7 +15,7 @@ from discreet.experiments.sketches.data import Sample, texts, two_instances
 from discreet.experiments.sketches.runs import (
     CLUSTERS,
     COMPONENTS,
-    NEIGHBOURS,
+    NEIGHBORS,
     Promise,
     Runs,
     classified,
@@ -64,7 +64,7 @@ _SIZES = {
     ),
 }
 _LEVEL_STEP = 0.03
-"""Two neighbouring points no farther apart than this, as a share of the original's level, are level."""
+"""Two neighboring points no farther apart than this, as a share of the original's level, are level."""
 _SLOWER = 0.1
 """Level by δ: a unit of it costs at most this share of what it cost at first."""
 _NOTHING = 0.05
@@ -81,16 +81,16 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
     page.introduce(
         "Mining sketches of texts and baskets",
         "Records are published as random projections whose length is chosen for each, so that their values (δ) or "
-        "their k nearest neighbours (k-variance) stay uncertain; then they are classified and clustered straight from "
-        f"these. Sketches have at most {COMPONENTS} components. Two thirds of the records are learnt from, drawn at "
-        f"random for every seed; both parts are published apart. {NEIGHBOURS} neighbours vote, by cosine; "
+        "their k nearest neighbors (k-variance) stay uncertain; then they are classified and clustered straight from "
+        f"these. Sketches have at most {COMPONENTS} components. Two thirds of the records are learned from, drawn at "
+        f"random for every seed; both parts are published apart. {NEIGHBORS} neighbors vote, by cosine; "
         f"{sizes.asked:,} of the test records are classified; suppressed ones get a class at random, by the classes' "
         f"shares. {CLUSTERS} clusters; suppressed records are put into one at random, by the clusters' sizes. "
         "Before clustering a sketch is divided by its estimated length, as the records are by theirs. Beside "
         "C. Aggarwal, P. Yu: On privacy-preservation of text and sparse binary data with sketches, SDM 2007, which "
         "prints curves without numbers. Words are counted. k-variance asks that the deviation of an estimated dot "
         "product reach the gap to the greatest possible one; the paper's formula is printed with a square root over "
-        "that gap, and both are shown. Neighbours vote by how much nearer than the mean they are, estimates from few "
+        "that gap, and both are shown. Neighbors vote by how much nearer than the mean they are, estimates from few "
         "components being drawn to the mean; on the original records they vote in the same way.",
     )
     claims: list[list[Cell]] = []
@@ -111,7 +111,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
 
 
 def _claims(page: Page, claims: list[list[Cell]]) -> None:
-    """Lay what the paper says beside what came out."""
+    """Arrange what the paper says beside what came out."""
     page.section("What the paper says, and what came out")
     page.table(
         "claims",
@@ -131,7 +131,7 @@ def _by_k(page: Page, number: int, sample: Sample, sizes: _Sizes, seeds: Sequenc
     page.section(
         sample.title,
         f"{sample.described}. By the whole gap two records with the cosine c may share at most (1 + c)/(1 − c) "
-        "components, so sketches are short where neighbours are not very near; by its root they may share "
+        "components, so sketches are short where neighbors are not very near; by its root they may share "
         "‖X‖‖Y‖ + X·Y.",
     )
     page.tell(f"{sample.title}: classification by k")
@@ -139,12 +139,12 @@ def _by_k(page: Page, number: int, sample: Sample, sizes: _Sizes, seeds: Sequenc
         name: classified(sample, gap, sizes.ks, seeds, n_asked=sizes.asked) for gap, name in _GAPS.items()
     }
     title = f"Figure {number}: accuracy by k of k-variance, {sample.title}"
-    _shown(page, f"figure-{number}", title, runs, "k, the neighbours", "share told right")
+    _shown(page, f"figure-{number}", title, runs, "k, the neighbors", "share told right")
     rows = _level_claims(sample.title, f"figure {number}", runs, fall=True)
     page.tell(f"{sample.title}: clustering by k")
     runs = {name: clustered(sample, gap, sizes.ks, seeds) for gap, name in _GAPS.items()}
     title = f"Figure {number + 4}: clustering by k of k-variance, {sample.title}"
-    _shown(page, f"figure-{number + 4}", title, runs, "k, the neighbours", "mean cosine to the centroid")
+    _shown(page, f"figure-{number + 4}", title, runs, "k, the neighbors", "mean cosine to the centroid")
     return [*rows, *_level_claims(sample.title, f"figure {number + 4}", runs)]
 
 
@@ -241,7 +241,7 @@ def _slower(title: str, figure: str, runs: Sequence[Runs]) -> list[Cell]:
 
 
 def _kept(level: bool, last: Runs) -> str:
-    """Tell whether a curve is level, and whether only because nothing is left to lose."""
+    """Return whether a curve is level, and whether only because nothing is left to lose."""
     return "no" if not level else "at chance" if last.gained < _NOTHING else "yes"
 
 
@@ -283,7 +283,7 @@ def _by_items(page: Page, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell
 
 
 def _flat(number: int, points: Sequence[Mapping[str, float | str]]) -> list[Cell]:
-    """Tell how far the ratio moves from the fewest items to the most."""
+    """Return how far the ratio moves from the fewest items to the most."""
     ends = {
         delta: [float(one["ratio"]) for one in points if one["delta"] == delta]
         for delta in {one["delta"] for one in points}
@@ -294,10 +294,10 @@ def _flat(number: int, points: Sequence[Mapping[str, float | str]]) -> list[Cell
 
 
 def _times(page: Page, sizes: _Sizes) -> list[list[Cell]]:
-    """Make figures 13 and 14: the time of k-variance, neighbours included."""
+    """Make figures 13 and 14: the time of k-variance, neighbors included."""
     page.section(
         "Time of k-variance",
-        f"k = {_TIMED}, neighbours inside partitions of at most {sizes.partition:,} records; processor seconds of all "
+        f"k = {_TIMED}, neighbors inside partitions of at most {sizes.partition:,} records; processor seconds of all "
         "threads together.",
     )
     seconds_of(quest("C20.I6.D1K", random_state=1), _TIMED, partition=1000)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.experiments.charts import SUBTITLE, at_points, band, coloured, dotted, level, ranged
+from discreet.experiments.charts import SUBTITLE, at_points, band, colored, dotted, level, ranged
 from discreet.experiments.sketches.runs import Runs
 from discreet.report.pictures import BLUE, OCHRE, SOFT, TEAL, finished, standing
 
 _WIDTH, _HEIGHT = 460, 260
-_COLOURS = (TEAL, OCHRE, BLUE)
+_COLORS = (TEAL, OCHRE, BLUE)
 
 
 def by_level(title: str, runs: Mapping[str, Sequence[Runs]], *, across: str, up: str) -> dict[str, Any]:
@@ -30,10 +30,10 @@ def by_level(title: str, runs: Mapping[str, Sequence[Runs]], *, across: str, up:
         for run in some
     ]
     every = [run for some in runs.values() for run in some]
-    colours = dict(zip(runs, _COLOURS, strict=False))
+    colors = dict(zip(runs, _COLORS, strict=False))
     base = standing(points).encode(
         x=at_points(points, "level", across, scale={"zero": True}, format=".3~g", labelOverlap="greedy"),
-        color=coloured("promise", colours, symbolOpacity=1) if len(runs) > 1 else alt.value(TEAL),
+        color=colored("promise", colors, symbolOpacity=1) if len(runs) > 1 else alt.value(TEAL),
     )
     y = {"title": up, "scale": alt.Scale(zero=True)}
     line = dotted(base).encode(
@@ -60,12 +60,12 @@ def by_items(title: str, points: list[dict[str, Any]], *, up: str) -> dict[str, 
     import altair as alt
 
     named = [{**point, "delta": f"δ = {point['delta']}"} for point in points]
-    colours = dict(zip(sorted({point["delta"] for point in named}), _COLOURS, strict=False))
+    colors = dict(zip(sorted({point["delta"] for point in named}), _COLORS, strict=False))
     most = max(1.0, *(point["ratio"] for point in points))
     chart = dotted(standing(named)).encode(
         x=at_points(named, "items", "base items", scale={"zero": False}, format=",d"),
         y=alt.Y("ratio:Q", title=up, scale=alt.Scale(domain=[0, most])),
-        color=coloured("delta", colours, symbolOpacity=1),
+        color=colored("delta", colors, symbolOpacity=1),
         tooltip=["delta:N", "items:Q", "ratio:Q"],
     )
     return finished(

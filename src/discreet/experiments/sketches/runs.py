@@ -18,8 +18,8 @@ from discreet.experiments.timing import fastest
 from discreet.mine import SketchKMeans, SketchNeighbors
 from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily
 
-NEIGHBOURS = 10
-"""How many neighbours vote."""
+NEIGHBORS = 10
+"""How many neighbors vote."""
 CLUSTERS = 10
 COMPONENTS = 500
 """The longest sketch."""
@@ -64,7 +64,7 @@ class _Split:
 
 
 def family_of(seed: int) -> SketchFamily:
-    """Give the signs of a seed."""
+    """Return the signs of a seed."""
     return SketchFamily(f"experiment {seed}", components=COMPONENTS)
 
 
@@ -114,7 +114,7 @@ def clustered(sample: Sample, promise: Promise, levels: Sequence[float], seeds: 
 
 
 def seconds_of(rows: Any, k: int, *, partition: int) -> float:
-    """Give the processor seconds of publishing records by k-variance, neighbours included, the faster of two times."""
+    """Return the processor seconds of publishing records by k-variance, neighbors included, the faster of two times."""
     method = KVarianceSketch(family_of(1), k, partition=partition)
     records = SparseRows.of(rows)
     return fastest(lambda: method.release(records))[1]
@@ -135,10 +135,10 @@ def _split(n: int, seed: int, n_asked: int) -> _Split:
 def _accuracy(sample: Sample, split: _Split, train: SketchRelease, test: SketchRelease, seed: int) -> float:
     """Classify the published test records; a suppressed one gets a class at random, by the shares of the classes."""
     rng = np.random.default_rng([seed, 2])
-    learnt = sample.labels[split.train]
-    model = SketchNeighbors(NEIGHBOURS, metric="cosine", weights="nearness")
-    model.fit(train.sketches, learnt[train.kept])
-    told = rng.choice(learnt, split.asked.size)
+    learned = sample.labels[split.train]
+    model = SketchNeighbors(NEIGHBORS, metric="cosine", weights="nearness")
+    model.fit(train.sketches, learned[train.kept])
+    told = rng.choice(learned, split.asked.size)
     seen = test.kept < split.asked.size
     if seen.any():
         told[test.kept[seen]] = model.predict(test.sketches.take(np.flatnonzero(seen)))
@@ -146,11 +146,11 @@ def _accuracy(sample: Sample, split: _Split, train: SketchRelease, test: SketchR
 
 
 def _original_accuracy(sample: Sample, split: _Split) -> float:
-    """Classify the same records by their true nearest neighbours, which vote in the same way."""
+    """Classify the same records by their true nearest neighbors, which vote in the same way."""
     from discreet.kernels.sketches.exact_neighbors import Compressed, nearest
 
     laid, asked = partial(_laid, Compressed, sample.rows), split.test[split.asked]
-    near = nearest(laid(split.train), NEIGHBOURS, queries=laid(asked))
+    near = nearest(laid(split.train), NEIGHBORS, queries=laid(asked))
     unit = _unit(sample.rows)
     means = unit[asked] @ np.asarray(unit[split.train].mean(axis=0)).ravel()
     weights = np.maximum(near.cosines - means[:, None], 0.0) ** 2
@@ -165,7 +165,7 @@ def _laid(kind: Any, rows: SparseRows, chosen: IntArray) -> Any:
 
 
 def _unit(rows: SparseRows) -> Any:
-    """Give the records as a sparse matrix, each of length 1, with the short indices that scikit-learn asks for."""
+    """Return the records as a sparse matrix, each of length 1, with the short indices that scikit-learn asks for."""
     from scipy.sparse import csr_array
     from sklearn.preprocessing import normalize
 
@@ -196,7 +196,7 @@ def _at_random(labels: IntArray, seed: int) -> IntArray:
 
 
 def _nearness(rows: Any, labels: IntArray) -> float:
-    """Give the mean cosine of each record with the centroid of its cluster."""
+    """Return the mean cosine of each record with the centroid of its cluster."""
     from scipy.sparse import csr_array
 
     n = labels.size

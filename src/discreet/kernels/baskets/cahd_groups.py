@@ -30,7 +30,7 @@ def cahd_groups(
     visits: NDArray[np.int64] | None = None,
     turns: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.int32], int]:
-    """Give the group of every basket, the rest together in the last one, and how many groups were rolled back.
+    """Return the group of every basket, the rest together in the last one, and how many groups were rolled back.
 
     ``ordinary`` and ``sensitive`` are row pointers, item codes and the number of items. ``visits`` are the places in
     the order in which their groups are formed, by default as they lie. With ``turns``, a number below p for each place,
@@ -67,7 +67,7 @@ def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p
         if group[place] >= 0 or start[place] == start[place + 1]:
             continue
         turn = turns[place] if turns.size else -1
-        n_before, n_after, stamp = _neighbours(
+        n_before, n_after, stamp = _neighbors(
             place, links, before, after, window, p, turn, start, codes, used, stamp
         )
         if n_before + n_after < p - 1:
@@ -96,8 +96,8 @@ def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p
 
 
 @compiled
-def _neighbours(place, links, before, after, window, p, turn, start, codes, used, stamp):
-    """Collect the neighbours of a place on both sides; gives how many there are, and the stamp of what they use.
+def _neighbors(place, links, before, after, window, p, turn, start, codes, used, stamp):
+    """Collect the neighbors of a place on both sides; gives how many there are, and the stamp of what they use.
 
     With a turn, so many before it and the rest behind it; where one side has too few, more on the other.
     """
@@ -126,7 +126,7 @@ def use(place, start, codes, used, stamp):
 
 @compiled
 def conflicts(place, start, codes, used, stamp):
-    """Tell whether a place holds a sensitive value with the stamp."""
+    """Return whether a place holds a sensitive value with the stamp."""
     for entry in range(start[place], start[place + 1]):  # noqa: SIM110  # compiled
         if used[codes[entry]] == stamp:
             return True

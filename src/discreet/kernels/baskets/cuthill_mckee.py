@@ -1,6 +1,6 @@
 """Band order: Reverse Cuthill–McKee on baskets, without the matrix of who shares an item with whom.
 
-Two baskets are neighbours where they share an item. Nobody writes the neighbours down: a breadth-first search goes
+Two baskets are neighbors where they share an item. Nobody writes the neighbors down: a breadth-first search goes
 from a basket to its items and from each item, once, to its baskets. So its time is in proportion to the entries.
 """
 
@@ -17,9 +17,9 @@ from discreet.kernels.itemsets.bits import BASKETS, WORDS, columns_of, ones
 from discreet.kernels.threads import in_threads
 
 EXACT = 1 << 17
-"""The most baskets among which every neighbour is counted."""
+"""The most baskets among which every neighbor is counted."""
 SAMPLE = 1 << 16
-"""How many baskets, evenly spaced, neighbours are counted among where there are more."""
+"""How many baskets, evenly spaced, neighbors are counted among where there are more."""
 _FEW = 4096
 """Up to how many baskets are sorted by comparing; more are marked in a bit string and read off."""
 
@@ -38,7 +38,7 @@ def degrees(indptr: NDArray[np.int64], items: NDArray[np.int32], n_items: int) -
     """Count the baskets that share an item with each basket, itself included; none for a basket without items.
 
     The bit columns of a basket's items are united and their ones counted. That takes time in proportion to the square
-    of the number of baskets, so beyond ``EXACT`` of them neighbours are counted among a sample.
+    of the number of baskets, so beyond ``EXACT`` of them neighbors are counted among a sample.
     """
     n = indptr.size - 1
     among_start, among_items = indptr, items
@@ -58,7 +58,7 @@ def degrees(indptr: NDArray[np.int64], items: NDArray[np.int32], n_items: int) -
 def permuted(
     indptr: NDArray[np.int64], items: NDArray[np.int32], rows: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Give some rows, in the order given."""
+    """Return some rows, in the order given."""
     start = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(indptr)[rows])])
     chosen = np.empty(start[-1], np.int32)
     _permute(indptr, items, rows, start, chosen)
@@ -68,7 +68,7 @@ def permuted(
 def transposed(
     indptr: NDArray[np.int64], items: NDArray[np.int32], n_items: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Give the rows of every item, ascending."""
+    """Return the rows of every item, ascending."""
     start = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(items, minlength=n_items))])
     rows = np.empty(items.size, np.int32)
     _transpose(indptr, items, start[:-1].copy(), rows)
@@ -94,7 +94,7 @@ def _transpose(indptr, items, place, rows):
 
 @compiled
 def _of_one_item(indptr, items, counts):
-    """Give the degree of every basket with a single item; the others start at 0."""
+    """Return the degree of every basket with a single item; the others start at 0."""
     degree = np.zeros(indptr.size - 1, np.int32)
     for row in range(degree.size):
         if indptr[row + 1] - indptr[row] == 1:

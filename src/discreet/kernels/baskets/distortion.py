@@ -82,7 +82,7 @@ def distort_bits(
 
 
 def _chances(n_items: int, p: float, q: float) -> tuple[np.uint64, NDArray[np.uint64], NDArray[np.int32]]:
-    """Give p, the tail of the gaps, and where to start looking in it by a draw's first 12 bits.
+    """Return p, the tail of the gaps, and where to start looking in it by a draw's first 12 bits.
 
     A gap is longer than g where the draw lies below ``tail[g]``, with probability q^(g + 1). Where q is 1 there is no
     false item and the tail is empty; so is the guide.
@@ -97,7 +97,7 @@ def _chances(n_items: int, p: float, q: float) -> tuple[np.uint64, NDArray[np.ui
 
 
 def _ends(indptr: NDArray[np.int64], n_items: int, p: float, q: float, n_blocks: int) -> NDArray[np.int64]:
-    """Give where each block may begin to write, with room for all of it but for one chance in 10^20."""
+    """Return where each block may begin to write, with room for all of it but for one chance in 10^20."""
     last = np.minimum(np.arange(n_blocks + 1) * BASKETS, indptr.size - 1)
     held = np.diff(indptr[last]).astype(np.float64)
     zeros = np.diff(last) * float(n_items) - held
@@ -211,7 +211,7 @@ def _supply(key, stream, tail, guide, words, draws, gaps, state):
 
 @compiled
 def _gap(draw, tail, guide):
-    """Give the number of zeros that stay before the next false item; all there are, if it lies beyond."""
+    """Return the number of zeros that stay before the next false item; all there are, if it lies beyond."""
     gap = np.int64(guide[draw >> np.uint64(52)])
     while gap < tail.size and draw < tail[gap]:
         gap += 1

@@ -18,7 +18,7 @@ _KNOWN = 1 << 16
 def holders_of(
     indptr: NDArray[np.int64], leaves: NDArray[np.int32], parent: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Give the baskets that hold a leaf below each node, in ascending order, as CSR arrays."""
+    """Return the baskets that hold a leaf below each node, in ascending order, as CSR arrays."""
     found: tuple[NDArray[np.int64], NDArray[np.int32]] = _holders(indptr, leaves, parent)
     return found
 
@@ -55,7 +55,7 @@ def baskets_under(
     cut: NDArray[np.int32],
     n_nodes: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Give the nodes of some baskets under a cut, each node once a basket, as CSR arrays."""
+    """Return the nodes of some baskets under a cut, each node once a basket, as CSR arrays."""
     found: tuple[NDArray[np.int64], NDArray[np.int32]] = _under(indptr, leaves, rows, cut, n_nodes)
     return found
 
@@ -106,7 +106,7 @@ def raise_cut(sets, k, starts, rows, parent, low, high, price, weight, loss, cut
 
 @compiled
 def _is_known(image, known):
-    """Tell whether an image was looked at before, as far as remembered; it occurs often enough then, or is gone."""
+    """Return whether an image was looked at before, as far as remembered; it occurs often enough then, or is gone."""
     slot = 0
     for node in image:
         slot = (slot * 1_000_003 + node) % _KNOWN
@@ -145,7 +145,7 @@ def _cheapest(image, k, starts, rows, parent, low, high, price, weight, loss, be
 
 @compiled
 def _choose(image, step, parent, low, high, price, weight, loss, chosen):
-    """Give the topmost of the ancestors so many steps above each node, and what raising the cut to them would cost."""
+    """Return the topmost ancestors that many steps above each node, and what raising the cut to them would cost."""
     above = image.copy()
     for place in range(image.size):
         for _ in range(step[place]):
@@ -179,7 +179,7 @@ def _tops(nodes, low, high, tops):
 
 @compiled
 def _enough(nodes, n_nodes, k, starts, rows):
-    """Tell whether at least k baskets hold something below each of the nodes."""
+    """Return whether at least k baskets hold something below each of the nodes."""
     rarest = 0
     for place in range(n_nodes):
         here = starts[nodes[place] + 1] - starts[nodes[place]]

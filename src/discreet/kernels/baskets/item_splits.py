@@ -19,7 +19,7 @@ def item_splits(
     *,
     p: int,
 ) -> tuple[NDArray[np.int32], int]:
-    """Give the group of every basket, and the number of groups."""
+    """Return the group of every basket, and the number of groups."""
     indptr, items, n_items = ordinary
     item_start, item_rows = transposed(indptr, items, n_items)
     group, n_groups = _divide(indptr, items, item_start, item_rows, *sensitive, p)

@@ -87,7 +87,7 @@ def _merge_sort(order, spare, begin, end, indptr, letters, skipped):
 
 @compiled
 def _comes_before(one, other, indptr, letters, skipped):
-    """Tell whether a basket comes strictly before another, their first letters being the same."""
+    """Return whether a basket comes strictly before another, their first letters being the same."""
     here, there = indptr[one] + skipped, indptr[other] + skipped
     while here < indptr[one + 1] and there < indptr[other + 1]:
         if letters[here] != letters[there]:

@@ -51,7 +51,7 @@ def counts_of(blocks: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def rows_of(blocks: NDArray[np.uint64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Give the items of every basket again, ascending, as CSR arrays."""
+    """Return the items of every basket again, ascending, as CSR arrays."""
     lengths = np.zeros(n, np.int64)
     in_threads(lambda start, stop: _lengths(blocks, lengths, start, stop), blocks.shape[0])
     indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])

@@ -37,7 +37,7 @@ def join(sets: NDArray[np.int32], *, most: int = 2**62) -> tuple[NDArray[np.int3
 
 @compiled
 def _heads(sets, bounds):
-    """Give the items that the sets of each class have in common, as CSR arrays."""
+    """Return the items that the sets of each class have in common, as CSR arrays."""
     width = sets.shape[1] - 1
     indptr = np.arange(bounds.size) * width
     items = np.empty(indptr[-1], np.int32)

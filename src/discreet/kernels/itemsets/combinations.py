@@ -145,7 +145,7 @@ def _noted(rare, n_kept, path):
 
 @compiled
 def _few(tally, touched, k):
-    """Give the least of the tallies, and how many are below k."""
+    """Return the least of the tallies, and how many are below k."""
     least, n_few = np.int64(_NEVER), 0
     for number in touched:
         least = min(least, tally[number])

@@ -40,7 +40,7 @@ def set_counts(blocks: NDArray[np.uint64], sets: NDArray[np.int32]) -> NDArray[n
 
 
 def class_bounds(sets: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Give where the classes of sets with the same items but the last begin, and the end of the last class."""
+    """Return where the classes of sets with the same items but the last begin, and the end of the last class."""
     return np.append(_starts(sets), len(sets))
 
 

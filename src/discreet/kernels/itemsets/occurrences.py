@@ -52,7 +52,7 @@ def lay(indptr, items, rank, n_ranks, with_baskets):
 
 @compiled
 def room(array, needed):
-    """Give the array, or a copy with more room."""
+    """Return the array, or a copy with more room."""
     if needed <= array.size:
         return array
     return grown(array, max(needed, 2 * array.size))

@@ -19,7 +19,7 @@ Blocks = NDArray[np.uint64]
 def breaches(
     true: Blocks, distorted: Blocks, starts: NDArray[np.int64], columns: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Give for each pair the share of true holders of the item among those whose distorted basket has the itemset."""
+    """Return for each pair the share of true holders of the item among those whose distorted basket has the itemset."""
     parts = in_threads(
         lambda start, stop: _count(true[start:stop], distorted[start:stop], starts, columns), len(true)
     )

@@ -26,7 +26,7 @@ _ROUNDING = 1e-12
 
 @compiled
 def splits(indptr, subsets, supports, metric, threshold):
-    """Give the rules: the set of each, a bit per item of its antecedent, and the numbers of antecedent and consequent.
+    """Return rules: the set of each, a bit per item of its antecedent, and the numbers of antecedent and consequent.
 
     ``subsets`` holds, for every item of every set, the number of the set without it.
     """

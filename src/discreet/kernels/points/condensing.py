@@ -112,7 +112,7 @@ def _mdav_of_blocks(values, order, start, first, k, labels, low, high):
 
 @compiled
 def _apart(turned, left, point, apart):
-    """Give the squared distance of every row that is left to a point; column by column, so that it runs in lanes."""
+    """Return the squared distance of every row that is left to a point; column by column, so that it runs in lanes."""
     for t in range(left):
         apart[t] = 0.0
     for j in range(point.size):

@@ -10,7 +10,7 @@ from discreet.kernels.compiled import compiled
 
 
 def moments(values: Any, weights: Any, labels: Any, n_groups: int) -> Any:
-    """Give each group's weight, mean, and sum of squares and products about the mean.
+    """Return each group's weight, mean, and sum of squares and products about the mean.
 
     Every row is taken relative to the first row of its group, so that no digits are lost where the mean is large
     against the spread. A group without rows has the mean 0.
@@ -21,7 +21,7 @@ def moments(values: Any, weights: Any, labels: Any, n_groups: int) -> Any:
 
 
 def means(values: Any, labels: Any, n_groups: int) -> Any:
-    """Give each group's size and mean."""
+    """Return each group's size and mean."""
     values = np.ascontiguousarray(values, np.float64)
     order, start = _in_groups(np.ascontiguousarray(labels, np.int64), n_groups)
     total, mean, _ = _moments(values, np.ones(len(values), np.int64), order, start, False)
@@ -35,7 +35,7 @@ def added(parts: Any, labels: Any, n_groups: int) -> Any:
 
 @compiled
 def _in_groups(labels, n_groups):
-    """Give the rows group by group, each group's in order, and where each group begins."""
+    """Return the rows group by group, each group's in order, and where each group begins."""
     start = np.zeros(n_groups + 1, np.int64)
     for label in labels:
         start[label + 1] += 1

@@ -1,4 +1,4 @@
-"""Nearest neighbours: a tree of boxes over points, searched within a bound; points can leave it."""
+"""Nearest neighbors: a tree of boxes over points, searched within a bound; points can leave it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def nearest(points: Any, queries: Any) -> Any:
 
 
 def spacing(points: Any, chosen: Any) -> Any:
-    """Give the distance of chosen points to the nearest other one; infinite where there is none."""
+    """Return the distance of chosen points to the nearest other one; infinite where there is none."""
     points = np.ascontiguousarray(points, np.float64)
     return _spacing(tree_of(points), points, np.ascontiguousarray(chosen, np.int64))
 
@@ -137,7 +137,7 @@ def select(keys, order, start, stop, place):
 
 @compiled
 def _outside(tree, node, point):
-    """Give the squared distance of a point to a node's box."""
+    """Return the squared distance of a point to a node's box."""
     apart = 0.0
     for j in range(point.size):
         if point[j] < tree.floor[node, j]:

@@ -33,7 +33,7 @@ class Live(NamedTuple):
 
 
 def usable(values: Any, widest: float) -> bool:
-    """Tell whether all numbers are there and none is too wide to be squared."""
+    """Return whether all numbers are there and none is too wide to be squared."""
     return bool(_usable(values, widest))
 
 
@@ -94,7 +94,7 @@ def _absorb(values, levels, live, start):
 
 @compiled
 def _measure(live, point, apart):
-    """Give the squared distance of every mean to a point; column by column, so that it runs in lanes."""
+    """Return the squared distance of every mean to a point; column by column, so that it runs in lanes."""
     count = live.counts[GROUPS]
     for t in range(count):
         apart[t] = 0.0
@@ -224,7 +224,7 @@ def _split(live, group):
 
 @compiled
 def _leading(matrix):
-    """Give the largest eigenvalue of a covariance and its eigenvector, by squaring the matrix until one is left.
+    """Return the largest eigenvalue of a covariance and its eigenvector, by squaring the matrix until one is left.
 
     Where two directions are all but alike, one between them does. The vector is the regression on that direction, so
     that what is taken off the covariance along it never is more than it has.
@@ -277,12 +277,12 @@ def _renew(live):
     counts = live.counts
     rows = counts[ROWS]
     for j in range(live.origin.size):
-        centre = 0.0
+        center = 0.0
         for t in range(counts[GROUPS]):
-            centre += (live.mean[t, j] - live.origin[j]) * (live.n[t] / rows)
+            center += (live.mean[t, j] - live.origin[j]) * (live.n[t] / rows)
         spread = 0.0
         for t in range(counts[GROUPS]):
-            away = live.mean[t, j] - live.origin[j] - centre
+            away = live.mean[t, j] - live.origin[j] - center
             spread += live.scatter[t, j, j] / rows + away * away * (live.n[t] / rows)
         live.unit[j] = 1.0 / np.sqrt(spread) if spread > 1e-290 else 1.0
         for t in range(counts[GROUPS]):

@@ -9,7 +9,7 @@ from discreet.kernels.compiled import compiled
 
 @compiled
 def mixed_keys(bins, labels):
-    """Give every row a key that looks like chance but is made of its bins and class alone."""
+    """Return every row a key that looks like chance but is made of its bins and class alone."""
     keys = np.empty(labels.size, np.uint64)
     for row in range(labels.size):
         key = (np.uint64(labels[row]) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -46,7 +46,7 @@ def bin_counts(bins, labels, rows, column, n_bins, n_classes):
 
 @compiled
 def deal(bins, labels, rows, column, upto, codes):
-    """Give every row a place: so many rows of a bin and class, in order, as ``upto[bin, class, place]`` says."""
+    """Return every row a place: so many rows of a bin and class, in order, as ``upto[bin, class, place]`` says."""
     seen = np.zeros(upto.shape[:2], np.int64)
     place = np.zeros(upto.shape[:2], np.int64)
     last = upto.shape[2] - 1

@@ -87,7 +87,7 @@ def _wait(key, stream, start, stop, numbers):
 
 @compiled
 def _fraction(words, row, lane):
-    """Give the middle of one of 2^52 equal steps, in steps."""
+    """Return the middle of one of 2^52 equal steps, in steps."""
     return np.float64(_word(words, row, lane) >> np.uint64(12)) + 0.5
 
 

@@ -58,17 +58,17 @@ def nearest(
     k: int,
     *,
     shrink: float = 0.0,
-    centres: Values | None = None,
+    centers: Values | None = None,
 ) -> tuple[Values, Numbers]:
     """Find the k nearest of the second for each sketch of the first: scores and places, nearest first.
 
     Nearest is the least squared distance, or the greatest dot product or cosine; of equal ones, the first. Where
     fewer than k can be compared, the rest are at −1 and have the score NaN. A score from m components is moved
-    towards its sketch's centre: what it differs by is multiplied by m/(m + shrink).
+    toward its sketch's center: what it differs by is multiplied by m/(m + shrink).
     """
     values, others = _floats(values), _floats(others)
     n = indptr.size - 1
-    middle = np.zeros(n) if centres is None else centres
+    middle = np.zeros(n) if centers is None else centers
     scores, places = np.full((n, k), np.inf), np.full((n, k), -1, np.int64)
     blocks = list(_blocks(others, bounds))
 
@@ -97,7 +97,7 @@ def nearest(
 def mean_scores(
     values: Components, indptr: Numbers, others: Components, bounds: Numbers, kind: str
 ) -> Values:
-    """Give the mean score of every sketch of the first over all of the second, each as often as components it has.
+    """Return the mean score of every sketch of the first over all of the second, each as often as components it has.
 
     Where nothing can be compared it is 0.
     """
@@ -128,7 +128,7 @@ def _floats(values: Components) -> Values:
 
 
 def _blocks(values: Values, bounds: Numbers) -> Iterator[tuple[Values, Numbers, Numbers]]:
-    """Lay sketches out in blocks, a row for each component, longest first."""
+    """Arrange sketches out in blocks, a row for each component, longest first."""
     lengths = np.diff(bounds)
     order = np.argsort(-lengths, kind="stable")
     for start in range(0, order.size, _BLOCK):
@@ -212,7 +212,7 @@ def _add_scores(values, indptr, block, lengths, kind, sums, weights, start, stop
 
 
 @compiled
-def _nearest(values, indptr, block, lengths, home, kind, shrink, centres, best, places, start, stop):
+def _nearest(values, indptr, block, lengths, home, kind, shrink, centers, best, places, start, stop):
     scores = np.empty(lengths.size, np.float64)
     squares = np.empty(lengths.size, np.float64)
     prefix = np.empty(block.shape[0], np.float64)
@@ -225,7 +225,7 @@ def _nearest(values, indptr, block, lengths, home, kind, shrink, centres, best, 
             score = scores[t]
             if shrink > 0:
                 shared = min(query.size, lengths[t])
-                score = centres[row] + (score - centres[row]) * (shared / (shared + shrink))
+                score = centers[row] + (score - centers[row]) * (shared / (shared + shrink))
             score = score if kind == 1 else -score
             if score < near[k - 1] or (score == near[k - 1] and home[t] < where[k - 1]):
                 j = k - 1

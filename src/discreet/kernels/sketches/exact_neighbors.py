@@ -1,4 +1,4 @@
-"""The k nearest neighbours of sparse rows by cosine: exact, or exact inside partitions of like rows."""
+"""The k nearest neighbors of sparse rows by cosine: exact, or exact inside partitions of like rows."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Compressed(NamedTuple):
         return int(self.indptr.size - 1)
 
     def weights(self) -> NDArray[np.float64]:
-        """Give the value of every entry."""
+        """Return the value of every entry."""
         return np.ones(self.items.size) if self.values is None else self.values
 
     def squares(self) -> NDArray[np.float64]:
-        """Give the squared length of every row."""
+        """Return the squared length of every row."""
         if self.values is None:
             return np.diff(self.indptr).astype(np.float64)
         squares: NDArray[np.float64] = squared_lengths(self.indptr, self.values)
@@ -48,14 +48,14 @@ class Compressed(NamedTuple):
         return Compressed(indptr, self.items[place], values, self.n_items)
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """The nearest rows of every query, the nearest first, and their cosines."""
 
     rows: NDArray[np.int32]
     cosines: NDArray[np.float64]
 
 
-def nearest(corpus: Compressed, k: int, *, queries: Compressed | None = None) -> Neighbours:
+def nearest(corpus: Compressed, k: int, *, queries: Compressed | None = None) -> Neighbors:
     """Find the k nearest rows by cosine: of other rows, or of every row among the others; k is less than their number.
 
     Rows that are equally near come in the order of their numbers; a row of zeros has the cosine 0 with all.
@@ -74,13 +74,13 @@ def nearest(corpus: Compressed, k: int, *, queries: Compressed | None = None) ->
         _fill(found, keys, corpus.n, same)
     squares = asked.squares()[:, None]
     ratio = np.divide(keys, squares, out=np.zeros_like(keys), where=squares > 0)
-    return Neighbours(found, np.clip(np.sign(ratio) * np.sqrt(np.abs(ratio)), -1.0, 1.0))
+    return Neighbors(found, np.clip(np.sign(ratio) * np.sqrt(np.abs(ratio)), -1.0, 1.0))
 
 
-def nearest_inside(rows: Compressed, k: int, most: int) -> tuple[Neighbours, int]:
-    """Cut rows into partitions of like rows, at most so many in each, and find the neighbours inside each.
+def nearest_inside(rows: Compressed, k: int, most: int) -> tuple[Neighbors, int]:
+    """Cut rows into partitions of like rows, at most so many in each, and find the neighbors inside each.
 
-    Gives the neighbours and the number of partitions; with one partition the neighbours are exact. A partition has
+    Gives the neighbors and the number of partitions; with one partition the neighbors are exact. A partition has
     more than k rows in any case.
     """
     n_parts = max(1, min(-(-rows.n // most), rows.n // (k + 1)))
@@ -92,7 +92,7 @@ def nearest_inside(rows: Compressed, k: int, most: int) -> tuple[Neighbours, int
         inside = nearest(rows.take(part), k)
         found[part] = part[inside.rows]
         cosines[part] = inside.cosines
-    return Neighbours(found, cosines), n_parts
+    return Neighbors(found, cosines), n_parts
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours of sparse rows by cosine: dot products added up from an inverted index, block by block.
+"""Exact nearest neighbors of sparse rows by cosine: dot products added up from an inverted index, block by block.
 
 Only one block of the corpus is indexed at a time, so that the memory does not grow with the number of rows.
 """
@@ -23,7 +23,7 @@ def nearest_rows(corpus: Any, queries: Any, k: int, *, same: bool, signed: bool)
 
     ``corpus`` and ``queries`` are (indptr, items, values, n_items); the key of a row is its dot product with the query,
     squared, with its sign, over its squared length. ``same`` says that both are the same rows, so that none is its own
-    neighbour. Where rows are equally near, the one with the lower number goes first. Where no value is negative
+    neighbor. Where rows are equally near, the one with the lower number goes first. Where no value is negative
     (``signed`` is false), rows that share no item with the query are left out, and what is missing is -1.
     """
     indptr, items, values, n_items = corpus
@@ -44,7 +44,7 @@ def nearest_rows(corpus: Any, queries: Any, k: int, *, same: bool, signed: bool)
 
 
 def squared_lengths(indptr: Any, values: Any) -> Any:
-    """Give the squared length of every row."""
+    """Return the squared length of every row."""
     return _squared_lengths(indptr, values)
 
 

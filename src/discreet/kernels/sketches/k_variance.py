@@ -14,36 +14,34 @@ _PARALLEL = 1e-12
 
 
 def caps_of(
-    indptr: Any, items: Any, values: Any, n_items: int, neighbours: Any, *, signed: Any, sizes: Any = None
+    indptr: Any, items: Any, values: Any, n_items: int, neighbors: Any, *, signed: Any, sizes: Any = None
 ) -> Any:
-    """Give the variance of one component's product over the squared gap, for every row and each of its neighbours.
+    """Return the variance of one component's product over the squared gap, for every row and each of its neighbors.
 
     Parallel rows have no cap: theirs is infinite. ``signed`` tells of every row whether it holds a negative value; a
     pair with such a row takes the exact variance, all others ‖X‖²‖Y‖² − (X·Y)², which is never larger. Neither changes
     when rows are multiplied. With ``sizes``, the true length of every row, it is the variance over the gap itself.
     """
-    caps = np.empty(neighbours.shape)
+    caps = np.empty(neighbors.shape)
     true = np.empty(0) if sizes is None else sizes
     in_threads(
-        lambda start, stop: _caps(
-            indptr, items, values, n_items, neighbours, signed, true, caps, start, stop
-        ),
-        neighbours.shape[0],
+        lambda start, stop: _caps(indptr, items, values, n_items, neighbors, signed, true, caps, start, stop),
+        neighbors.shape[0],
     )
     return caps
 
 
-def longest_lengths(neighbours: Any, limits: Any, order: Any, most: Any) -> tuple[Any, int]:
-    """Give lengths of which none can be raised alone, and the number of passes.
+def longest_lengths(neighbors: Any, limits: Any, order: Any, most: Any) -> tuple[Any, int]:
+    """Return lengths of which none can be raised alone, and the number of passes.
 
     ``limits`` are whole caps per pair, ``most`` is the longest there is, one number for all rows or one for each.
 
     Rows are taken in the given order, pass after pass, and each gets the largest length that all its pairs allow: of
-    every pair of neighbours one length must be within the limit. Both rows of a pair look at it, so that every pair is
+    every pair of neighbors one length must be within the limit. Both rows of a pair look at it, so that every pair is
     kept from the first pass on; later passes only raise lengths, and end when none rises.
     """
-    begin, partners, held = _pairs(neighbours, limits)
-    longest = np.full(neighbours.shape[0], most, np.int32)
+    begin, partners, held = _pairs(neighbors, limits)
+    longest = np.full(neighbors.shape[0], most, np.int32)
     lengths = longest.copy()
     passes = 0
     while _pass(begin, partners, held, order, longest, lengths):
@@ -52,7 +50,7 @@ def longest_lengths(neighbours: Any, limits: Any, order: Any, most: Any) -> tupl
 
 
 @compiled
-def _caps(indptr, items, values, n_items, neighbours, signed, sizes, caps, start, stop):
+def _caps(indptr, items, values, n_items, neighbors, signed, sizes, caps, start, stop):
     own = np.zeros(n_items)
     norms = np.zeros(indptr.size - 1)
     for row in range(norms.size):
@@ -62,8 +60,8 @@ def _caps(indptr, items, values, n_items, neighbours, signed, sizes, caps, start
     for row in range(start, stop):
         for entry in range(indptr[row], indptr[row + 1]):
             own[items[entry]] = values[entry] / norms[row]
-        for place in range(neighbours.shape[1]):
-            other = neighbours[row, place]
+        for place in range(neighbors.shape[1]):
+            other = neighbors[row, place]
             cosine, common = 0.0, 0.0
             for entry in range(indptr[other], indptr[other + 1]):
                 product = own[items[entry]] * (values[entry] / norms[other])
@@ -83,14 +81,14 @@ def _caps(indptr, items, values, n_items, neighbours, signed, sizes, caps, start
 
 
 @compiled
-def _pairs(neighbours, limits):
+def _pairs(neighbors, limits):
     """Give, for every row, its partners in all pairs that it is in, and the limits of these."""
-    n, k = neighbours.shape
+    n, k = neighbors.shape
     begin = np.zeros(n + 1, np.int64)
     for row in range(n):
         begin[row + 1] += k
         for place in range(k):
-            begin[neighbours[row, place] + 1] += 1
+            begin[neighbors[row, place] + 1] += 1
     for row in range(n):
         begin[row + 1] += begin[row]
     at = begin[:-1].copy()
@@ -98,7 +96,7 @@ def _pairs(neighbours, limits):
     held = np.empty(begin[n], np.int32)
     for row in range(n):
         for place in range(k):
-            other = neighbours[row, place]
+            other = neighbors[row, place]
             partners[at[row]] = other
             held[at[row]] = limits[row, place]
             at[row] += 1
@@ -110,7 +108,7 @@ def _pairs(neighbours, limits):
 
 @compiled
 def _pass(begin, partners, held, order, longest, lengths):
-    """Give every row in turn its largest admissible length; tells whether any length changed."""
+    """Return every row in turn its largest admissible length; tells whether any length changed."""
     changed = False
     for row in order:
         best = longest[row]

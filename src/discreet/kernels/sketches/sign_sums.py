@@ -43,13 +43,13 @@ def sum_rows(
 
 
 def _kind(ones: NDArray[np.int64]) -> Any:
-    """Give the kind of number that holds the sums of so many ones."""
+    """Return the kind of number that holds the sums of so many ones."""
     fitting = (kind for kind in (np.int8, np.int16) if ones.max(initial=0) <= np.iinfo(kind).max)
     return next(fitting, np.float64)
 
 
 def _blocks(table: NDArray[np.uint64], bounds: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int8]]]:
-    """Give the signs of so many components at a time as fit the memory, the last first: of each item, in 64s."""
+    """Return the signs of so many components at a time as fit the memory, the last first: of each item, in 64s."""
     words = -(-int(np.diff(bounds).max(initial=0)) // _LANES)
     step = max(1, _TABLE_BYTES // max(table.shape[0] * _LANES, 1))
     for first in reversed(range(0, words, step)):

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours of sets by cosine: common items counted for 64 rows in a word, in bit-sliced counters.
+"""Exact nearest neighbors of sets by cosine: common items counted for 64 rows in a word, in bit-sliced counters.
 
 Rows are ordered by their length and cut into blocks of 8,192, each a bit column for every item. A query adds up the
 columns of its items with carry-save adders: plane p of the counters holds bit p of every row's count. Whole blocks
@@ -24,7 +24,7 @@ _ROUNDING = 1e-9
 
 
 def bytes_of_blocks(n: int, n_items: int) -> int:
-    """Give the bytes of the bit columns of n rows."""
+    """Return the bytes of the bit columns of n rows."""
     return -(-n // ROWS) * (n_items + 1) * WORDS * 8
 
 
@@ -32,7 +32,7 @@ def nearest_sets(corpus: Any, queries: Any, k: int, *, same: bool) -> tuple[Any,
     """Find the k rows nearest to every query; gives their numbers and squared cosines times the query's length.
 
     ``corpus`` and ``queries`` are (indptr, items, n_items); ``same`` says that they are the same rows, so that none is
-    its own neighbour. Where rows are equally near, the one with the lower number goes first. Where fewer than k rows
+    its own neighbor. Where rows are equally near, the one with the lower number goes first. Where fewer than k rows
     share an item with the query, the rest is -1.
     """
     indptr, items, n_items = corpus
@@ -147,7 +147,7 @@ def _count(columns, ids, n_ids, planes, carry):
 
 @compiled
 def _spread(number, bit):
-    """Give a word full of one bit of a number."""
+    """Return a word full of one bit of a number."""
     return np.uint64(0) - np.uint64((number >> bit) & 1)
 
 
@@ -221,13 +221,13 @@ def _look(planes, n_planes, mask, before, first, laid, query, found, keys):
 
 @compiled
 def _least(key, length):
-    """Give the smallest count with which a row of that length comes as near as a key."""
+    """Return the smallest count with which a row of that length comes as near as a key."""
     return max(1, np.int64(np.ceil(np.sqrt(key * length) - _ROUNDING)))
 
 
 @compiled
 def _begin_least(planes, n_planes, length, k, mask):
-    """Give the largest count that at least k rows besides the query itself may reach; 1 where there are fewer."""
+    """Return the largest count that at least k rows besides the query itself may reach; 1 where there are fewer."""
     least = 1
     while least < length and _reaching(planes, n_planes, least + 1, mask) and _marked(mask) > k:
         least += 1
@@ -256,7 +256,7 @@ def _visit(columns, first, shortest, ids, n_ids, query, own, laid, room, found, 
 
 @compiled
 def _room(indptr):
-    """Give room for the items of a query, the planes of the counters, a carry and a mask."""
+    """Return room for the items of a query, the planes of the counters, a carry and a mask."""
     longest = _FIRST
     for query in range(indptr.size - 1):
         longest = max(longest, indptr[query + 1] - indptr[query])

@@ -28,7 +28,7 @@ def anatomy_groups(
     l: int,  # noqa: E741  # the published letter
     rng: np.random.Generator,
 ) -> NDArray[np.int32]:
-    """Give the group of every row; ``free`` are the rows without a sensitive value, which fill groups up.
+    """Return the group of every row; ``free`` are the rows without a sensitive value, which fill groups up.
 
     Rows of buckets that are left over are each put into a group drawn at random from those that do not hold their
     values; then the free rows left are a group. Where fewer than l are left over that is tried with as many groups as
@@ -130,7 +130,7 @@ def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):
 
 @compiled
 def _place(residue, begin, members, bucket_of, value_start, values, n_values):
-    """Give a group without its values to every row left over; the last is -1 where one finds none."""
+    """Return a group without its values to every row left over; the last is -1 where one finds none."""
     placed = np.full(residue.size, -1, np.int32)
     used = np.full(n_values, -1, np.int32)
     first, following = np.full(members.shape[0], -1, np.int32), np.full(residue.size, -1, np.int32)

@@ -64,7 +64,7 @@ def hierarchical(
 
 
 def transported(indptr: Ints, values: Codes, counts: Ints, overall: Ints, ground: Floats) -> Floats:
-    """Move earth over any ground distance, from a group's values to the whole's, by a linear programme each.
+    """Move earth over any ground distance, from a group's values to the whole's, by a linear program each.
 
     Groups with the same shares are solved once.
     """
@@ -94,13 +94,13 @@ def _cheapest(supply: Floats, demand: Floats, ground: Floats) -> float:
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if solution.status != 0 or solution.fun is None:
-        raise ArithmeticError("the linear programme of a transport problem was not solved")
+        raise ArithmeticError("the linear program of a transport problem was not solved")
     return float(solution.fun)
 
 
 @lru_cache(maxsize=16)
 def _sums(rows: int, columns: int) -> Any:
-    """Give the sparse matrix that sums a flattened plan by row, then by column."""
+    """Return the sparse matrix that sums a flattened plan by row, then by column."""
     from scipy.sparse import csr_array
 
     cell = np.arange(rows * columns)

@@ -17,7 +17,7 @@ _SAMPLE = 1 << 14
 
 
 def pack(columns: Iterable[NDArray[Any]], cards: Sequence[int]) -> NDArray[np.int64]:
-    """Give every row one int64 key, equal exactly where all its codes are equal.
+    """Return every row one int64 key, equal exactly where all its codes are equal.
 
     The keys sort like the rows do (first column first). Where the product of the cards outgrows 62 bits, the
     keys so far are replaced by their ranks.

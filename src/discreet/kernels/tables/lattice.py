@@ -43,7 +43,7 @@ class Scratch:
         fields: NDArray[np.int64],
         ancestors: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Give the keys and counts after some fields went up.
+        """Return the keys and counts after some fields went up.
 
         ``fields`` has a row (shift, bits, start in ``ancestors``) for each field that changes.
         """
@@ -68,7 +68,7 @@ def stats_of(
     fields: NDArray[np.int64],
     losses: NDArray[np.float64],
 ) -> Stats:
-    """Give a node's stats when classes below the smallest size are suppressed.
+    """Return a node's stats when classes below the smallest size are suppressed.
 
     ``fields`` has a row (shift, bits, start in ``losses``) for every column; a class's loss is the sum over columns.
     """

@@ -36,7 +36,7 @@ class Geometry:
     weight: NDArray[np.float64]
 
     def arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """Give the arrays in the order the kernels take them."""
+        """Return the arrays in the order the kernels take them."""
         return (
             self.position, self.start, self.node, self.width, self.tree, self.height, self.card, self.weight
         )  # fmt: skip
@@ -138,7 +138,7 @@ def _shared(least, most, j, node, tree, height, card):
 
 @compiled
 def _distinct(codes, low, high, j):
-    """Give the codes of a segment in a column, ascending, each once."""
+    """Return the codes of a segment in a column, ascending, each once."""
     present = np.empty(high - low, np.int32)
     for place in range(present.size):
         present[place] = codes[low + place, j]
@@ -293,7 +293,7 @@ def values_of(codes, weights, low, high, column, card):
 
 @compiled
 def bounds_of(codes, low, high, n_columns):
-    """Give the least and the largest code of each column in each segment."""
+    """Return the least and the largest code of each column in each segment."""
     least = np.empty((low.size, n_columns), np.int32)
     most = np.empty((low.size, n_columns), np.int32)
     for segment in range(low.size):

@@ -19,7 +19,7 @@ from discreet.core.params import FloatIn, require
 
 
 def reconstruction(support: ArrayLike, *, p: ArrayLike, q: ArrayLike) -> FloatArray:
-    """Give the probability that a one of an item of this support is reconstructed: the R(s) of the papers.
+    """Return the probability that a one of an item of this support is reconstructed: the R(s) of the papers.
 
     All three may be arrays.
     """
@@ -30,7 +30,7 @@ def reconstruction(support: ArrayLike, *, p: ArrayLike, q: ArrayLike) -> FloatAr
 
 
 def basic_privacy(supports: ArrayLike, *, p: float, q: float, ones: float = 1.0) -> float:
-    """Give basic privacy in percent from the support of every item: the exact form.
+    """Return basic privacy in percent from the support of every item: the exact form.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def basic_privacy(supports: ArrayLike, *, p: float, q: float, ones: float = 1.0)
 
 
 def average_basic_privacy(support: float, *, p: float, q: float, ones: float = 1.0) -> float:
-    """Give basic privacy in percent from the average support alone: the form of the papers' tables.
+    """Return basic privacy in percent from the average support alone: the form of the papers' tables.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _mixed(of_ones: float, of_zeros: float, ones: float) -> float:
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> float:
-    """Give the weighted mean; where there is nothing to weigh, nothing can be reconstructed."""
+    """Return the weighted mean; where there is nothing to weigh, nothing can be reconstructed."""
     total = float(weights.sum())
     return float((values * weights).sum() / total) if total else 0.0
 

@@ -60,7 +60,7 @@ def itemset_error_by_length(
 
 
 def expected_error(support: ArrayLike, n_baskets: ArrayLike, *, p: ArrayLike, q: ArrayLike) -> FloatArray:
-    """Give the relative standard error of the estimated support of one item; all four may be arrays.
+    """Return the relative standard error of the estimated support of one item; all four may be arrays.
 
     Infinite where p + q = 1 or the support is 0.
     """

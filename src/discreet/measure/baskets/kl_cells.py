@@ -27,7 +27,7 @@ class CellError:
 
 
 def kl(actual: FloatArray, estimated: FloatArray, *, smoothing: float = 0.0) -> float:
-    """Give KL(actual ‖ estimated) in nats, both scaled to sum to 1.
+    """Return KL(actual ‖ estimated) in nats, both scaled to sum to 1.
 
     Smoothing mixes the estimate with that share of the even distribution. None is needed for groups: where a basket
     with the sensitive item lies in a cell, its group adds to the cell's estimate. Without smoothing a cell that is

@@ -24,7 +24,7 @@ def reinterrogated_privacy(
     *,
     basic: float,
 ) -> float:
-    """Give the mean privacy of the true ones in percent, after mining.
+    """Return the mean privacy of the true ones in percent, after mining.
 
     The breach of an item by a frequent itemset that holds it is the share of true holders of the item among the baskets
     whose distorted version has the itemset. A one that stayed a one has the privacy that the worst breach leaves, over
@@ -80,7 +80,7 @@ def _packed(itemsets: Iterable[Sequence[int]], n_items: int) -> tuple[IntArray, 
 def _breached(
     baskets: Baskets, distorted: Baskets | ItemBits, starts: IntArray, codes: CodeArray
 ) -> tuple[float, int]:
-    """Give the sum of the worst breaches, and the number of ones that have one."""
+    """Return the sum of the worst breaches, and the number of ones that have one."""
     from discreet.kernels.itemsets.reinterrogation import breaches, worst_of
 
     frequent, numbers = np.unique(codes, return_inverse=True)

@@ -52,7 +52,7 @@ class Reidentification:
     n_samples: int
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain data for JSON."""
+        """Return the figures as plain data for JSON."""
         return asdict(self)
 
 
@@ -78,7 +78,7 @@ class BasketRisk:
     tie: SensitiveTie | None
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain data for JSON."""
+        """Return the figures as plain data for JSON."""
         return asdict(self)
 
 
@@ -94,7 +94,7 @@ def reidentification(
     """Measure how likely a basket is found again by somebody who knows r of its items.
 
     The basket is drawn evenly among those with at least r items, and so are the items known of it. Of a release the
-    published items are meant: those of its baskets, ordinary or generalised.
+    published items are meant: those of its baskets, ordinary or generalized.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def _normal(values: FloatArray, z: float) -> Interval:
 
 
 def _wilson(share: float, n: int, z: float) -> Interval:
-    """Give the interval of a share that also holds near 0 and 1."""
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    """Return the interval of a share that also holds near 0 and 1."""
+    center = (share + z * z / (2 * n)) / (1 + z * z / n)
     off = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(centre - off, 0.0), min(centre + off, 1.0)
+    return max(center - off, 0.0), min(center + off, 1.0)

@@ -36,7 +36,7 @@ class NoiseStripped:
 
     @property
     def stripped(self) -> float:
-        """The share of the noise's variance that the attack took off; 0 or less where it learnt nothing."""
+        """The share of the noise's variance that the attack took off; 0 or less where it learned nothing."""
         return float(1 - (self._known / self.noise).mean())
 
     @property

@@ -71,7 +71,7 @@ def pca_attack(
 
 
 def _kept(values: FloatArray, components: int | None) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Tell which of the ascending variances are the data's."""
+    """Return which of the ascending variances are the data's."""
     if components is None:
         return np.asarray((values > _GAP * values[-1]) & (values > 0))
     return np.asarray(np.arange(values.size) >= values.size - components)

@@ -23,7 +23,7 @@ class Closeness:
     Attributes
     ----------
     distance
-        The median distance of a pseudo-record to the closest record, in standardised columns.
+        The median distance of a pseudo-record to the closest record, in standardized columns.
     spacing
         The median distance of a record to the closest other record.
     ratio
@@ -44,7 +44,7 @@ class Closeness:
     copies: float
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain data for JSON."""
+        """Return the figures as plain data for JSON."""
         return asdict(self)
 
 
@@ -61,7 +61,7 @@ class Membership:
     auc: float
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain data for JSON."""
+        """Return the figures as plain data for JSON."""
         return asdict(self)
 
 

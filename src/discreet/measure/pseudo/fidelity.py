@@ -24,7 +24,7 @@ class Fidelity:
     Attributes
     ----------
     covariance_compatibility
-        The correlation between the entries of the two covariance matrices, numbers standardised and categories as
+        The correlation between the entries of the two covariance matrices, numbers standardized and categories as
         indicators; 1 is best, NaN where there is only one entry.
     columns
         The distance between the two distributions of each column, 0 alike to 1 apart: the largest difference of the
@@ -43,13 +43,13 @@ class Fidelity:
         return max(self.columns.values())
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain data for JSON."""
+        """Return the figures as plain data for JSON."""
         return asdict(self) | {"largest_distance": self.largest_distance}
 
 
 @dataclass(frozen=True)
-class NeighbourAccuracy:
-    """How well a nearest-neighbour rule does on the same test rows: learnt from the original, and from pseudo-data."""
+class NeighborAccuracy:
+    """How well a nearest-neighbor rule does on the same test rows: learned from the original, and from pseudo-data."""
 
     original: float
     pseudo: float
@@ -112,30 +112,30 @@ def covariance_compatibility(original: FloatArray, pseudo: FloatArray) -> float:
     return float(np.clip((first @ second) / size, -1.0, 1.0).round(12))
 
 
-def neighbour_accuracy(
+def neighbor_accuracy(
     original: tuple[Any, Any],
     pseudo: tuple[Any, Any],
     test: tuple[Any, Any],
     *,
     n_neighbors: int = 1,
     within: float | None = None,
-) -> NeighbourAccuracy:
-    """Compare nearest-neighbour rules learnt from the original and from pseudo-data, on rows that neither has seen.
+) -> NeighborAccuracy:
+    """Compare nearest-neighbor rules learned from the original and from pseudo-data, on rows that neither has seen.
 
     Parameters
     ----------
     original, pseudo, test
-        Each a matrix and its target. Columns are standardised by the original.
+        Each a matrix and its target. Columns are standardized by the original.
     n_neighbors
-        How many neighbours decide.
+        How many neighbors decide.
     within
         None counts classes that are told right; a number counts predictions no farther than that from the target, as
         "within one year" does for ages.
     """
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-    require("neighbour_accuracy", "n_neighbors", n_neighbors, IntIn(1))
-    require("neighbour_accuracy", "within", within, FloatIn(0), InstanceOf((type(None),), "None"))
+    require("neighbor_accuracy", "n_neighbors", n_neighbors, IntIn(1))
+    require("neighbor_accuracy", "within", within, FloatIn(0), InstanceOf((type(None),), "None"))
     values = np.asarray(original[0], np.float64)
     spread = values.std(axis=0)
     spread[spread == 0] = 1.0
@@ -147,11 +147,11 @@ def neighbour_accuracy(
         told = rule.fit(np.asarray(matrix, np.float64) / spread, np.asarray(target)).predict(asked)
         right = told == truth if within is None else np.abs(told - truth) <= within
         scores.append(float(np.mean(right)))
-    return NeighbourAccuracy(*scores)
+    return NeighborAccuracy(*scores)
 
 
 def side_by_side(first: Table, *others: Table) -> tuple[Vectors, list[int]]:
-    """Give the rows of several tables as points of one space, and where each of the others begins."""
+    """Return the rows of several tables as points of one space, and where each of the others begins."""
     hidden = first.schema.named(Role.IDENTIFIER)
     names = [
         name for name in first.schema if name not in hidden and all(name in one.schema for one in others)
@@ -171,7 +171,7 @@ def side_by_side(first: Table, *others: Table) -> tuple[Vectors, list[int]]:
 
 
 def _largest_difference(one: FloatArray, other: FloatArray) -> float:
-    """Give the largest difference of two distribution functions, nulls below everything."""
+    """Return the largest difference of two distribution functions, nulls below everything."""
     first, second = (np.sort(np.where(np.isnan(part), -np.inf, part)) for part in (one, other))
     at = np.concatenate([first, second])
     below = [np.searchsorted(part, at, side="right") / part.size for part in (first, second)]

@@ -1,4 +1,4 @@
-"""What sketches keep: how far reconstructed values are off, whose neighbours stay, how well clusters hold together."""
+"""What sketches keep: how far reconstructed values are off, whose neighbors stay, how well clusters hold together."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def reconstruction_error(
     return ReconstructionError(float(np.sqrt(observed / count)), float(np.sqrt(predicted / count)), count)
 
 
-def neighbour_overlap(
+def neighbor_overlap(
     rows: Any,
     sketches: Sketches,
     *,
@@ -95,16 +95,16 @@ def neighbour_overlap(
     names: Iterable[Any] | None = None,
     random_state: RandomState = None,
 ) -> float:
-    """Give the share of a record's k nearest neighbours, by cosine, that are also nearest by the sketches.
+    """Return the share of a record's k nearest neighbors, by cosine, that are also nearest by the sketches.
 
     Parameters
     ----------
     rows, names, sketches
-        The records and their sketches, in the same order; suppressed records are left out, as neighbours too.
+        The records and their sketches, in the same order; suppressed records are left out, as neighbors too.
     k
-        The number of neighbours.
+        The number of neighbors.
     sample
-        Of how many records, drawn by chance, the neighbours are looked for; None for all.
+        Of how many records, drawn by chance, the neighbors are looked for; None for all.
     random_state
         The seed of that draw.
 
@@ -112,7 +112,7 @@ def neighbour_overlap(
     --------
     >>> from discreet.publish import SketchFamily
     >>> rows = np.random.default_rng(0).poisson(0.3, (300, 40))
-    >>> short, long = (neighbour_overlap(rows, SketchFamily("key", components=m).sketch(rows)) for m in (10, 1000))
+    >>> short, long = (neighbor_overlap(rows, SketchFamily("key", components=m).sketch(rows)) for m in (10, 1000))
     >>> short < 0.5 < long
     True
     """
@@ -121,9 +121,9 @@ def neighbour_overlap(
     records = beside(rows, names, sketches)
     held = np.flatnonzero(~sketches.suppressed)
     if held.size < 2:
-        raise InputError("There is no record with a neighbour; two sketches are the least.")
-    require("neighbour_overlap", "k", k, IntIn(1, held.size - 1))
-    chosen = drawn(held.size, sample, random_state, owner="neighbour_overlap")
+        raise InputError("There is no record with a neighbor; two sketches are the least.")
+    require("neighbor_overlap", "k", k, IntIn(1, held.size - 1))
+    chosen = drawn(held.size, sample, random_state, owner="neighbor_overlap")
     published = sketches.take(held)
     _, found = nearest(
         *_part(published, chosen), published.values, published.indptr, "cosine", min(k + 1, held.size)
@@ -146,9 +146,9 @@ def cluster_cohesion(
     names: Iterable[Any] | None = None,
     random_state: RandomState = None,
 ) -> float:
-    """Give the mean cosine of the records, as they truly are, to the centroid of their cluster.
+    """Return the mean cosine of the records, as they truly are, to the centroid of their cluster.
 
-    Records labelled −1 (suppressed ones) are put into clusters by chance, in proportion to the clusters' sizes.
+    Records labeled −1 (suppressed ones) are put into clusters by chance, in proportion to the clusters' sizes.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def cluster_cohesion(
 def accuracy_by_prior(
     truth: ArrayLike, predicted: ArrayLike, *, suppressed: BoolArray | None = None, training: ArrayLike
 ) -> float:
-    """Give the accuracy of predicted classes, suppressed records being labelled by chance.
+    """Return the accuracy of predicted classes, suppressed records being labeled by chance.
 
     The chance is not drawn: a suppressed record counts with the share of its true class among the training classes.
 

@@ -62,7 +62,7 @@ class Linkage:
     persons_pinned, records_pinned
         The people, and the records, of whom the certainty is above the threshold.
     attributes
-        For each sensitive column what is learnt, and for each person how certainly (``attribute_certainty``; 0 where no
+        Per sensitive column what is learned, and for each person how certainly (``attribute_certainty``; 0 where no
         record matches).
     rows
         For each person, their (first) row number in the external table.
@@ -104,7 +104,7 @@ class Linkage:
         return pa.table(columns)
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain data for JSON."""
+        """Return the figures as plain data for JSON."""
         return {
             "on": list(self.on),
             "threshold": self.threshold,
@@ -117,7 +117,7 @@ class Linkage:
             "records_pinned": self.records_pinned,
             "records_pinned_share": self.records_pinned_share,
             "highest": self.highest,
-            "attributes": {name: asdict(learnt) for name, learnt in self.attributes.items()},
+            "attributes": {name: asdict(learned) for name, learned in self.attributes.items()},
         }
 
     def __repr__(self) -> str:
@@ -185,7 +185,7 @@ def _linkage(on: tuple[str, ...], groups: Groups, found: Matches, threshold: flo
     certainty = np.zeros(n_owners)
     np.maximum.at(certainty, found.owner, of_class[found.group])
     records = np.bincount(found.owner, weights=groups.sizes[found.group], minlength=n_owners).astype(np.int64)
-    learnt = {name: _learnt(counts, found, records) for name, counts in groups.sensitive.items()}
+    learned = {name: _learned(counts, found, records) for name, counts in groups.sensitive.items()}
     pinned = certainty > threshold
     return Linkage(
         on=on,
@@ -199,11 +199,11 @@ def _linkage(on: tuple[str, ...], groups: Groups, found: Matches, threshold: flo
         highest=float(certainty.max()),
         attributes={
             name: _attribute(share, found.people, groups.sensitive[name].overall, threshold)
-            for name, share in learnt.items()
+            for name, share in learned.items()
         },
         records=records[found.of_person],
         certainty=certainty[found.of_person],
-        attribute_certainty={name: share[found.of_person] for name, share in learnt.items()},
+        attribute_certainty={name: share[found.of_person] for name, share in learned.items()},
         class_sizes=groups.sizes,
         class_candidates=candidates.astype(np.int64),
         class_certainty=of_class,
@@ -211,8 +211,8 @@ def _linkage(on: tuple[str, ...], groups: Groups, found: Matches, threshold: flo
     )
 
 
-def _learnt(counts: SensitiveCounts, found: Matches, records: IntArray) -> FloatArray:
-    """Give each owner the largest share of one value among the records that may be theirs."""
+def _learned(counts: SensitiveCounts, found: Matches, records: IntArray) -> FloatArray:
+    """Return each owner the largest share of one value among the records that may be theirs."""
     from discreet.kernels.tables.grouping import distinct
 
     n_values = counts.overall.size

@@ -21,13 +21,13 @@ from discreet.measure.tables.read_back import at_level, kept_sizes, read_back, t
 class Entropy:
     """Non-uniform entropy: the bits lost per column and in all, and as shares of what the columns held.
 
-    ``total`` sums the bits; ``total_normalised`` is the weighted mean of the columns' shares.
+    ``total`` sums the bits; ``total_normalized`` is the weighted mean of the columns' shares.
     """
 
     bits: dict[str, float]
-    normalised: dict[str, float]
+    normalized: dict[str, float]
     total: float
-    total_normalised: float
+    total_normalized: float
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Loss:
     n_rows, suppressed
         The rows that came in, and those left out.
     columns
-        The generalised loss of each quasi-identifier: the mean over rows of (leaves under the cell − 1)/(leaves − 1),
+        The generalized loss of each quasi-identifier: the mean over rows of (leaves under the cell − 1)/(leaves − 1),
         or of width over range where numbers and dates have no hierarchy (NCP). A suppressed row counts 1.
     weights
         The columns' weights, divided by the largest.
@@ -56,7 +56,7 @@ class Loss:
         cell stands for anything, and the second is None.
     precision, precision_monotone, height
         The mean of level over height, with suppressed rows counting 1 and without, and the sum of levels; None where
-        a release does not generalise whole columns.
+        a release does not generalize whole columns.
     """
 
     n_rows: int
@@ -94,17 +94,17 @@ class Loss:
         """The geometric mean of the columns' weighted loss."""
         return aggregate(self.columns, self.weights, how="geometric")
 
-    def generalised(self, g: float = 0.5) -> dict[str, float]:
-        """Give the loss per column under a suppression factor.
+    def generalized(self, g: float = 0.5) -> dict[str, float]:
+        """Return the loss per column under a suppression factor.
 
-        At 0 suppressed rows cost what their generalised cells would, at 0.5 they cost 1, at 1 only they cost.
+        At 0 suppressed rows cost what their generalized cells would, at 0.5 they cost 1, at 1 only they cost.
         Below 0.5 a suppressed row whose levels are not known counts as ``*``.
         """
-        require("generalised", "g", g, FloatIn(0, 1))
-        return {name: cost.generalised(g, self.n_rows) for name, cost in self.costs.items()}
+        require("generalized", "g", g, FloatIn(0, 1))
+        return {name: cost.generalized(g, self.n_rows) for name, cost in self.costs.items()}
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain data for JSON."""
+        """Return the figures as plain data for JSON."""
         plain = asdict(self)
         del plain["costs"]
         derived = ("suppressed_share", "total", "maximum", "geometric")
@@ -117,7 +117,7 @@ class ColumnCost:
 
     ``kept`` sums the loss of kept rows, ``kept_bits`` the log2 of the rows their cells cover, ``own_bits`` the log2 of
     the rows with the same original value, over all rows. The last three are sums over suppressed rows: the loss and
-    the bits their generalised cells would have had, and the bits lost from those cells to nothing.
+    the bits their generalized cells would have had, and the bits lost from those cells to nothing.
     """
 
     n_leaves: int
@@ -129,8 +129,8 @@ class ColumnCost:
     left_bits: float
     left_spread: float
 
-    def generalised(self, g: float, n_rows: int) -> float:
-        """Give the loss under a suppression factor."""
+    def generalized(self, g: float, n_rows: int) -> float:
+        """Return the loss under a suppression factor."""
         s_factor, g_factor = min(1.0, 2 * g), min(1.0, 2 - 2 * g)
         least = n_rows / self.n_leaves
         if g_factor * least == n_rows:
@@ -186,7 +186,7 @@ def loss_between(
         The suppressed rows: those left out, and those that stayed with every quasi-identifier starred. By default only
         rows left out; fully starred rows cost 1 per column all the same.
     levels
-        The level of each quasi-identifier, where whole columns were generalised.
+        The level of each quasi-identifier, where whole columns were generalized.
     """
     require("loss_between", "original", original, InstanceOf((Table,), "a Table"))
     require("loss_between", "released", released, InstanceOf((Table,), "a Table"))
@@ -289,7 +289,7 @@ def _cost(
 
 
 def _log2(counts: IntArray | FloatArray) -> FloatArray:
-    """Give the logarithm of counts, 0 for what does not occur."""
+    """Return the logarithm of counts, 0 for what does not occur."""
     return np.asarray(np.log2(np.maximum(counts, 1)), dtype=np.float64)
 
 
@@ -304,13 +304,13 @@ def _granularity(columns: Mapping[str, float], costs: Mapping[str, ColumnCost]) 
 def _entropy(
     costs: Mapping[str, ColumnCost], weights: Mapping[str, float], n_rows: int, *, spread: bool
 ) -> Entropy:
-    bits, normalised = {}, {}
+    bits, normalized = {}, {}
     for name, cost in costs.items():
         lost = cost.kept_bits + cost.left_bits - cost.own_bits + (cost.left_spread if spread else 0.0)
         held = n_rows * math.log2(n_rows) - cost.own_bits
         bits[name] = max(lost, 0.0)
-        normalised[name] = bits[name] / held if held > 0 else 0.0
-    return Entropy(bits, normalised, sum(bits.values()), aggregate(normalised, weights))
+        normalized[name] = bits[name] / held if held > 0 else 0.0
+    return Entropy(bits, normalized, sum(bits.values()), aggregate(normalized, weights))
 
 
 def _squared_classes(original: Table, levels: Mapping[str, int] | None) -> int | None:
@@ -327,7 +327,7 @@ def _squared_classes(original: Table, levels: Mapping[str, int] | None) -> int |
 
 
 def _precision(original: Table, levels: Mapping[str, int] | None, suppressed: int) -> dict[str, Any]:
-    """Give the precision with and without suppression, and the sum of levels."""
+    """Return the precision with and without suppression, and the sum of levels."""
     if levels is None:
         return {"precision": None, "precision_monotone": None, "height": None}
     names = original.schema.quasi

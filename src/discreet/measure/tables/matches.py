@@ -40,7 +40,7 @@ class Matches:
 
 
 def collected(external: Any) -> nw.DataFrame[Any]:
-    """Give the external table as a frame in memory."""
+    """Return the external table as a frame in memory."""
     native = external.frame if isinstance(external, Table) else external
     try:
         frame = nw.from_native(native)
@@ -54,7 +54,7 @@ def collected(external: Any) -> nw.DataFrame[Any]:
 def joined_columns(
     released: Table, frame: nw.DataFrame[Any], on: Sequence[str] | Mapping[str, str] | None
 ) -> dict[str, str]:
-    """Give the joined columns: the release's name, and the external table's."""
+    """Return the joined columns: the release's name, and the external table's."""
     known = released.schema.quasi
     if on is None:
         columns = {name: name for name in known if name in frame.columns}
@@ -86,7 +86,7 @@ def people_of(frame: nw.DataFrame[Any], external: Any, columns: Mapping[str, str
 
 
 def persons_of(frame: nw.DataFrame[Any], person: str) -> pa.Array:
-    """Give the column that names people."""
+    """Return the column that names people."""
     if person not in frame.columns:
         raise SchemaError(f"The external table has no column '{person}' that names people.")
     return cleaned(frame.get_column(person).to_arrow(), person)
@@ -118,7 +118,7 @@ def matches_of(
 
 
 def _described(labels: Encoded, values: Encoded, original: Table | None) -> BoolArray:
-    """Tell which external values each label may stand for, by its text, and by the release's own hierarchy."""
+    """Return which external values each label may stand for, by its text, and by the release's own hierarchy."""
     described = described_values(labels, values)
     known = None if original is None else original.encoded[labels.name]
     if known is None or known.hierarchy is None:
@@ -130,7 +130,7 @@ def _described(labels: Encoded, values: Encoded, original: Table | None) -> Bool
 
 
 def _packed(described: BoolArray, labels: CodeArray) -> NDArray[np.uint8]:
-    """Give the bit set of fitting classes for each external value."""
+    """Return the bit set of fitting classes for each external value."""
     step = max(BLOCK // max(labels.size, 1), 1)
     blocks = [
         np.packbits(described[:, start : start + step][labels].T, axis=1, bitorder="little")
@@ -140,7 +140,7 @@ def _packed(described: BoolArray, labels: CodeArray) -> NDArray[np.uint8]:
 
 
 def _pairs(fitting: list[NDArray[np.uint8]], codes: list[CodeArray]) -> Iterator[tuple[IntArray, IntArray]]:
-    """Give the pairs of tuples and classes that fit in every column, block by block."""
+    """Return the pairs of tuples and classes that fit in every column, block by block."""
     step = max(BLOCK // fitting[0].shape[1], 1)
     for start in range(0, codes[0].size, step):
         common = fitting[0][codes[0][start : start + step]]
@@ -168,6 +168,6 @@ def _by_person(owner: IntArray, group: IntArray, rows: IntArray, persons: pa.Arr
 
 
 def spans(start: IntArray, length: IntArray) -> IntArray:
-    """Give the positions of spans laid end to end."""
+    """Return the positions of spans laid end to end."""
     before = np.cumsum(length) - length
     return np.repeat(start - before, length) + np.arange(int(length.sum()))

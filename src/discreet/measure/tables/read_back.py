@@ -16,7 +16,7 @@ from discreet.core.tables.table import Table
 
 
 def kept_sizes(original: Table, released: Table, suppressed: int | None) -> tuple[IntArray, int]:
-    """Give the rows of each released class that were not suppressed, and the number that were."""
+    """Return the rows of each released class that were not suppressed, and the number that were."""
     groups = released.groups()
     n_out = original.n_rows - groups.n_rows
     if n_out < 0:
@@ -60,6 +60,6 @@ def _label_codes(released: Table, name: str) -> CodeArray:
 
 
 def tree_of(table: Table, name: str) -> Hierarchy:
-    """Give a column's hierarchy; one without any has a flat one."""
+    """Return a column's hierarchy; one without any has a flat one."""
     book = table.encoded[name]
     return book.hierarchy or flat().bind(book.values, column=name)

@@ -57,7 +57,7 @@ class Risk:
     largest_class: int
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain data for JSON."""
+        """Return the figures as plain data for JSON."""
         return asdict(self)
 
 

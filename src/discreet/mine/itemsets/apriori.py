@@ -38,11 +38,11 @@ class Judge(Protocol[Known]):
     """Decides which sets are kept."""
 
     def nothing(self, n: int) -> Known:
-        """Give what is known of the empty set."""
+        """Return what is known of the empty set."""
         ...
 
     def judge(self, counts: IntArray, subsets: NDArray[np.int32], below: Known) -> tuple[IntArray, Known]:
-        """Give the rows of the sets to keep, and what is known of them.
+        """Return the rows of the sets to keep, and what is known of them.
 
         ``subsets`` holds, for each set, the rows of its subsets in the level below.
         """
@@ -61,7 +61,7 @@ def levels(
     counts: IntArray,
     max_length: int | None,
 ) -> Iterator[Level[Known]]:
-    """Give the levels, the sets of one item first: those of the items given, whose counts are known."""
+    """Return the levels, the sets of one item first: those of the items given, whose counts are known."""
     rows, known = judge.judge(counts, np.zeros((items.size, 1), np.int32), judge.nothing(len(data)))
     codes = items[rows]
     level = Level(np.arange(codes.size, dtype=np.int32)[:, None], counts[rows], known)
@@ -91,7 +91,7 @@ def together(found: Sequence[Level[Known]]) -> tuple[IntArray, CodeArray, IntArr
 
 
 def blocks_of(data: Baskets | ItemBits, codes: CodeArray) -> NDArray[np.uint64]:
-    """Give the bit columns of some items; those of packed data are copied only where some are left out."""
+    """Return the bit columns of some items; those of packed data are copied only where some are left out."""
     if isinstance(data, Baskets):
         return data.bits(items=codes).blocks
     if np.array_equal(codes, np.arange(data.n_items)):

@@ -78,11 +78,11 @@ class FoundItemsets:
         )
 
     def lists(self) -> pa.Array:
-        """Give the sets as an Arrow array of lists of names."""
+        """Return the sets as an Arrow array of lists of names."""
         return named_lists(self.indptr, self.codes, self.names)
 
     def as_dict(self) -> dict[frozenset[Any], float]:
-        """Give the count of each set, by its names; of masked sets the estimated count."""
+        """Return the count of each set, by its names; of masked sets the estimated count."""
         return dict(zip(map(frozenset, self._names()), self._told(), strict=True))
 
     def of_length(self, k: int) -> Self:
@@ -97,7 +97,7 @@ class FoundItemsets:
         return replace(self, indptr=indptr, codes=codes, counts=self.counts[wanted], **self._kept(wanted))
 
     def _kept(self, wanted: BoolArray) -> dict[str, Any]:
-        """Give what else each set has, for the sets that are wanted."""
+        """Return what else each set has, for the sets that are wanted."""
         del wanted
         return {}
 
@@ -109,7 +109,7 @@ class FoundItemsets:
             yield tuple(names[code] for code in codes[start:stop])
 
     def _told(self) -> list[float]:
-        """Give the counts to tell, whole ones as ints."""
+        """Return the counts to tell, whole ones as ints."""
         told: list[float] = self.counts.tolist()
         return told
 

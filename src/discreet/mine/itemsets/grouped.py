@@ -112,7 +112,7 @@ class _Search:
         return found.indptr, found.codes, found.counts
 
     def with_sensitive(self, candidates: IntArray) -> list[tuple[IntArray, Any]]:
-        """Give every combination of sensitive items that weighs enough, with the sets of ordinary items to it."""
+        """Return every combination of sensitive items that weighs enough, with the sets of ordinary items to it."""
         found: list[tuple[IntArray, Any]] = []
         waiting = [(np.array([code]), self.shares[code]) for code in candidates]
         while waiting:
@@ -145,7 +145,7 @@ class _Search:
 
 
 def _all_names(data: GroupedBaskets) -> tuple[pa.Array, CodeArray, CodeArray]:
-    """Give all names in order, and the codes of ordinary and of sensitive items among them."""
+    """Return all names in order, and the codes of ordinary and of sensitive items among them."""
     ordinary, sensitive = data.baskets.names, data.sensitive_names
     if not len(ordinary):
         ordinary = ordinary.cast(sensitive.type)

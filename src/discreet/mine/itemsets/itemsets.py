@@ -98,7 +98,7 @@ class Itemsets:
         return found if self.kind == "frequent" else found.keep(self._topmost(found))
 
     def _topmost(self, found: FoundItemsets) -> BoolArray:
-        """Tell which sets are closed or maximal, and not too long: the larger sets rule their subsets out."""
+        """Return which sets are closed or maximal, and not too long: the larger sets rule their subsets out."""
         subsets = found.subsets
         covered = subsets >= 0
         if self.kind == "closed":
@@ -118,7 +118,7 @@ class _AtLeast:
         """Know nothing of the empty set."""
 
     def judge(self, counts: IntArray, subsets: NDArray[np.int32], below: None) -> tuple[IntArray, None]:
-        """Give the rows with a high enough count."""
+        """Return the rows with a high enough count."""
         return np.flatnonzero(counts >= self.least), None
 
     def joined(self, parts: list[None]) -> None:

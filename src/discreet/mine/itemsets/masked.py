@@ -179,7 +179,7 @@ class MaskedItemsets:
         return channel
 
     def _threshold(self, n: int) -> float:
-        """Give the least estimated count, a little less than the share so that an exact estimate reaches it."""
+        """Return the least estimated count, a little less than the share so that an exact estimate reaches it."""
         if is_count(self.min_support):
             return float(min(self.min_support, 2**63))
         return float(share_of(self.min_support, n)) * (1 - 2.0**-50)

@@ -18,7 +18,7 @@ class Channel:
     q: float
 
     def coefficients(self, length: int) -> FloatArray:
-        """Give what each S_j counts in the estimate: (-(1 - q))^(n - j) / (p + q - 1)^n for n items.
+        """Return what each S_j counts in the estimate: (-(1 - q))^(n - j) / (p + q - 1)^n for n items.
 
         S_j is the sum, over the subsets of j items, of the baskets that hold the whole subset. A basket with k of the
         n items so has the weight q^k (-(1 - q))^(n - k) / (p + q - 1)^n.
@@ -27,7 +27,7 @@ class Channel:
         return np.asarray(powers / (self.p + self.q - 1.0) ** length)
 
     def squares(self, length: int) -> FloatArray:
-        """Give what each S_j counts in the sum of squared weights: (1 - q)^(2n - 2j) (2q - 1)^j / (p + q - 1)^2n."""
+        """Return what each S_j counts in the sum of squared weights: (1 - q)^(2n - 2j) (2q - 1)^j / (p + q - 1)^2n."""
         j = np.arange(length + 1)
         powers = (1.0 - self.q) ** (2 * (length - j)) * (2.0 * self.q - 1.0) ** j
         return np.asarray(powers / (self.p + self.q - 1.0) ** (2 * length))
@@ -49,7 +49,7 @@ def combined(
 
 
 def sums_of(counts: IntArray, subsets: NDArray[np.int32], below: IntArray) -> IntArray:
-    """Give S_0 to S_n of sets of n items from those of their n subsets: S_j(X) is the sum of S_j(X - x) over n - j."""
+    """Return S_0 to S_n of sets of n items from those of n subsets: S_j(X) is the sum of S_j(X - x) over n - j."""
     length = subsets.shape[1]
     sums = np.empty((len(counts), length + 1), np.int64)
     sums[:, length] = counts

@@ -54,12 +54,12 @@ def check_asked(miner: Asked, data: object) -> None:
 
 
 def is_count(min_support: object) -> bool:
-    """Tell whether a support is a number of baskets; a float is a share."""
+    """Return whether a support is a number of baskets; a float is a share."""
     return isinstance(min_support, Integral)
 
 
 def share_of(min_support: float, n: int) -> Fraction:
-    """Give a share of n baskets, exactly as it is written, in whatever precision it comes.
+    """Return a share of n baskets, exactly as it is written, in whatever precision it comes.
 
     >>> share_of(0.3, 10), share_of(np.float32(0.3), 10), share_of(Fraction(1, 3), 10)
     (Fraction(3, 1), Fraction(3, 1), Fraction(10, 3))
@@ -68,7 +68,7 @@ def share_of(min_support: float, n: int) -> Fraction:
 
 
 def least_count(min_support: float, n: int) -> int:
-    """Give the least number of baskets: an int is a count, a float a share, taken as it is written.
+    """Return the least number of baskets: an int is a count, a float a share, taken as it is written.
 
     >>> least_count(0.3, 10), least_count(0.07, 100), least_count(0.1 + 0.2, 10), least_count(0.25, 10)
     (3, 7, 3, 3)
@@ -84,7 +84,7 @@ def least_count(min_support: float, n: int) -> int:
 
 
 def items_asked(names: pa.Array, include: Names | None, exclude: Names | None) -> BoolArray:
-    """Tell of each item whether it is looked at; a name that no item bears is refused."""
+    """Return for each item whether it is looked at; a name that no item bears is refused."""
     asked = np.ones(len(names), np.bool_)
     if include is not None:
         asked[:] = False

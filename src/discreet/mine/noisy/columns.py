@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.channels import Channels
-from discreet.collect.randomized_response import RandomisedResponse
+from discreet.collect.randomized_response import RandomizedResponse
 from discreet.collect.reconstruct.em import Rule, climb
 from discreet.collect.reconstruct.histogram import FARTHEST
 from discreet.collect.reconstruct.likelihood import likelihood, reached
@@ -22,7 +22,7 @@ from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 
 Values = np.ndarray[Any, Any]
-Channel = AdditiveNoise | RandomisedResponse | None
+Channel = AdditiveNoise | RandomizedResponse | None
 
 _RULE = Rule("chi2", 0.005, 500)
 """When reconstruction stops. The tolerance is the one of 0.2, 0.075, 0.02 and 0.005 with which trees told most classes
@@ -31,8 +31,8 @@ _BINS_PER_SPREAD = 10
 _BINS_PER_INTERVAL = 4
 _MOST_BINS = 20_000
 _CHANNEL = InstanceOf(
-    (AdditiveNoise, RandomisedResponse, type(None)),
-    "AdditiveNoise, RandomisedResponse or None for each column",
+    (AdditiveNoise, RandomizedResponse, type(None)),
+    "AdditiveNoise, RandomizedResponse or None for each column",
 )
 
 
@@ -68,7 +68,7 @@ class NoisyColumn:
         return self.chances is None
 
     def bins(self, reported: Values) -> CodeArray:
-        """Give the bin of every reported value; what lies beyond the bins is in the last."""
+        """Return the bin of every reported value; what lies beyond the bins is in the last."""
         if self.width == 0:
             places = self.places(reported)
             unknown = int((places >= self.n_places).sum())
@@ -79,7 +79,7 @@ class NoisyColumn:
         return np.asarray(np.clip(bins, 0, self.n_bins - 1), np.int32)
 
     def places(self, true: Values) -> CodeArray:
-        """Give the interval of every true value (the nearest, outside the range), or the number of its category.
+        """Return the interval of every true value (the nearest, outside the range), or the number of its category.
 
         A category that is not known is numbered after all others.
         """
@@ -101,7 +101,7 @@ class NoisyColumn:
         return shares
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the column as plain data; ``from_dict`` reads it."""
+        """Return the column as plain data; ``from_dict`` reads it."""
         plain: dict[str, Any] = {"name": self.name}
         if self.channel is not None:
             plain["channel"] = self.channel.to_dict()
@@ -152,7 +152,7 @@ def noisy_columns(
 
 
 def _by_column(owner: object, names: Sequence[str]) -> list[Channel]:
-    """Lay the channels beside the columns: a mapping by name or number, a sequence, or None."""
+    """Arrange the channels beside the columns: a mapping by name or number, a sequence, or None."""
     channels: Any = getattr(owner, "channels", None)
     if channels is None:
         return [None] * len(names)
@@ -178,7 +178,7 @@ def _by_column(owner: object, names: Sequence[str]) -> list[Channel]:
 
 
 def _column(values: Values, name: str, channel: Channel, intervals: int, finest: int) -> NoisyColumn:
-    if isinstance(channel, RandomisedResponse):
+    if isinstance(channel, RandomizedResponse):
         return NoisyColumn(name, None, channel.categories, channel, channel.matrix.T)
     if values.dtype.kind not in "iufb":
         if channel is not None:

@@ -1,4 +1,4 @@
-"""A decision tree learnt from noisy values: Global, ByClass and Local (Agrawal & Srikant, SIGMOD 2000)."""
+"""A decision tree learned from noisy values: Global, ByClass and Local (Agrawal & Srikant, SIGMOD 2000)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     ----------
     channels
         The channel of each column: a mapping from column names (or numbers), a sequence, or ``Channels``;
-        ``AdditiveNoise`` for numbers, ``RandomisedResponse`` for categories, None for a column that was not hidden.
+        ``AdditiveNoise`` for numbers, ``RandomizedResponse`` for categories, None for a column that was not hidden.
     strategy
         ``global`` reconstructs each column once; ``by_class`` once within each class; ``local`` also again within each
         class at every node that has enough rows, but for the columns that the way there has split on.
@@ -62,9 +62,9 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     >>> channel = AdditiveNoise(Uniform.for_privacy(1.0, low=20, high=80), low=20, high=80)
     >>> age, label = people["age"].to_numpy()[:, None], people["class"].to_numpy()
     >>> noisy = channel.perturb(age, random_state=2)
-    >>> learnt = ReconstructedTree([channel]).fit(noisy, label).score(age, label)
+    >>> learned = ReconstructedTree([channel]).fit(noisy, label).score(age, label)
     >>> naively = ReconstructedTree().fit(noisy, label).score(age, label)
-    >>> bool(learnt > naively)
+    >>> bool(learned > naively)
     True
     """
 
@@ -115,14 +115,14 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return self.keep(GrownTree.of(nodes, self.columns_))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Give the shares of the classes in the leaf that each row of true values falls into."""
+        """Return the shares of the classes in the leaf that each row of true values falls into."""
         check_is_fitted(self)
         values, _ = columns_of(self, X, reset=False)
         counts = self.tree_.counts[self.tree_.leaves(values)]
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """Give the most frequent class of each row's leaf."""
+        """Return the most frequent class of each row's leaf."""
         chosen = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[chosen])
 

@@ -41,7 +41,7 @@ class GrownTree:
 
     @classmethod
     def of(cls, nodes: Sequence[Node], columns: Sequence[NoisyColumn]) -> GrownTree:
-        """Lay out the nodes that can be reached from the first, in order."""
+        """Arrange out the nodes that can be reached from the first, in order."""
         kept = _reached(nodes)
         number = {old: new for new, old in enumerate(kept)}
         most = max((len(column.categories) for column in columns), default=0)
@@ -98,7 +98,7 @@ class GrownTree:
         return at
 
     def _asked(self, number: int, values: Values) -> Values:
-        """Give numbers as they are, and categories as their places."""
+        """Return numbers as they are, and categories as their places."""
         kinds = self.kinds[number]
         if kinds:
             places = {kind: place for place, kind in enumerate(kinds)}
@@ -109,7 +109,7 @@ class GrownTree:
         return values
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the tree as plain data, node by node; no record is in it."""
+        """Return the tree as plain data, node by node; no record is in it."""
         return {
             "columns": [
                 {"name": name, "categories": list(kinds)} if kinds else {"name": name}
@@ -190,7 +190,7 @@ class GrownTree:
 
 
 def _reached(nodes: Sequence[Node]) -> list[int]:
-    """Give the nodes that were not pruned away, parents first."""
+    """Return the nodes that were not pruned away, parents first."""
     kept = [0]
     for node in kept:
         kept.extend(nodes[node].children)

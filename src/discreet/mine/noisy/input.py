@@ -21,7 +21,7 @@ Columns = list[np.ndarray[Any, Any]]
 
 
 def columns_of(estimator: Any, X: Any, *, reset: bool) -> tuple[Columns, list[str]]:
-    """Give the columns of numbers or categories, and their names; remember or compare what was fitted."""
+    """Return the columns of numbers or categories, and their names; remember or compare what was fitted."""
     frame = _frame_of_columns(X)
     if frame is None:
         numbers = matrix_of(estimator, X, reset=reset, advice="give a frame where columns hold categories")
@@ -39,7 +39,7 @@ def columns_of(estimator: Any, X: Any, *, reset: bool) -> tuple[Columns, list[st
 
 
 def classes_of(y: Any, columns: Columns) -> tuple[np.ndarray[Any, Any], CodeArray]:
-    """Give the classes in order, and the number of each row's."""
+    """Return the classes in order, and the number of each row's."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     series = nw.from_native(y, series_only=True, pass_through=True)

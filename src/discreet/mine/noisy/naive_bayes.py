@@ -24,7 +24,7 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     ----------
     channels
         The channel of each column: a mapping from column names (or numbers), a sequence, or ``Channels``;
-        ``AdditiveNoise`` for numbers, ``RandomisedResponse`` for categories, None for a column that was not hidden.
+        ``AdditiveNoise`` for numbers, ``RandomizedResponse`` for categories, None for a column that was not hidden.
     intervals
         Into how many intervals a column of numbers is cut.
     smoothing
@@ -83,7 +83,7 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return self
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Give the logarithm of each class's probability."""
+        """Return the logarithm of each class's probability."""
         check_is_fitted(self)
         values, _ = columns_of(self, X, reset=False)
         scores = np.log(self.class_prior_) + self._log_chances(values)
@@ -91,11 +91,11 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return np.asarray(scores - highest - np.log(np.exp(scores - highest).sum(axis=1, keepdims=True)))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Give the probability of each class."""
+        """Return the probability of each class."""
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """Give the likeliest class."""
+        """Return the likeliest class."""
         chosen = self.predict_log_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[chosen])
 

@@ -22,15 +22,15 @@ _PLAIN = (str, int, float, bool)
 
 
 def model_to_dict(model: Model) -> dict[str, Any]:
-    """Give a fitted classifier as plain data for JSON.
+    """Return a fitted classifier as plain data for JSON.
 
-    It holds the channels, which are public, and what was learnt: thresholds and counts of leaves, or shares of
+    It holds the channels, which are public, and what was learned: thresholds and counts of leaves, or shares of
     intervals. Names of categories are in it, records are not.
 
     Examples
     --------
-    >>> learnt = ReconstructedTree(min_leaf=1).fit([[1.0], [2.0], [3.0], [4.0]] * 9, ["a", "a", "b", "b"] * 9)
-    >>> plain = model_to_dict(learnt)
+    >>> learned = ReconstructedTree(min_leaf=1).fit([[1.0], [2.0], [3.0], [4.0]] * 9, ["a", "a", "b", "b"] * 9)
+    >>> plain = model_to_dict(learned)
     >>> plain["tree"]["nodes"][0]
     {'column': 0, 'below': 2.5, 'left': 1, 'right': 2, 'counts': [18, 18]}
     >>> model_from_dict(plain).predict([[0.0], [9.0]]).tolist()

@@ -161,7 +161,7 @@ def corrected_regression(noisy: Any, target: Any, *, noise: Any) -> Regression:
 
 
 def noise_covariance(noise: Any, width: int) -> FloatArray:
-    """Give the covariance matrix of the noise on so many columns, however it is told."""
+    """Return the covariance matrix of the noise on so many columns, however it is told."""
     if isinstance(noise, CorrelatedNoise):
         noise = noise.covariance
     if isinstance(noise, np.ndarray) and noise.ndim == 2:

@@ -130,7 +130,7 @@ class Grower:
         return chosen
 
     def _sides(self, column: NoisyColumn, first: IntArray, places: IntArray) -> BoolArray:
-        """Tell which places go left; categories that no row here has go where more rows go."""
+        """Return which places go left; categories that no row here has go where more rows go."""
         left = np.zeros(self.n_places, np.bool_)
         left[first] = True
         if column.edges is None:
@@ -159,7 +159,7 @@ def prune(nodes: list[Node], columns: Sequence[NoisyColumn]) -> None:
 
 
 def _upto(column: NoisyColumn, counts: IntArray) -> IntArray:
-    """Say how many of each bin's rows of a class lie in the first place, the first two, and so on.
+    """Describe how many of each bin's rows of a class lie in the first place, the first two, and so on.
 
     Numbers keep their order: the lowest reports go to the lowest intervals. Categories are dealt out by their chances
     given the report.
@@ -175,13 +175,13 @@ def _upto(column: NoisyColumn, counts: IntArray) -> IntArray:
 
 
 def _impurity(counts: FloatArray) -> Any:
-    """Give the gini index times the number of rows, for one row of counts or several."""
+    """Return the gini index times the number of rows, for one row of counts or several."""
     total = counts.sum(axis=-1)
     return total - (counts**2).sum(axis=-1) / np.maximum(total, 1)
 
 
 def _orders(places: IntArray, *, numbers: bool) -> list[IntArray]:
-    """Give the orders of places to cut: that of numbers, or of the categories here by their share of a class.
+    """Return the orders of places to cut: that of numbers, or of the categories here by their share of a class.
 
     For two classes this finds the best of all subsets; for more, each of the largest is tried against the others.
     """
@@ -195,7 +195,7 @@ def _orders(places: IntArray, *, numbers: bool) -> list[IntArray]:
 
 
 def _leaf_bits(counts: FloatArray) -> float:
-    """Give the bits that the classes of a leaf take."""
+    """Return the bits that the classes of a leaf take."""
     n, c = float(counts.sum()), counts.size
     if n == 0:
         return 0.0

@@ -32,5 +32,5 @@ def sketches_of(estimator: Any, X: Any, *, reset: bool) -> Sketches:
     if reset:
         estimator.family_ = given.family
     elif given.family != estimator.family_:
-        raise InputError("The sketches were made with another key than those learnt from.")
+        raise InputError("The sketches were made with another key than those learned from.")
     return given

@@ -84,12 +84,12 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         return self
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """Give the cluster of the nearest centroid; −1 for a suppressed record."""
+        """Return the cluster of the nearest centroid; −1 for a suppressed record."""
         check_is_fitted(self)
         return _assigned(sketches_of(self, X, reset=False), self.centroids_)[0].astype(np.int32)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Give the sum of the estimated squared distances to the nearest centroids, negative."""
+        """Return the sum of the estimated squared distances to the nearest centroids, negative."""
         del y
         check_is_fitted(self)
         return -float(np.nansum(_assigned(sketches_of(self, X, reset=False), self.centroids_)[1]))

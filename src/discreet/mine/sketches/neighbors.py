@@ -1,4 +1,4 @@
-"""Nearest-neighbour classification straight on sketches of unequal length (Aggarwal & Yu, SDM 2007)."""
+"""Nearest-neighbor classification straight on sketches of unequal length (Aggarwal & Yu, SDM 2007)."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from discreet.mine.sketches.input import sketches_of
 
 _KINDS = {"distance": "squared distance", "cosine": "cosine", "dot": "dot"}
 _MOST_MEANT = 1024
-"""From so many of the sketches learnt from, at most, the mean score of a sketch is taken."""
+"""From so many of the sketches learned from, at most, the mean score of a sketch is taken."""
 
 
 class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Classify a sketch by the majority among its nearest neighbours.
+    """Classify a sketch by the majority among its nearest neighbors.
 
     Two sketches are compared on the components that both have. A suppressed record has none: one to learn from is
     left out, and one to be classified gets the shares of the classes as its probabilities.
 
     An estimate from a few components is wide, so the nearest of many by their estimates alone would be those with the
-    shortest sketches, near by chance. Every estimate is therefore drawn towards the mean of all that the sketch to be
+    shortest sketches, near by chance. Every estimate is therefore drawn toward the mean of all that the sketch to be
     classified has: what it differs by is multiplied by m/(m + shrink), where m components are shared. Sketches of
     equal lengths are ordered as without.
 
     Parameters
     ----------
     n_neighbors
-        How many neighbours vote; at most all there are.
+        How many neighbors vote; at most all there are.
     metric
-        What makes a neighbour near: the squared ``distance``, the ``cosine`` or the ``dot`` product, each as
+        What makes a neighbor near: the squared ``distance``, the ``cosine`` or the ``dot`` product, each as
         estimated from sketches.
     shrink
         The number of components at which an estimate is half believed; 0 believes every estimate.
     weights
-        How neighbours vote: alike (``uniform``), or by the square of how much nearer they are than the mean
+        How neighbors vote: alike (``uniform``), or by the square of how much nearer they are than the mean
         (``nearness``).
 
     Attributes
@@ -48,7 +48,7 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     classes_, class_prior_
         The classes, and their shares.
     sketches_
-        The sketches learnt from.
+        The sketches learned from.
 
     Examples
     --------
@@ -88,9 +88,9 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self
 
     def kneighbors(self, X: Any, *, n_neighbors: int | None = None) -> tuple[FloatArray, IntArray]:
-        """Give the scores, drawn to their mean, and the places of the nearest among those learnt from, nearest first.
+        """Return scores, drawn to their mean, and the places of the nearest among those learned from, nearest first.
 
-        Places count the records that were not suppressed. A suppressed record has no neighbours: −1, and NaN as
+        Places count the records that were not suppressed. A suppressed record has no neighbors: −1, and NaN as
         score.
         """
         check_is_fitted(self)
@@ -101,7 +101,7 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return scores, places
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Give the share of each class among the votes of the nearest neighbours."""
+        """Return the share of each class among the votes of the nearest neighbors."""
         check_is_fitted(self)
         scores, places, means = self._nearest(sketches_of(self, X, reset=False), self.n_neighbors)
         known = places >= 0
@@ -113,7 +113,7 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return np.where(total > 0, votes / np.where(total > 0, total, 1.0), self.class_prior_)
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """Give the class with most votes; of equal ones the first."""
+        """Return the class with most votes; of equal ones the first."""
         check_is_fitted(self)
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
@@ -121,12 +121,12 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """Find the k nearest, or all there are if they are fewer, and the mean score of every sketch given."""
         means = self._means(given)
         scores, places = nearest_of(
-            given, self.sketches_, k, _KINDS[self.metric], shrink=float(self.shrink), centres=means
+            given, self.sketches_, k, _KINDS[self.metric], shrink=float(self.shrink), centers=means
         )
         return scores, places, means
 
     def _means(self, given: Sketches) -> FloatArray:
-        """Give the mean score of every sketch over some of those learnt from; 0 where nothing asks for it."""
+        """Return the mean score of every sketch over some of those learned from; 0 where nothing asks for it."""
         from discreet.kernels.sketches.distances import mean_scores
 
         held = self.sketches_
@@ -138,7 +138,7 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return mean_scores(given.values, given.indptr, some.values, some.indptr, _KINDS[self.metric])
 
     def _votes(self, scores: FloatArray, means: FloatArray) -> FloatArray:
-        """Give the weight of every neighbour; where none is nearer than the mean, all vote alike."""
+        """Return the weight of every neighbor; where none is nearer than the mean, all vote alike."""
         if self.weights == "uniform":
             return np.ones_like(scores)
         nearer = means - scores if self.metric == "distance" else scores - means

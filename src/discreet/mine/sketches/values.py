@@ -46,7 +46,7 @@ class SketchReconstruction(TransformerMixin, BaseEstimator):  # type: ignore[mis
         self.min_errors = min_errors
 
     def fit(self, X: Any, y: Any = None) -> SketchReconstruction:
-        """Check the parameters; nothing is learnt."""
+        """Check the parameters; nothing is learned."""
         del y
         require(self, "min_errors", self.min_errors, FloatIn(0))
         require(self, "X", X, InstanceOf((Sketches,), "Sketches"))
@@ -55,7 +55,7 @@ class SketchReconstruction(TransformerMixin, BaseEstimator):  # type: ignore[mis
         return self
 
     def transform(self, X: Any) -> Any:
-        """Give the estimates: a row for each record, a column for each item."""
+        """Return the estimates: a row for each record, a column for each item."""
         require(self, "X", X, InstanceOf((Sketches,), "Sketches"))
         if X.suppressed.any():
             raise InputError(f"{int(X.suppressed.sum())} records are suppressed; leave them out first.")
@@ -71,7 +71,7 @@ class SketchReconstruction(TransformerMixin, BaseEstimator):  # type: ignore[mis
         return vstack(parts, format="csr")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
-        """Give the names of the items."""
+        """Return the names of the items."""
         del input_features
         return np.array([str(name) for name in self.items], dtype=object)
 

@@ -1,4 +1,4 @@
-"""Apriori-based anonymisation: k^m-anonymous baskets by generalised items (Terrovitis, Mamoulis & Kalnis 2008)."""
+"""Apriori-based anonymization: k^m-anonymous baskets by generalized items (Terrovitis, Mamoulis & Kalnis 2008)."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _AT_ONCE = 64
 
 
 class AprioriAnonymization:
-    """Generalise items until every combination of at most m of them is in at least k baskets, or in none.
+    """Generalize items until every combination of at most m of them is in at least k baskets, or in none.
 
     Each item is replaced everywhere by the same node of a hierarchy, and with it all items below that node
     (full-subtree recoding). First single items are made frequent enough, then pairs, and so on up to m: for each rare
-    combination in turn those nodes are raised whose generalisation costs least. So far it is the paper's method, which
+    combination in turn those nodes are raised whose generalization costs least. So far it is the paper's method, which
     promises a valid result and no more. Then each node is lowered again as far as the promise allows, the dearest
     first, and the result is minimal: every finer recoding breaks the promise. It need not be the cheapest such one.
 
-    The cost is the normalised certainty penalty: an occurrence of an item that is published as a node above u leaves
+    The cost is the normalized certainty penalty: an occurrence of an item that is published as a node above u leaves
     costs u over all leaves of the tree, and one that is published as it is costs nothing. The mean is told.
 
     Parameters
@@ -43,7 +43,7 @@ class AprioriAnonymization:
     m
         How many items of a basket an attacker may know.
     hierarchy
-        The tree over the items, as `read_hierarchy`, `from_mapping` or `tree` make it. None joins neighbouring items in
+        The tree over the items, as `read_hierarchy`, `from_mapping` or `tree` make it. None joins neighboring items in
         the order of their names.
     fan_out
         How many nodes are joined on each level where no hierarchy is given.
@@ -88,7 +88,7 @@ class AprioriAnonymization:
         return KmAnonymity(self.k, self.m)
 
     def release(self, baskets: Baskets) -> BasketRelease:
-        """Generalise the items and publish the baskets, shuffled."""
+        """Generalize the items and publish the baskets, shuffled."""
         rng = self._checked(baskets)
         if baskets.n_items == 0:
             return self._published(baskets, baskets, rng, {"loss": 0.0, "items": 0})
@@ -128,7 +128,7 @@ class AprioriAnonymization:
         return generator(self.random_state, owner=self)
 
     def _published(
-        self, baskets: Baskets, generalised: Baskets, rng: np.random.Generator, details: dict[str, Any]
+        self, baskets: Baskets, generalized: Baskets, rng: np.random.Generator, details: dict[str, Any]
     ) -> BasketRelease:
         given = type(self.hierarchy).__name__ if self.hierarchy is not None else "even ranges"
         parameters: dict[str, object] = {"k": int(self.k), "m": int(self.m), "hierarchy": given}
@@ -140,11 +140,11 @@ class AprioriAnonymization:
             "parameters": parameters,
             "guarantee": self.guarantee.to_dict(),
             "seed": seed_of(self.random_state),
-            "items": "numbers" if pa.types.is_integer(generalised.names.type) else "text",
+            "items": "numbers" if pa.types.is_integer(generalized.names.type) else "text",
             "loss": details["loss"],
         }
         return BasketRelease(
-            data=generalised.take(rng.permutation(len(generalised))),
+            data=generalized.take(rng.permutation(len(generalized))),
             guarantee=self.guarantee,
             evidence=Evidence(len(baskets), np.empty(0, np.int64), {}, details=details),
             recipe=recipe,
@@ -213,7 +213,7 @@ class _Recoding:
                     heapq.heappush(waiting, (-self._paid(child), child))
 
     def baskets(self) -> Baskets:
-        """Give the baskets with each item as its node; unchanged where no item was generalised."""
+        """Return the baskets with each item as its node; unchanged where no item was generalized."""
         if (self.cut[self.leaves] == self.leaves).all():
             return self.original.keep(self.original.counts > 0)
         nodes, codes = np.unique(self.cut[self.leaves], return_inverse=True)
@@ -225,7 +225,7 @@ class _Recoding:
         return float(self.weight[node] * self.tree.price[node])
 
     def _may_lower(self, node: int, children: CodeArray) -> bool:
-        """Tell whether all combinations with one of the children are frequent; the others stay as they are."""
+        """Return whether all combinations with one of the children are frequent; the others stay as they are."""
         from discreet.kernels.itemsets.combinations import count_combinations, laid_out
 
         starts, rows = self.holders
@@ -245,7 +245,7 @@ class _Recoding:
         return count_combinations(laid, self.k, longest, stop=children.size, hasty=True).n_rare == 0
 
     def _nodes(self, rows: CodeArray | None = None) -> tuple[IntArray, CodeArray]:
-        """Give the nodes of all or some baskets under the cut, each node once a basket."""
+        """Return the nodes of all or some baskets under the cut, each node once a basket."""
         from discreet.kernels.baskets.item_cuts import baskets_under
 
         chosen = np.arange(len(self.original), dtype=np.int32) if rows is None else rows
@@ -259,7 +259,7 @@ def _rank(order: CodeArray, n_nodes: int) -> CodeArray:
 
 
 def _spread(tree: ItemTree, nodes: CodeArray) -> CodeArray:
-    """Give each of the leaves below some neighbouring nodes its node."""
+    """Return each of the leaves below some neighboring nodes its node."""
     nodes = nodes[np.argsort(tree.low[nodes], kind="stable")]
     return np.repeat(nodes, tree.high[nodes] - tree.low[nodes])
 

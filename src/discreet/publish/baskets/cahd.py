@@ -20,13 +20,13 @@ class Cahd:
     """Publish ordinary items exactly, and sensitive items as counts in groups of baskets that are alike.
 
     Baskets are ordered so that like ones lie together. Each sensitive basket in turn is put with p − 1 of its
-    neighbours, no sensitive item occurring twice in the group; what is left at the end is one group more. A group is
+    neighbors, no sensitive item occurring twice in the group; what is left at the end is one group more. A group is
     formed only where the rest can still keep the degree, so all groups have it.
 
     Anybody can make the order again from the published items. In the paper a basket is put with those around it that
     share most items with it, and whoever sees the group can guess, far better than by 1/p, for which basket it was
     made: the one in the middle. Veiled, sensitive baskets come in a random order, and each takes its nearest
-    neighbours, a random number of them from before it and the others from behind it, so that it may stand anywhere
+    neighbors, a random number of them from before it and the others from behind it, so that it may stand anywhere
     among them.
 
     Parameters
@@ -36,7 +36,7 @@ class Cahd:
     sensitive
         The names of the sensitive items.
     alpha
-        How far to look for neighbours: α·p baskets on each side that can be taken.
+        How far to look for neighbors: α·p baskets on each side that can be taken.
     order
         ``"rcm"``, Reverse Cuthill–McKee as in the paper, or ``"lexicographic"``, the most common item first.
     veiled
@@ -113,7 +113,7 @@ class Cahd:
         )
 
     def groups(self, parts: Parted, rng: np.random.Generator) -> tuple[CodeArray, int]:
-        """Give the group of each basket, and how many groups were rolled back."""
+        """Return the group of each basket, and how many groups were rolled back."""
         from discreet.kernels.baskets.cahd_groups import cahd_groups
 
         if parts.held.items.size == 0:
@@ -124,7 +124,7 @@ class Cahd:
         return cahd_groups(order, *parts.arrays, p=p, alpha=alpha, visits=visits, turns=turns)
 
     def ordered(self, ordinary: Baskets) -> CodeArray:
-        """Lay like baskets together."""
+        """Arrange like baskets together."""
         from discreet.kernels.baskets.cuthill_mckee import band_order
         from discreet.kernels.baskets.lexicographic import lexicographic_order
 

@@ -55,7 +55,7 @@ class Parted:
 
 
 def parted(publisher: BasketPublisher, baskets: Baskets, *, degree: str = "p") -> Parted:
-    """Tell sensitive items from ordinary ones, and refuse what no release can keep; ``degree`` names the parameter."""
+    """Separate sensitive items from ordinary ones; refuse what no release can keep; ``degree`` is named."""
     require(publisher, "baskets", baskets, InstanceOf((Baskets,), "Baskets"))
     require(publisher, "sensitive", publisher.sensitive, _ItemNames())
     if len(baskets) == 0:

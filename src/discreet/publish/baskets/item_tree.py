@@ -36,7 +36,7 @@ class ItemTree:
         return np.where(covered > 1, covered / self.n_leaves, 0.0)
 
     def children(self, node: int) -> CodeArray:
-        """Give the nodes right below a node."""
+        """Return the nodes right below a node."""
         return np.flatnonzero(self.parent == node).astype(np.int32)
 
 
@@ -66,7 +66,7 @@ def tree_of(hierarchy: Hierarchy | HierarchySpec, names: pa.Array) -> ItemTree:
 
 
 def even_ranges(names: pa.Array, fan_out: int) -> Hierarchy:
-    """Make a tree over items in their order: so many neighbours are joined on every level.
+    """Make a tree over items in their order: so many neighbors are joined on every level.
 
     >>> even_ranges(pa.array([1, 2, 5, 7]), 2).labels[1]
     [None, '[1, 2]', '[5, 7]']
@@ -84,7 +84,7 @@ def even_ranges(names: pa.Array, fan_out: int) -> Hierarchy:
 
 
 def label_of(tree: ItemTree, nodes: CodeArray) -> pa.Array:
-    """Give the names of nodes; no two may be alike."""
+    """Return the names of nodes; no two may be alike."""
     names = [tree.labels[node] for node in nodes.tolist()]
     if len(set(names)) < len(names):
         raise HierarchyError(

@@ -65,7 +65,7 @@ class PermMondrian:
         return publish_groups(self, parts, group, rng, parameters={"p": int(self.p)}, details={})
 
     def groups(self, parts: Parted) -> CodeArray:
-        """Give the group of each basket."""
+        """Return the group of each basket."""
         from discreet.kernels.baskets.item_splits import item_splits
 
         group, _ = item_splits(*parts.arrays, p=min(int(self.p), len(parts.whole) + 1))

@@ -1,6 +1,6 @@
 """Anytime search of a lattice too large to visit: descents from feasible nodes until the time is up, and a bound.
 
-A descent lowers columns in a random order that favours those that gain most, from the top or from the best node with
+A descent lowers columns in a random order that favors those that gain most, from the top or from the best node with
 some columns raised. What it finds, if it is near the best, is improved step by step: down in one column, or down in
 one and up in another. Nodes below one that suppresses too many rows for certain are passed over. The bound comes from
 small groups of columns: whatever the whole costs, each group's share of it is no less than the best for that group
@@ -58,7 +58,7 @@ class Anytime:
         return best or self.scorer.best()
 
     def _descent(self, node: Node) -> Score | None:
-        """Lower columns one by one, in a random order that favours those that gain most, while the promise holds.
+        """Lower columns one by one, in a random order that favors those that gain most, while the promise holds.
 
         Gives the best node on the way, which need not be the last.
         """
@@ -111,7 +111,7 @@ class Anytime:
         return best
 
     def _swaps(self, node: Node) -> list[Node]:
-        """Give the nodes one level down in one column and one up in another."""
+        """Return the nodes one level down in one column and one up in another."""
         return [
             up
             for down in self.lattice.predecessors(node)
@@ -120,7 +120,7 @@ class Anytime:
         ]
 
     def _score(self, node: Node) -> Score | None:
-        """Give the score of a node that keeps the promise; None if it breaks it, or must."""
+        """Return the score of a node that keeps the promise; None if it breaks it, or must."""
         if (np.array(node) <= self._out).all(axis=1).any():
             return None
         score = self.scorer.exact(node)

@@ -1,4 +1,4 @@
-"""The lattice: every way to generalise whole columns to levels of their trees."""
+"""The lattice: every way to generalize whole columns to levels of their trees."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Node: TypeAlias = tuple[int, ...]
 
 
 class Lattice:
-    """The generalisations of a table's quasi-identifiers between a lowest and a highest level each.
+    """The generalizations of a table's quasi-identifiers between a lowest and a highest level each.
 
     Arrays over the lattice have one axis per column; ``place`` turns a node into an index of them.
     """
@@ -56,26 +56,26 @@ class Lattice:
         return math.prod(self.dims)
 
     def place(self, node: Node) -> Node:
-        """Give a node's place in an array over the lattice."""
+        """Return a node's place in an array over the lattice."""
         if not any(self.bottom):
             return node
         return tuple(level - low for level, low in zip(node, self.bottom, strict=True))
 
     def node(self, number: int) -> Node:
-        """Give the node at a place of a flattened array over the lattice."""
+        """Return the node at a place of a flattened array over the lattice."""
         places = np.unravel_index(number, self.dims)
         return tuple(int(place) + low for place, low in zip(places, self.bottom, strict=True))
 
     def above(self, node: Node) -> tuple[slice, ...]:
-        """Give the part of an array over the lattice that holds a node and everything above it."""
+        """Return the part of an array over the lattice that holds a node and everything above it."""
         return tuple(slice(place, None) for place in self.place(node))
 
     def below(self, node: Node) -> tuple[slice, ...]:
-        """Give the part of an array over the lattice that holds a node and everything below it."""
+        """Return the part of an array over the lattice that holds a node and everything below it."""
         return tuple(slice(0, place + 1) for place in self.place(node))
 
     def successors(self, node: Node) -> list[Node]:
-        """Give the nodes one level up in one column."""
+        """Return the nodes one level up in one column."""
         return [
             (*node[:column], level + 1, *node[column + 1 :])
             for column, level in enumerate(node)
@@ -83,7 +83,7 @@ class Lattice:
         ]
 
     def predecessors(self, node: Node) -> list[Node]:
-        """Give the nodes one level down in one column."""
+        """Return the nodes one level down in one column."""
         return [
             (*node[:column], level - 1, *node[column + 1 :])
             for column, level in enumerate(node)
@@ -91,20 +91,20 @@ class Lattice:
         ]
 
     def losses(self, column: int, level: int) -> FloatArray:
-        """Give the generalised loss of each node of a column's level."""
+        """Return the generalized loss of each node of a column's level."""
         return self.trees[column].losses(level)
 
     def codes(self, column: int, level: int) -> CodeArray:
-        """Give the node of each of the table's distinct tuples at a level of a column."""
+        """Return the node of each of the table's distinct tuples at a level of a column."""
         nodes: CodeArray = self.trees[column].levels[level][self.table.codes(self.names[column])]
         return nodes
 
     def card(self, column: int, level: int) -> int:
-        """Give the number of nodes of a column's level, the null's included."""
+        """Return the number of nodes of a column's level, the null's included."""
         return len(self.trees[column].labels[level])
 
     def groups(self, node: Node) -> tuple[Groups, CodeArray, Sequence[CodeArray]]:
-        """Give the classes at a node, the class of each tuple, and the codes of each class by column."""
+        """Return the classes at a node, the class of each tuple, and the codes of each class by column."""
         from discreet.kernels.tables.grouping import distinct, pack
 
         columns = (self.codes(column, level) for column, level in enumerate(node))
@@ -120,7 +120,7 @@ class Lattice:
         return groups, labels, codes
 
     def levels(self, node: Node) -> dict[str, int]:
-        """Give a node as levels by column name."""
+        """Return a node as levels by column name."""
         return dict(zip(self.names, node, strict=True))
 
     def _limits(self, which: str, given: Mapping[str, int] | None, default: list[int]) -> Node:
@@ -158,6 +158,6 @@ class NodeCover:
 
 
 def tree_of(table: Table, name: str) -> Hierarchy:
-    """Give a quasi-identifier's tree; one without has two levels, itself and ``*``."""
+    """Return a quasi-identifier's tree; one without has two levels, itself and ``*``."""
     book = table.encoded[name]
     return book.hierarchy or flat().bind(book.values, column=name)

@@ -60,7 +60,7 @@ class NodeMeasure(ABC):
         self.columns = [self._column(column) for column in range(len(weights))]
 
     def floors(self, *, rough: bool = False) -> NDArray[Any]:
-        """Give a lower bound of every node's cost, as an array over the lattice; a rough one is a little lower."""
+        """Return a lower bound of every node's cost, as an array over the lattice; a rough one is a little lower."""
         if not rough:
             return self._joined(self.columns, outer=True)
         single = [column.astype(np.float32) for column in self.columns]
@@ -70,7 +70,7 @@ class NodeMeasure(ABC):
         return floors
 
     def floor(self, node: Node) -> float:
-        """Give the lower bound of one node's cost."""
+        """Return the lower bound of one node's cost."""
         places = self.lattice.place(node)
         return float(
             self._joined([column[place] for column, place in zip(self.columns, places, strict=True)])
@@ -78,15 +78,15 @@ class NodeMeasure(ABC):
 
     @abstractmethod
     def _column(self, column: int) -> FloatArray:
-        """Give one column's cost at each of its levels, without suppression."""
+        """Return one column's cost at each of its levels, without suppression."""
 
     def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
-        """Give a lower bound of nodes' costs when classes below a size are suppressed, from their floors."""
+        """Return a lower bound of nodes' costs when classes below a size are suppressed, from their floors."""
         return floor
 
     @abstractmethod
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
-        """Give a node's cost: the classes dropped, and the sizes of those kept."""
+        """Return a node's cost: the classes dropped, and the sizes of those kept."""
 
     def _joined(self, columns: Sequence[NDArray[Any]], *, outer: bool = False) -> NDArray[Any]:
         weighted = [
@@ -106,7 +106,7 @@ class NodeMeasure(ABC):
 
 
 class LossMeasure(NodeMeasure):
-    """The generalised loss: the mean over rows of (leaves - 1)/(all leaves - 1); a suppressed row counts 1."""
+    """The generalized loss: the mean over rows of (leaves - 1)/(all leaves - 1); a suppressed row counts 1."""
 
     def _column(self, column: int) -> FloatArray:
         lattice = self.lattice
@@ -117,14 +117,14 @@ class LossMeasure(NodeMeasure):
         ])  # fmt: skip
 
     def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
-        """Give the loss when classes below a size are suppressed; exact for the mean over columns."""
+        """Return the loss when classes below a size are suppressed; exact for the mean over columns."""
         if self.aggregate != "mean":
             return floor
         more = stats.suppressed * self.weights.sum() - stats.suppressed_loss
         return floor + more / (self.n_rows * len(self.weights))
 
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
-        """Give the loss of a node."""
+        """Return the loss of a node."""
         columns = []
         for column, (level, place) in enumerate(zip(node, self.lattice.place(node), strict=True)):
             own = self.lattice.losses(column, level)[dropped.codes[column]]
@@ -149,7 +149,7 @@ class EntropyMeasure(NodeMeasure):
         return np.array(bits) / self._held(column)
 
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
-        """Give the share of bits lost at a node."""
+        """Return the share of bits lost at a node."""
         columns = []
         for column, place in enumerate(self.lattice.place(node)):
             left = np.bincount(dropped.codes[column], weights=dropped.sizes)
@@ -172,14 +172,14 @@ class PrecisionMeasure(NodeMeasure):
         return levels / max(self.lattice.trees[column].height, 1)
 
     def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
-        """Give the cost with the suppressed rows at 1."""
+        """Return the cost with the suppressed rows at 1."""
         if self.aggregate != "mean":
             return floor
         share = stats.suppressed / self.n_rows
         return floor * (1 - share) + share * self.weights.mean()
 
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
-        """Give the cost of a node."""
+        """Return the cost of a node."""
         share = dropped.n_rows / self.n_rows
         places = self.lattice.place(node)
         levels = [column[place] for column, place in zip(self.columns, places, strict=True)]
@@ -194,7 +194,7 @@ class HeightMeasure(NodeMeasure):
         return levels.astype(np.float64) * len(self.weights)
 
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
-        """Give the height of a node."""
+        """Return the height of a node."""
         return self.floor(node)
 
 
@@ -211,11 +211,11 @@ class DiscernibilityMeasure(_ClassMeasure):
     """The sum of squared class sizes; a suppressed row counts as much as the whole table."""
 
     def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
-        """Give the cost when classes below a size are suppressed."""
+        """Return the cost when classes below a size are suppressed."""
         return stats.squares + float(self.n_rows) * stats.suppressed
 
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
-        """Give the cost of a node."""
+        """Return the cost of a node."""
         return float((kept * kept).sum() + self.n_rows * dropped.n_rows)
 
 
@@ -223,11 +223,11 @@ class ClassSizeMeasure(_ClassMeasure):
     """The average class size, all suppressed rows being one class."""
 
     def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
-        """Give the cost when classes below a size are suppressed."""
+        """Return the cost when classes below a size are suppressed."""
         return self.n_rows / (stats.kept + np.greater(stats.suppressed, 0))
 
     def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
-        """Give the cost of a node."""
+        """Return the cost of a node."""
         return self.n_rows / (kept.size + (dropped.n_rows > 0))
 
 
@@ -239,4 +239,4 @@ MEASURES: dict[str, type[NodeMeasure]] = {
     "height": HeightMeasure,
     "precision": PrecisionMeasure,
 }
-"""The measures a lattice search can minimise, by name."""
+"""The measures a lattice search can minimize, by name."""

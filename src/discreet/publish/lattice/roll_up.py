@@ -17,7 +17,7 @@ from discreet.publish.lattice.lattice import Lattice, Node, NodeCover
 Counted: TypeAlias = tuple[IntArray, IntArray]
 """Packed keys and how many rows have each."""
 CodesOf: TypeAlias = Callable[[int], CodeArray]
-"""Gives the code of each class in a column."""
+"""Return the code of each class in a column."""
 
 WIDEST_KEY = 62
 _MOST_KEPT = 16_000_000
@@ -64,7 +64,7 @@ class RollUp:
 
     @staticmethod
     def fits(lattice: Lattice, sensitive: Sequence[str] = ()) -> bool:
-        """Tell whether a key fits into one integer."""
+        """Return whether a key fits into one integer."""
         return int(_bits(lattice, sensitive).sum()) <= WIDEST_KEY
 
     def counted(self, node: Node) -> Counted:
@@ -83,11 +83,11 @@ class RollUp:
         return found
 
     def stats(self, node: Node, smallest: int, limit: int, weights: FloatArray) -> Stats:
-        """Give what a node does when classes below the smallest size are suppressed; without sensitive columns."""
+        """Return what a node does when classes below the smallest size are suppressed; without sensitive columns."""
         return stats_of(*self.counted(node), smallest, limit, *self._fields(node, weights))
 
     def groups(self, node: Node) -> tuple[Groups, CodesOf]:
-        """Give the classes of a node with their sensitive values, and their codes by column."""
+        """Return the classes of a node with their sensitive values, and their codes by column."""
         keys, counts = self.counted(node)
         if not self.sensitive:
             codes = partial(self._codes, keys)
@@ -118,7 +118,7 @@ class RollUp:
         return field.astype(np.int32)
 
     def _climb(self, start: Node, node: Node) -> tuple[IntArray, IntArray]:
-        """Give the fields that change on the way up, and the ancestors of their codes."""
+        """Return the fields that change on the way up, and the ancestors of their codes."""
         changed = [column for column in range(len(node)) if node[column] != start[column]]
         parts = [self._up(column, start[column], node[column]) for column in changed]
         fields = np.empty((len(changed), 3), np.int64)
@@ -157,7 +157,7 @@ class RollUp:
         return found
 
     def _fields(self, node: Node, weights: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Give where each column's code lies in a key, and the weighted loss of each code."""
+        """Return where each column's code lies in a key, and the weighted loss of each code."""
         parts = []
         for column, level in enumerate(node):
             if (column, level) not in self._losses:
@@ -174,7 +174,7 @@ class Recount:
         self.lattice = lattice
 
     def stats(self, node: Node, smallest: int, limit: int, weights: FloatArray) -> Stats:
-        """Give what a node does when classes below the smallest size are suppressed."""
+        """Return what a node does when classes below the smallest size are suppressed."""
         groups, codes = self.groups(node)
         few = groups.sizes < smallest
         kept = groups.sizes[~few]
@@ -185,7 +185,7 @@ class Recount:
         return Stats(int(groups.sizes[few].sum()), lost, int((kept * kept).sum()), kept.size)
 
     def groups(self, node: Node) -> tuple[Groups, CodesOf]:
-        """Give the classes of a node with their sensitive values, and their codes by column."""
+        """Return the classes of a node with their sensitive values, and their codes by column."""
         groups, _, codes = self.lattice.groups(node)
         return groups, codes.__getitem__
 

@@ -76,7 +76,7 @@ class Scorer:
         return self.classes is not self.sizes or isinstance(self.sizes, Recount)
 
     def relaxed(self, node: Node) -> Stats:
-        """Tell what a node does when only classes too small for any promise are suppressed."""
+        """Return what a node does when only classes too small for any promise are suppressed."""
         stats = self._stats.get(node)
         if stats is None:
             stats = self.sizes.stats(node, self.smallest, self.limit, self.measure.weights)
@@ -108,12 +108,12 @@ class Scorer:
         return score
 
     def best(self) -> Score | None:
-        """Give the best node so far that keeps the promise."""
+        """Return the best node so far that keeps the promise."""
         feasible = (score for score in self.scores.values() if score.feasible)
         return min(feasible, key=lambda score: score.cost, default=None)
 
     def visited(self) -> Visited:
-        """Give the scores so far as arrays."""
+        """Return the scores so far as arrays."""
         scores = list(self.scores.values())
         return Visited(
             self.lattice.names,

@@ -75,7 +75,7 @@ class Search:
             heapq.heappush(queue, (known.cost, _EXACT, node))
 
     def _by_floor(self) -> Iterator[int]:
-        """Give the nodes not ruled out by then, lowest floor first; a large lattice is sorted band by band."""
+        """Return the nodes not ruled out by then, lowest floor first; a large lattice is sorted band by band."""
         floors, ruled = self._floors.reshape(-1), self._ruled.reshape(-1)
         if floors.size <= _ONE_BAND:
             edges = np.array([-np.inf, np.inf])
@@ -114,7 +114,7 @@ class Search:
         return score
 
     def _is_ruled_out(self, node: Node) -> bool:
-        """Tell whether a node suppresses too many rows for certain, learning about others on the way."""
+        """Return whether a node suppresses too many rows for certain, learning about others on the way."""
         if self._ruled[self.lattice.place(node)] == _UNKNOWN:
             self._probe(node)
         return bool(self._ruled[self.lattice.place(node)] == _OUT)

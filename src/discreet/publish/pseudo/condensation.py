@@ -33,8 +33,8 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     Every record names its own privacy level p: it is condensed with at least p − 1 others. Groups are made of near
     records; their sizes, means and covariances are kept, and pseudo-records are drawn along the eigenvectors of each
-    covariance. So the release looks like the original to most analyses, its correlations included, and no row of it is
-    a person's. Distances are between standardised columns; categories count by indicators.
+    covariance. So the release looks like the original to most analyzes, its correlations included, and no row of it is
+    a person's. Distances are between standardized columns; categories count by indicators.
 
     All columns are condensed, but for identifiers, which are dropped (pseudonyms too: a pseudo-record is nobody's), and
     the column of levels, which is not published. Whole numbers, dates and ordered categories come back as such, within
@@ -214,14 +214,14 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return names
 
     def _classes(self, table: Table) -> IntArray | None:
-        """Give the class of every row by the label; null is a class as well."""
+        """Return the class of every row by the label; null is a class as well."""
         if self.label is None:
             return None
         _, numbers = spell(table.source.columns([self.label])[self.label], self.label)
         return numbers.astype(np.int64)
 
     def _with_target(self, values: FloatArray, y: Any) -> tuple[FloatArray, IntArray | None]:
-        """Give the classes of y, or the rows with y as another column."""
+        """Return the classes of y, or the rows with y as another column."""
         from sklearn.utils.multiclass import type_of_target
         from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -271,7 +271,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
 
 def _ends(lines: tuple[Line, ...], label: str | None) -> tuple[FloatArray, ...]:
-    """Give the observed ends of lines, and which of them take noise: a label is no number."""
+    """Return the observed ends of lines, and which of them take noise: a label is no number."""
     return (
         np.array([line.low for line in lines]),
         np.array([line.high for line in lines]),
@@ -280,7 +280,7 @@ def _ends(lines: tuple[Line, ...], label: str | None) -> tuple[FloatArray, ...]:
 
 
 def _released(column: Column) -> Column:
-    """Give a column's role in the release, without the tree it has no use for."""
+    """Return a column's role in the release, without the tree it has no use for."""
     return replace(column, hierarchy=None, weight=1.0)
 
 

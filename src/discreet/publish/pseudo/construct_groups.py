@@ -166,7 +166,7 @@ class _Work:
         return squared_error(self.values, self.labels, self.mean)
 
     def grouping(self) -> Grouping:
-        """Give the groups, numbered without gaps; every one must be large enough by now."""
+        """Return the groups, numbered without gaps; every one must be large enough by now."""
         used = np.flatnonzero(self.n)
         number = np.full(self.n.size, -1, np.int64)
         number[used] = np.arange(used.size)
@@ -208,7 +208,7 @@ class _Work:
         self._told(level, "attrition")
 
     def _members(self, groups: IntArray) -> tuple[IntArray, IntArray]:
-        """Give the rows of some groups one after the other, and where each group's rows begin."""
+        """Return the rows of some groups one after the other, and where each group's rows begin."""
         place = np.full(self.n.size + 1, -1, np.int64)
         place[groups] = np.arange(groups.size)
         of_row = place[self.labels]
@@ -221,10 +221,10 @@ class _Work:
         mine = np.isin(self.labels, groups)
         self.labels[mine] = into
         share = self.n[groups] / self.n[groups].sum()
-        centre: Any = self.mean[into] + share @ (self.mean[groups] - self.mean[into])
+        center: Any = self.mean[into] + share @ (self.mean[groups] - self.mean[into])
         total, largest = self.n[groups].sum(), self.largest[groups].max()
         self.n[groups] = 0
-        self.n[into], self.mean[into], self.largest[into] = total, centre, largest
+        self.n[into], self.mean[into], self.largest[into] = total, center, largest
 
     def _told(self, level: int, step: str) -> None:
         self.steps.append(Step(level, step, self.ssq(), int(np.count_nonzero(self.n))))

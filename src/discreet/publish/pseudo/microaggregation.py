@@ -20,7 +20,7 @@ _BLOCK_GROUPS, _FEWEST_GROUPS = 600, 20
 
 
 def segment(values: FloatArray, p: int, *, method: SegmentMethod, rng: np.random.Generator) -> IntArray:
-    """Give a group for every record: groups of at least p, or one deficient group where there are fewer than p.
+    """Return a group for every record: groups of at least p, or one deficient group where there are fewer than p.
 
     ``"nearest"`` is the paper's way: a random record and its p − 1 nearest, until fewer than p are left, which join
     the nearest groups. ``"mdav"`` starts from the records farthest out. ``"blocked"`` does so inside blocks of some
@@ -49,6 +49,6 @@ def _nearest(values: FloatArray, p: int, rng: np.random.Generator) -> IntArray:
     left = np.flatnonzero(labels < 0)
     if left.size:
         placed = labels >= 0
-        _, centres = means(values[placed], labels[placed], int(labels.max()) + 1)
-        labels[left], _ = nearest(centres, values[left])
+        _, centers = means(values[placed], labels[placed], int(labels.max()) + 1)
+        labels[left], _ = nearest(centers, values[left])
     return labels

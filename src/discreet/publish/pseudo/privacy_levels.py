@@ -16,7 +16,7 @@ from discreet.core.tables.table import Table
 
 
 def read_levels(owner: object, levels: Any, table: Table, n: int) -> IntArray:
-    """Give the level of every row of a table; a text names the column that holds them."""
+    """Return the level of every row of a table; a text names the column that holds them."""
     if not isinstance(levels, str):
         return levels_of(owner, levels, n)
     if levels not in table.schema:
@@ -36,7 +36,7 @@ def read_levels(owner: object, levels: Any, table: Table, n: int) -> IntArray:
 
 
 def levels_of(owner: object, levels: Any, n: int) -> IntArray:
-    """Give the level of each of n records from one number, or from an array with one for each."""
+    """Return the level of each of n records from one number, or from an array with one for each."""
     require(owner, "levels", levels, IntIn(1), _OnePerRow(n))
     if isinstance(levels, int | np.integer):
         return np.full(n, min(int(levels), np.iinfo(np.int64).max), np.int64)
@@ -44,7 +44,7 @@ def levels_of(owner: object, levels: Any, n: int) -> IntArray:
 
 
 def _capped(numbers: Any) -> IntArray:
-    """Give whole floats as ints; levels beyond any number of records stay beyond it."""
+    """Return whole floats as ints; levels beyond any number of records stay beyond it."""
     return np.asarray(np.minimum(numbers, 2.0**62), np.int64)
 
 

@@ -35,7 +35,7 @@ class Bounds:
         self.n_columns = n_columns
 
     def admits(self, value: object) -> bool:
-        """Tell whether the value is none, or two ends in order that fit the columns."""
+        """Return whether the value is none, or two ends in order that fit the columns."""
         if value is None:
             return True
         try:
@@ -57,7 +57,7 @@ class Names:
         self.n_columns = n_columns
 
     def admits(self, value: object) -> bool:
-        """Tell whether the value is none, or as many different names as there are columns."""
+        """Return whether the value is none, or as many different names as there are columns."""
         if value is None:
             return True
         if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):

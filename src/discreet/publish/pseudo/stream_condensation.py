@@ -190,7 +190,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         """Let one record join."""
         return self.partial_fit(np.asarray(record, np.float64)[None, :], levels=level)
 
-    def initialise(self) -> StreamCondensation:
+    def initialize(self) -> StreamCondensation:
         """Condense the first records now, though fewer than ``init_number`` have come."""
         if self._window is not None:
             if not self._window.n_rows:
@@ -306,7 +306,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         return values
 
     def _asked(self, levels: Any, n: int) -> IntArray:
-        """Give the level of each row, or one for all."""
+        """Return the level of each row, or one for all."""
         if levels is not None:
             return levels_of(self, levels, n)
         require(self, "levels", self.levels, IntIn(1))
@@ -318,7 +318,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         room = window.room
         window.take(values[:room], own[:room])
         if not window.room:
-            self.initialise()
+            self.initialize()
             if len(values) > room:
                 self._join(self._begun(), values[room:], own[room:].copy())
 

@@ -112,7 +112,7 @@ class _Run:
             if tell is not None:
                 tell(self.told)
         if not self.stream.__sklearn_is_fitted__() and self.stream.n_records_:
-            self.stream.initialise()
+            self.stream.initialize()
         self.snapshot()
 
     def snapshot(self) -> None:

@@ -70,7 +70,7 @@ class StreamState:
         return np.asarray(1.0 / self._live.unit)
 
     def statistics(self) -> GroupStatistics:
-        """Give the statistics of the groups as they are now."""
+        """Return the statistics of the groups as they are now."""
         live, used = self._live, slice(0, self.n_groups)
         kept = (live.n, live.mean, live.scatter, live.levels, live.largest)
         return GroupStatistics(*(array[used].copy() for array in kept))
@@ -86,12 +86,12 @@ class StreamState:
             done = absorb(values, levels, self._live, done)
 
     def merged(self, other: StreamState, *, max_groups: int) -> StreamState:
-        """Give the state of both streams' records; where there are too many groups, the smallest are merged."""
+        """Return the state of both streams' records; where there are too many groups, the smallest are merged."""
         both = GroupStatistics.concat([self.statistics(), other.statistics()])
         return StreamState(both, self.whole & other.whole, max_groups=max_groups)
 
     def to_arrays(self) -> dict[str, Any]:
-        """Give the state as named arrays, without the room that is not used."""
+        """Return the state as named arrays, without the room that is not used."""
         live = self._live
         return self.statistics().to_arrays() | {
             "origin": live.origin.copy(),
@@ -136,7 +136,7 @@ class StreamState:
 def _laid_out(
     statistics: GroupStatistics, whole: BoolArray, origin: FloatArray, unit: FloatArray, counts: IntArray
 ) -> Live:
-    """Lay statistics out with room for as many groups again; room that is not used is zero."""
+    """Arrange statistics out with room for as many groups again; room that is not used is zero."""
     from discreet.kernels.points.streaming import Live
 
     room = max(_LEAST_ROOM, 2 * statistics.n_groups)
@@ -147,7 +147,7 @@ def _laid_out(
 
 
 def _roomier(live: Live) -> Live:
-    """Give a state with twice the room."""
+    """Return a state with twice the room."""
     room = 2 * live.n.size
     kept = {
         name: _padded(getattr(live, name), room) for name in ("n", "mean", "scatter", "levels", "largest")

@@ -69,15 +69,15 @@ class Window:
 
 
 def unsaved(held: int) -> str:
-    """Say why a stream cannot be saved yet."""
+    """Describe why a stream cannot be saved yet."""
     return (
         f"The stream still holds its first {held} records as they came, and records are never written. It can be "
-        "saved once they are condensed: when init_number records have come, or by initialise()."
+        "saved once they are condensed: when init_number records have come, or by initialize()."
     )
 
 
 def is_plain(X: Any, n_columns: int) -> bool:
-    """Tell whether rows need no conversion: a matrix of doubles with the right number of columns, row after row."""
+    """Return whether rows need no conversion: a matrix of doubles with the right number of columns, row after row."""
     return (
         type(X) is np.ndarray
         and X.dtype == np.float64

@@ -40,7 +40,7 @@ class Ansi:
         return self.step(f"CASE WHEN {expression} {sign} {limit} THEN {limit} ELSE {expression} END")
 
     def source(self) -> str:
-        """Give the table with the steps, a subquery for each depth."""
+        """Return the table with the steps, a subquery for each depth."""
         source = f"{self.table} AS source"
         for steps in self._layers:
             listed = ",\n  ".join(["source.*", *steps])
@@ -48,7 +48,7 @@ class Ansi:
         return source
 
     def is_nan(self, value: str) -> str:
-        """Tell whether a float is no number."""
+        """Return whether a float is no number."""
         return f"LOWER(CAST({value} AS {self.varchar})) = 'nan'"
 
     def number_text(self, value: str, scale: int) -> str:
@@ -101,7 +101,7 @@ class DuckDB(Ansi):
     varchar = "VARCHAR"
 
     def is_nan(self, value: str) -> str:
-        """Tell whether a float is no number."""
+        """Return whether a float is no number."""
         return f"isnan({value})"
 
     def first_day(self, month: str) -> str:

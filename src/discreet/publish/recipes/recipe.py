@@ -103,7 +103,7 @@ class Recipe:
             raise InputError(f"'{path}' cannot be read as a recipe.") from None
 
     def schema(self, keys: Mapping[str, bytes] | None = None) -> Schema:
-        """Give the roles of the columns; pseudonym keys are never in a recipe and must be given again."""
+        """Return the roles of the columns; pseudonym keys are never in a recipe and must be given again."""
         columns: dict[str, Column] = {}
         for entry in self.data["columns"]:
             name, role = entry["name"], Role(entry["role"])
@@ -191,7 +191,7 @@ class Recipe:
         return dropped
 
     def _labels(self, table: Table, groups: CodeArray) -> tuple[CodeArray, tuple[Encoded, ...]]:
-        """Give the label codes of some groups in each column, and the columns' labels."""
+        """Return the label codes of some groups in each column, and the columns' labels."""
         columns, books = [], []
         for name in table.schema.quasi:
             box = self.data["boxes"][name]
@@ -217,7 +217,7 @@ class Recipe:
 
 
 def _is_whole(data: Mapping[str, Any]) -> bool:
-    """Tell whether a recipe has all it needs to be applied."""
+    """Return whether a recipe has all it needs to be applied."""
     kinds = {"columns": list, "guarantee": dict} | (
         {"levels": dict} if "levels" in data else {"boxes": dict, "cells": dict}
     )
@@ -225,28 +225,28 @@ def _is_whole(data: Mapping[str, Any]) -> bool:
 
 
 def _label_book(box: Mapping[str, Any], name: str) -> tuple[Encoded, CodeArray]:
-    """Give labels as a code book, null first, and the code of each label."""
+    """Return labels as a code book, null first, and the code of each label."""
     known = np.array([label is not None for label in box["labels"]], np.bool_)
     written = pa.array([label for label in box["labels"] if label is not None], pa.string())
     return Encoded(name, Kind.CATEGORY, pa.string(), written), (np.cumsum(known) * known).astype(np.int32)
 
 
 def _by_label(box: Mapping[str, Any], values: Encoded) -> BoolArray:
-    """Tell which values each label takes in."""
+    """Return which values each label takes in."""
     book, code = _label_book(box, values.name)
     return described_values(book, values)[code]
 
 
 def _by_branch(box: Mapping[str, Any], values: Encoded) -> BoolArray:
-    """Tell which values each list of branches takes in."""
+    """Return which values each list of branches takes in."""
     tree = values.hierarchy
     if tree is None:
         raise InputError(f"The recipe has branches of a tree for '{values.name}', but no tree.")
     taken = np.zeros((len(box["branches"]), values.n_codes), np.bool_)
     for number, names in enumerate(box["branches"]):
         wanted = set(names)
-        for level, labelled in zip(tree.levels[: tree.height] or tree.levels, tree.labels, strict=False):
-            taken[number] |= np.array([label in wanted for label in labelled], np.bool_)[level]
+        for level, labeled in zip(tree.levels[: tree.height] or tree.levels, tree.labels, strict=False):
+            taken[number] |= np.array([label in wanted for label in labeled], np.bool_)[level]
     return taken
 
 

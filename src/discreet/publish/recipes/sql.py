@@ -1,4 +1,4 @@
-"""A recipe of levels as SQL: the same generalisation wherever the next rows live."""
+"""A recipe of levels as SQL: the same generalization wherever the next rows live."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ _LONG_AGO, _MONDAY = dt.date(1, 1, 1), dt.date(1969, 12, 29)
 def statement(
     recipe: Recipe | Mapping[str, Any], table: str = "data", dialect: Literal["duckdb", "ansi"] = "duckdb"
 ) -> str:
-    """Write the generalisation of a recipe as one SELECT statement.
+    """Write the generalization of a recipe as one SELECT statement.
 
     Identifiers are left out, also those a release keeps as pseudonyms, since no key is in a recipe. A value that a
     tree does not know becomes the root. How much of a code a mask shows follows from the longest code of the table.
-    The statement generalises; it suppresses no row and judges no promise.
+    The statement generalizes; it suppresses no row and judges no promise.
 
     Parameters
     ----------
     recipe
-        The recipe of a release that generalised whole columns to levels.
+        The recipe of a release that generalized whole columns to levels.
     table
         The table to read from.
     dialect
@@ -106,7 +106,7 @@ def _spec(plain: Mapping[str, Any] | None) -> Any:
 
 
 class _Column:
-    """A column to be generalised: its name, its type, and how its values are written."""
+    """A column to be generalized: its name, its type, and how its values are written."""
 
     def __init__(self, plan: Ansi, name: str, type_: pa.DataType) -> None:
         self.plan, self.name, self.type = plan, name, type_
@@ -122,7 +122,7 @@ class _Column:
 
     def refused(self, why: str) -> InputError:
         """Make the error for a column that cannot be written as SQL."""
-        return InputError(f"The generalisation of column '{self.name}' cannot be written as SQL: {why}.")
+        return InputError(f"The generalization of column '{self.name}' cannot be written as SQL: {why}.")
 
     def require(self, kind: str) -> None:
         """Refuse a type that a hierarchy does not fit."""

@@ -74,7 +74,7 @@ def sketch_by_delta(
 
 
 def longest(values: Iterable[float], delta: float, components: int) -> int:
-    """Give the longest sketch whose every attribute has a variance of at least delta; 0 if there is none.
+    """Return the longest sketch whose every attribute has a variance of at least delta; 0 if there is none.
 
     Reckoned in fractions, so that it is never one too long; delta is the decimal number that it is written as.
 
@@ -109,7 +109,7 @@ def coefficients(secret: bytes, component: int) -> tuple[int, int, int, int]:
 
 
 def point(secret: bytes, name: object) -> int:
-    """Give the point of the field that an item stands at."""
+    """Return the point of the field that an item stands at."""
     drawn = hashlib.blake2b(b"item" + spelled(name), digest_size=16, key=secret).digest()
     return int.from_bytes(drawn, "little") % PRIME
 

@@ -95,11 +95,11 @@ class DeltaSketch:
         }
 
     def kept_of(self, records: SparseRows, kept: IntArray) -> dict[str, FloatArray]:
-        """Give what the promise is judged by, for the records that are published."""
+        """Return what the promise is judged by, for the records that are published."""
         return {SPARE: records.spare[kept]}
 
     def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> IntArray:
-        """Give the length of the longest admissible sketch of every record; 0 where it is suppressed."""
+        """Return the length of the longest admissible sketch of every record; 0 where it is suppressed."""
         records = SparseRows.of(rows, names=names)
         most = self.family.components
         with np.errstate(over="ignore"):

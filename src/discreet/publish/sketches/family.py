@@ -79,7 +79,7 @@ class SketchFamily:
         Parameters
         ----------
         rows
-            A scipy sparse matrix (what scikit-learn's vectorisers give), ``Baskets``, mappings from names to values,
+            A scipy sparse matrix (what scikit-learn's vectorizers give), ``Baskets``, mappings from names to values,
             or an array with a column for each item.
         lengths
             The number of components: of all, or of each record; 0 for none at all. By default all there are.

@@ -1,4 +1,4 @@
-"""k-variance sketches: each short enough to be mistaken for its nearest neighbours' (Aggarwal & Yu, SDM 2007)."""
+"""k-variance sketches: each short enough to be mistaken for its nearest neighbors' (Aggarwal & Yu, SDM 2007)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.core.sketch_release import SketchEvidence, SketchRelease
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees.base import TOLERANCE, Guarantee
-from discreet.guarantees.k_variance import CAPS, GAP, NEIGHBOURS, Gap, KVariance
+from discreet.guarantees.k_variance import CAPS, GAP, NEIGHBORS, Gap, KVariance
 
 if TYPE_CHECKING:
     from discreet.kernels.sketches.exact_neighbors import Compressed
@@ -53,11 +53,11 @@ class RecordRule(Protocol):
         ...
 
     def lengths(self, rows: Any) -> IntArray:
-        """Give the longest length of every record; 0 where it is suppressed."""
+        """Return the longest length of every record; 0 where it is suppressed."""
         ...
 
     def kept_of(self, records: SparseRows, kept: IntArray) -> dict[str, FloatArray]:
-        """Give what the promise is judged by, for the records that are published."""
+        """Return what the promise is judged by, for the records that are published."""
         ...
 
 
@@ -66,7 +66,7 @@ class Lengths:
     """How long the sketch of every record may be, 0 where it is suppressed, and what that rests on."""
 
     lengths: IntArray
-    neighbours: CodeArray
+    neighbors: CodeArray
     caps: FloatArray
     partitions: int
     passes: int
@@ -75,9 +75,9 @@ class Lengths:
 
 @dataclass(frozen=True)
 class KVarianceSketch:
-    """Publish every record as a sketch, so short that it cannot be told from those of its k nearest neighbours.
+    """Publish every record as a sketch, so short that it cannot be told from those of its k nearest neighbors.
 
-    A pair of neighbours X and Y may share at most c = V/(‖X‖‖Y‖ − |X·Y|)² components, where V = ‖X‖²‖Y‖² − (X·Y)² is
+    A pair of neighbors X and Y may share at most c = V/(‖X‖‖Y‖ − |X·Y|)² components, where V = ‖X‖²‖Y‖² − (X·Y)² is
     the paper's variance of one component. On values that are not negative the exact variance is never smaller, so the
     promise holds all the more, and c = (1 + cos)/(1 − cos) is at least 1: no record is ever suppressed. On negative
     values the paper's V is no lower bound. A pair with a record that has one takes the exact variance, and where even a
@@ -87,15 +87,15 @@ class KVarianceSketch:
     c = V/(‖X‖‖Y‖ − |X·Y|) = ‖X‖‖Y‖ + X·Y: it grows with the values, sketches of records of 20 items have 20 to 40
     components, and a record with values so small that c is below 1 is suppressed.
 
-    Records are taken by the distance to their k-th neighbour, the largest first, pass after pass; each gets the largest
+    Records are taken by the distance to their k-th neighbor, the largest first, pass after pass; each gets the largest
     length that its pairs allow, given the lengths of the others, until no length can be raised alone. A record looks
-    at the pairs in which it is the neighbour too, so that every pair is kept at any time and nothing is to be repaired.
+    at the pairs in which it is the neighbor too, so that every pair is kept at any time and nothing is to be repaired.
 
-    Neighbours are exact up to ``partition`` records. More are cut into partitions of like records, and neighbours are
+    Neighbors are exact up to ``partition`` records. More are cut into partitions of like records, and neighbors are
     looked for inside each: a stand-in for the true ones, which the evidence and the recipe say. The promise is then
     about these.
 
-    k-variance lets a record whose neighbours are all short keep a long sketch, from which its values can be read.
+    k-variance lets a record whose neighbors are all short keep a long sketch, from which its values can be read.
     ``within`` bounds the length of each by its own values too, and both promises are kept.
 
     Parameters
@@ -103,9 +103,9 @@ class KVarianceSketch:
     family
         What makes the sketches: a :class:`discreet.collect.SketchFamily`.
     k
-        How many nearest neighbours, by cosine; less than the number of records.
+        How many nearest neighbors, by cosine; less than the number of records.
     partition
-        The most records among which neighbours are looked for; None looks among all, however many.
+        The most records among which neighbors are looked for; None looks among all, however many.
     gap
         What the deviation must reach: the ``whole`` gap, or its square ``root``.
     within
@@ -165,13 +165,13 @@ class KVarianceSketch:
             n_rows=len(records),
             suppressed=len(records) - kept.size,
             arrays={
-                NEIGHBOURS: found.neighbours,
+                NEIGHBORS: found.neighbors,
                 CAPS: found.caps,
                 **({} if self.within is None else self.within.kept_of(records, kept)),
             },
             details={
                 GAP: self.gap,
-                "neighbours": "exact" if found.partitions == 1 else "inside partitions",
+                "neighbors": "exact" if found.partitions == 1 else "inside partitions",
                 "partitions": found.partitions,
                 "passes": found.passes,
                 "pairs by the exact variance": found.exact_pairs,
@@ -183,7 +183,7 @@ class KVarianceSketch:
             "k": int(self.k),
             "gap": self.gap,
             "components": int(self.family.components),
-            "neighbours": evidence.details["neighbours"],
+            "neighbors": evidence.details["neighbors"],
             "partitions": found.partitions,
             **({} if self.within is None else {"within": self.within.recipe}),
         }
@@ -191,7 +191,7 @@ class KVarianceSketch:
         return SketchRelease(sketches, self.guarantee, evidence, recipe, kept)
 
     def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> Lengths:
-        """Find the neighbours and the longest lengths, without making the sketches."""
+        """Find the neighbors and the longest lengths, without making the sketches."""
         from discreet.kernels.sketches.exact_neighbors import nearest_inside
         from discreet.kernels.sketches.k_variance import caps_of, longest_lengths
 
@@ -214,20 +214,20 @@ class KVarianceSketch:
 
 
 def _refuse_lonely(records: SparseRows, k: int) -> None:
-    """Refuse records that have no k nearest neighbours."""
+    """Refuse records that have no k nearest neighbors."""
     n = len(records)
     if n <= k:
         most = f"ask for k={n - 1} at the most" if n > 1 else "two records are the least"
-        raise InfeasibleError(f"None of the {n} records has {k} nearest neighbours; {most}.")
+        raise InfeasibleError(f"None of the {n} records has {k} nearest neighbors; {most}.")
     empty = int((records.lengths == 0).sum())
     if empty:
         raise InputError(
-            f"{empty} of the {n} records are all zeros and have no nearest neighbours; drop them first."
+            f"{empty} of the {n} records are all zeros and have no nearest neighbors; drop them first."
         )
 
 
 def _laid_out(records: SparseRows) -> Compressed:
-    """Give the rows to a kernel; a row's values are scaled by a power of two, so that no square overflows."""
+    """Return the rows to a kernel; a row's values are scaled by a power of two, so that no square overflows."""
     from discreet.kernels.sketches.exact_neighbors import Compressed
 
     if records.binary:
@@ -239,7 +239,7 @@ def _laid_out(records: SparseRows) -> Compressed:
 
 
 def _signed(records: SparseRows) -> BoolArray:
-    """Tell of every record whether it holds a negative value."""
+    """Return for every record whether it holds a negative value."""
     if records.weights is None or not (records.weights < 0).any():
         return np.zeros(len(records), np.bool_)
     found = np.zeros(len(records), np.int64)

@@ -91,7 +91,7 @@ class Anatomy:
         return publish_groups(self, parts, group, rng, parameters={"l": int(self.l)}, details={})
 
     def groups(self, parts: Parted, rng: np.random.Generator) -> CodeArray:
-        """Give the group of each basket; a bucket holds the baskets with the same sensitive items."""
+        """Return the group of each basket; a bucket holds the baskets with the same sensitive items."""
         from discreet.kernels.tables.anatomy_groups import anatomy_groups
 
         held, n = parts.held, len(parts.whole)
@@ -170,7 +170,7 @@ def _buckets(rows: Any, bucket: Any, n_buckets: int) -> tuple[Any, CodeArray]:
 
 
 def _secret(table: Table) -> str:
-    """Give the one sensitive column; another could be tied to people, since rows are published exactly."""
+    """Return the one sensitive column; another could be tied to people, since rows are published exactly."""
     if len(table.schema.sensitive) != 1:
         raise SchemaError(
             f"Anatomy needs exactly one sensitive column, and {len(table.schema.sensitive)} are named."
@@ -199,7 +199,7 @@ def _counts(table: Table, secret: str, tuple_of: CodeArray, group: CodeArray, na
 
 
 def _evidence(table: Table, n_groups: int) -> Evidence:
-    """Tell what the cells cost: nothing, since every class is published as it is."""
+    """Return what the cells cost: nothing, since every class is published as it is."""
     _, classes = table.classes
     cells = {
         name: Cells(classes[:, number], np.zeros(table.encoded[name].n_codes), table.overall(name))

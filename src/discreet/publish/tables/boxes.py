@@ -83,11 +83,11 @@ def boxes(books: Sequence[Encoded], segments: Segments, overall: Mapping[str, In
 
 
 def means(book: Encoded, column: int, segments: Segments) -> pa.Array:
-    """Give each segment of a finished partition the mean of a number or date; null where nulls mix in."""
+    """Return each segment of a finished partition the mean of a number or date; null where nulls mix in."""
     line: FloatArray = np.concatenate([[np.nan], as_line(book.values)])
-    centre = np.nanmean(line) if np.isfinite(line).any() else 0.0
-    of_rows = (line - centre)[segments.codes[:, column]] * segments.weights
-    mean = centre + np.add.reduceat(of_rows, segments.low) / segments.sizes
+    center = np.nanmean(line) if np.isfinite(line).any() else 0.0
+    of_rows = (line - center)[segments.codes[:, column]] * segments.weights
+    mean = center + np.add.reduceat(of_rows, segments.low) / segments.sizes
     if book.kind is not Kind.DATE:
         return pa.array(mean, pa.float64(), from_pandas=True)
     storage = pa.int32() if book.type.bit_width == 32 else pa.int64()
@@ -95,7 +95,7 @@ def means(book: Encoded, column: int, segments: Segments) -> pa.Array:
 
 
 def branches(book: Encoded, column: int, segments: Segments) -> tuple[CodeArray, list[list[str | None]]]:
-    """Tell which branches of a tree each segment took: the nodes just below the lowest node that holds it.
+    """Return which branches of a tree each segment took: the nodes just below the lowest node that holds it.
 
     A node's name alone does not say which of its branches went to another group. Gives the number of each segment's
     list, and the lists of node names.
@@ -123,14 +123,14 @@ def branches(book: Encoded, column: int, segments: Segments) -> tuple[CodeArray,
 
 
 def is_exact(book: Encoded, box: Box) -> bool:
-    """Tell whether every cell of the column is still one exact value, so that the column may stay as it was."""
+    """Return whether every cell of the column is still one exact value, so that the column may stay as it was."""
     own = labels.texts(book.values)
     exact = pc.is_in(box.labels.drop_null(), value_set=own)
     return not box.loss.any() and bool(pc.all(exact).as_py() is not False)
 
 
 def cover_of(books: Sequence[Encoded], described: Mapping[str, Box]) -> LabelCover:
-    """Give the cover of described groups, for guarantees that look at a population."""
+    """Return the cover of described groups, for guarantees that look at a population."""
     columns, label_books = [], []
     for book in books:
         box = described[book.name]

@@ -55,7 +55,7 @@ def joined(rounds: Rounds, recoded: Recoded, *, cells: bool) -> Recoded | None:
 
 
 def _lowest_common(lattice: Lattice, tuples: CodeArray, *, cells: bool) -> Node | None:
-    """Give the lowest node within the lattice's limits at which tuples are one class, or starred beyond them."""
+    """Return the lowest node within the lattice's limits at which tuples are one class, or starred beyond them."""
     node = []
     for column, (name, tree) in enumerate(zip(lattice.names, lattice.trees, strict=True)):
         codes = lattice.table.codes(name)[tuples]

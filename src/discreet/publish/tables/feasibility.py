@@ -24,7 +24,7 @@ def refuse_infeasible(guarantee: Guarantee, table: Table, whole: Groups | None =
 
 
 def whole_table(table: Table) -> Groups:
-    """Give the whole table as one class."""
+    """Return the whole table as one class."""
     one = np.zeros(table.tuples.counts.size, np.int32)
     return Groups.of(one, table.tuples.counts, 1, table.sensitive_codes())
 

@@ -1,4 +1,4 @@
-"""Full-domain generalisation to given levels: every cell of a column goes to the same level of its tree."""
+"""Full-domain generalization to given levels: every cell of a column goes to the same level of its tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from discreet.publish.tables.suppression import kept_groups, refuse_too_many
 
 
 class Generalization:
-    """Generalise whole columns to given levels of their hierarchies, and publish if that keeps the promise.
+    """Generalize whole columns to given levels of their hierarchies, and publish if that keeps the promise.
 
     Rows in classes that break the promise are suppressed (left out and counted), up to ``max_suppressed`` of all.
     A column without a hierarchy has two levels, itself and ``*``. Works on files larger than memory.
@@ -68,7 +68,7 @@ class Generalization:
         self.random_state = random_state
 
     def release(self, table: Table) -> Release:
-        """Generalise the table and publish it."""
+        """Generalize the table and publish it."""
         self._check(table)
         lattice = Lattice(table)
         node = tuple(self._level(name, tree) for name, tree in zip(lattice.names, lattice.trees, strict=True))

@@ -1,4 +1,4 @@
-"""Incognito: every minimal generalisation, column subset by column subset (LeFevre, DeWitt, Ramakrishnan 2005)."""
+"""Incognito: every minimal generalization, column subset by column subset (LeFevre, DeWitt, Ramakrishnan 2005)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SubLattices: TypeAlias = Mapping[Subset, BoolArray]
 
 
 class Incognito(MinimalGeneralization):
-    """Find every minimal generalisation of whole columns that keeps the promise, and release the one that costs least.
+    """Find every minimal generalization of whole columns that keeps the promise, and release the one that costs least.
 
     A node is minimal when it keeps the promise, with rows of broken classes left out up to a share, and no node
     below it does. Sub-lattices over ever more columns are searched: candidates are joined from those that passed with
@@ -158,7 +158,7 @@ def prune(columns: Subset, candidates: BoolArray, passed: SubLattices) -> BoolAr
 
 
 def roots(candidates: BoolArray) -> list[Subset]:
-    """Give the places of the candidates that have no candidate directly below them."""
+    """Return the places of the candidates that have no candidate directly below them."""
     has_below = np.zeros_like(candidates)
     for axis in range(candidates.ndim):
         above, below = [slice(None)] * candidates.ndim, [slice(None)] * candidates.ndim
@@ -168,7 +168,7 @@ def roots(candidates: BoolArray) -> list[Subset]:
 
 
 def whole_node(lattice: Lattice, columns: Subset, levels: Subset) -> Node:
-    """Give the node over all columns that tells as much: the others are at the top, where all rows are alike."""
+    """Return the node over all columns that tells as much: the others are at the top, where all rows are alike."""
     node = list(lattice.top)
     for column, level in zip(columns, levels, strict=True):
         node[column] = level
@@ -225,7 +225,7 @@ class FrequencySets:
         return cube
 
     def _source(self, node: Node) -> RollUp | Recount:
-        """Give the classes of all nodes above the start that lies below a node, counting the rows the first time."""
+        """Return the classes of all nodes above the start that lies below a node, counting the rows the first time."""
         from discreet.publish.lattice.roll_up import Recount, RollUp
 
         start = next(low for low in self._starts if all(a <= b for a, b in zip(low, node, strict=True)))

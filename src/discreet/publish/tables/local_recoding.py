@@ -1,4 +1,4 @@
-"""Local recoding: round after round, the rows still left are generalised further, as in ARX's local transformation."""
+"""Local recoding: round after round, the rows still left are generalized further, as in ARX's local transformation."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class LocalRecoding:
             return None, error
 
     def _recodings(self, lattice: Lattice, weights: FloatArray, found: Node | None) -> list[Recoded]:
-        """Give the recodings to choose from: the last rows joined to others or left out, and the single node."""
+        """Return the recodings to choose from: the last rows joined to others or left out, and the single node."""
         rounds = Rounds(lattice, self.guarantee)
         nothing = Recoded.nothing(lattice)
         swept = rounds.run(self._nodes(lattice, weights), nothing)
@@ -139,7 +139,7 @@ class LocalRecoding:
         return [recoded for recoded in (whole, swept, single) if recoded is not None]
 
     def _nodes(self, lattice: Lattice, weights: FloatArray) -> list[Node]:
-        """Give the nodes to go through, from the cheapest up; measures that levels tell nothing of go by loss."""
+        """Return the nodes to go through, from the cheapest up; measures that levels tell nothing of go by loss."""
         from discreet.publish.lattice.measures import MEASURES, LossMeasure
 
         kind = MEASURES[self.start.measure]
@@ -224,7 +224,7 @@ def _settled(guarantee: Guarantee, lattice: Lattice, spelling: list[Spelling], r
 
 
 def _loss(lattice: Lattice, spelling: list[Spelling], weights: FloatArray, recoded: Recoded) -> float:
-    """Give the weighted mean loss of the columns; a row left out counts 1 in each."""
+    """Return the weighted mean loss of the columns; a row left out counts 1 in each."""
     counts = lattice.table.tuples.counts
     sizes = recoded.sizes(counts)
     total = int(counts[recoded.rest].sum()) * float(weights.sum())
@@ -245,7 +245,7 @@ def _evidence(lattice: Lattice, spelling: list[Spelling], recoded: Recoded, cost
 
 
 def _told(lattice: Lattice, levels: IntArray, sizes: IntArray) -> list[dict[str, Any]]:
-    """Tell the rounds: the levels of each, and the rows it published."""
+    """Describe the rounds: the levels of each, and the rows it published."""
     starts = np.flatnonzero(np.concatenate([[True], (levels[1:] != levels[:-1]).any(axis=1)]))
     rows = np.add.reduceat(sizes, starts)
     return [

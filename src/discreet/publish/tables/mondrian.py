@@ -152,7 +152,7 @@ class Mondrian:
         return Segments(codes, weights, low, np.append(low[1:], np.int32(len(codes)))), rows
 
     def _shown(self, book: Encoded, box: Box, segments: Segments, table: Table) -> Replacement:
-        """Give what the cells of a column show: the label of the box, or the group's mean."""
+        """Return what the cells of a column show: the label of the box, or the group's mean."""
         if self.report == "mean" and book.kind in (Kind.NUMBER, Kind.DATE) and book.hierarchy is None:
             mean = means(book, table.schema.quasi.index(book.name), segments)
             return Replacement(np.arange(len(mean), dtype=np.int32), mean)
@@ -176,7 +176,7 @@ class Mondrian:
         return [table.schema[name].weight * given.get(name, 1.0) for name in table.schema.quasi]
 
     def _rows(self, table: Table) -> tuple[Any, Any, CodeArray]:
-        """Give the coded rows to permute: the distinct tuples with weights, or one by one for relaxed cuts."""
+        """Return the coded rows to permute: the distinct tuples with weights, or one by one for relaxed cuts."""
         largest = max(book.n_codes for book in table.encoded.values())
         codes = table.tuples.codes.astype(np.min_scalar_type(largest))
         rows = np.arange(len(codes), dtype=np.int32)
@@ -264,7 +264,7 @@ class _BoxCover:
 
 
 def _pieces(segments: Segments, rows: CodeArray, *, strict: bool) -> tuple[CodeArray, Pieces | None]:
-    """Give the group of each published piece; a strict group takes whole tuples, a relaxed one parts of them."""
+    """Return the group of each published piece; a strict group takes whole tuples, a relaxed one parts of them."""
     from discreet.kernels.tables.grouping import distinct
 
     group = np.repeat(np.arange(segments.low.size, dtype=np.int32), segments.high - segments.low)

@@ -1,4 +1,4 @@
-"""The best full-domain generalisation of all: the lattice node that costs least and keeps the promise."""
+"""The best full-domain generalization of all: the lattice node that costs least and keeps the promise."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class OptimalLattice:
     guarantee
         What every class must keep; any guarantee or conjunction of them.
     measure
-        What to minimise: ``"loss"``, ``"entropy"``, ``"discernibility"``, ``"average_class_size"``, ``"height"`` or
+        What to minimize: ``"loss"``, ``"entropy"``, ``"discernibility"``, ``"average_class_size"``, ``"height"`` or
         ``"precision"``.
     max_suppressed
         The share of rows that may be left out.
@@ -207,7 +207,7 @@ class OptimalLattice:
             )
 
     def _infeasible(self, lattice: Lattice, scorer: Any) -> InfeasibleError:
-        """Say how far the best node is from keeping the promise."""
+        """Describe how far the best node is from keeping the promise."""
         scores = sorted(scorer.scores.values(), key=lambda score: int(score.suppressed))
         least = n_rows = lattice.table.n_rows
         for node in [lattice.top, *(score.node for score in scores[:_RECOUNTED])]:
@@ -219,7 +219,7 @@ class OptimalLattice:
         if least < n_rows:
             remedy = f"allow max_suppressed={share_for(least, n_rows):g} or ask for less"
         return InfeasibleError(
-            f"No generalisation keeps {self.guarantee} with at most {self.max_suppressed:.2%} of the rows suppressed: "
+            f"No generalization keeps {self.guarantee} with at most {self.max_suppressed:.2%} of the rows suppressed: "
             f"the best node looked at suppresses {least} of {n_rows} rows ({least / n_rows:.2%}); {remedy}."
         )
 

@@ -28,7 +28,7 @@ class Steps:
 
     @classmethod
     def of(cls, column: int, n_columns: int, levels: Sequence[int], cost: FloatArray) -> Steps:
-        """Give the way up of one column alone."""
+        """Return the way up of one column alone."""
         rows = np.zeros((len(levels), n_columns), np.int64)
         rows[:, column] = levels
         return cls(rows, cost - cost[0])
@@ -43,13 +43,13 @@ class Steps:
         return Steps(np.concatenate([start, np.cumsum(rises[order], axis=0)]), cost)
 
     def crossed(self, other: Steps) -> Steps:
-        """Give every combination of the two."""
+        """Return every combination of the two."""
         levels = (self.levels[:, None] + other.levels[None]).reshape(-1, self.levels.shape[1])
         return Steps(levels, np.add.outer(self.cost, other.cost).reshape(-1))
 
 
 def ladder(bottom: Node, ways: Sequence[Steps], most: int) -> list[Node]:
-    """Give the nodes above a bottom in the order of what they cost, at most so many.
+    """Return the nodes above a bottom in the order of what they cost, at most so many.
 
     Where there are too many combinations, the shortest ways are tied together until there are not; the last node is
     always the top.
@@ -73,7 +73,7 @@ class Recoded:
 
     @classmethod
     def nothing(cls, lattice: Lattice) -> Recoded:
-        """Give the start: every tuple is still left."""
+        """Return the start: every tuple is still left."""
         n_tuples = lattice.table.tuples.counts.size
         return cls(np.full(n_tuples, -1, np.int32), np.zeros((0, len(lattice.names)), np.int64))
 
@@ -89,7 +89,7 @@ class Recoded:
         return sizes.astype(np.int64)
 
     def only(self, kept: BoolArray) -> Recoded:
-        """Give some of the groups; the tuples of the others are left."""
+        """Return some of the groups; the tuples of the others are left."""
         number = np.append(np.cumsum(kept) - 1, -1).astype(np.int32)
         number[:-1][~kept] = -1
         return Recoded(number[self.group_of], self.levels[kept])
@@ -131,7 +131,7 @@ class Spelling:
         )
 
     def cells(self, recoded: Recoded) -> CodeArray:
-        """Give the node that each group shows."""
+        """Return the node that each group shows."""
         member = np.zeros(len(recoded.levels), np.int64)
         inside = np.flatnonzero(recoded.group_of >= 0)
         member[recoded.group_of[inside]] = inside
@@ -139,7 +139,7 @@ class Spelling:
         return cells
 
     def shown(self, cells: CodeArray) -> Replacement:
-        """Give the labels of nodes, each label once."""
+        """Return the labels of nodes, each label once."""
         used, index = np.unique(self.text[cells], return_inverse=True)
         return Replacement(index.astype(np.int32), self.labels.take(pa.array(used)))
 
@@ -183,7 +183,7 @@ class Rounds:
         return Recoded(group_of, np.concatenate(levels))
 
     def judged(self, tuples: CodeArray, node: Node) -> bool:
-        """Tell whether tuples that one class of a node holds keep the promise together."""
+        """Return whether tuples that one class of a node holds keep the promise together."""
         labels = np.zeros(tuples.size, np.int32)
         return bool(self.guarantee.holds(self._groups(node, tuples, labels, tuples[:1]))[0])
 

@@ -1,4 +1,4 @@
-"""Samarati's search: the least height of the lattice at which a generalisation keeps the promise (Samarati 2001)."""
+"""Samarati's search: the least height of the lattice at which a generalization keeps the promise (Samarati 2001)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class MinimalGeneralization(ABC):
         )
 
     def minimal_nodes(self, table: Table) -> list[dict[str, int]]:
-        """Give the minimal nodes as levels by column; an empty list where no node keeps the promise."""
+        """Return the minimal nodes as levels by column; an empty list where no node keeps the promise."""
         scorer = self._scorer(table)
         return [scorer.lattice.levels(node) for node in self._search(scorer)[0]]
 
@@ -74,11 +74,11 @@ class MinimalGeneralization(ABC):
         """Find the minimal nodes."""
 
     def _size(self, lattice: Lattice) -> int:
-        """Give the number of nodes the search may have to look at."""
+        """Return the number of nodes the search may have to look at."""
         return lattice.n_nodes
 
     def _passes(self, scorer: Scorer, score: Score) -> bool:
-        """Tell whether a node or one below it may keep the promise.
+        """Return whether a node or one below it may keep the promise.
 
         Where nothing is suppressed, or a class that keeps the promise keeps it whatever it takes in, no node below one
         that breaks it can keep it. Elsewhere only what fails for certain, however classes are divided, rules out what
@@ -106,7 +106,7 @@ class MinimalGeneralization(ABC):
         return Scorer(lattice, self.guarantee, measure, allowed_rows(self.max_suppressed, table.n_rows))
 
     def _infeasible(self, scorer: Scorer) -> InfeasibleError:
-        """Say how many rows the best node looked at would suppress."""
+        """Describe how many rows the best node looked at would suppress."""
         lattice, n_rows = scorer.lattice, scorer.lattice.table.n_rows
         nearest = min(scorer.scores.values(), key=lambda score: score.suppressed)
         groups, *_ = lattice.groups(nearest.node)
@@ -116,7 +116,7 @@ class MinimalGeneralization(ABC):
         else:
             remedy = "ask for less"
         return InfeasibleError(
-            f"No generalisation keeps {self.guarantee} with at most {self.max_suppressed:.2%} of the rows suppressed: "
+            f"No generalization keeps {self.guarantee} with at most {self.max_suppressed:.2%} of the rows suppressed: "
             f"the best node looked at suppresses {least} of {n_rows} rows ({least / n_rows:.2%}); {remedy}."
         )
 
@@ -130,7 +130,7 @@ class MinimalGeneralization(ABC):
 
 
 class Samarati(MinimalGeneralization):
-    """Generalise whole columns as little as keeps the promise: to the least height, the sum of levels, that will do.
+    """Generalize whole columns as little as keeps the promise: to the least height, the sum of levels, that will do.
 
     All nodes of that height that keep the promise are found, with rows of broken classes left out up to a share, and
     the one that costs least is released. The evidence holds the ``height`` and the ``minimal`` nodes.
@@ -202,7 +202,7 @@ class Samarati(MinimalGeneralization):
     def _open_at(
         self, height: int, heights: IntArray, ruled_out: BoolArray, scorer: Scorer
     ) -> Iterator[Score]:
-        """Give the nodes of a height that may keep the promise, one after the other, ruling out those below others."""
+        """Return the nodes of a height that may keep the promise, ruling out those below others."""
         lattice = scorer.lattice
         for number in np.flatnonzero(heights == height):
             node = lattice.node(int(number))
@@ -216,14 +216,14 @@ class Samarati(MinimalGeneralization):
 
 
 def _cheapest(scores: list[Score]) -> Score:
-    """Give the node that costs least; of those that cost the same, up to rounding, the first by its levels."""
+    """Return the node that costs least; of those that cost the same, up to rounding, the first by its levels."""
     least = min(score.cost for score in scores)
     alike = [score for score in scores if math.isclose(score.cost, least, rel_tol=1e-9, abs_tol=1e-12)]
     return min(alike, key=lambda score: score.node)
 
 
 def _heights(lattice: Lattice) -> IntArray:
-    """Give every node's height, in the order of the lattice's flattened arrays."""
+    """Return every node's height, in the order of the lattice's flattened arrays."""
     levels = [np.arange(n_levels) for n_levels in lattice.dims]
     heights: IntArray = reduce(np.add.outer, levels).reshape(-1)
     return heights

@@ -28,12 +28,12 @@ def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = Non
 
 
 def allowed_rows(max_suppressed: float, n_rows: int) -> int:
-    """Give how many rows a share allows to be left out; 0.29 of 100 is 29, whatever a float makes of it."""
+    """Return how many rows a share allows to be left out; 0.29 of 100 is 29, whatever a float makes of it."""
     return math.floor(max_suppressed * n_rows + 1e-9)
 
 
 def share_for(n_dropped: int, n_rows: int) -> float:
-    """Give a short share that allows so many rows to be left out."""
+    """Return a short share that allows so many rows to be left out."""
     return math.ceil(n_dropped / n_rows * 10_000 - 1e-9) / 10_000
 
 
@@ -41,7 +41,7 @@ def refuse_too_many(guarantee: Guarantee, n_dropped: int, n_rows: int, max_suppr
     """Raise an InfeasibleError where more rows must be left out than may be, or all; it says what would do."""
     if n_dropped <= allowed_rows(max_suppressed, n_rows) and n_dropped < n_rows:
         return
-    remedy = "generalise further or ask for less"
+    remedy = "generalize further or ask for less"
     if n_dropped < n_rows:
         remedy = f"allow max_suppressed={share_for(n_dropped, n_rows):g}"
     raise InfeasibleError(
