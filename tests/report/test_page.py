@@ -96,7 +96,7 @@ def test_nests_and_names_every_place_once(page: str) -> None:
     assert parsed.open == []
     assert len(set(parsed.ids)) == len(parsed.ids)
     named = {value[1:] for _, name, value in parsed.attributes if name == "href"}
-    named |= {value for _, name, value in parsed.attributes if name == "aria-labeledby"}
+    named |= {value for _, name, value in parsed.attributes if name == "aria-labelledby"}
     assert named <= set(parsed.ids)
     assert set(parsed.specs()) == {one for one in parsed.ids if re.fullmatch(r"chart-\d+", one)}
 

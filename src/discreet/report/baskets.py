@@ -209,5 +209,5 @@ def method(release: BasketRelease) -> Markup:
         table(("What", "How"), rows, caption="What was done"),
         *((tag("h3", "Count in it"), code(again)) if isinstance(release.data, GroupedBaskets) else ()),
         id="method",
-        aria_labeledby="method-title",
+        aria_labelledby="method-title",
     )

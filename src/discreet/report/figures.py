@@ -26,7 +26,7 @@ class Figures:
         return tag(
             "figure",
             tag("figcaption", tag("h3", title, id=f"{place}-title"), tag("p", says) if says else ""),
-            tag("div", id=place, class_="chart", role="img", aria_labeledby=f"{place}-title"),
+            tag("div", id=place, class_="chart", role="img", aria_labelledby=f"{place}-title"),
             tag(
                 "details",
                 tag("summary", "The numbers", tag("span", f" of {title}", class_="unseen")),

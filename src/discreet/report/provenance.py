@@ -40,7 +40,7 @@ def columns(release: Release) -> Markup:
             "but is not marked as a quasi-identifier, is not protected.", class_="told"),
         table(("Column", "Role", "In the release"), rows, caption="Columns"),
         id="columns",
-        aria_labeledby="columns-title",
+        aria_labelledby="columns-title",
     )  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def method(release: Release) -> Markup:
         code(again),
         *renewed,
         id="method",
-        aria_labeledby="method-title",
+        aria_labelledby="method-title",
     )
 
 

@@ -271,5 +271,5 @@ def section(place: str, title: str, told: str, *content: str) -> Markup:
         tag("p", told, class_="told"),
         *content,
         id=place,
-        aria_labeledby=f"{place}-title",
+        aria_labelledby=f"{place}-title",
     )

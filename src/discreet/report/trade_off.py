@@ -31,7 +31,7 @@ def trade_off(release: Release, figures: Figures) -> Markup:
             _rows(nodes),
         ),
         id="lattice",
-        aria_labeledby="lattice-title",
+        aria_labelledby="lattice-title",
     )
 
 
