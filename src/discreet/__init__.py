@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from discreet.core.verdict import Basis, Verdict
     from discreet.engines.baskets.bits import read_bits, write_bits
     from discreet.engines.baskets.files import read_baskets, write_baskets
+    from discreet.engines.baskets.published import read_published
     from discreet.engines.files import read
+    from discreet.engines.sketches import read_sketches, write_sketches
+    from discreet.engines.texts import text_rows
     from discreet.publish.recipes.recipe import Recipe
 
 __version__ = "0.1.0"
@@ -53,11 +56,15 @@ _HOMES = {
     "read_baskets": "engines.baskets.files",
     "read_bits": "engines.baskets.bits",
     "read_hierarchy": "core.hierarchy.specs",
+    "read_published": "engines.baskets.published",
+    "read_sketches": "engines.sketches",
     "sensitive": "core.schema",
     "suggest": "core.hierarchy.specs",
+    "text_rows": "engines.texts",
     "tree": "core.hierarchy.specs",
     "write_baskets": "engines.baskets.files",
     "write_bits": "engines.baskets.bits",
+    "write_sketches": "engines.sketches",
 }
 
 __all__ = [
@@ -83,11 +90,15 @@ __all__ = [
     "read_baskets",
     "read_bits",
     "read_hierarchy",
+    "read_published",
+    "read_sketches",
     "sensitive",
     "suggest",
+    "text_rows",
     "tree",
     "write_baskets",
     "write_bits",
+    "write_sketches",
 ]
 
 __getattr__ = lazily(__name__, _HOMES)

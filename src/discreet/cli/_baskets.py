@@ -12,9 +12,9 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 
 if TYPE_CHECKING:
-    from discreet.core.basket_release import BasketRelease
     from discreet.core.baskets.baskets import Baskets
     from discreet.core.baskets.grouped import GroupedBaskets
+    from discreet.core.release import Release
     from discreet.job import BasketJob
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -139,7 +139,7 @@ def perform(command: str, job: BasketJob, *, as_json: bool, quiet: bool) -> None
     if job.out is None:
         raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
     with stages(len(STAGES), quiet=quiet or as_json) as tell:
-        release: BasketRelease = run_baskets(job, tell)
+        release: Release = run_baskets(job, tell)
     if as_json or not quiet:
         tell_outcome(outcome(command, release, job.out), release, as_json=as_json)
 

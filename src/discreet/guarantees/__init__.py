@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from discreet.core.guarantee import TOLERANCE, AllOf, Guarantee
 from discreet.guarantees.alpha_k_anonymity import AlphaKAnonymity
-from discreet.guarantees.base import TOLERANCE, AllOf, Guarantee
 from discreet.guarantees.basic_privacy import BasicPrivacy
 from discreet.guarantees.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from discreet.guarantees.delta_anonymity import DeltaAnonymity

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.guarantee import Relation, SensitiveGuarantee, expected
 from discreet.core.params import FloatIn
 from discreet.core.tables.groups import SensitiveCounts
-from discreet.guarantees.base import Relation, SensitiveGuarantee, expected
 
 
 @dataclass(frozen=True, repr=False)

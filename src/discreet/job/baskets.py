@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, OneOf, require
+from discreet.core.release import Release
 from discreet.guarantees import KmAnonymity, PrivacyDegree
 from discreet.job.model import refuse_unknown
 from discreet.job.running import Progress, refuse_target
@@ -118,7 +118,7 @@ class BasketJob:
         )
 
 
-def run_baskets(job: BasketJob, progress: Progress | None = None) -> BasketRelease:
+def run_baskets(job: BasketJob, progress: Progress | None = None) -> Release:
     """Do what the job says, and give the release; with ``out`` it is also written, if it keeps its promise."""
 
     def tell(stage: str) -> None:
@@ -130,7 +130,7 @@ def run_baskets(job: BasketJob, progress: Progress | None = None) -> BasketRelea
     tell("Reading")
     baskets = _read(job)
     tell("Protecting")
-    release: BasketRelease = job.publisher().release(baskets)
+    release: Release = job.publisher().release(baskets)
     tell("Judging")
     kept = release.verdict.ok
     if job.out is not None:

@@ -13,7 +13,7 @@ from discreet.cli import _parse_options as gather
 from discreet.cli._basket_reading import FORMATS, reading_of
 
 if TYPE_CHECKING:
-    from discreet.core.sketch_release import SketchRelease
+    from discreet.core.release import Release
     from discreet.publish import SketchFamily
 
 _EPILOG = """\b
@@ -177,19 +177,21 @@ def _method(family: SketchFamily, given: dict[str, Any]) -> Any:
     )
 
 
-def _write(release: SketchRelease, out: Path, *, overwrite: bool) -> None:
+def _write(release: Release, out: Path, *, overwrite: bool) -> None:
     """Write a folder, or the sketches alone where the name is that of an Arrow file."""
     if out.suffix != ".arrow":
         release.write(out, overwrite=overwrite)
         return
+    from discreet.engines.sketches import write_sketches
+
     release.verdict.enforce()
-    release.sketches.save(out, overwrite=overwrite)
+    write_sketches(release.data, out, overwrite=overwrite)
 
 
-def _plain(release: SketchRelease, n_empty: int, out: Path) -> dict[str, Any]:
+def _plain(release: Release, n_empty: int, out: Path) -> dict[str, Any]:
     import numpy as np
 
-    lengths = release.sketches.lengths
+    lengths = release.data.lengths
     shares = np.percentile(lengths, [0, 25, 50, 75, 100]).tolist()
     return {
         "command": "sketch",
@@ -200,16 +202,16 @@ def _plain(release: SketchRelease, n_empty: int, out: Path) -> dict[str, Any]:
             "in": release.evidence.n_rows + n_empty,
             "empty": n_empty,
             "suppressed": release.evidence.suppressed,
-            "out": len(release.sketches),
+            "out": len(release.data),
         },
         "lengths": dict(zip(("least", "quarter", "median", "three_quarters", "most"), shares, strict=True)),
         "details": dict(release.evidence.details),
-        "family": release.sketches.family,
+        "family": release.data.family,
         "written": str(out),
     }
 
 
-def _tell(release: SketchRelease, plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+def _tell(release: Release, plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     from discreet.cli._output import tell_json, tell_lines, verdict_lines
 
     if as_json:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.core.arrays import CodeArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.params import IntIn, require
+from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator
 from discreet.guarantees import PrivacyDegree
 from discreet.publish.baskets.grouping import Parted, parted, publish_groups
@@ -37,7 +37,7 @@ class PermMondrian:
     ...     ["wine", "meat", "viagra"], ["wine", "meat"], ["cream", "strawberries", "pregnancy test"],
     ...     ["meat", "strawberries"], ["wine", "meat", "cream"]])
     >>> release = PermMondrian(2, sensitive=["viagra", "pregnancy test"]).release(customers)
-    >>> sorted(release.data.sizes.tolist()), release.count("viagra", with_items=["strawberries"])
+    >>> sorted(release.data.sizes.tolist()), release.data.count("viagra", with_items=["strawberries"])
     ([1, 2, 2], 0.0)
 
     References
@@ -56,7 +56,7 @@ class PermMondrian:
         """What every group keeps."""
         return PrivacyDegree(self.p)
 
-    def release(self, baskets: Baskets) -> BasketRelease:
+    def release(self, baskets: Baskets) -> Release:
         """Divide the baskets and publish the groups."""
         require(self, "p", self.p, IntIn(1))
         rng = generator(self.random_state, owner=self)

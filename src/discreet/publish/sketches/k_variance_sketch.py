@@ -10,12 +10,14 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.errors import InfeasibleError, InputError
+from discreet.core.guarantee import TOLERANCE, Guarantee
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
-from discreet.core.sketch_release import SketchEvidence, SketchRelease
+from discreet.core.release import Evidence, Release
+from discreet.core.rng import RandomState, generator, seed_of
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
-from discreet.guarantees.base import TOLERANCE, Guarantee
 from discreet.guarantees.k_variance import CAPS, GAP, NEIGHBORS, Gap, KVariance
+from discreet.publish.recipes.recipe import FORMAT
 
 if TYPE_CHECKING:
     from discreet.kernels.sketches.exact_neighbors import Compressed
@@ -101,7 +103,7 @@ class KVarianceSketch:
     Parameters
     ----------
     family
-        What makes the sketches: a :class:`discreet.collect.SketchFamily`.
+        What makes the sketches: a `SketchFamily`.
     k
         How many nearest neighbors, by cosine; less than the number of records.
     partition
@@ -109,7 +111,9 @@ class KVarianceSketch:
     gap
         What the deviation must reach: the ``whole`` gap, or its square ``root``.
     within
-        A :class:`discreet.collect.DeltaSketch`, whose lengths none exceeds; None for no other bound.
+        A `DeltaSketch`, whose lengths none exceeds; None for no other bound.
+    random_state
+        Seeds the order of the published records, which is all that is random.
 
     References
     ----------
@@ -121,9 +125,9 @@ class KVarianceSketch:
     >>> method = KVarianceSketch(SketchFamily("shared key", components=100), k=1)
     >>> release = method.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}])
     >>> release
-    SketchRelease(KVariance(k=1, gap='whole'), verdict ok, SketchEvidence(3 records, 0 suppressed))
-    >>> release.sketches.lengths.tolist()
-    [9, 100, 2]
+    Release(sketches, KVariance(k=1, gap='whole'), verdict ok, Evidence(3 records, 0 suppressed))
+    >>> sorted(release.data.lengths.tolist())
+    [2, 9, 100]
 
     Both promises, by a family that is shared:
 
@@ -138,6 +142,7 @@ class KVarianceSketch:
     partition: int | None = PARTITION
     gap: Gap = "whole"
     within: RecordRule | None = None
+    random_state: RandomState = None
 
     def __post_init__(self) -> None:
         require(self, "family", self.family, InstanceOf((Sketcher,), "a SketchFamily"))
@@ -152,16 +157,16 @@ class KVarianceSketch:
         alone = KVariance(int(self.k), self.gap)
         return alone if self.within is None else alone & self.within.guarantee
 
-    def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> SketchRelease:
+    def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> Release:
         """Publish records, given as :meth:`SketchFamily.sketch` takes them; none may be all zeros."""
         records = SparseRows.of(rows, names=names)
         found = self.lengths(records)
-        kept = np.flatnonzero(found.lengths)
+        kept = generator(self.random_state, owner=self).permutation(np.flatnonzero(found.lengths))
         if not kept.size:
             raise InfeasibleError(
                 f"Each of the {len(records)} records would be suppressed; ask for less, or take other values."
             )
-        evidence = SketchEvidence(
+        evidence = Evidence(
             n_rows=len(records),
             suppressed=len(records) - kept.size,
             arrays={
@@ -177,18 +182,24 @@ class KVarianceSketch:
                 "pairs by the exact variance": found.exact_pairs,
                 "capped": int((found.lengths == self.family.components).sum()),
             },
+            order=kept,
         )
         recipe = {
-            "method": "KVarianceSketch",
-            "k": int(self.k),
-            "gap": self.gap,
-            "components": int(self.family.components),
-            "neighbors": evidence.details["neighbors"],
-            "partitions": found.partitions,
-            **({} if self.within is None else {"within": self.within.recipe}),
+            "format": FORMAT,
+            "method": type(self).__name__,
+            "parameters": {
+                "k": int(self.k),
+                "gap": self.gap,
+                "components": int(self.family.components),
+                "neighbors": evidence.details["neighbors"],
+                "partitions": found.partitions,
+                **({} if self.within is None else {"within": self.within.recipe["parameters"]}),
+            },
+            "guarantee": self.guarantee.to_dict(),
+            "seed": seed_of(self.random_state),
         }
         sketches = self.family.sketch(records.take(kept), lengths=found.lengths[kept])
-        return SketchRelease(sketches, self.guarantee, evidence, recipe, kept)
+        return Release(sketches, self.guarantee, evidence, recipe, kind="sketches", original=records)
 
     def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> Lengths:
         """Find the neighbors and the longest lengths, without making the sketches."""

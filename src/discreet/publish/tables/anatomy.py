@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import CodeArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import InfeasibleError, SchemaError
 from discreet.core.params import InstanceOf, IntIn, require
-from discreet.core.release import Cells, Evidence
+from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RandomState, generator
 from discreet.core.schema import Role, Schema, other
-from discreet.core.tables.grouped import GroupedRelease
+from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import PrivacyDegree
@@ -74,18 +73,14 @@ class Anatomy:
         """What every group keeps."""
         return PrivacyDegree(self.l)
 
-    @overload
-    def release(self, data: Table) -> GroupedRelease: ...
-    @overload
-    def release(self, data: Baskets) -> BasketRelease: ...
-    def release(self, data: Table | Baskets) -> GroupedRelease | BasketRelease:
+    def release(self, data: Table | Baskets) -> Release:
         """Group a table's rows, or baskets, and publish the groups."""
         require(self, "l", self.l, IntIn(1))
         require(self, "data", data, InstanceOf((Table, Baskets), "a Table or Baskets"))
         rng = generator(self.random_state, owner=self)
         return self._baskets(data, rng) if isinstance(data, Baskets) else self._table(data, rng)
 
-    def _baskets(self, baskets: Baskets, rng: np.random.Generator) -> BasketRelease:
+    def _baskets(self, baskets: Baskets, rng: np.random.Generator) -> Release:
         parts = parted(self, baskets, degree="l")
         group = self.groups(parts, rng)
         return publish_groups(self, parts, group, rng, parameters={"l": int(self.l)}, details={})
@@ -114,7 +109,7 @@ class Anatomy:
             rng=rng,
         )
 
-    def _table(self, table: Table, rng: np.random.Generator) -> GroupedRelease:
+    def _table(self, table: Table, rng: np.random.Generator) -> Release:
         from discreet.kernels.tables.anatomy_groups import anatomy_groups
 
         secret = _secret(table)
@@ -137,7 +132,7 @@ class Anatomy:
 
     def _published(
         self, table: Table, secret: str, tuple_of: CodeArray, group: CodeArray, seed: int
-    ) -> GroupedRelease:
+    ) -> Release:
         """Publish the rows with the group in the sensitive column's place, and the counts beside them."""
         n_groups = int(group.max()) + 1
         keys, counts = np.unique(tuple_of.astype(np.int64) * n_groups + group, return_counts=True)
@@ -151,15 +146,15 @@ class Anatomy:
             seed=seed,
         )
         roles = {name if one == secret else one: column for one, column in table.schema.released().items()}
-        return GroupedRelease(
-            frame=nw.from_native(frame).rename({secret: name}).to_native(),
+        rows = nw.from_native(frame).rename({secret: name}).to_native()
+        return Release(
+            data=GroupedTable(rows, _counts(table, secret, tuple_of, group, name), name),
+            kind="grouped-table",
             schema=Schema(roles | {name: other()}),
             guarantee=self.guarantee,
             evidence=_evidence(table, n_groups),
             recipe=recipe_of(self, table, parameters={"l": int(self.l)}),
             original=table,
-            counts=_counts(table, secret, tuple_of, group, name),
-            group=name,
         )
 
 

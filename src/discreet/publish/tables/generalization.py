@@ -118,7 +118,7 @@ def release_node(
         cells[name] = Cells(codes[column][kept], lattice.losses(column, level), covered)
     levels = lattice.levels(node)
     return Release(
-        frame=table.recode(
+        data=table.recode(
             by_value=changed,
             dropped=~kept[labels] if n_dropped else None,
             seed=row_seed(publisher.random_state, publisher),

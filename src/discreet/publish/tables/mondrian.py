@@ -108,7 +108,7 @@ class Mondrian:
         )
         cells = {name: box.cells for name, box in described.items()}
         return Release(
-            frame=frame,
+            data=frame,
             schema=table.schema.released(),
             guarantee=self.guarantee,
             evidence=Evidence(table.n_rows, segments.sizes, cells),
