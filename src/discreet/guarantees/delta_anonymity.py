@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError
-from discreet.core.params import FloatIn
+from discreet.core.params import POSITIVE, Constraints
 from discreet.core.sketch_release import SketchRelease
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
@@ -52,9 +52,7 @@ class DeltaAnonymity(SketchGuarantee):
     delta: float
 
     measured: ClassVar[str] = "variance of the best guess"
-
-    def __post_init__(self) -> None:
-        self._settle("delta", FloatIn(0, closed="neither"))
+    constraints: ClassVar[Constraints] = {"delta": POSITIVE}
 
     @property
     def bound(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import SchemaError
 from discreet.core.group_statistics import GroupStatistics
-from discreet.core.params import InstanceOf, IntIn
+from discreet.core.params import Constraints, InstanceOf, IntIn
 from discreet.core.release import Release
 from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Basis, Verdict
@@ -58,9 +58,9 @@ class Indistinguishability(Guarantee):
     monotone: ClassVar[bool] = False
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "group size less largest level"
-
-    def __post_init__(self) -> None:
-        self._settle("levels", IntIn(1), InstanceOf((str, type(None)), "the name of a column or None"))
+    constraints: ClassVar[Constraints] = {
+        "levels": (IntIn(1), InstanceOf((str, type(None)), "the name of a column or None"))
+    }
 
     @property
     def smallest(self) -> int:

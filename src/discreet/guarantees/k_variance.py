@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError
-from discreet.core.params import IntIn, OneOf
+from discreet.core.params import Constraints, IntIn, OneOf
 from discreet.core.sketch_release import SketchRelease
 from discreet.core.verdict import Verdict
 from discreet.guarantees.base import compare
@@ -62,10 +62,7 @@ class KVariance(SketchGuarantee):
     gap: Gap = "whole"
 
     measured: ClassVar[str] = "standard deviation over gap"
-
-    def __post_init__(self) -> None:
-        self._settle("k", IntIn(1))
-        self._settle("gap", OneOf(("whole", "root")))
+    constraints: ClassVar[Constraints] = {"k": IntIn(1), "gap": OneOf(("whole", "root"))}
 
     @property
     def bound(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import SchemaError
-from discreet.core.params import IntIn
+from discreet.core.params import Constraints, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.guarantees.base import Guarantee, failing_share
 
@@ -50,9 +50,7 @@ class PrivacyDegree(Guarantee):
 
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "privacy degree"
-
-    def __post_init__(self) -> None:
-        self._settle("p", IntIn(1))
+    constraints: ClassVar[Constraints] = {"p": IntIn(1)}
 
     @property
     def bound(self) -> float:
