@@ -42,9 +42,11 @@ PUBLISHERS: dict[str, list[Publisher]] = {
         lambda guarantee, **more: publish.OptimalLattice(guarantee, visit="all", max_suppressed=0.1, **more),
     ],
     "LocalRecoding": [
-        lambda guarantee, **more: publish.LocalRecoding(publish.OptimalLattice(guarantee), **more),
+        lambda guarantee, **more: publish.LocalRecoding(guarantee, **more),
         lambda guarantee, **more: publish.LocalRecoding(
-            publish.OptimalLattice(guarantee, measure="discernibility", max_suppressed=0.2),
+            guarantee,
+            measure="discernibility",
+            max_suppressed=0.2,
             max_rounds=5,
             **more,
         ),

@@ -32,7 +32,7 @@ from tests.publishing import SEED, Publisher, assert_seed_is_secret, every
 PUBLISHERS: dict[str, list[Publisher]] = {
     "Cahd": [
         lambda p, **more: publish.Cahd(p, **more),
-        lambda p, **more: publish.Cahd(p, veiled=False, **more),
+        lambda p, **more: publish.Cahd(p, randomize_groups=False, **more),
         lambda p, **more: publish.Cahd(p, alpha=1, order="lexicographic", **more),
     ],
     "PermMondrian": [lambda p, **more: publish.PermMondrian(p, **more)],

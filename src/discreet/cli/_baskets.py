@@ -49,7 +49,8 @@ _PUBLISHING = (
     click.option("--sensitive-items", multiple=True, metavar="ITEMS", help="Baskets: the sensitive items."),
     _P,
     click.option("--order", type=click.Choice(["rcm", "lexicographic"]), help="cahd: how baskets are laid out."),
-    click.option("--unveiled", is_flag=True, help="cahd: group as in its paper, so that holders are guessed better."),
+    click.option("--no-randomize-groups", "randomize_groups", flag_value=False, default=None, type=bool,
+        help="cahd: group as in its paper; weaker against attackers who know the method."),
     _KM,
     click.option("--item-hierarchy", type=options.DATA, metavar="FILE", help="k^m: the tree over the items."),
     click.option("--fan-out", type=int, help="k^m: how many are joined on a level where there is no tree."),
@@ -111,7 +112,7 @@ def anonymize(
     asked = {
         "alpha": None if given["alpha"] is None else _whole("--alpha", given["alpha"]),
         "order": given["order"],
-        "veiled": False if given["unveiled"] else None,
+        "randomize_groups": given["randomize_groups"],
         "fan_out": given["fan_out"],
     }
     method = {"name": given["method"], **asked}

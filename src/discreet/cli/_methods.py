@@ -45,7 +45,7 @@ def method(given: Mapping[str, Any]) -> dict[str, Any]:
             plain[option] = value
     said: dict[str, dict[str, Any]] = {
         "relaxed": {"strict": False},
-        "means": {"report": "mean"},
+        "means": {"summary": "mean"},
         "visit_all": {"visit": "all"},
     }
     for option, meaning in said.items():

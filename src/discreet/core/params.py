@@ -120,6 +120,7 @@ NONE = OneOf((None,))
 """The parameter may be left out."""
 BOOL = InstanceOf((bool,), "a bool")
 POSITIVE = FloatIn(0, closed="neither")
+BY_COLUMN = InstanceOf((Mapping, type(None)), "None or a mapping from columns")
 
 Constraints = Mapping[str, Constraint | tuple[Constraint, ...]]
 """What each parameter must be, by name; of several constraints one must hold."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.errors import SchemaError
-from discreet.core.params import Constraints, OneOf, check_parameters, require
+from discreet.core.params import Constraints, InstanceOf, OneOf, check_parameters, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.verdict import Basis, Verdict
 
@@ -354,3 +354,7 @@ class _Guarantees:
 
     def __str__(self) -> str:
         return "a tuple of one or more guarantees"
+
+
+A_GUARANTEE = InstanceOf((Guarantee,), "a guarantee")
+"""The constraint of publishers that keep any guarantee."""

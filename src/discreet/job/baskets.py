@@ -21,7 +21,7 @@ READING = ("format", "basket", "item", "delimiter")
 """How baskets are read: the options of `read_baskets`."""
 
 METHODS: dict[str, tuple[type[PrivacyDegree] | type[KmAnonymity], tuple[str, ...]]] = {
-    "cahd": (PrivacyDegree, ("alpha", "order", "veiled")),
+    "cahd": (PrivacyDegree, ("alpha", "order", "randomize_groups")),
     "perm-mondrian": (PrivacyDegree, ()),
     "anatomy": (PrivacyDegree, ()),
     "apriori": (KmAnonymity, ("fan_out",)),

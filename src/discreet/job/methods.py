@@ -21,7 +21,7 @@ _LATTICE = (
 _LOCAL = ("max_rounds", "cells")
 
 METHODS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "mondrian": ("Mondrian", ("strict", "report", "weights")),
+    "mondrian": ("Mondrian", ("strict", "summary", "weights")),
     "generalization": ("Generalization", ("levels", "max_suppressed")),
     "optimal": ("OptimalLattice", _LATTICE),
     "samarati": ("Samarati", ("max_suppressed", "measure")),

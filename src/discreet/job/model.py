@@ -173,7 +173,7 @@ def refuse_unknown(method: str, options: Iterable[str], known: Sequence[str]) ->
 def nearest(name: str, known: Iterable[str]) -> str:
     """End a sentence with the known name that may have been meant, or with all of them.
 
-    >>> nearest("strickt", ["strict", "report"])
+    >>> nearest("strickt", ["strict", "summary"])
     "; did you mean 'strict'?"
     """
     options = list(known)

@@ -58,7 +58,7 @@ def method(release: Release) -> Markup:
         ("Seed", seed_text(recipe.get("seed"), kept=keeps_seed(release))),
         ("Discreet", __version__),
     ]  # fmt: skip
-    again = f"from discreet.publish import {_imported(recipe)}\n\nrelease = {_call(release)}.release(table)\n"
+    again = f"from discreet.publish import {recipe.get('method', '')}\n\nrelease = {_call(release)}.release(table)\n"
     renewed = () if "levels" not in recipe and "boxes" not in recipe else (
         tag("h3", "Protect new rows the same way"),
         tag("p", "On the command line, or in Python. The result is judged afresh."),
@@ -111,19 +111,15 @@ def _parameters(recipe: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _call(release: Release) -> str:
-    """Write the call that makes the release again; a method around a search takes the search's own call."""
+    """Write the call that makes the release again."""
     method = str(release.recipe.get("method", ""))
     given = _parameters(release.recipe)
     if method != "Generalization" and not release.evidence.pseudo:
         given.pop("levels", None)
-    start = given.pop("start", None)
-    first = "" if isinstance(release, GroupedRelease) else repr(release.guarantee)
-    if isinstance(start, Mapping):
-        given = {name: value for name, value in given.items() if name not in start}
-        first = f"OptimalLattice({_arguments(first, start)})"
+    first = repr(release.guarantee)
     if release.evidence.pseudo:
-        levels = given.pop("levels")
-        first = repr(levels) if release.guarantee.to_dict().get("levels") is not None else "levels"
+        k = given.pop("k")
+        first = repr(k) if "k" in release.guarantee.to_dict() else "k"
     if release.recipe.get("seed") is not None and not keeps_seed(release):
         given["random_state"] = release.recipe["seed"]
     return f"{method}({_arguments(first, given)})"
@@ -132,11 +128,6 @@ def _call(release: Release) -> str:
 def _arguments(first: str, given: Mapping[str, object]) -> str:
     named = (f"{name}={value!r}" for name, value in given.items() if value is not None and value != {})
     return ", ".join(filter(None, [first, *named]))
-
-
-def _imported(recipe: Mapping[str, Any]) -> str:
-    search = "OptimalLattice" if "start" in recipe.get("parameters", {}) else None
-    return ", ".join(filter(None, [str(recipe.get("method", "")), search]))
 
 
 def seed_text(seed: object, *, kept: bool = False) -> str:

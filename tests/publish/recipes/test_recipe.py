@@ -48,10 +48,10 @@ def through_json(recipe: object) -> Recipe:
 
 
 @pytest.mark.parametrize("trees", [True, False])
-@pytest.mark.parametrize("report", ["box", "mean"])
-def test_boxes_protect_the_same_rows_as_the_release_did(trees: bool, report: str) -> None:
+@pytest.mark.parametrize("summary", ["box", "mean"])
+def test_boxes_protect_the_same_rows_as_the_release_did(trees: bool, summary: str) -> None:
     table = Table(patients(0), columns(trees=trees))
-    release = Mondrian(KAnonymity(4) & EntropyDiversity(1.5), report=report).release(table)
+    release = Mondrian(KAnonymity(4) & EntropyDiversity(1.5), summary=summary).release(table)
     again = through_json(release.recipe).apply(patients(0))
     assert again.verdict.ok
     assert again.evidence.suppressed == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import narwhals as nw
 import numpy as np
@@ -13,15 +13,15 @@ from discreet.core.arrays import CodeArray
 from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import InfeasibleError, SchemaError
-from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence
-from discreet.core.rng import RandomState, generator
+from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.schema import Role, Schema, other
 from discreet.core.tables.grouped import GroupedRelease
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
-from discreet.guarantees import PrivacyDegree
-from discreet.publish.baskets.grouping import Parted, parted, publish_groups
+from discreet.guarantees import DistinctDiversity, Guarantee, PrivacyDegree
+from discreet.publish.baskets.grouping import ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
 from discreet.publish.recipes.recipe import recipe_of
 
 
@@ -36,7 +36,8 @@ class Anatomy:
     Parameters
     ----------
     l
-        The size of a group: nobody can be tied to a sensitive value with a probability above 1/l.
+        The size of a group: nobody can be tied to a sensitive value with a probability above 1/l. A number, a
+        `PrivacyDegree`, or for tables a `DistinctDiversity`: the values of a group are all different.
     sensitive
         For baskets, the names of the sensitive items. A table's schema names its sensitive column.
     random_state
@@ -58,9 +59,18 @@ class Anatomy:
     X. Xiao, Y. Tao: Anatomy: simple and effective privacy preservation. VLDB 2006.
     """
 
+    constraints: ClassVar[Constraints] = {
+        "l": (
+            IntIn(1),
+            InstanceOf((PrivacyDegree, DistinctDiversity), "a PrivacyDegree or DistinctDiversity"),
+        ),
+        "sensitive": (NONE, ITEM_NAMES),
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
-        l: int,  # noqa: E741  # the published letter
+        l: int | PrivacyDegree | DistinctDiversity,  # noqa: E741  # the published letter
         *,
         sensitive: Sequence[Any] | None = None,
         random_state: RandomState = None,
@@ -70,9 +80,15 @@ class Anatomy:
         self.random_state = random_state
 
     @property
-    def guarantee(self) -> PrivacyDegree:
+    def guarantee(self) -> PrivacyDegree | DistinctDiversity:
         """What every group keeps."""
-        return PrivacyDegree(self.l)
+        return self.l if isinstance(self.l, Guarantee) else PrivacyDegree(self.l)
+
+    @property
+    def _size(self) -> int:
+        """The size of a group."""
+        kept = self.guarantee
+        return kept.p if isinstance(kept, PrivacyDegree) else kept.l
 
     @overload
     def release(self, data: Table) -> GroupedRelease: ...
@@ -80,17 +96,17 @@ class Anatomy:
     def release(self, data: Baskets) -> BasketRelease: ...
     def release(self, data: Table | Baskets) -> GroupedRelease | BasketRelease:
         """Group a table's rows, or baskets, and publish the groups."""
-        require(self, "l", self.l, IntIn(1))
+        check_parameters(self)
         require(self, "data", data, InstanceOf((Table, Baskets), "a Table or Baskets"))
         rng = generator(self.random_state, owner=self)
         return self._baskets(data, rng) if isinstance(data, Baskets) else self._table(data, rng)
 
     def _baskets(self, baskets: Baskets, rng: np.random.Generator) -> BasketRelease:
-        parts = parted(self, baskets, degree="l")
+        parts = split_baskets(self, baskets, degree="l")
         group = self.groups(parts, rng)
-        return publish_groups(self, parts, group, rng, parameters={"l": int(self.l)}, details={})
+        return publish_groups(self, parts, group, rng, parameters={"l": self._size}, details={})
 
-    def groups(self, parts: Parted, rng: np.random.Generator) -> CodeArray:
+    def groups(self, parts: SplitBaskets, rng: np.random.Generator) -> CodeArray:
         """Return the group of each basket; a bucket holds the baskets with the same sensitive items."""
         from discreet.kernels.tables.anatomy_groups import anatomy_groups
 
@@ -110,7 +126,7 @@ class Anatomy:
             mixed[held.lengths[mixed] == 0].astype(np.int32),
             n_values=held.n_items,
             n=n,
-            l=int(self.l),
+            l=self._size,
             rng=rng,
         )
 
@@ -118,7 +134,8 @@ class Anatomy:
         from discreet.kernels.tables.anatomy_groups import anatomy_groups
 
         secret = _secret(table)
-        _refuse_too_frequent(table, secret, int(self.l))
+        self.guarantee.columns([secret])
+        _refuse_too_frequent(table, secret, self._size)
         tuple_of = np.repeat(np.arange(table.tuples.counts.size, dtype=np.int32), table.tuples.counts)
         value = table.codes(secret)[tuple_of].astype(np.int64)
         mixed = rng.permutation(value.size)
@@ -129,7 +146,7 @@ class Anatomy:
             np.empty(0, np.int32),
             n_values=n_values,
             n=value.size,
-            l=int(self.l),
+            l=self._size,
             rng=rng,
         )
         numbers = rng.permutation(int(group.max()) + 1).astype(np.int32)[group]
@@ -156,7 +173,7 @@ class Anatomy:
             schema=Schema(roles | {name: other()}),
             guarantee=self.guarantee,
             evidence=_evidence(table, n_groups),
-            recipe=recipe_of(self, table, parameters={"l": int(self.l)}),
+            recipe=recipe_of(self, table, parameters={}),
             original=table,
             counts=_counts(table, secret, tuple_of, group, name),
             group=name,
