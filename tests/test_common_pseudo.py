@@ -205,7 +205,7 @@ def test_planted_identifiers_never_appear(make: Publisher, caplog: pytest.LogCap
 @every_publisher
 def test_each_constraint_names_its_parameter(make: Publisher) -> None:
     table = Table(many(), strategies.plain_schema())
-    with pytest.raises(ParameterError, match="'levels' parameter of"):
+    with pytest.raises(ParameterError, match="'k' parameter of"):
         make(0).release(table)
     with pytest.raises(ParameterError, match="'random_state' parameter of"):
         make(2, random_state=-1).release(table)

@@ -44,7 +44,7 @@ class DeltaAnonymity(SketchGuarantee):
     --------
     >>> from discreet.publish import DeltaSketch, SketchFamily
     >>> shop = [{"tea": 1, "milk": 1, "bread": 1}, {"tea": 1}]
-    >>> release = DeltaSketch(SketchFamily("shared key"), 0.5).release(shop)
+    >>> release = DeltaSketch(0.5, family=SketchFamily("shared key")).release(shop)
     >>> print(release.verdict)
     DeltaAnonymity(delta=0.5): kept (variance of the best guess 0.5, asked >= 0.5; by construction)
     """

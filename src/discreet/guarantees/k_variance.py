@@ -53,7 +53,7 @@ class KVariance(SketchGuarantee):
     >>> from discreet.publish import SketchFamily
     >>> from discreet.publish import KVarianceSketch
     >>> shop = [{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"bread": 1, "milk": 1}]
-    >>> release = KVarianceSketch(SketchFamily("shared key"), k=2).release(shop)
+    >>> release = KVarianceSketch(2, family=SketchFamily("shared key")).release(shop)
     >>> print(release.verdict)
     KVariance(k=2, gap='whole'): kept (standard deviation over gap 1, asked >= 1; by construction)
     """

@@ -304,7 +304,7 @@ def test_the_folder_holds_no_record_and_the_recipe_cannot_be_applied(tmp_path: P
     assert written["rows"] == {"in": 400, "out": 400, "suppressed": 0}
     assert written["fidelity"]["covariance_compatibility"] > 0.9
     assert written["closeness"]["copies"] == 0
-    assert written["parameters"]["levels"] == "level"
+    assert written["parameters"]["k"] == "level"
     assert "risk" not in written
     assert "north" not in json.dumps(written)
     page = (tmp_path / "out" / "report.html").read_text()
@@ -323,7 +323,7 @@ def test_it_is_written_in_every_format(tmp_path: Path, kind: Any) -> None:
     release.write(tmp_path / "out", format=kind, report=kind == "arrow")
     written = json.loads((tmp_path / "out" / "release.json").read_text())
     assert written["rows"]["out"] == 280
-    assert written["parameters"]["levels"] == "given apart"
+    assert written["parameters"]["k"] == "given apart"
 
 
 def test_bad_levels_are_named_and_never_shown() -> None:
@@ -347,7 +347,7 @@ def test_bad_levels_are_named_and_never_shown() -> None:
     with pytest.raises(InfeasibleError, match="at most 30"):
         Condensation(31).release(given([3] * 30))
     for levels in (0, -1, True, 2.5, [3] * 29, [0] * 30, [np.nan] * 30, ["a"] * 30, None, {}):
-        with pytest.raises(ParameterError, match="'levels' parameter of Condensation"):
+        with pytest.raises(ParameterError, match="'k' parameter of Condensation"):
             Condensation(levels).release(given([3] * 30))  # type: ignore[arg-type]
 
 

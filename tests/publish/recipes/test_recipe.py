@@ -124,7 +124,7 @@ def test_what_is_no_recipe_is_refused(tmp_path: Path) -> None:
 def test_a_release_that_is_not_of_rows_is_called_what_it_is(tmp_path: Path) -> None:
     shop = Baskets.from_lists([["tea", "milk"], ["tea", "milk"], ["milk"], ["tea"]])
     AprioriAnonymization(2, 2).release(shop).write(tmp_path / "baskets")
-    DeltaSketch(SketchFamily("key"), 0.5).release(shop).write(tmp_path / "sketches")
+    DeltaSketch(0.5, family=SketchFamily("key")).release(shop).write(tmp_path / "sketches")
     for name in ("baskets", "sketches"):
         with pytest.raises(InputError, match=f"The recipe is one of {name}"):
             Recipe.read(tmp_path / name / "release.json")

@@ -17,16 +17,14 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   discreet condense patients.csv -k 10 --identifier name,ssn --out release
-  discreet condense patients.csv --level-column wanted --identifier name --label disease --out release
+  discreet condense patients.csv --k-column wanted --identifier name --label disease --out release
   discreet condense visits.parquet -k 20 --alpha 2 --spread gaussian --seed 7 --out release"""
 
 
 @click.command(short_help="Publish pseudo-records of the same shape.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA)
 @click.option("-k", type=int, help="The privacy level of every record: it is condensed with k − 1 others.")
-@click.option(
-    "--level-column", metavar="COLUMN", help="The column with each record's own level; not published."
-)
+@click.option("--k-column", metavar="COLUMN", help="The column with each record's own level; not published.")
 @click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped.")
 @click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Marked as sensitive in the release.")
 @click.option("--label", metavar="COLUMN", help="A column whose values are condensed apart from one another.")
@@ -74,7 +72,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
 
 
 def _levels(given: dict[str, Any]) -> int | str:
-    k, column = given["k"], given["level_column"]
+    k, column = given["k"], given["k_column"]
     if (k is None) == (column is None):
         raise gather.mistake(
             "Say the privacy level: one for all, or the column of each record's own.", "-k 10"
@@ -99,7 +97,7 @@ def _table(data: Path, given: dict[str, Any]) -> Table:
     columns |= {name: sensitive() for name in roles["sensitive"]}
     columns |= {name: identifier() for name in roles["identifier"]}
     table = Table(frame, columns)
-    _refuse_names(table, {*roles["identifier"], *roles["sensitive"], given["label"], given["level_column"]})
+    _refuse_names(table, {*roles["identifier"], *roles["sensitive"], given["label"], given["k_column"]})
     return table
 
 

@@ -163,17 +163,22 @@ def _frame(data: Path, given: dict[str, Any]) -> Any:
 
 
 def _method(family: SketchFamily, given: dict[str, Any]) -> Any:
-    from discreet.publish import DeltaSketch
+    from discreet.guarantees import DeltaAnonymity, KVariance
 
-    alone = None if given["delta"] is None else DeltaSketch(family, given["delta"])
+    alone = None if given["delta"] is None else DeltaAnonymity(given["delta"])
     if given["k_variance"] is None:
-        return alone
+        from discreet.publish import DeltaSketch
+
+        return DeltaSketch(given["delta"], family=family)
     from discreet.publish import KVarianceSketch
     from discreet.publish.sketches.k_variance_sketch import PARTITION
 
+    near = KVariance(given["k_variance"], given["gap"] or "whole")
     partition = PARTITION if given["partition"] is None else given["partition"]
     return KVarianceSketch(
-        family, given["k_variance"], partition=partition, gap=given["gap"] or "whole", within=alone
+        near if alone is None else near & alone,
+        family=family,
+        partition=partition,  # type: ignore[arg-type]
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,9 +12,20 @@ from sklearn.base import BaseEstimator
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.errors import SchemaError
 from discreet.core.matrices import matrix_of
-from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.params import (
+    BOOL,
+    NONE,
+    POSITIVE,
+    Constraints,
+    FloatIn,
+    InstanceOf,
+    IntIn,
+    OneOf,
+    check_parameters,
+    require,
+)
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RandomState, generator, seed_of
+from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.core.schema import Column, Role, Schema
 from discreet.core.tables.encoding import spell
 from discreet.core.tables.table import Table
@@ -23,7 +34,7 @@ from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST
 from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
-from discreet.publish.pseudo.privacy_levels import levels_of, read_levels
+from discreet.publish.pseudo.privacy_levels import OnePerRow, levels_of, read_levels
 from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
 from discreet.publish.recipes.recipe import FORMAT
 
@@ -44,8 +55,9 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     Parameters
     ----------
-    levels
-        The column that holds each record's level, an array with a level for each row, or one level for all.
+    k
+        The privacy level: one for all records, the name of the column that holds each record's own, an array with one
+        for each row, or an `Indistinguishability`.
     segment
         How the records of one level are grouped: ``"nearest"`` is the paper's, ``"mdav"`` starts from the farthest
         records, ``"blocked"`` does so within blocks of near records; ``"auto"`` takes blocks above 50,000 rows.
@@ -93,9 +105,21 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     C. Aggarwal, P. Yu: A condensation approach to privacy preserving data mining. EDBT 2004.
     """
 
+    constraints: ClassVar[Constraints] = {
+        "k": (IntIn(1), InstanceOf((str, Indistinguishability), "an Indistinguishability"), OnePerRow()),
+        "segment": OneOf(METHODS),
+        "spread": OneOf(SPREADS),
+        "alpha": POSITIVE,
+        "noise": FloatIn(0),
+        "label": (InstanceOf((str,), "the name of a column"), NONE),
+        "target": OneOf(("auto", "class", "number")),
+        "bounded": BOOL,
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
-        levels: str | int | Sequence[int] | IntArray = 10,
+        k: int | str | Sequence[int] | IntArray | Indistinguishability = 10,
         *,
         segment: SegmentMethod = "auto",
         spread: Spread = "uniform",
@@ -106,7 +130,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         bounded: bool = True,
         random_state: RandomState = None,
     ) -> None:
-        self.levels = levels
+        self.k = k
         self.segment = segment
         self.spread = spread
         self.alpha = alpha
@@ -119,8 +143,15 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     @property
     def guarantee(self) -> Indistinguishability:
         """The promise: every group is at least as large as the largest level in it."""
-        plain = isinstance(self.levels, str | int | np.integer)
-        return Indistinguishability(self.levels if plain else None)  # type: ignore[arg-type]
+        if isinstance(self.k, Indistinguishability):
+            return self.k
+        plain = isinstance(self.k, str | int | np.integer)
+        return Indistinguishability(self.k if plain else None)  # type: ignore[arg-type]
+
+    @property
+    def _levels(self) -> Any:
+        """The privacy levels as they were given, whether in a guarantee or not."""
+        return self.k.k if isinstance(self.k, Indistinguishability) else self.k
 
     def release(self, table: Table) -> Release:
         """Condense a table and publish pseudo-records."""
@@ -129,7 +160,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         names = self._published(table)
         vectors = Vectors.of(table, names)
         n = len(vectors.places)
-        levels = read_levels(self, self.levels, table, n)
+        levels = read_levels(self, self._levels, table, n)
         grouping = self._grouped(vectors.points(), levels, self._classes(table), rng)
         condensed = Condensed.of(vectors, grouping.labels, levels, grouping.n_groups)
         places, codes, _ = self._drawn(
@@ -147,12 +178,12 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def fit(self, X: Any, y: Any = None) -> Condensation:
         """Condense the rows of a matrix; only ``statistics_`` and what is needed to draw from them are kept."""
         rng = self._checked()
-        lone = isinstance(self.levels, int | np.integer) and self.levels > 1
+        lone = isinstance(self._levels, int | np.integer) and self._levels > 1
         values = matrix_of(self, X, ensure_min_samples=2 if lone else 1)
         if max(values.max(), -values.min()) > WIDEST:
             raise SchemaError("X holds numbers too large to be squared; rescale it.")
         values, classes = self._with_target(values, y)
-        levels = levels_of(self, self.levels, len(values))
+        levels = levels_of(self, self._levels, len(values))
         vectors = Vectors((), values, (), np.empty((len(values), 0), np.int32))
         grouping = self._grouped(vectors.points(), levels, classes, rng)
         condensed = Condensed.of(vectors, grouping.labels, levels, grouping.n_groups)
@@ -172,7 +203,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
         check_is_fitted(self, "statistics_")
         rng = self._checked()
-        require(self, "n", n, IntIn(0), InstanceOf((type(None),), "None"))
+        require(self, "n", n, IntIn(0), NONE)
         statistics = self.statistics_
         known = np.repeat(statistics.n[:, None], statistics.n_columns, axis=1)
         condensed = Condensed(statistics, self.scale_, known)
@@ -191,20 +222,14 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _checked(self) -> np.random.Generator:
         """Check the parameters that need no data; gives the generator."""
-        require(self, "segment", self.segment, OneOf(METHODS))
-        require(self, "spread", self.spread, OneOf(SPREADS))
-        require(self, "alpha", self.alpha, FloatIn(0, closed="neither"))
-        require(self, "noise", self.noise, FloatIn(0))
-        require(self, "label", self.label, InstanceOf((str, type(None)), "the name of a column or None"))
-        require(self, "target", self.target, OneOf(("auto", "class", "number")))
-        require(self, "bounded", self.bounded, InstanceOf((bool,), "a bool"))
+        check_parameters(self)
         return generator(self.random_state, owner=self)
 
     def _published(self, table: Table) -> list[str]:
         """Name the columns that are condensed: neither identifiers nor the levels."""
         if self.label is not None and self.label not in table.schema:
             raise SchemaError(f"The label is to be column '{self.label}', which the table does not have.")
-        hidden = {self.levels} if isinstance(self.levels, str) else set()
+        hidden = {self._levels} if isinstance(self._levels, str) else set()
         hidden |= set(table.schema.named(Role.IDENTIFIER))
         if self.label in hidden:
             raise SchemaError(f"Column '{self.label}' cannot be the label: it is not published.")
@@ -257,8 +282,8 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _recipe(self, table: Table) -> dict[str, Any]:
         """Write down how the release was made; it is drawn anew from a table, and cannot be applied to new rows."""
         names = ("segment", "spread", "alpha", "noise", "label", "bounded")
-        levels = self.guarantee.levels
-        given = {"levels": "given apart" if levels is None else levels}
+        k = self.guarantee.k
+        given = {"k": "given apart" if k is None else k}
         return {
             "format": FORMAT,
             "method": type(self).__name__,

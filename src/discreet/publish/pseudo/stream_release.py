@@ -21,7 +21,7 @@ from discreet.publish.recipes.recipe import FORMAT
 if TYPE_CHECKING:
     from discreet.publish.pseudo.stream_condensation import StreamCondensation
 
-_PARAMETERS = ("levels", "init_number", "segment", "spread", "noise", "max_groups")
+_PARAMETERS = ("init_number", "segment", "spread", "noise", "max_groups")
 _WIDEST_WHOLE = 2.0**62
 
 
@@ -52,7 +52,7 @@ def release_of(
     frame = pa.table({name: _cells(places[:, i], bool(whole[i])) for i, name in enumerate(names)})
     schema = Schema({name: quasi() for name in names})
     statistics = stream.statistics_
-    parameters: dict[str, Any] = {name: getattr(stream, name) for name in _PARAMETERS}
+    parameters: dict[str, Any] = {"k": stream._level} | {name: getattr(stream, name) for name in _PARAMETERS}
     return StreamRelease(
         frame=frame,
         schema=schema,
