@@ -66,7 +66,7 @@ def test_a_time_limit_still_gives_a_release(invoke, patients: Path, tmp_path: Pa
         (["--method", "optimal", "--level", "age=1"], "--level belongs to generalization", "generalization"),
         (["--method", "samarati", "--lowest", "age=1"], "--lowest belongs to optimal and local", "optimal"),
         (["--method", "local", "--visit-all"], "--visit-all belongs to optimal", "optimal"),
-        (["--method", "incognito", "--means"], "--means belongs to Mondrian", "mondrian"),
+        (["--method", "incognito", "--means"], "--means belongs to mondrian", "mondrian"),
         (["--max-suppressed", "0.1"], "--max-suppressed belongs to generalization", "generalization"),
         (["--method", "optimal", "--measure", "beauty"], "beauty", "discreet anonymize --help"),
         (["--method", "optimal", "--highest", "age=high"], "COLUMN=NUMBER", "discreet"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from discreet.job.basket_plain import read_any_job
-from discreet.job.baskets import BasketJob, run_baskets
-from discreet.job.model import Job, MissingRoleError
+from discreet.job.kinds import BasketSection, MissingRoleError, SketchSection
+from discreet.job.model import Job
 from discreet.job.running import run
 
-__all__ = ["BasketJob", "Job", "MissingRoleError", "read_any_job", "run", "run_baskets"]
+__all__ = ["BasketSection", "Job", "MissingRoleError", "SketchSection", "run"]

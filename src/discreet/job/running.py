@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import OutputError
-from discreet.core.release import Release
-from discreet.core.tables.source import source_of
-from discreet.core.tables.table import Table
 from discreet.job.model import Job
 
 Progress = Callable[[str], None]
@@ -18,7 +15,7 @@ Progress = Callable[[str], None]
 STAGES = ("Reading", "Protecting", "Judging", "Writing")
 
 
-def run(job: Job, progress: Progress | None = None) -> Release:
+def run(job: Job, progress: Progress | None = None) -> Any:
     """Do what the job says, and give the release; with ``out`` it is also written, if it keeps its promise.
 
     Parameters
@@ -32,16 +29,16 @@ def run(job: Job, progress: Progress | None = None) -> Release:
     if job.out is not None:
         refuse_target(job.out, job.data if job.is_file else None, overwrite=job.overwrite)
     tell("Reading")
-    frame = _frame(job)
-    table = Table(frame, job.schema(source_of(frame).names))
+    data = job.kind.read(job)
     tell("Protecting")
-    release = job.publisher().release(table)
-    return finish(
-        release, tell, job.out, format=job.output_format, report=job.report, overwrite=job.overwrite
-    )
+    release = job.publisher().release(data)
+    writing: dict[str, Any] = {"overwrite": job.overwrite}
+    if job.output_format is not None:
+        writing |= {"format": job.output_format, "report": job.report}
+    return finish(release, tell, job.out, **writing)
 
 
-def finish(release: Release, tell: Progress, out: Path | None, **writing: Any) -> Release:
+def finish(release: Any, tell: Progress, out: Path | None, **writing: Any) -> Any:
     """Judge a release and, where a folder is named, write it."""
     tell("Judging")
     kept = release.verdict.ok
@@ -59,12 +56,6 @@ def refuse_target(out: Path, data: str | Path | None, *, overwrite: bool) -> Non
     from discreet.report.folder import refuse_folder
 
     refuse_folder(out, overwrite=overwrite)
-
-
-def _frame(job: Job) -> Any:
-    from discreet.engines.files import read
-
-    return read(job.data, **job.reading) if job.is_file else job.data
 
 
 def _silent(stage: str) -> None:

@@ -237,7 +237,7 @@ def test_bad_parameters() -> None:
     with pytest.raises(ParameterError, match="'gap' parameter"):
         KVarianceSketch(3, family=FAMILY, gap="half")  # type: ignore[arg-type]
     with pytest.raises(
-        ParameterError, match="'k' parameter of KVarianceSketch must be an int in .* or a KVariance"
+        ParameterError, match=r"'k' parameter of KVarianceSketch must be an int in .* or a KVariance"
     ):
         KVarianceSketch(DeltaAnonymity(0.5), family=FAMILY)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'gap' parameter of KVarianceSketch must be None or 'whole'"):
