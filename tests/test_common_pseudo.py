@@ -1,4 +1,4 @@
-"""The checks that every publisher of pseudo-data passes, in place of those on classes of people's own rows."""
+"""The checks that every publisher of pseudo-data passes; the registry of methods names them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from tests.oracles import condensation as oracles
 from tests.publishing import (
     KINDS,
     SEED,
+    Options,
     Publisher,
     assert_seed_is_secret,
+    discovered,
     every,
     made_as,
     planted,
@@ -29,15 +31,15 @@ from tests.publishing import (
 )
 from tests.strategies import tables as strategies
 
-PSEUDO_PUBLISHERS: dict[str, list[Publisher]] = {
-    "Condensation": [
-        lambda k, **more: publish.Condensation(k, **more),
-        lambda k, **more: publish.Condensation(k, segment="nearest", spread="gaussian", **more),
-        lambda k, **more: publish.Condensation(k, segment="blocked", noise=0.1, **more),
+VARIANTS: dict[str, list[Options]] = {
+    "condensation": [
+        {},
+        {"segment": "nearest", "spread": "gaussian"},
+        {"segment": "blocked", "noise": 0.1},
     ],
 }
-"""Every publisher that test_common.py lists as one of pseudo-data."""
-every_publisher = every(PSEUDO_PUBLISHERS)
+PUBLISHERS = discovered("table", "pseudo", VARIANTS)
+every_publisher = every(PUBLISHERS)
 
 
 def rows_of(release: Release) -> list[dict[str, str]]:

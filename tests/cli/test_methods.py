@@ -104,3 +104,15 @@ def test_an_infeasible_search_says_what_would_do(invoke, patients: Path, tmp_pat
     hint = next(line for line in refused.stderr.splitlines() if line.startswith("try: --max-suppressed"))
     mended = invoke(*base, *hint.removeprefix("try: ").split())
     assert mended.exit_code == 0, mended.output
+
+
+def test_anatomy_publishes_a_table_in_groups(invoke, patients: Path, tmp_path: Path) -> None:
+    out = tmp_path / "release"
+    flags = ["--method", "anatomy", "-l", 2, "--no-report", "--json"]
+    result = invoke("anonymize", patients, *ROLES, *flags, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["verdict"]["guarantee"] == "DistinctDiversity(l=2)"
+    assert (out / "sensitive.csv").is_file()
+    refused = invoke("anonymize", patients, *ROLES, "--method", "anatomy", "-k", 5, "--out", tmp_path / "o")
+    assert refused.exit_code == 2
+    assert "The method anatomy keeps PrivacyDegree, DistinctDiversity" in refused.stderr

@@ -116,6 +116,21 @@ class EachOf:
         return self.wording
 
 
+@dataclass(frozen=True)
+class MappingOf:
+    """A mapping whose values all meet a constraint."""
+
+    one: Constraint
+    wording: str
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is a mapping of allowed values; it may be empty."""
+        return isinstance(value, Mapping) and all(map(self.one.admits, value.values()))
+
+    def __str__(self) -> str:
+        return self.wording
+
+
 NONE = OneOf((None,))
 """The parameter may be left out."""
 BOOL = InstanceOf((bool,), "a bool")

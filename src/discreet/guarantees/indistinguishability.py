@@ -82,6 +82,8 @@ class Indistinguishability(Guarantee):
                     "this table comes without them."
                 )
             largest = self.k
+        elif isinstance(self.k, int):
+            largest = np.maximum(largest, self.k)
         return np.asarray(groups.sizes - largest, np.float64)
 
     def check(
