@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from discreet.job.kinds import BasketSection, MissingRoleError, SketchSection
-from discreet.job.model import Job
-from discreet.job.running import run
+from discreet.core.lazy import exported
 
-__all__ = ["BasketSection", "Job", "MissingRoleError", "SketchSection", "run"]
+__getattr__, __dir__, __all__ = exported(__name__, __file__)

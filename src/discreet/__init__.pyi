@@ -1,0 +1,30 @@
+from .core.baskets.baskets import Baskets as Baskets
+from .core.baskets.grouped import GroupedBaskets as GroupedBaskets
+from .core.hierarchy.bound import Hierarchy as Hierarchy
+from .core.hierarchy.specs import flat as flat
+from .core.hierarchy.specs import from_mapping as from_mapping
+from .core.hierarchy.specs import intervals as intervals
+from .core.hierarchy.specs import masked as masked
+from .core.hierarchy.specs import read_hierarchy as read_hierarchy
+from .core.hierarchy.specs import suggest as suggest
+from .core.hierarchy.specs import tree as tree
+from .core.release import Release as Release
+from .core.schema import Column as Column
+from .core.schema import Role as Role
+from .core.schema import Schema as Schema
+from .core.schema import identifier as identifier
+from .core.schema import other as other
+from .core.schema import quasi as quasi
+from .core.schema import sensitive as sensitive
+from .core.sketches import Sketches as Sketches
+from .core.tables.table import Table as Table
+from .core.verdict import Basis as Basis
+from .core.verdict import Verdict as Verdict
+from .engines.baskets.bits import read_bits as read_bits
+from .engines.baskets.bits import write_bits as write_bits
+from .engines.baskets.files import read_baskets as read_baskets
+from .engines.baskets.files import write_baskets as write_baskets
+from .engines.files import read as read
+from .publish.recipes.recipe import Recipe as Recipe
+
+__version__: str
