@@ -36,8 +36,8 @@ class PrivacyDegree(Guarantee):
     --------
     The paper's two groups of three and two customers, one of each with a sensitive item:
 
-    >>> from discreet.core.baskets.baskets import Baskets
-    >>> from discreet.core.baskets.grouped import GroupedBaskets
+    >>> from discreet import Baskets
+    >>> from discreet import GroupedBaskets
     >>> groups = GroupedBaskets.of(Baskets.from_lists([["wine"]] * 5), [0, 0, 0, 1, 1], Baskets.from_lists(
     ...     [["viagra"], [], [], [], ["pregnancy test"]]))
     >>> print(PrivacyDegree(2).check(groups))

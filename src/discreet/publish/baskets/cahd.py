@@ -49,7 +49,7 @@ class Cahd:
     --------
     The five customers of the paper:
 
-    >>> from discreet.core.baskets.baskets import Baskets
+    >>> from discreet import Baskets
     >>> customers = Baskets.from_lists([
     ...     ["wine", "meat", "viagra"], ["wine", "meat"], ["cream", "strawberries", "pregnancy test"],
     ...     ["meat", "strawberries"], ["wine", "meat", "cream"]])

@@ -33,7 +33,7 @@ class PermMondrian:
 
     Examples
     --------
-    >>> from discreet.core.baskets.baskets import Baskets
+    >>> from discreet import Baskets
     >>> customers = Baskets.from_lists([
     ...     ["wine", "meat", "viagra"], ["wine", "meat"], ["cream", "strawberries", "pregnancy test"],
     ...     ["meat", "strawberries"], ["wine", "meat", "cream"]])

@@ -78,7 +78,7 @@ class Recipe:
 
     Examples
     --------
-    >>> from discreet.core.errors import InputError
+    >>> from discreet.errors import InputError
     >>> Recipe({"format": 99})
     Traceback (most recent call last):
     discreet.core.errors.InputError: The recipe is not one this version can read (format 1).
