@@ -13,7 +13,7 @@ from discreet.core.errors import InfeasibleError
 from discreet.core.params import BOOL, Constraints, IntIn, check_parameters
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RandomState
-from discreet.core.tables.encoding import Encoded, Kind, overall
+from discreet.core.tables.encoding import Codebook, Kind, overall
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.source import Replacement
@@ -242,7 +242,7 @@ def _settled(guarantee: Guarantee, lattice: Lattice, spelling: list[Spelling], r
     for name, one in zip(lattice.names, shown, strict=True):
         valid = np.asarray(one.labels.is_valid())
         classes.append((np.cumsum(valid) * valid)[one.index[first]])
-        books.append(Encoded(name, Kind.CATEGORY, pa.string(), one.labels.drop_null()))
+        books.append(Codebook(name, Kind.CATEGORY, pa.string(), one.labels.drop_null()))
     cover = LabelCover(np.stack(classes, axis=1).astype(np.int32), tuple(books))
     labels = class_of[recoded.group_of[inside]]
     groups = Groups.of(labels, counts, first.size, sensitive, cover=cover)

@@ -21,7 +21,7 @@ from discreet.core.params import (
 )
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState
-from discreet.core.tables.encoding import Encoded, Kind
+from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
@@ -169,7 +169,7 @@ class Mondrian:
         low = np.sort(np.concatenate(done))
         return Segments(codes, weights, low, np.append(low[1:], np.int32(len(codes)))), rows
 
-    def _shown(self, book: Encoded, box: Box, segments: Segments, table: Table) -> Replacement:
+    def _shown(self, book: Codebook, box: Box, segments: Segments, table: Table) -> Replacement:
         """Return what the cells of a column show: the label of the box, or the group's mean."""
         if self.summary == "mean" and book.kind in (Kind.NUMBER, Kind.DATE) and book.hierarchy is None:
             mean = means(book, table.schema.quasi.index(book.name), segments)
@@ -203,12 +203,12 @@ class Mondrian:
         return codes[rows], np.ones(rows.size, small), rows
 
 
-def _quasi_books(table: Table) -> list[Encoded]:
+def _quasi_books(table: Table) -> list[Codebook]:
     return [table.encoded[name] for name in table.schema.quasi]
 
 
 def _plain_boxes(
-    books: list[Encoded], described: Mapping[str, Box], segments: Segments
+    books: list[Codebook], described: Mapping[str, Box], segments: Segments
 ) -> dict[str, dict[str, Any]]:
     """Write the boxes down so that new rows can be told to belong to one: by labels, or by branches of a tree."""
     plain: dict[str, dict[str, Any]] = {}
@@ -226,7 +226,7 @@ def _overall(table: Table) -> dict[str, IntArray]:
     return {name: table.overall(name) for name in table.schema.quasi}
 
 
-def _geometry(books: list[Encoded], weights: list[float]) -> Any:
+def _geometry(books: list[Codebook], weights: list[float]) -> Any:
     from discreet.kernels.tables.partition import Geometry
 
     trees = [book.hierarchy for book in books]
