@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 def perform(command: str, job: Job, *, as_json: bool, quiet: bool) -> None:
     """Run a job and say what it came to."""
     from discreet.cli._progress import stages
+    from discreet.core.errors import SchemaError
     from discreet.job import MissingRoleError, run
     from discreet.job.running import STAGES
 
@@ -21,8 +22,11 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool) -> None:
     try:
         with stages(len(STAGES), quiet=quiet or as_json) as tell:
             release = run(job, tell)
-    except MissingRoleError as error:
-        error.remedy = _missing(command, job, error.names)  # type: ignore[attr-defined]
+    except SchemaError as error:
+        if isinstance(error, MissingRoleError):
+            error.remedy = _missing(command, job, error.names)  # type: ignore[attr-defined]
+        elif hasattr(error, "column"):
+            error.remedy = _drop(command, error.column)  # type: ignore[attr-defined]
         raise
     if as_json or not quiet:
         _tell(command, job, release, as_json=as_json)
@@ -55,6 +59,16 @@ def _tell(command: str, job: Job, release: Any, *, as_json: bool) -> None:
         _output.tell_outcome(
             _output.outcome(command, release, job.out), release, as_json=as_json, quiet=False
         )
+
+
+def _drop(command: str, column: str) -> str:
+    """Describe how to drop a column that names people."""
+    from discreet.job.template import key
+
+    if command == "run":
+        return f'[columns.{key(column)}] role = "identifier" to drop it, or "sensitive" to publish it all the same'
+    flag = gather.as_flag([column])
+    return f"--identifier {flag} to drop it, or --sensitive {flag} to publish it all the same"
 
 
 def _missing(command: str, job: Job, names: tuple[str, ...]) -> str:

@@ -470,3 +470,15 @@ def test_a_tiny_unit_leaves_the_other_columns_alone(unit: float) -> None:
     for name, spread in (("tiny", unit), ("plain", 1.0)):
         assert released[name].null_count == 0
         assert np.std(released[name].to_numpy() / spread) == pytest.approx(1, abs=0.4)
+
+
+def test_names_that_nobody_marked_are_refused_in_python_too() -> None:
+    frame = pa.table({"name": [f"person {one % 180}" for one in range(200)], "age": list(range(200))})
+    with pytest.raises(
+        SchemaError, match="'name' holds a text that no other row has in 160 of 200 rows"
+    ) as raised:
+        Condensation(10).release(Table(frame, {"name": quasi(), "age": quasi()}))
+    assert "person" not in str(raised.value)
+    for role in (sensitive(), identifier()):
+        assert Condensation(10).release(Table(frame, {"name": role, "age": quasi()})).verdict.ok
+    assert Condensation(1, label="name").release(Table(frame, {"name": quasi(), "age": quasi()})).verdict.ok

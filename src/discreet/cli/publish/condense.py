@@ -93,31 +93,7 @@ def _columns(data: Path, given: dict[str, Any]) -> tuple[Any, dict[str, Column]]
     columns = {name: quasi() for name in frame.columns}
     columns |= {name: sensitive() for name in roles["sensitive"]}
     columns |= {name: identifier() for name in roles["identifier"]}
-    _refuse_names(frame, {*roles["identifier"], *roles["sensitive"], given["label"], given["k_column"]})
     return frame, columns
-
-
-def _refuse_names(frame: Any, spoken_for: set[str | None]) -> None:
-    """Refuse columns of names or free text that nobody spoke of: categories are published as they are."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from discreet.core.tables.source import source_of
-
-    source = source_of(frame)
-    for name in source.names:
-        if name in spoken_for:
-            continue
-        cells = source.columns([name])[name].drop_null()
-        if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
-            continue
-        alone = pc.sum(pc.equal(cells.value_counts().field("counts"), 1)).as_py() or 0
-        if len(cells) > 1 and 2 * alone > len(cells):
-            raise gather.mistake(
-                f"Column '{name}' holds a text that no other row has in {alone:,} of {len(cells):,} rows, and texts "
-                "are published as they are.",
-                f"--identifier {name} to drop it, or --sensitive {name} to publish it all the same",
-            )
 
 
 def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:

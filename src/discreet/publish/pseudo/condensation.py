@@ -7,6 +7,8 @@ from dataclasses import asdict, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from sklearn.base import BaseEstimator
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
@@ -38,6 +40,20 @@ from discreet.publish.pseudo.privacy_levels import OnePerRow, levels_of, read_le
 from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
 from discreet.publish.recipes.recipe import FORMAT
 
+_LONE_TEXTS = 8
+"""The fewest texts that one row each has for a column to count as one of names."""
+
+
+class IdentifyingTextError(SchemaError):
+    """A quasi-identifier of texts that hardly two rows share; ``column`` names it."""
+
+    def __init__(self, column: str, alone: int, n: int) -> None:
+        self.column = column
+        super().__init__(
+            f"Column '{column}' holds a text that no other row has in {alone:,} of {n:,} rows, and texts are published "
+            "as they are. Make it an identifier to drop it, or sensitive to publish it all the same."
+        )
+
 
 class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Keep only statistics of groups of records, and publish pseudo-records drawn from them.
@@ -48,10 +64,10 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     a person's. Distances are between standardized columns; categories count by indicators.
 
     All columns are condensed, but for identifiers, which are dropped (pseudonyms too: a pseudo-record is nobody's), and
-    the column of levels, which is not published. Whole numbers, dates and ordered categories come back as such, within
-    the observed range unless asked otherwise. Categories are drawn by their frequencies in the group, each column on
-    its own. Whether a cell is null is drawn by the share of nulls in the group; among the others the column has the
-    mean and the variance it had.
+    the column of levels, which is not published. A quasi-identifier of texts that hardly two rows share is refused.
+    Whole numbers, dates and ordered categories come back as such, within the observed range unless asked otherwise.
+    Categories are drawn by their frequencies in the group, each column on its own. Whether a cell is null is drawn by
+    the share of nulls in the group; among the others the column has the mean and the variance it had.
 
     Parameters
     ----------
@@ -236,6 +252,9 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         names = [name for name in table.schema if name not in hidden]
         if not any(table.schema[name].role is Role.QUASI for name in names):
             raise SchemaError("Besides identifiers and levels there is no quasi-identifier to be condensed.")
+        _refuse_identifying_texts(
+            table, [name for name in names if table.schema[name].role is Role.QUASI and name != self.label]
+        )
         return names
 
     def _classes(self, table: Table) -> IntArray | None:
@@ -293,6 +312,17 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             "seed": seed_of(self.random_state),
             "columns": [{"name": name, "role": column.role.value} for name, column in table.schema.items()],
         }
+
+
+def _refuse_identifying_texts(table: Table, names: list[str]) -> None:
+    """Refuse columns of names or free text: most of their values occur once, and texts are published as they are."""
+    for name in names:
+        held = table.source.columns([name])[name].drop_null()
+        if not (pa.types.is_string(held.type) or pa.types.is_large_string(held.type)):
+            continue
+        alone = pc.sum(pc.equal(held.value_counts().field("counts"), 1)).as_py() or 0
+        if alone >= _LONE_TEXTS and 2 * alone > len(held):
+            raise IdentifyingTextError(name, alone, len(held))
 
 
 def _ends(lines: tuple[Line, ...], label: str | None) -> tuple[FloatArray, ...]:
