@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.core.basket_release import BasketRelease
+from discreet import read_published
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import (
@@ -114,7 +115,7 @@ def test_p_1_keeps_every_estimate_exact(make: Publisher, baskets: list[list[str]
     release = make(1, sensitive=secrets).release(Baskets.from_lists(baskets))
     assert release.verdict.ok
     for name in secrets:
-        assert release.count(name) == pytest.approx(sum(name in one for one in baskets))
+        assert release.data.count(name) == pytest.approx(sum(name in one for one in baskets))
 
 
 @every_publisher
@@ -232,9 +233,7 @@ def test_odd_baskets_are_published_or_refused_clearly(make: Publisher) -> None:
 @every_publisher
 def test_a_broken_promise_is_not_written(make: Publisher, tmp_path: Path) -> None:
     release = make(4, sensitive=SECRETS).release(Baskets.from_lists(many()))
-    broken = BasketRelease(
-        release.data, PrivacyDegree(1000), release.evidence, release.recipe, release.original
-    )
+    broken = replace(release, guarantee=PrivacyDegree(1000))
     with pytest.raises(PromiseBrokenError):
         broken.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -242,6 +241,6 @@ def test_a_broken_promise_is_not_written(make: Publisher, tmp_path: Path) -> Non
     with pytest.raises(OutputError, match="not empty"):
         release.write(tmp_path / "out")
     release.write(tmp_path / "out", overwrite=True, format="parquet")
-    assert isinstance(GroupedBaskets.read(tmp_path / "out"), GroupedBaskets)
+    assert isinstance(read_published(tmp_path / "out"), GroupedBaskets)
     with pytest.raises(DiscreetError, match="format"):
         release.write(tmp_path / "other", format="xlsx")

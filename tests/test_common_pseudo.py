@@ -38,7 +38,7 @@ VARIANTS: dict[str, list[Options]] = {
         {"segment": "blocked", "noise": 0.1},
     ],
 }
-PUBLISHERS = discovered("table", "pseudo", VARIANTS)
+PUBLISHERS = discovered("table", "pseudo-data", VARIANTS)
 every_publisher = every(PUBLISHERS)
 
 

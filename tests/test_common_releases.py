@@ -120,10 +120,10 @@ def has_classes(release: Any, k: int) -> bool:
 
 
 def has_anatomy(release: Any, l: int) -> bool:  # noqa: E741
-    group = release.group
+    group = release.data.group
     sizes = Counter(row[group] for row in release.frame.to_pylist())
     return all(
-        one["count"] * l <= sizes[one[group]] and one["count"] >= 1 for one in release.counts.to_pylist()
+        one["count"] * l <= sizes[one[group]] and one["count"] >= 1 for one in release.data.counts.to_pylist()
     )
 
 
@@ -156,7 +156,7 @@ def has_levels(release: Any, k: int) -> bool:
 
 
 def sketch_rows(release: Any) -> Counter[Any]:
-    sketches = release.sketches
+    sketches = release.data
     return Counter(
         tuple(sketches.values[start:stop].tolist())
         for start, stop in zip(sketches.indptr[:-1], sketches.indptr[1:], strict=True)
@@ -164,10 +164,10 @@ def sketch_rows(release: Any) -> Counter[Any]:
 
 
 def is_delta(release: Any, delta: float) -> bool:
-    kept = [records()[place] for place in release.kept]
+    kept = [records()[place] for place in release.order]
     return all(
         oracles_sketches.is_delta_anonymous(record, int(length), Fraction(delta))
-        for record, length in zip(kept, release.sketches.lengths, strict=True)
+        for record, length in zip(kept, release.data.lengths, strict=True)
     )
 
 
@@ -175,7 +175,7 @@ def is_k_variance(release: Any, k: int) -> bool:
     names = sorted({name for record in records() for name in record})
     rows = [[record.get(name, 0) for name in names] for record in records()]
     lengths = np.zeros(len(rows), np.int64)
-    lengths[release.kept] = release.sketches.lengths
+    lengths[release.order] = release.data.lengths
     return all(
         oracles_k_variance.admissible(row, rows[near], int(min(lengths[place], lengths[near])))
         for place, row in enumerate(rows)
@@ -217,10 +217,10 @@ CASES: dict[tuple[str, str, str], Case] = {
         basket_rows,
         is_km,
     ),
-    ("table", "pseudo", "Indistinguishability"): Case(
+    ("table", "pseudo-data", "Indistinguishability"): Case(
         people, Indistinguishability, int, dict, plain, table_rows, has_levels
     ),
-    ("stream", "pseudo", "Indistinguishability"): Case(
+    ("stream", "pseudo-data", "Indistinguishability"): Case(
         numbers, Indistinguishability, int, dict, streamed, table_rows, has_levels
     ),
     ("records", "sketches", "DeltaAnonymity"): Case(

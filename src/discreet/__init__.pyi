@@ -28,7 +28,11 @@ from .engines.baskets.bits import read_bits as read_bits
 from .engines.baskets.bits import write_bits as write_bits
 from .engines.baskets.files import read_baskets as read_baskets
 from .engines.baskets.files import write_baskets as write_baskets
+from .engines.baskets.published import read_published as read_published
 from .engines.files import read as read
+from .engines.sketches import read_sketches as read_sketches
+from .engines.sketches import write_sketches as write_sketches
+from .engines.texts import text_rows as text_rows
 from .publish.recipes.recipe import Recipe as Recipe
 
 __version__: str

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles import sketches as oracles
 
+from discreet import read_sketches, write_sketches
 from discreet.core.errors import InputError, OutputError
 from discreet.core.sketches import Sketches
 from discreet.publish import SketchFamily
@@ -108,48 +109,48 @@ def test_a_file_gives_the_same_back(
 ) -> None:
     path = tmp_path_factory.mktemp("sketches") / "s.arrow"
     sketches = made(lists, "abc")
-    assert sketches.save(path) == path
-    assert Sketches.load(path).equals(sketches)
+    assert write_sketches(sketches, path) == path
+    assert read_sketches(path).equals(sketches)
     with pa.OSFile(str(path), "rb") as stream:
         assert pa.ipc.open_file(stream).read_all().column("sketch").to_pylist() == lists
 
 
 def test_a_file_that_is_cut_short_damaged_or_foreign_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.arrow"
-    made([[1.0, 2.0], [], [3.5]]).save(path)
+    write_sketches(made([[1.0, 2.0], [], [3.5]]), path)
     whole = path.read_bytes()
     for size in range(1, len(whole)):
         path.write_bytes(whole[:size])
         with pytest.raises(InputError, match="cut short or damaged"):
-            Sketches.load(path)
+            read_sketches(path)
     place = whole.index(np.array([1.0, 2.0]).tobytes())
     path.write_bytes(whole[:place] + np.array([7.0]).tobytes() + whole[place + 8 :])
     with pytest.raises(InputError, match="checksum"):
-        Sketches.load(path)
+        read_sketches(path)
     other = made([[1.0]]).to_arrow().replace_schema_metadata({"discreet.sketches": "2"})
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, other.schema) as writer:
         writer.write_table(other)
     with pytest.raises(InputError, match="version 2; only version 1"):
-        Sketches.load(path)
+        read_sketches(path)
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, pa.schema([])) as writer:
         writer.write_table(pa.table({}))
     with pytest.raises(InputError, match="none of sketches"):
-        Sketches.load(path)
+        read_sketches(path)
     with pytest.raises(InputError):
-        Sketches.load(tmp_path / "absent.arrow")
+        read_sketches(tmp_path / "absent.arrow")
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.int16, np.int8])
 def test_no_flipped_byte_gives_other_sketches_or_ends_the_process(tmp_path: Path, kind: Any) -> None:
     path = tmp_path / "s.arrow"
     sketches = Sketches(np.array([1, -2, 3, 4], kind), np.array([0, 2, 2, 4]), "ab" * 16)
-    whole = sketches.save(path).read_bytes()
+    whole = write_sketches(sketches, path).read_bytes()
     refused = 0
     for place in range(len(whole)):
         for flip in (0x01, 0x80, 0xFF):
             path.write_bytes(whole[:place] + bytes([whole[place] ^ flip]) + whole[place + 1 :])
             try:
-                assert Sketches.load(path).equals(sketches)
+                assert read_sketches(path).equals(sketches)
             except InputError:
                 refused += 1
     assert refused > len(whole)
@@ -178,15 +179,15 @@ def test_a_column_of_another_kind_is_none_of_sketches(tmp_path: Path) -> None:
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
         with pytest.raises(InputError, match="none of sketches"):
-            Sketches.load(path)
+            read_sketches(path)
 
 
 def test_an_old_file_stays_unless_it_may_go(tmp_path: Path) -> None:
-    path = made([[1.0]]).save(tmp_path / "s.arrow")
+    path = write_sketches(made([[1.0]]), tmp_path / "s.arrow")
     with pytest.raises(OutputError, match="already"):
-        made([[2.0]]).save(path)
-    assert lists_of(Sketches.load(path)) == [[1.0]]
-    assert lists_of(Sketches.load(made([[2.0]]).save(path, overwrite=True))) == [[2.0]]
+        write_sketches(made([[2.0]]), path)
+    assert lists_of(read_sketches(path)) == [[1.0]]
+    assert lists_of(read_sketches(write_sketches(made([[2.0]]), path, overwrite=True))) == [[2.0]]
     assert [left.name for left in tmp_path.iterdir()] == ["s.arrow"]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.oracles import k_variance as oracle
 
 from discreet.core.errors import InputError, ParameterError, PromiseBrokenError
-from discreet.core.sketch_release import SketchRelease
+from discreet.core.release import Release
 from discreet.core.verdict import Basis
 from discreet.guarantees import KVariance, guarantee_from_dict
 from discreet.publish import KVarianceSketch, SketchFamily
@@ -26,10 +26,11 @@ def sparse(seed: int, n: int = 12) -> np.ndarray:
     return rows
 
 
-def with_lengths(release: SketchRelease, rows: np.ndarray, lengths: np.ndarray) -> SketchRelease:
+def with_lengths(release: Release, rows: np.ndarray, lengths: np.ndarray) -> Release:
     kept = np.flatnonzero(lengths)
     sketches = FAMILY.sketch(rows[kept], lengths=lengths[kept])
-    return dataclasses.replace(release, sketches=sketches, kept=kept)
+    evidence = dataclasses.replace(release.evidence, order=kept)
+    return dataclasses.replace(release, data=sketches, evidence=evidence)
 
 
 @given(st.integers(0, 2**32), st.data())
@@ -68,7 +69,7 @@ def test_a_broken_release_is_not_written(tmp_path) -> None:
 def test_what_cannot_be_judged_is_refused() -> None:
     release = KVarianceSketch(3, family=FAMILY).release(sparse(1))
     with pytest.raises(ParameterError, match="release of sketches"):
-        KVariance(3).check(release.sketches)
+        KVariance(3).check(release.data)
     bare = dataclasses.replace(release, evidence=dataclasses.replace(release.evidence, arrays={}))
     with pytest.raises(InputError, match="does not hold"):
         KVariance(3).check(bare)
@@ -89,7 +90,7 @@ def test_the_deviation_is_that_of_simulated_estimates() -> None:
     """Estimates by 1,500 keys spread at least as the promise says; a sound method fails here once in 10^6 runs."""
     rows = sparse(5, 6)
     release = KVarianceSketch(1, family=FAMILY).release(rows)
-    lengths, near = release.sketches.lengths, release.evidence.arrays["neighbors"][:, 0]
+    lengths, near = release.data.lengths, release.evidence.arrays["neighbors"][:, 0]
     keys = 1500
     found = np.empty((keys, 6))
     for key in range(keys):

@@ -11,6 +11,7 @@ import pytest
 from discreet.core.baskets.baskets import Baskets
 from discreet.datasets import quest
 from discreet.publish import AprioriAnonymization, Cahd
+from discreet.report import render
 from discreet.report.basket_pictures import (
     band_of,
     density,
@@ -21,7 +22,6 @@ from discreet.report.basket_pictures import (
     shades,
     spread_of,
 )
-from discreet.report.baskets import render_baskets
 
 
 def shop(n: int = 600) -> Baskets:
@@ -94,8 +94,10 @@ def test_the_curve_is_below_totals_alone() -> None:
 
 def test_a_report_has_the_sections_that_belong_to_it() -> None:
     baskets = shop(600)
-    grouped = render_baskets(Cahd(3, sensitive=rare(baskets, 12), random_state=1).release(baskets))
-    plain = render_baskets(AprioriAnonymization(4, 2, random_state=1).release(baskets))
+    groups = Cahd(3, sensitive=rare(baskets, 12), random_state=1).release(baskets)
+    grouped = render(groups, internal=True)
+    plain = render(AprioriAnonymization(4, 2, random_state=1).release(baskets), internal=True)
+    assert 'id="queries"' not in render(groups)
     for place in ("matrix", "queries", "risk", "groups"):
         assert f'id="{place}"' in grouped
     for place in ("items", "risk"):
@@ -103,17 +105,15 @@ def test_a_report_has_the_sections_that_belong_to_it() -> None:
     assert 'id="groups"' not in plain
     assert 'href="#matrix"' in grouped
     assert re.search(r"Being found again", plain)
-    small = render_baskets(
-        Cahd(2, sensitive=["x"], random_state=1).release(Baskets.from_lists([["a", "x"], ["a"]]))
-    )
+    small = render(Cahd(2, sensitive=["x"], random_state=1).release(Baskets.from_lists([["a", "x"], ["a"]])))
     assert 'id="matrix"' not in small
 
 
 def test_a_few_holders_are_not_compared_with_the_truth() -> None:
     few = Baskets.from_lists([["a", "s"], ["b"], ["a", "b"], ["c", "t"], ["c"], ["b", "c"]] * 12)
     release = Cahd(3, sensitive=["s", "t"]).release(few)
-    assert release.grouped.sensitive.counts.sum() == 24
+    assert release.data.sensitive.counts.sum() == 24
     assert kl_curve_of(release) is None
-    assert "How near estimates are" not in render_baskets(release)
+    assert "How near estimates are" not in render(release, internal=True)
     more = Baskets.from_lists([["a", "s"], ["b"], ["a", "b"], ["c", "t"], ["c"], ["b", "c"]] * 25)
     assert kl_curve_of(Cahd(3, sensitive=["s", "t"]).release(more)) is not None

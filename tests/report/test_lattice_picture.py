@@ -95,7 +95,7 @@ def test_a_search_is_completed_where_that_is_cheap(monkeypatch: pytest.MonkeyPat
     assert partial is not None
     assert partial.n_seen == n_searched < partial.n_nodes
     assert partial.kind[-1] == CHOSEN
-    assert f"{n_searched} nodes of {partial.n_nodes:,} were looked at" in render(release)
+    assert f"{n_searched} nodes of {partial.n_nodes:,} were looked at" in render(release, internal=True)
 
 
 def test_many_nodes_are_thinned_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ def test_many_nodes_are_thinned_out(monkeypatch: pytest.MonkeyPatch) -> None:
         BORDER: 1,
         CHOSEN: 1,
     }
-    assert "Shown are 11, evenly chosen." in render(release)
+    assert "Shown are 11, evenly chosen." in render(release, internal=True)
 
 
 def spec_of(page: str) -> dict[str, object]:
@@ -124,8 +124,8 @@ def test_the_page_holds_one_sound_picture() -> None:
     release = OptimalLattice(KAnonymity(5), max_suppressed=0.02, random_state=1).release(
         Table(hospital(2_000), hospital_columns())
     )
-    page = render(release)
-    assert render(release) == page
+    page = render(release, internal=True)
+    assert render(release, internal=True) == page
     assert len(page.encode()) < 2_000_000
     spec = spec_of(page)
     assert vl_convert.vegalite_to_vega(spec)["marks"]
@@ -140,7 +140,7 @@ def test_the_page_holds_one_sound_picture() -> None:
 def test_a_release_without_nodes_has_no_picture(make) -> None:
     release: Release = make()
     assert nodes_of(release) is None
-    page = render(release)
+    page = render(release, internal=True)
     assert 'id="lattice"' not in page
     assert "#lattice" not in page
 
@@ -150,7 +150,7 @@ def test_names_cannot_break_out() -> None:
     frame = pa.table({EVIL[0]: values * 20, EVIL[1]: [EVIL[number % 3] for number in range(120)]})
     spec = from_mapping({value: f"{EVIL[2]} {value[0]}" for value in values})
     table = Table(frame, {EVIL[0]: quasi(spec), EVIL[1]: quasi()})
-    page = render(OptimalLattice(KAnonymity(5), visit="all").release(table))
+    page = render(OptimalLattice(KAnonymity(5), visit="all").release(table), internal=True)
     assert spec_of(page)
     for evil in EVIL[:2]:
         assert evil not in page

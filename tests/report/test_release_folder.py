@@ -19,6 +19,7 @@ from discreet import Recipe, Table, quasi, read, sensitive
 from discreet.core.errors import OutputError, ParameterError, PromiseBrokenError
 from discreet.guarantees import EntropyDiversity, KAnonymity, TCloseness
 from discreet.report import folder as writing
+from discreet.report.kinds import tables
 
 FORMATS = ["csv", "tsv", "parquet", "arrow", "jsonl"]
 
@@ -36,10 +37,17 @@ def test_writes_data_recipe_and_report(tmp_path: Path, format: str) -> None:  # 
     }
     assert record["verdict"]["ok"] is True
     assert record["rows"] == {"in": 400, "out": 400, "suppressed": 0}
-    assert record["risk"]["before"]["uniques"] > 0 == record["risk"]["after"]["uniques"]
-    assert set(record["loss"]["columns"]) == {"age", "income", "born", "town", "job"}
+    assert record["risk"]["uniques"] == 0
+    assert "loss" not in record
     assert record["method"] == "Mondrian"
-    assert list(tmp_path.iterdir()) == [folder]
+    private = tmp_path / "out.private"
+    assert set(tmp_path.iterdir()) == {folder, private}
+    assert {one.name for one in private.iterdir()} == {"recipe.private.json", "report-internal.html"}
+    assert private.stat().st_mode & 0o077 == 0
+    assert all(one.stat().st_mode & 0o077 == 0 for one in private.iterdir())
+    kept = json.loads((private / "recipe.private.json").read_text(), parse_constant=pytest.fail)
+    assert kept["measures"]["risk_before"]["uniques"] > 0
+    assert set(kept["measures"]["loss"]["columns"]) == {"age", "income", "born", "town", "job"}
 
 
 def test_the_recipe_holds_no_planted_name_and_can_be_applied(tmp_path: Path) -> None:
@@ -63,8 +71,8 @@ def test_every_kind_of_frame_is_written_alike(tmp_path: Path, make: Any) -> None
 
 
 def _tamper(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
-    honest = writing.write_frame
-    monkeypatch.setattr(writing, "write_frame", lambda frame, path, kind: honest(change(frame), path, kind))
+    honest = tables.write_frame
+    monkeypatch.setattr(tables, "write_frame", lambda frame, path, kind: honest(change(frame), path, kind))
 
 
 def _alone(frame: pa.Table) -> pa.Table:
@@ -78,13 +86,13 @@ def test_what_lies_on_disk_is_judged(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     before = (tmp_path / "out" / "data.csv").read_bytes()
     _tamper(monkeypatch, _alone)
     for format in FORMATS:  # noqa: A001
-        with pytest.raises(PromiseBrokenError, match="does not keep the promise") as caught:
+        with pytest.raises(PromiseBrokenError, match="do not keep the promise") as caught:
             release.write(tmp_path / "out", overwrite=True, format=format)  # type: ignore[arg-type]
         assert "elsewhere" not in str(caught.value)
         with pytest.raises(PromiseBrokenError):
             release.write(tmp_path / "new", format=format)  # type: ignore[arg-type]
     assert (tmp_path / "out" / "data.csv").read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["out", "out.private"]
 
 
 def test_lost_rows_are_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -144,7 +152,7 @@ def test_values_that_look_like_others_survive(tmp_path: Path, format: str) -> No
     columns = {name: quasi() for name in frame.column_names[:-1]} | {"sick": sensitive()}
     release = released(frame, columns, KAnonymity(5))  # type: ignore[arg-type]
     folder = release.write(tmp_path / "out", format=format, report=False)  # type: ignore[arg-type]
-    back = writing._read_back(release, folder / f"data.{format}", format)
+    back = tables.read_table(release, folder / f"data.{format}", format)
     assert back.n_rows == n
     assert sorted(back.groups().sizes) == sorted(release.groups().sizes)
 
@@ -157,7 +165,7 @@ def test_numbers_keep_their_order_for_distances(tmp_path: Path, format: str) -> 
     promise = KAnonymity(5) & TCloseness(0.3, of="pay", distance="ordered") & EntropyDiversity(2, of="grade")
     release = released(frame, columns, promise)  # type: ignore[arg-type]
     folder = release.write(tmp_path / "out", format=format, report=False)  # type: ignore[arg-type]
-    verdict = promise.check(writing._read_back(release, folder / f"data.{format}", format))
+    verdict = promise.check(tables.read_table(release, folder / f"data.{format}", format))
     assert verdict == release.verdict
 
 

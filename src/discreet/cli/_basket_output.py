@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.cli._output import number, plain_judgment, tell_json, tell_lines, verdict_lines
 
 if TYPE_CHECKING:
-    from discreet.core.basket_release import BasketRelease
+    from discreet.core.release import Release
     from discreet.core.verdict import Verdict
     from discreet.job.basket_checking import BasketJudgment
     from discreet.measure import Reidentification, SensitiveTie
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _KNOWN = (1, 2)
 
 
-def outcome(command: str, release: BasketRelease, out: Path) -> dict[str, Any]:
+def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
     """Return what a run on baskets came to, as plain data."""
     from discreet.core.baskets.grouped import GroupedBaskets
     from discreet.measure import basket_risk
@@ -43,7 +43,7 @@ def outcome(command: str, release: BasketRelease, out: Path) -> dict[str, Any]:
     }
 
 
-def tell_outcome(plain: Mapping[str, Any], release: BasketRelease, *, as_json: bool) -> None:
+def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) -> None:
     """Describe what a run on baskets came to, where it is, and what to do next."""
     if as_json:
         tell_json(plain)
@@ -138,14 +138,14 @@ def _verdict_lines(verdict: Verdict) -> list[tuple[str, str]]:
     return verdict_lines(verdict, groups=what, rows="baskets")
 
 
-def _items(release: BasketRelease) -> int:
+def _items(release: Release) -> int:
     from discreet.core.baskets.grouped import GroupedBaskets
 
     data = release.data
     return data.baskets.n_items if isinstance(data, GroupedBaskets) else data.n_items
 
 
-def _only_sensitive(release: BasketRelease) -> int:
+def _only_sensitive(release: Release) -> int:
     """Count the baskets left without an item, where none was before."""
     from discreet.core.baskets.grouped import GroupedBaskets
 

@@ -19,7 +19,7 @@ MEASURES = ("loss", "entropy", "discernibility", "average_class_size", "height",
 PUBLISHERS = [
     method.name
     for method in methods(role="publisher")
-    if {"table", "baskets"} & set(method.takes) and "pseudo" not in method.makes
+    if {"table", "baskets"} & set(method.takes) and "pseudo-data" not in method.makes
 ]
 """The methods of `discreet anonymize`; pseudo-data and sketches have commands of their own."""
 

@@ -45,7 +45,7 @@ def _tell(command: str, job: Job, release: Any, *, as_json: bool) -> None:
         _basket_output.tell_outcome(
             _basket_output.outcome(command, release, job.out), release, as_json=as_json
         )
-    elif made == "pseudo":
+    elif made == "pseudo-data":
         from discreet.cli.publish import condense
 
         condense.tell_outcome(command, release, job.out, as_json=as_json)

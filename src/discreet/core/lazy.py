@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import resolve_name
 from pathlib import Path
 
 
@@ -29,27 +30,27 @@ def exported(package: str, file: str) -> tuple[Callable[[str], object], Callable
     >>> load("Verdict").__name__, "Verdict" in names
     ('Verdict', True)
     """
-    homes = _homes(Path(file).with_suffix(".pyi"))
+    homes = _homes(Path(file).with_suffix(".pyi"), package)
 
     def load(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(f"{package}.{homes[name]}"), name)
+        found = getattr(import_module(homes[name]), name)
         setattr(sys.modules[package], name, found)
         return found
 
     for name, home in homes.items():
-        if name == home:
+        if home == f"{package}.{name}":
             load(name)
     return load, lambda: sorted({*vars(sys.modules[package]), *homes}), sorted(homes)
 
 
-def _homes(stub: Path) -> dict[str, str]:
-    """Return the module of each name that a stub imports by ``from .module import name as name``."""
+def _homes(stub: Path, package: str) -> dict[str, str]:
+    """Return the module of each name that a stub imports by ``from module import name as name``."""
     tree = ast.parse(stub.read_text(encoding="utf-8"))
     return {
-        alias.name: node.module
+        alias.name: resolve_name("." * node.level + (node.module or ""), package)
         for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module is not None
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }

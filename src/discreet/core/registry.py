@@ -17,7 +17,7 @@ from discreet.core.params import Constraint, listed
 Role = Literal["publisher", "collector", "miner", "hider"]
 """What a method does: publishers release, collectors perturb, miners mine or learn, hiders hide."""
 Data = Literal[
-    "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo", "sketches", "model"
+    "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "sketches", "model"
 ]
 """What a method takes or makes."""
 
@@ -212,7 +212,7 @@ METHODS: dict[str, Method] = {
             "publish.pseudo.condensation:Condensation",
             "publisher",
             ("table",),
-            ("pseudo",),
+            ("pseudo-data",),
             "draws pseudo-rows from the statistics of groups of near rows",
             ("Indistinguishability",),
             supplied=("target",),
@@ -222,7 +222,7 @@ METHODS: dict[str, Method] = {
             "publish.pseudo.stream_condensation:StreamCondensation",
             "publisher",
             ("stream",),
-            ("pseudo",),
+            ("pseudo-data",),
             "condenses records as they come, and keeps no record",
             ("Indistinguishability",),
         ),

@@ -1,39 +1,24 @@
-"""Release: what leaves the building, with the promise, the verdict, the evidence and the recipe."""
+"""Release: what leaves the building, with the guarantee, the verdict, the evidence and the recipe."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.adapters import WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.late import late
+from discreet.core.errors import InputError
+from discreet.core.guarantee import Guarantee
+from discreet.core.schema import Schema
+from discreet.core.tables.groups import Groups
 from discreet.core.tables.table import Table
-
-if TYPE_CHECKING:
-    from discreet.core.schema import Schema
-    from discreet.core.tables.groups import Groups
-    from discreet.core.verdict import Verdict
-
-Suppressed = Literal["judged", "exempt"]
-
-
-class Promise(Protocol):
-    """What a release asks of a guarantee."""
-
-    def check(self, subject: Any, *, suppressed: Suppressed = "judged") -> Verdict:
-        """Judge a table or a release."""
-        ...
-
-    def describe(self) -> str:
-        """Describe the promise in one sentence."""
-        ...
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the promise as plain data."""
-        ...
+from discreet.core.verdict import Verdict
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,96 +36,143 @@ class Cells:
 
 @dataclass(frozen=True, repr=False)
 class Evidence:
-    """What a publisher tells about how a release was made; no record in it.
+    """What a publisher knows of how a release was made. It is computed from the original and stays private.
 
-    ``n_rows`` counts the rows that came in and ``suppressed`` those left out; ``sizes`` gives the rows of each group
-    the publisher made, ``cells`` what each column's cells cost, ``levels`` the chosen level per column where whole
-    columns were generalized, ``details`` whatever else a method wants to show. ``pseudo`` tells that the released rows
-    are drawn from statistics and are nobody's, so that there are no classes of people to be judged.
+    Attributes
+    ----------
+    n_rows
+        The number of records that came in.
+    sizes
+        The number of records in each group the publisher made.
+    cells
+        What the cells of each column cost.
+    suppressed
+        The number of records left out.
+    levels
+        The level of each column, where whole columns were generalized.
+    details
+        Whatever else a method reports.
+    arrays
+        What a guarantee is judged by where the released data cannot show it, such as a number for each record.
+    order
+        The position of each released record among those that came in, where it is known.
     """
 
     n_rows: int
-    sizes: IntArray
-    cells: Mapping[str, Cells]
+    sizes: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    cells: Mapping[str, Cells] = field(default_factory=dict)
     suppressed: int = 0
     levels: Mapping[str, int] | None = None
     details: Mapping[str, object] = field(default_factory=dict)
-    pseudo: bool = False
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    order: IntArray | None = None
 
     def __repr__(self) -> str:
-        return f"Evidence({self.n_rows} rows, {self.sizes.size} groups, {self.suppressed} suppressed)"
+        return f"Evidence({self.n_rows} records, {self.suppressed} suppressed)"
 
 
-class Judged(Protocol):
-    """What every release has, whatever it holds."""
-
-    @property
-    def guarantee(self) -> Promise:
-        """What is promised."""
-        ...
-
-    @property
-    def verdict(self) -> Verdict:
-        """The judgment."""
-        ...
-
-
-def write_kept(release: Judged, writer: str, folder: str | Path, **options: Any) -> Path:
-    """Write a release by a late-bound writer; one whose verdict is not ok is refused."""
-    release.verdict.enforce()
-    written: Path = late(writer)(release, Path(folder), **options)
-    return written
-
-
-def shown(kind: str, release: Judged, held: object) -> str:
-    """Write a release in one line: the promise, whether it is kept, and what it holds."""
-    verdict = "ok" if release.verdict.ok else "NOT ok"
-    return f"{kind}({release.guarantee}, verdict {verdict}, {held!r})"
-
-
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Release:
-    """What leaves the building.
+    """What leaves the building, whatever kind of data it is.
 
-    ``frame`` is the kind of frame that came in. ``schema`` gives the roles of its columns. ``verdict`` is recomputed
-    from the frame alone, not from what the publisher believes. ``recipe`` rebuilds the release from the same data and
-    protects new rows the same way; it holds no record.
+    Attributes
+    ----------
+    data
+        All that is published: a frame, a `GroupedTable`, `Baskets`, `GroupedBaskets` or `Sketches`.
+    guarantee
+        What is promised.
+    evidence
+        How the release was made; private.
+    recipe
+        How to make it again, as plain data. It is published, so it holds nothing that the data does not show.
+    kind
+        The kind of data: ``"table"``, ``"grouped-table"``, ``"baskets"``, ``"pseudo-data"`` or ``"sketches"``.
+    schema
+        The roles of the released columns; empty where there are none.
+    original
+        What came in; None where it is gone.
+    private
+        What the recipe needs beyond what may be published.
     """
 
-    frame: Any
-    schema: Schema
-    guarantee: Promise
+    data: Any
+    guarantee: Guarantee
     evidence: Evidence
     recipe: Mapping[str, Any]
-    original: Table
+    kind: str = "table"
+    schema: Schema = field(default_factory=lambda: Schema({}))
+    original: Any = None
+    private: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> Any:
+        """The released rows, as the kind of frame that came in."""
+        if self.kind in ("table", "pseudo-data"):
+            return self.data
+        if self.kind == "grouped-table":
+            return self.data.frame
+        raise InputError(f"A release of {self.kind} has no frame; look at its data instead.")
+
+    @property
+    def order(self) -> IntArray:
+        """The position of each released record among those that came in, so that labels can follow; private."""
+        if self.evidence.order is None:
+            raise InputError("The order of the released records is not known.")
+        return self.evidence.order
 
     @cached_property
     def table(self) -> Table:
-        """The released data as a table of its own, encoded afresh."""
+        """The released rows as a table of its own, encoded afresh."""
         return Table(self.frame, self.schema)
 
     def groups(self) -> Groups:
-        """Return the classes of the released data."""
-        return self.table.groups()
+        """Return the equivalence classes of the released rows, or the groups of released baskets."""
+        groups: Groups = self.data.groups() if self.kind == "baskets" else self.table.groups()
+        return groups
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The judgment of the released data alone."""
-        return self.guarantee.check(self)
+        """The judgment of the released data alone, or where it cannot show the guarantee, by the evidence."""
+        return self.guarantee.check(_SUBJECTS[self.kind](self))
 
     def write(
         self,
         folder: str | Path,
         *,
-        format: Literal["csv", "tsv", "parquet", "arrow", "jsonl"] = "csv",  # noqa: A002
+        format: str | None = None,  # noqa: A002
         report: bool = True,
         overwrite: bool = False,
     ) -> Path:
-        """Write the data, the recipe and the report into a new folder, all or nothing.
+        """Write the data, ``release.json`` and the report into a new folder, all or nothing; return its path.
 
-        A release whose verdict is not ok is refused.
+        What compares with the original is written beside it, into ``<folder>.private``, for the owner alone. What was
+        written is read back and judged again. A release whose verdict is not ok is refused.
+
+        Parameters
+        ----------
+        folder
+            The folder to hand on. Only an earlier release is ever replaced.
+        format
+            The format of the data; None takes the kind's own, which is CSV for tables and baskets.
+        report
+            Whether to write the reports.
+        overwrite
+            Whether an earlier release in the folder may be replaced.
         """
-        return write_kept(self, "write release", folder, format=format, report=report, overwrite=overwrite)
+        self.verdict.enforce()
+        written: Path = load(WRITER)(self, Path(folder), format=format, report=report, overwrite=overwrite)
+        return written
 
     def __repr__(self) -> str:
-        return shown("Release", self, self.evidence)
+        verdict = "ok" if self.verdict.ok else "NOT ok"
+        return f"Release({self.kind}, {self.guarantee}, verdict {verdict}, {self.evidence!r})"
+
+
+_SUBJECTS: Mapping[str, Callable[[Release], Any]] = {
+    "table": lambda release: release.table,
+    "grouped-table": lambda release: release.data,
+    "baskets": lambda release: release.data,
+    "pseudo-data": lambda release: release,
+    "sketches": lambda release: release,
+}
+"""What a guarantee judges, by the kind of data: pseudo-data and sketches cannot show it by themselves."""

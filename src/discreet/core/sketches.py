@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError
-from discreet.core.late import late
 from discreet.core.params import IntIn, require
 from discreet.kernels.ragged import entries_of
 from discreet.kernels.threads import in_threads
@@ -240,17 +237,6 @@ class Sketches:
         return pa.table(
             {"sketch": pa.LargeListArray.from_arrays(pa.array(self.indptr), pa.array(self.values))}
         )
-
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the sketches to a file, all or nothing."""
-        written: Path = late("write sketches")(self, path, overwrite=overwrite)
-        return written
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Sketches:
-        """Read sketches from a file that :meth:`save` wrote."""
-        read: Sketches = late("read sketches")(path)
-        return read
 
     def equals(self, other: Sketches) -> bool:
         """Return whether the other sketches are the same ones, in the same order and with the same key."""

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
-from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import InputError, OutputError
-from discreet.core.sketch_release import SketchRelease
 from discreet.core.sketches import Sketches
 from discreet.engines.files import reason, require_file
-from discreet.engines.writing import atomic_file, atomic_folder
+from discreet.engines.writing import atomic_file
 
 VERSION = 1
 _MARK = b"discreet.sketches"
@@ -44,36 +39,6 @@ def write_sketches(sketches: Sketches, path: str | os.PathLike[str], *, overwrit
     ):
         writer.write_table(table)
     return target
-
-
-def write_sketch_release(release: SketchRelease, folder: Path, *, overwrite: bool = False) -> Path:
-    """Write the sketches and what may be told of how they were made into a new folder, all or nothing.
-
-    The worst measure is that of a record or a pair, reckoned from its true values, so it stays with the evidence.
-    """
-    evidence = release.evidence
-    told = {
-        "discreet": version("discreet"),
-        "guarantee": release.guarantee.to_dict(),
-        "promise": release.guarantee.describe(),
-        "verdict": _without_worst(release.verdict.to_dict()),
-        "recipe": dict(release.recipe),
-        "family": release.sketches.family,
-        "records": {"published": len(release.sketches), "suppressed": evidence.suppressed},
-    }
-    with atomic_folder(folder, overwrite=overwrite) as temporary:
-        write_sketches(release.sketches, temporary / "sketches.arrow")
-        (temporary / "release.json").write_text(
-            json.dumps(told, indent=2, allow_nan=False) + "\n", encoding="utf-8"
-        )
-    return Path(folder)
-
-
-def _without_worst(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    plain = {name: value for name, value in verdict.items() if name not in ("worst", "parts")}
-    if "parts" in verdict:
-        plain["parts"] = [_without_worst(part) for part in verdict["parts"]]
-    return plain
 
 
 def read_sketches(path: str | os.PathLike[str]) -> Sketches:

@@ -1,7 +1,8 @@
+from discreet.core.guarantee import TOLERANCE as TOLERANCE
+from discreet.core.guarantee import AllOf as AllOf
+from discreet.core.guarantee import Guarantee as Guarantee
+
 from .alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
-from .base import TOLERANCE as TOLERANCE
-from .base import AllOf as AllOf
-from .base import Guarantee as Guarantee
 from .basic_privacy import BasicPrivacy as BasicPrivacy
 from .beta_likeness import BasicBetaLikeness as BasicBetaLikeness
 from .beta_likeness import EnhancedBetaLikeness as EnhancedBetaLikeness

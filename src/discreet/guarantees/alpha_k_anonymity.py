@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, failing_share
 from discreet.core.params import Constraints, FloatIn, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.verdict import Verdict
-from discreet.guarantees.base import ColumnNames, Relation, SensitiveGuarantee, failing_share
 from discreet.guarantees.k_anonymity import KAnonymity
 
 

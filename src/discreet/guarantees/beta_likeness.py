@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected
 from discreet.core.params import POSITIVE, Constraints
 from discreet.core.tables.groups import SensitiveCounts
-from discreet.guarantees.base import ColumnNames, Relation, SensitiveGuarantee, expected
 
 
 @dataclass(frozen=True, repr=False)

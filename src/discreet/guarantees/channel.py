@@ -10,9 +10,9 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import ParameterError
+from discreet.core.guarantee import HasGroups, compare
 from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Basis, Verdict
-from discreet.guarantees.base import HasGroups, compare
 from discreet.guarantees.constructed import ConstructedGuarantee
 
 

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NoReturn
 
+from discreet.core.guarantee import AllOf, Guarantee
 from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Basis, Verdict
-from discreet.guarantees.base import AllOf, Guarantee
 
 
 class ConstructedGuarantee(Guarantee):

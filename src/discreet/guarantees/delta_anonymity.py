@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError
 from discreet.core.params import POSITIVE, Constraints
-from discreet.core.sketch_release import SketchRelease
+from discreet.core.release import Release
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees.sketched import SketchGuarantee
@@ -59,14 +59,14 @@ class DeltaAnonymity(SketchGuarantee):
         """The least variance."""
         return float(self.delta)
 
-    def measure_release(self, release: SketchRelease) -> FloatArray:
+    def measure_release(self, release: Release) -> FloatArray:
         """Return the least variance of an attribute's estimate for every published record."""
         spare = release.evidence.arrays.get(SPARE)
-        if spare is None or spare.size != len(release.sketches):
+        if spare is None or spare.size != len(release.data):
             raise InputError("The evidence of the release does not hold what δ-anonymity is judged by.")
-        return self.measure_lengths(spare, release.sketches.lengths)
+        return self.measure_lengths(spare, release.data.lengths)
 
-    def holds_in(self, release: SketchRelease) -> BoolArray:
+    def holds_in(self, release: Release) -> BoolArray:
         """Describe for every published record whether its variance reaches delta."""
         return np.asarray(self.measure_release(release) >= self.delta * (1 - _ROUNDING))
 

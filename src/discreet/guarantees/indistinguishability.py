@@ -10,11 +10,11 @@ import numpy as np
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import SchemaError
 from discreet.core.group_statistics import GroupStatistics
+from discreet.core.guarantee import Guarantee, HasGroups
 from discreet.core.params import Constraints, InstanceOf, IntIn
 from discreet.core.release import Release
 from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Basis, Verdict
-from discreet.guarantees.base import Guarantee, HasGroups
 
 LARGEST = "largest_levels"
 """Where the evidence of a release keeps the largest level of each group."""

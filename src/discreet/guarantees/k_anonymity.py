@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.guarantee import Guarantee
 from discreet.core.params import Constraints, IntIn
 from discreet.core.tables.groups import Groups
-from discreet.guarantees.base import Guarantee
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import SchemaError
+from discreet.core.guarantee import Guarantee
 from discreet.core.params import Constraints, IntIn
 from discreet.core.tables.groups import Groups
-from discreet.guarantees.base import Guarantee
 
 
 class Given:

@@ -9,10 +9,10 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError
+from discreet.core.guarantee import compare
 from discreet.core.params import Constraints, IntIn, OneOf
-from discreet.core.sketch_release import SketchRelease
+from discreet.core.release import Release
 from discreet.core.verdict import Verdict
-from discreet.guarantees.base import compare
 from discreet.guarantees.sketched import SketchGuarantee
 
 NEIGHBORS, CAPS = "neighbors", "caps"
@@ -69,12 +69,12 @@ class KVariance(SketchGuarantee):
         """The deviation must reach the gap."""
         return 1.0
 
-    def measure_release(self, release: SketchRelease) -> FloatArray:
+    def measure_release(self, release: Release) -> FloatArray:
         """Return the standard deviation over the gap for every pair of neighbors that are both published."""
         first, second, caps, lengths = self._kept(release)
         return np.asarray(np.sqrt(caps / np.minimum(lengths[first], lengths[second])))
 
-    def holds_in(self, release: SketchRelease) -> BoolArray:
+    def holds_in(self, release: Release) -> BoolArray:
         """Describe for every pair of published neighbors whether the deviation reaches the gap."""
         first, second, caps, lengths = self._kept(release)
         return compare(
@@ -97,7 +97,7 @@ class KVariance(SketchGuarantee):
             f"sketches with a standard deviation smaller than {_WORDS[self.gap]} of the greatest there is."
         )
 
-    def _kept(self, release: SketchRelease) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+    def _kept(self, release: Release) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
         """Return the pairs of which both records are published, their caps, and the lengths of all records."""
         n = release.evidence.n_rows
         neighbors = release.evidence.arrays.get(NEIGHBORS)
@@ -111,7 +111,7 @@ class KVariance(SketchGuarantee):
                 f"The evidence knows {neighbors.shape[1]} neighbors of each record, not {self.k}."
             )
         lengths = np.zeros(n, np.int64)
-        lengths[release.kept] = release.sketches.lengths
+        lengths[release.order] = release.data.lengths
         first = np.repeat(np.arange(n), self.k)
         second = neighbors[:, : self.k].ravel()
         both = (lengths[first] > 0) & (lengths[second] > 0)

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import ParameterError
+from discreet.core.guarantee import Guarantee
 from discreet.core.params import Constraints, InstanceOf, IntIn, require
+from discreet.core.release import Release
 from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Verdict
-from discreet.guarantees.base import Guarantee
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,7 +63,7 @@ class KmAnonymity(Guarantee):
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
         """Judge baskets, or a release of baskets without groups."""
         del suppressed
-        data: Any = subject.data if isinstance(subject, BasketRelease) else subject
+        data: Any = subject.data if isinstance(subject, Release) else subject
         require(self, "subject", data, InstanceOf((Baskets,), "Baskets, or a release of them without groups"))
         from discreet.kernels.itemsets.combinations import count_combinations, laid_out
 

@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.guarantee import TOLERANCE, ColumnNames, Relation, SensitiveGuarantee
 from discreet.core.params import POSITIVE, Constraints, FloatIn, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
-from discreet.guarantees.base import TOLERANCE, ColumnNames, Relation, SensitiveGuarantee
 
 
 @dataclass(frozen=True, repr=False)

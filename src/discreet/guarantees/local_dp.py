@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from discreet.core.guarantee import Relation
 from discreet.core.params import Constraints, FloatIn, IntIn
-from discreet.guarantees.base import Relation
 from discreet.guarantees.channel import Channel, ChannelGuarantee
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import SchemaError
+from discreet.core.guarantee import Guarantee, failing_share
 from discreet.core.params import Constraints, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
-from discreet.guarantees.base import Guarantee, failing_share
 
 
 @dataclass(frozen=True, repr=False)

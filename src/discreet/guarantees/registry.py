@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.core.errors import ParameterError
+from discreet.core.guarantee import Guarantee
 from discreet.core.params import InstanceOf, require, unknown
 from discreet.guarantees.alpha_k_anonymity import AlphaKAnonymity
-from discreet.guarantees.base import Guarantee
 from discreet.guarantees.basic_privacy import BasicPrivacy
 from discreet.guarantees.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from discreet.guarantees.constructed import together

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.errors import ParameterError
-from discreet.core.sketch_release import SketchRelease
+from discreet.core.release import Release
 from discreet.core.verdict import Basis, Verdict
 from discreet.guarantees.constructed import ConstructedGuarantee
 
@@ -21,17 +21,17 @@ class SketchGuarantee(ConstructedGuarantee):
     about: ClassVar[str] = "sketches"
 
     @abstractmethod
-    def measure_release(self, release: SketchRelease) -> FloatArray:
+    def measure_release(self, release: Release) -> FloatArray:
         """Measure every published record (or pair of records), unrounded."""
 
     @abstractmethod
-    def holds_in(self, release: SketchRelease) -> BoolArray:
+    def holds_in(self, release: Release) -> BoolArray:
         """Describe for every published record (or pair of records) whether it keeps the promise."""
 
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
         """Judge a release of sketches, by construction; sketches or tables without their evidence are refused."""
         del suppressed
-        if not isinstance(subject, SketchRelease):
+        if not isinstance(subject, Release) or subject.kind != "sketches":
             self._refuse()
         measure, holds = self.measure_release(subject), self.holds_in(subject)
         failing = int((~holds).sum())
@@ -39,7 +39,7 @@ class SketchGuarantee(ConstructedGuarantee):
             ok=not failing,
             worst=float(np.min(measure)) if measure.size else math.nan,
             n_groups=int(measure.size),
-            n_rows=len(subject.sketches),
+            n_rows=len(subject.data),
             failing_groups=failing,
             failing_rows=failing,
             basis=Basis.CONSTRUCTION,

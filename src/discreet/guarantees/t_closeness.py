@@ -10,10 +10,10 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InternalError, SchemaError
+from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected, failing_share
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import Constraints, FloatIn, OneOf, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
-from discreet.guarantees.base import ColumnNames, Relation, SensitiveGuarantee, expected, failing_share
 
 DISTANCES = ("equal", "variational", "kl", "ordered", "hierarchical")
 

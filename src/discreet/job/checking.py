@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from discreet.core.release import Suppressed
 from discreet.core.tables.encoding import Kind
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
@@ -57,7 +56,7 @@ def judge(
     table: Table,
     guarantee: Guarantee | None = None,
     *,
-    suppressed: Suppressed = "judged",
+    suppressed: Literal["judged", "exempt"] = "judged",
     population: Any = None,
 ) -> Judgment:
     """Judge a table in one pass over its classes.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import OutputError
+from discreet.core.release import Release
 from discreet.job.model import Job
 
 Progress = Callable[[str], None]
@@ -15,7 +16,7 @@ Progress = Callable[[str], None]
 STAGES = ("Reading", "Protecting", "Judging", "Writing")
 
 
-def run(job: Job, progress: Progress | None = None) -> Any:
+def run(job: Job, progress: Progress | None = None) -> Release:
     """Do what the job says, and give the release; with ``out`` it is also written, if it keeps its promise.
 
     Parameters
@@ -31,14 +32,13 @@ def run(job: Job, progress: Progress | None = None) -> Any:
     tell("Reading")
     data = job.kind.read(job)
     tell("Protecting")
-    release = job.publisher().release(data)
-    writing: dict[str, Any] = {"overwrite": job.overwrite}
-    if job.output_format is not None:
-        writing |= {"format": job.output_format, "report": job.report}
-    return finish(release, tell, job.out, **writing)
+    release: Release = job.publisher().release(data)
+    return finish(
+        release, tell, job.out, format=job.output_format, report=job.report, overwrite=job.overwrite
+    )
 
 
-def finish(release: Any, tell: Progress, out: Path | None, **writing: Any) -> Any:
+def finish(release: Release, tell: Progress, out: Path | None, **writing: Any) -> Release:
     """Judge a release and, where a folder is named, write it."""
     tell("Judging")
     kept = release.verdict.ok

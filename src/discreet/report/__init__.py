@@ -7,8 +7,8 @@ from discreet.core.release import Release
 __all__ = ["render"]
 
 
-def render(release: Release) -> str:
-    """Return the report of a release as one self-contained HTML page."""
+def render(release: Release, *, internal: bool = False) -> str:
+    """Return the report of a release as one self-contained HTML page; an internal one compares with the original."""
     from discreet.report.page import render as rendered
 
-    return rendered(release)
+    return rendered(release, internal=internal)

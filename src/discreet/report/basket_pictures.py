@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets, cell_sums
+from discreet.core.release import Release
 from discreet.core.rng import generator
 from discreet.measure import kl
 from discreet.report import charts
@@ -154,7 +154,7 @@ def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
     return spec | {"datasets": spec.get("datasets", {}) | {"grids": flat}}
 
 
-def kl_curve_of(release: BasketRelease) -> Curve | None:
+def kl_curve_of(release: Release) -> Curve | None:
     """Measure the KL of random queries by their length, and what it would be had only totals been published.
 
     None where sensitive items are so few that the figures could give away who holds them.

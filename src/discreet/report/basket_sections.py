@@ -7,31 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
-from discreet.measure import Reidentification, basket_risk
+from discreet.core.release import Release
+from discreet.measure import Reidentification, basket_risk, reidentification, sensitive_tie
 from discreet.report import basket_pictures, sections
 from discreet.report.figures import Figures, percent, table
 from discreet.report.markup import Markup
 
-PLACES = (
-    ("matrix", "Matrix"),
-    ("queries", "Estimates"),
-    ("items", "Items"),
-    ("risk", "Risk"),
-)
-_KNOWN = (1, 2, 3)
-_SAMPLES = 5_000
+KNOWN = (1, 2, 3)
+SAMPLES = 5_000
 _SEED = 1
 
 
-def pictures(release: BasketRelease, figures: Figures) -> list[Markup]:
-    """Show how alike neighbors are, and how near the estimates; nothing where there is too little to show."""
+def pictures(release: Release, figures: Figures, *, internal: bool) -> list[Markup]:
+    """Show how alike neighbors are, and internally how near estimates are; nothing where little is there."""
     data = release.data
     if not isinstance(data, GroupedBaskets):
         return []
-    return [part for part in (_matrix(data.baskets, figures), _queries(release, figures)) if part]
+    queries = _queries(release, figures) if internal else None
+    return [part for part in (_matrix(data.baskets, figures), queries) if part]
 
 
 def _matrix(baskets: Baskets, figures: Figures) -> Markup | None:
@@ -61,7 +56,7 @@ def _matrix(baskets: Baskets, figures: Figures) -> Markup | None:
     )
 
 
-def _queries(release: BasketRelease, figures: Figures) -> Markup | None:
+def _queries(release: Release, figures: Figures) -> Markup | None:
     curve = basket_pictures.kl_curve_of(release)
     if curve is None:
         return None
@@ -86,7 +81,7 @@ def _queries(release: BasketRelease, figures: Figures) -> Markup | None:
     )
 
 
-def generalized(release: BasketRelease) -> Markup:
+def generalized(release: Release) -> Markup:
     """Show what generalizing did to the items."""
     details: dict[str, Any] = dict(release.evidence.details)
     nodes: dict[int, int] = details.get("nodes", {})
@@ -106,9 +101,9 @@ def generalized(release: BasketRelease) -> Markup:
     return sections.section("items", "What became of the items", told, content)
 
 
-def risk(release: BasketRelease) -> Markup:
+def risk(release: Release) -> Markup:
     """Show how likely a basket is found again by a few known items, before and after, and what that gives away."""
-    found = basket_risk(release, known=_KNOWN, n_samples=_SAMPLES, random_state=_SEED)
+    found = basket_risk(release, known=KNOWN, n_samples=SAMPLES, random_state=_SEED)
     after = {one.r: one for one in found.after}
     rows = [
         (str(one.r), _chance(one), _chance(after.get(one.r)), _unique(one), _unique(after.get(one.r)))
@@ -126,6 +121,30 @@ def risk(release: BasketRelease) -> Markup:
     head = ("Known items", "Found, before", "Found, after", "Only one fits, before", "Only one fits, after")
     return sections.section(
         "risk", "Being found again", told, table(head, rows, caption="Chance to be found")
+    )
+
+
+def risk_left(release: Release) -> Markup:
+    """Show how likely a released basket is found by a few known items, and what its group then gives away."""
+    data = release.data
+    published = data.baskets if isinstance(data, GroupedBaskets) else data
+    longest = int(published.lengths.max(initial=0))
+    found = [
+        reidentification(published, r, n_samples=SAMPLES, random_state=_SEED) for r in KNOWN if r <= longest
+    ]
+    tie = sensitive_tie(data)
+    words = "Somebody knows a few published items of a basket and looks for it; each basket is as likely."
+    if tie is not None:
+        words += (
+            f" A basket that is found is tied to a sensitive item with a certainty of at most {percent(tie.highest)}, "
+            f"on average {percent(tie.mean)}."
+        )
+    rows = [(str(one.r), _chance(one), _unique(one)) for one in found]
+    return sections.section(
+        "risk",
+        "Risk that is left",
+        words,
+        table(("Known items", "Found", "Only one fits"), rows, caption="Chance to be found"),
     )
 
 

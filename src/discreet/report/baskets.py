@@ -2,65 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from discreet import __version__
 from discreet.core.arrays import FloatArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.grouped import GroupedBaskets
-from discreet.core.params import InstanceOf, require
+from discreet.core.release import Release
 from discreet.report import basket_sections, charts, sections
 from discreet.report.figures import Figures, counted, number, percent, table
 from discreet.report.markup import Markup, tag
-from discreet.report.page import whole_page
-from discreet.report.provenance import code, seed_text, value_text
+from discreet.report.provenance import code
 
-_PLACES = (
-    ("promise", "Promise"),
-    ("groups", "Groups"),
-    ("sensitive", "Sensitive items"),
-    ("losses", "Losses"),
-    *basket_sections.PLACES,
-    ("method", "Method"),
-)
 _MOST_ITEMS = 50
 _DEGREES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
 
 
-def render_baskets(release: BasketRelease) -> str:
-    """Write the report of published baskets as one self-contained HTML page; it holds aggregates, and no basket."""
-    require("render_baskets", "release", release, InstanceOf((BasketRelease,), "a BasketRelease"))
-    figures = Figures()
-    main = tag(
-        "main",
-        sections.promise(release.guarantee, release.verdict, seen=_seen(release)),
-        summary(release),
-        *grouped_sections(release, figures),
-        basket_sections.risk(release),
-        method(release),
-        id="main",
-    )
-    return whole_page(main, figures, _PLACES, ok=release.verdict.ok)
-
-
-def _seen(release: BasketRelease) -> str:
+def seen(release: Release) -> str:
+    """Describe what was judged."""
     data = release.data
     if isinstance(data, GroupedBaskets):
         return f"{len(data):,} baskets in {counted(data.n_groups, 'group')} were judged."
     return f"Every combination of items in {len(data):,} baskets was judged."
 
 
-def grouped_sections(release: BasketRelease, figures: Figures) -> tuple[Markup, ...]:
-    """Return the sections on groups, or on what became of generalized items."""
+def grouped_sections(release: Release, figures: Figures, *, internal: bool) -> tuple[Markup, ...]:
+    """Return the sections on groups, or (internally) on what became of generalized items."""
     data = release.data
     if not isinstance(data, GroupedBaskets):
-        return (basket_sections.generalized(release),)
-    return groups(data), sensitive_items(data), losses(data), *basket_sections.pictures(release, figures)
+        return (basket_sections.generalized(release),) if internal else ()
+    pictures = basket_sections.pictures(release, figures, internal=internal)
+    return groups(data), sensitive_items(data), losses(data), *pictures
 
 
-def summary(release: BasketRelease) -> Markup:
+def summary(release: Release, *, internal: bool) -> Markup:
     """Return the figures a reader asks for first."""
     data, verdict = release.data, release.verdict
     tiles = [("Baskets released", f"{len(data):,}", f"of {release.evidence.n_rows:,}")]
@@ -68,7 +41,7 @@ def summary(release: BasketRelease) -> Markup:
         smallest, largest = int(data.sizes.min()), int(data.sizes.max())
         tiles += [
             ("Groups", f"{data.n_groups:,}", f"of {smallest:,} to {largest:,} baskets"),
-            ("Least privacy degree", number(verdict.worst), f"asked: {number(verdict.bound)}"),
+            ("Least privacy degree", number(verdict.worst), f"required: {number(verdict.bound)}"),
             (
                 "Items published exactly",
                 f"{data.baskets.n_items:,}",
@@ -77,10 +50,16 @@ def summary(release: BasketRelease) -> Markup:
         ]
     else:
         tiles += [
-            ("Baskets with the rarest combination", number(verdict.worst), f"asked: {number(verdict.bound)}"),
-            ("Items published", f"{data.n_items:,}", f"of {release.original.n_items:,}"),
-            ("Loss of detail", percent(float(str(release.evidence.details["loss"]))), "of the items"),
+            (
+                "Baskets with the rarest combination",
+                number(verdict.worst),
+                f"required: {number(verdict.bound)}",
+            ),
+            ("Items published", f"{data.n_items:,}", "each stands for one item or several"),
         ]
+        if internal:
+            loss = percent(float(str(release.evidence.details["loss"])))
+            tiles.append(("Loss of detail", loss, f"of {release.original.n_items:,} items"))
     return tag("dl", *(sections.tile(*one) for one in tiles), class_="tiles")
 
 
@@ -184,30 +163,11 @@ def losses(data: GroupedBaskets) -> Markup:
     )
 
 
-def method(release: BasketRelease) -> Markup:
-    """Describe what was done, and how to do it again."""
-    recipe = release.recipe
-    given: Mapping[str, object] = dict(recipe.get("parameters", {}))
-    rows = [
-        ("Method", str(recipe.get("method", "–"))),
-        ("Promise", repr(release.guarantee)),
-        *((f"Parameter {name}", value_text(value)) for name, value in given.items()),
-        ("Baskets in", f"{release.evidence.n_rows:,}"),
-        ("Baskets out", f"{len(release.data):,}"),
-        ("Order of groups and baskets", "shuffled"),
-        ("Seed", seed_text(recipe.get("seed"), kept=True)),
-        ("Discreet", __version__),
-    ]
+def how_to_count() -> Markup:
+    """Show how to estimate counts from the files."""
     again = (
-        "from discreet.core.baskets.grouped import GroupedBaskets\n\n"
-        'published = GroupedBaskets.read("release")\n'
-        "published.count(sensitive, with_items=[...], without_items=[...])\n"
+        "from discreet import read_published\n\n"
+        'published = read_published("release")\n'
+        'published.count("sensitive item", with_items=["ordinary item"], without_items=[])\n'
     )
-    return tag(
-        "section",
-        tag("h2", "How it was made", id="method-title"),
-        table(("What", "How"), rows, caption="What was done"),
-        *((tag("h3", "Count in it"), code(again)) if isinstance(release.data, GroupedBaskets) else ()),
-        id="method",
-        aria_labelledby="method-title",
-    )
+    return sections.section("count", "Count in it", "In Python, from the folder of this report:", code(again))

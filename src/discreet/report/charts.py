@@ -63,20 +63,32 @@ def class_sizes(labels: Sequence[str], before: FloatArray, after: FloatArray) ->
 
 
 def losses(columns: Sequence[str], loss: Sequence[float]) -> dict[str, Any]:
-    """Draw how much of each column's detail was given up."""
+    """Draw how much of each column's detail was lost."""
+    return shares(columns, loss, name="column", share="loss", described="Loss of detail by column.")
+
+
+def shares(
+    labels: Sequence[str],
+    values: Sequence[float] | FloatArray,
+    *,
+    name: str = "value",
+    share: str = "rows",
+    described: str = "Share of rows.",
+) -> dict[str, Any]:
+    """Draw one share for each label."""
     import altair as alt
 
-    rows = [{"bar": name, "share": float(one)} for name, one in zip(columns, loss, strict=True)]
+    rows = [{"bar": label, "share": round(float(one), 6)} for label, one in zip(labels, values, strict=True)]
     base = _chart(rows).encode(
         y=alt.Y("bar:N", sort=None, title=None),
         x=alt.X(
             "share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)
         ),
-        tooltip=[alt.Tooltip("bar:N", title="column"), alt.Tooltip("share:Q", title="loss", format=".1%")],
+        tooltip=[alt.Tooltip("bar:N", title=name), alt.Tooltip("share:Q", title=share, format=".1%")],
     )
     bars = base.mark_bar(color=_AFTER, cornerRadiusEnd=3, height={"band": 0.62})
     names = base.mark_text(align="left", dx=6, color=_SOFT).encode(text=alt.Text("share:Q", format=".1%"))
-    return finished(bars + names, 34 * len(rows) + 10, "Loss of detail by column.")
+    return finished(bars + names, 34 * len(rows) + 10, described)
 
 
 def distribution(bars: Bars) -> dict[str, Any]:

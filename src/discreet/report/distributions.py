@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
@@ -56,6 +58,29 @@ def before_and_after(release: Release, name: str, fewest: int) -> Bars | None:
     return _on_a_line(book, counts, released, weights, fewest) or _by_category(
         book, counts, released, weights, fewest
     )
+
+
+def released_shares(release: Release, name: str, fewest: int) -> tuple[tuple[str, ...], FloatArray]:
+    """Return the released cells of a column and their shares of rows, the commonest first; rare ones are pooled."""
+    book, counts = release.table.encoded[name], release.table.overall(name)
+    slots = _pooled(
+        _Slots(np.arange(book.n_codes, dtype=np.int32), (MISSING, *texts(book.values).to_pylist())),
+        counts,
+        fewest,
+        most=MOST,
+        ordered=False,
+    )
+    shares = np.bincount(slots.slot, weights=counts, minlength=len(slots.labels)) / counts.sum()
+    return _told_apart(slots.labels), shares
+
+
+def first_rows(release: Release, n: int) -> list[dict[str, object]]:
+    """Return the first rows of a released frame."""
+    frame = release.frame
+    if hasattr(frame, "limit") and hasattr(frame, "to_arrow_table"):
+        return list(frame.limit(n).to_arrow_table().to_pylist())
+    head: Any = nw.from_native(frame).head(n)
+    return list((head.collect() if isinstance(head, nw.LazyFrame) else head).rows(named=True))
 
 
 def sensitive_bars(release: Release, name: str, fewest: int) -> Bars | None:

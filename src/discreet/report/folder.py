@@ -1,35 +1,31 @@
-"""Writing a release: the data, the recipe and the report in one folder, judged once more as they lie on disk."""
+"""The one writer of releases: data, ``release.json`` and report in one folder, judged as they lie on disk.
+
+Two folders appear together. ``<folder>`` is handed on: all of it is a function of the released data, of the parameters,
+and of the number of records left out. ``<folder>.private`` compares with the original and stays with the owner.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
 
 from discreet import __version__
 from discreet.core.errors import DiscreetError, OutputError, PromiseBrokenError
 from discreet.core.params import OneOf, require
 from discreet.core.release import Release
 from discreet.core.rng import without_seed
-from discreet.core.schema import Schema
-from discreet.core.tables.grouped import GroupedRelease, GroupedTable
-from discreet.core.tables.table import Table
-from discreet.engines.duckdb.connection import identifier
-from discreet.engines.duckdb.large import run
-from discreet.engines.files import read
-from discreet.engines.writing import atomic_folder, write_frame
-from discreet.measure import closeness, fidelity, loss, risk
+from discreet.core.verdict import Basis, Verdict
+from discreet.engines.writing import atomic_folder
+from discreet.report.kinds import Kind, kind_of
 from discreet.report.markup import plain_json
-from discreet.report.provenance import keeps_seed
 
-RECIPE, REPORT, COUNTS = "release.json", "report.html", "sensitive"
-_FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
-_TEXT_FORMATS = ("csv", "tsv", "jsonl")
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
+RECORD, REPORT = "release.json", "report.html"
+PRIVATE_RECORD, PRIVATE_REPORT = "recipe.private.json", "report-internal.html"
+FORMAT = 1
 _CHUNK = 1 << 20
 
 
@@ -37,156 +33,139 @@ def write_release(
     release: Release,
     folder: Path,
     *,
-    format: str = "csv",  # noqa: A002
+    format: str | None = None,  # noqa: A002
     report: bool = True,
     overwrite: bool = False,
 ) -> Path:
-    """Write ``data.<format>``, ``release.json`` and ``report.html`` into a folder, all or nothing.
+    """Write a release into a folder, and what stays with the owner into another, all or nothing; return the first.
 
-    Sensitive values that are released as counts per group lie in ``sensitive.<format>``. What holds data is read back
-    and judged before the folder gets its name, so that what lies on disk keeps the promise, and not only what was in
-    memory. Where it does not, nothing is left and what stood there before is untouched.
+    The data is read back and judged before the folder gets its name, so that what lies on disk keeps the promise, and
+    not only what was in memory. Where it does not, nothing is left, and what stood there before is untouched.
     """
-    require("write", "format", format, OneOf(_FORMATS))
+    kind = kind_of(release)
+    require("write", "format", format, OneOf((None, *kind.formats)))
+    private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
-    with atomic_folder(folder, overwrite=overwrite) as place:
-        data = write_frame(release.frame, place / f"data.{format}", format)
-        written = [data]
-        if isinstance(release, GroupedRelease):
-            written.append(write_frame(release.counts, place / f"{COUNTS}.{format}", format))
-        _judge_again(release, data, format)
-        if report:
-            from discreet.report.page import render
-
-            written.append(write_text(place / REPORT, render(release)))
-        write_record(place, _record(release), written)
+    is_new = not private.exists()
+    try:
+        with (
+            atomic_folder(folder, overwrite=overwrite) as public_place,
+            atomic_folder(private, overwrite=overwrite) as private_place,
+        ):
+            private_place.chmod(0o700)
+            _write_private(release, kind, private_place, report=report)
+            _write_public(release, kind, public_place, format or kind.formats[0], report=report)
+    except BaseException:
+        if is_new and not folder.exists():
+            shutil.rmtree(private, ignore_errors=True)
+        raise
     return folder
 
 
+def private_folder(folder: Path) -> Path:
+    """Return the folder that stays with the owner.
+
+    >>> private_folder(Path("releases/may")).as_posix()
+    'releases/may.private'
+    """
+    return folder.with_name(f"{folder.resolve().name if folder.name in ('', '..') else folder.name}.private")
+
+
 def refuse_folder(folder: Path, *, overwrite: bool) -> None:
-    """Refuse a folder that cannot or must not be replaced: only an earlier release may be, and only when allowed."""
-    if folder.is_file():
-        raise OutputError(f"{folder} is a file; name a folder for the output.")
-    if not folder.is_dir() or not any(folder.iterdir()):
-        return
-    if not overwrite:
-        raise OutputError(
-            f"{folder} is there already and not empty; name a new folder, or allow overwriting."
-        )
-    if not (folder / RECIPE).is_file():
-        raise OutputError(
-            f"{folder} holds no earlier release, so it is not overwritten; name another folder."
-        )
+    """Refuse folders that cannot or must not be replaced: only an earlier release may be, and only when allowed."""
+    for place, mark in ((folder, RECORD), (private_folder(folder), PRIVATE_RECORD)):
+        if place.is_file():
+            raise OutputError(f"{place} is a file; name a folder for the output.")
+        if not place.is_dir() or not any(place.iterdir()):
+            continue
+        if not overwrite:
+            raise OutputError(
+                f"{place} is there already and not empty; name a new folder, or allow overwriting."
+            )
+        if not (place / mark).is_file():
+            raise OutputError(
+                f"{place} holds no earlier release, so it is not overwritten; name another folder."
+            )
 
 
-def _judge_again(release: Release, data: Path, kind: str) -> None:
-    """Judge what was written, from the file alone."""
+def _write_public(release: Release, kind: Kind, place: Path, format: str, *, report: bool) -> None:  # noqa: A002
+    """Write what is handed on, and judge the data as it lies on disk."""
+    record = public_record(release, kind)
+    written = kind.write(release, place, format)
+    write_text(place / RECORD, json_text(record))
+    _judge_again(release, kind, place, format)
+    if report:
+        from discreet.report.page import render
+
+        written.append(write_text(place / REPORT, render(release)))
+    files = {path.name: described_file(path) for path in written}
+    write_text(place / RECORD, json_text(record | {"files": files}))
+
+
+def _write_private(release: Release, kind: Kind, place: Path, *, report: bool) -> None:
+    """Write what stays with the owner; nobody else may read it."""
+    from discreet.report.page import render
+
+    record = {
+        "format": FORMAT,
+        "discreet": __version__,
+        "kind": release.kind,
+        "seed": release.recipe.get("seed"),
+        **release.private,
+        "verdict": release.verdict.to_dict(),
+        "measures": {} if release.original is None else kind.measures(release),
+    }
+    written = [write_text(place / PRIVATE_RECORD, json_text(record))]
+    if report:
+        written.append(write_text(place / PRIVATE_REPORT, render(release, internal=True)))
+    for path in written:
+        path.chmod(0o600)
+
+
+def public_record(release: Release, kind: Kind) -> dict[str, Any]:
+    """Return ``release.json``: the recipe, the verdict and facts about the released data; no record is in it."""
+    return {
+        "format": FORMAT,
+        "discreet": __version__,
+        "kind": release.kind,
+        **without_seed(release.recipe),
+        "verdict": public_verdict(release.verdict),
+        **kind.summary(release),
+    }
+
+
+def public_verdict(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as it may be published: figures that rest on kept evidence stay with the owner."""
+    plain = verdict.to_dict()
+    if verdict.basis is not Basis.VERIFIED:
+        plain = {name: plain[name] for name in ("ok", "guarantee", "basis")}
+    if verdict.parts:
+        plain["parts"] = [public_verdict(part) for part in verdict.parts]
+    return plain
+
+
+def _judge_again(release: Release, kind: Kind, place: Path, format: str) -> None:  # noqa: A002
+    """Judge what was written, from the files alone, and see that all of it is there."""
     try:
-        table = _read_back(release, data, kind)
-        verdict = (
-            release.verdict
-            if release.evidence.pseudo
-            else release.guarantee.check(_judged(release, table, data, kind))
-        )
-        whole = table.n_rows == release.table.n_rows
+        found = kind.read_back(release, place, format)
+        verdict = release.verdict if found is None else release.guarantee.check(found)
     except DiscreetError:
-        verdict, whole = release.verdict, False
-    if not whole:
+        found = None
+    if found is None:
         raise OutputError(
-            f"The released rows cannot be read back from a {kind} file as they were, so nothing was written; "
-            "write another format, such as parquet."
+            f"The released data cannot be read back from {format} files as it was, so nothing was written; write "
+            "another format, such as parquet."
         )
     if not verdict.ok:
         raise PromiseBrokenError(
-            f"The file that was written does not keep the promise, so it was removed. {verdict}"
+            f"The files that were written do not keep the promise, so they were removed. {verdict}"
         )
-
-
-def _read_back(release: Release, data: Path, kind: str) -> Table:
-    """Read the judged columns of a written file, text in the types the release has."""
-    schema = Schema({name: release.schema[name] for name in release.table.encoded})
-    return Table(_typed(_relation(data, kind, release.table.source.names), release), schema)
-
-
-def _judged(release: Release, table: Table, data: Path, kind: str) -> Table | GroupedTable:
-    """Return what the promise is about: the rows that were read, or their groups with the counts beside them."""
-    if not isinstance(release, GroupedRelease):
-        return table
-    names = release.counts.column_names
-    group, value = identifier(release.group), identifier(names[1])
-    number = f"CAST({group} AS INTEGER) AS {group}"
-    rows = _relation(data, kind, release.table.source.names).project(number)
-    counts = _relation(data.with_stem(COUNTS), kind, names)
-    counted = counts.project(f"{number}, {value}, CAST(count AS BIGINT) AS count")
-    return GroupedTable(rows, counted.to_arrow_table(), release.group)
-
-
-def _relation(data: Path, kind: str, names: Sequence[str]) -> Any:
-    """Read a written file, text as it stands."""
-    reading: dict[str, Any] = {}
-    if kind in _TEXT_FORMATS:
-        reading["text"] = tuple(names)
-    if kind in _DELIMITERS:
-        reading |= {"delimiter": _DELIMITERS[kind], "nulls": ("",)}
-    return read(data, **reading)
-
-
-def _typed(relation: Any, release: Release) -> Any:
-    """Choose the judged columns, and give those that were read as text the types they had."""
-    import duckdb
-
-    books = release.table.encoded
-    empty = pa.table({name: pa.array([], book.type) for name, book in books.items()})
-    wanted = [str(type_) for type_ in run(relation, "SELECT * FROM mapping", empty).types]
-    found = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
-    try:
-        return relation.project(
-            ", ".join(_cell(name, found[name], type_) for name, type_ in zip(books, wanted, strict=True))
-        )
-    except (duckdb.Error, KeyError) as error:
-        raise OutputError(f"The written columns cannot be typed again ({type(error).__name__}).") from None
-
-
-def _cell(name: str, found: str, wanted: str) -> str:
-    """Write one column as SQL; durations become numbers, since only those have an order."""
-    column = identifier(name)
-    cell = f"CAST({column} AS {wanted})" if found == "VARCHAR" else column
-    interval = "INTERVAL" in (found, wanted if found == "VARCHAR" else "")
-    return f"{f'epoch_us({cell})' if interval else cell} AS {column}"
-
-
-def _record(release: Release) -> dict[str, Any]:
-    """Return the recipe, and what came of it; no record is in it."""
-    evidence = release.evidence
-    return {
-        **(without_seed(release.recipe) if keeps_seed(release) else release.recipe),
-        "discreet": __version__,
-        "rows": {"in": evidence.n_rows, "out": release.table.n_rows, "suppressed": evidence.suppressed},
-        "verdict": release.verdict.to_dict(),
-        **_measured(release),
-    }
-
-
-def _measured(release: Release) -> dict[str, Any]:
-    """Return what the release cost and the risk that is left; pseudo-data has no classes, but is more or less alike."""
-    if release.evidence.pseudo:
-        return {"fidelity": fidelity(release).to_dict(), "closeness": closeness(release).to_dict()}
-    return {
-        "loss": loss(release).to_dict(),
-        "risk": {"before": risk(release.original).to_dict(), "after": risk(release).to_dict()},
-    }
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Write text, the same bytes on every system; gives the path."""
+    """Write text, the same bytes on every system; return the path."""
     path.write_text(text, encoding="utf-8", newline="\n")
     return path
-
-
-def write_record(place: Path, record: dict[str, Any], written: Sequence[Path] = ()) -> None:
-    """Write the recipe and what came of it, with the digests of the files that were written, if there are any."""
-    files = {path.name: described_file(path) for path in written}
-    write_text(place / RECIPE, json_text(record | ({"files": files} if files else {})))
 
 
 def json_text(record: dict[str, Any]) -> str:
@@ -209,3 +188,8 @@ def described_file(path: Path) -> dict[str, object]:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
     return {"sha256": digest.hexdigest(), "bytes": path.stat().st_size}
+
+
+def listed_files(folder: Path) -> Sequence[str]:
+    """Return the names of the files of a written release."""
+    return sorted(path.name for path in folder.iterdir())

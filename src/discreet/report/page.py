@@ -1,4 +1,4 @@
-"""The report: one HTML file that works offline, in light and dark, on paper, and holds no record."""
+"""The report: one HTML file that works offline, in light and dark, and on paper."""
 
 from __future__ import annotations
 
@@ -8,66 +8,52 @@ from importlib.resources import files
 from discreet import __version__
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
-from discreet.measure import loss, risk
-from discreet.report import provenance, pseudo, sections
 from discreet.report.bundle import javascript
 from discreet.report.figures import Figures
+from discreet.report.kinds import kind_of
 from discreet.report.markup import Markup, joined, script_json, tag
-from discreet.report.trade_off import trade_off
 
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
-)
-_PLACES = (
-    ("promise", "Promise"),
-    ("risk", "Risk"),
-    ("cost", "Cost"),
-    ("groups", "Groups"),
-    ("lattice", "Choices"),
-    ("shapes", "Distributions"),
-    ("sensitive", "Sensitive"),
-    ("columns", "Columns"),
-    ("method", "Method"),
 )
 _THEME = (
     "try{let t=localStorage.getItem('discreet-theme');if(t)document.documentElement.dataset.theme=t}catch{}"
 )
 
 
-def render(release: Release) -> str:
+def render(release: Release, *, internal: bool = False) -> str:
     """Write the report of a release as one self-contained HTML page.
 
-    The page says what was promised and whether it is kept, the risk before and after, what it cost, and how to do
-    it again. It holds aggregates only: no record, no identifier, and no value that only a few people have.
+    The report that is handed on shows what the released data shows by itself. The internal one compares with the
+    original: the risk before, the loss, the distributions side by side. It says that it is to be kept.
     """
     require("render", "release", release, InstanceOf((Release,), "a Release"))
     figures = Figures()
-    told = pseudo.content(release, figures) if release.evidence.pseudo else _content(release, figures)
-    return whole_page(tag("main", *told, id="main"), figures, _PLACES, ok=release.verdict.ok)
+    kind = kind_of(release)
+    content = kind.content(release, figures, internal=internal)
+    if internal:
+        content.insert(0, _internal())
+    return whole_page(
+        tag("main", *content, id="main"), figures, kind.sections, ok=release.verdict.ok, internal=internal
+    )
 
 
-def _content(release: Release, figures: Figures) -> list[Markup]:
-    """Return the sections of a report on people's own rows, in the order they are read."""
-    facts = sections.Facts(release, risk(release.original), risk(release), loss(release))
-    return [
-        sections.promise(release.guarantee, release.verdict),
-        sections.summary(facts),
-        sections.risk(facts, figures),
-        sections.cost(facts, figures),
-        trade_off(release, figures),
-        sections.shapes(release, release.schema.quasi, facts.fewest, figures),
-        sections.secrets(facts, figures),
-        provenance.columns(release),
-        provenance.method(release),
-    ]
+def _internal() -> Markup:
+    words = (
+        "Internal report: do not hand it on. It compares the release with the original, and figures before and after "
+        "can be subtracted from each other."
+    )
+    return tag("p", tag("strong", words), class_="internal", role="note")
 
 
-def whole_page(main: Markup, figures: Figures, places: Sequence[tuple[str, str]], *, ok: bool) -> str:
+def whole_page(
+    main: Markup, figures: Figures, places: Sequence[tuple[str, str]], *, ok: bool, internal: bool = False
+) -> str:
     """Put a report's sections into a page with a head, a way to them, and the charts' script.
 
     ``places`` are the sections that may be there, by their place in the page and the name shown for it.
     """
-    body = tag("body", _header(main, places), main, _footer(), _scripts(figures))
+    body = tag("body", _header(main, places), main, _footer(internal=internal), _scripts(figures))
     return f"<!DOCTYPE html>\n{tag('html', _head(ok=ok), body, lang='en')}\n"
 
 
@@ -99,11 +85,16 @@ def _header(main: Markup, places: Sequence[tuple[str, str]]) -> Markup:
     ])  # fmt: skip
 
 
-def _footer() -> Markup:
+def _footer(*, internal: bool) -> Markup:
+    words = (
+        "This report compares with the original data. Keep it where the original is kept."
+        if internal
+        else "Everything in this report follows from the released data, the parameters and the number of records left "
+        "out; nothing else of the original is in it."
+    )
     return tag(
         "footer",
-        tag("p", "This report holds aggregates only: no record of the original or of the release, and nothing that "
-            "only a few people have. It loads nothing from the network."),
+        tag("p", f"{words} It loads nothing from the network."),
         tag("p", f"Made with Discreet {__version__}."),
     )  # fmt: skip
 

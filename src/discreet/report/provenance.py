@@ -9,7 +9,6 @@ from discreet import __version__
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.release import Release
 from discreet.core.schema import Column, Role
-from discreet.core.tables.grouped import GroupedRelease
 from discreet.report.figures import table
 from discreet.report.markup import Markup, tag
 
@@ -28,11 +27,15 @@ new.write("new-release")
 """
 
 
-def columns(release: Release) -> Markup:
+def columns(release: Release, *, internal: bool = False) -> Markup:
     """List the columns, their roles and what became of them."""
-    rows = [
-        (name, _ROLES[one.role], _fate(name, one, release)) for name, one in release.original.schema.items()
-    ]
+    if internal:
+        rows = [
+            (name, _ROLES[one.role], _fate(name, one, release))
+            for name, one in release.original.schema.items()
+        ]
+    else:
+        rows = [(name, _ROLES[one.role], _shown(name, one, release)) for name, one in release.schema.items()]
     return tag(
         "section",
         tag("h2", "Columns and their roles", id="columns-title"),
@@ -44,21 +47,31 @@ def columns(release: Release) -> Markup:
     )  # fmt: skip
 
 
-def method(release: Release) -> Markup:
+def method(release: Release, *, internal: bool = False) -> Markup:
     """Describe what was done, and how to do it again."""
     evidence, recipe = release.evidence, release.recipe
     rows = [
         ("Method", str(recipe.get("method", "–"))),
-        ("Promise", repr(release.guarantee)),
+        ("Guarantee", repr(release.guarantee)),
         *((f"Parameter {name}", value_text(value)) for name, value in _parameters(recipe).items()),
-        ("Rows in", f"{evidence.n_rows:,}"),
-        ("Rows out", f"{release.table.n_rows:,}"),
-        ("Rows left out", f"{evidence.suppressed:,}"),
-        ("Order of the rows", "shuffled"),
-        ("Seed", seed_text(recipe.get("seed"), kept=keeps_seed(release))),
+        ("Records in", f"{evidence.n_rows:,}"),
+        ("Records left out", f"{evidence.suppressed:,}"),
+        ("Order of the records", "shuffled"),
+        ("Seed", seed_text(recipe.get("seed"), internal=internal)),
         ("Discreet", __version__),
-    ]  # fmt: skip
-    again = f"from discreet.publish import {recipe.get('method', '')}\n\nrelease = {_call(release)}.release(table)\n"
+    ]
+    again = (
+        (
+            tag("h3", "Run it again"),
+            tag("p", "With the same data and the same roles, which release.json holds:"),
+            code(
+                f"from discreet.publish import {recipe.get('method', '')}\n\n"
+                f"release = {_call(release)}.release(table)\n"
+            ),
+        )
+        if internal and release.schema
+        else ()
+    )
     renewed = () if "levels" not in recipe and "boxes" not in recipe else (
         tag("h3", "Protect new rows the same way"),
         tag("p", "On the command line, or in Python. The result is judged afresh."),
@@ -69,24 +82,34 @@ def method(release: Release) -> Markup:
         "section",
         tag("h2", "How it was made", id="method-title"),
         table(("What", "How"), rows, caption="What was done"),
-        tag("h3", "Run it again"),
-        tag("p", "With the same table and the same roles, which release.json holds:"),
-        code(again),
+        *again,
         *renewed,
         id="method",
         aria_labelledby="method-title",
     )
 
 
+def _shown(name: str, column: Column, release: Release) -> str:
+    """Describe what the cells of a released column are, by the recipe alone."""
+    if release.kind == "pseudo-data":
+        return "drawn from statistics of groups"
+    if column.role is not Role.QUASI or release.kind == "grouped-table":
+        return "exact"
+    levels = release.recipe.get("levels")
+    if levels is not None:
+        return f"generalized to level {levels[name]}" if levels.get(name) else "exact"
+    return "generalized where needed"
+
+
 def _fate(name: str, column: Column, release: Release) -> str:
     if column.role is Role.IDENTIFIER:
-        kept = column.key is not None and not release.evidence.pseudo
+        kept = column.key is not None and release.kind != "pseudo-data"
         return "replaced by keyed pseudonyms" if kept else "dropped"
-    if release.evidence.pseudo:
+    if release.kind == "pseudo-data":
         return (
             "drawn from statistics of groups" if name in release.schema else "privacy levels: not published"
         )
-    if isinstance(release, GroupedRelease) and column.role is Role.SENSITIVE:
+    if release.kind == "grouped-table" and column.role is Role.SENSITIVE:
         return "counted per group, in a file of its own"
     if column.role is not Role.QUASI:
         return "as it was"
@@ -114,13 +137,13 @@ def _call(release: Release) -> str:
     """Write the call that makes the release again."""
     method = str(release.recipe.get("method", ""))
     given = _parameters(release.recipe)
-    if method != "Generalization" and not release.evidence.pseudo:
+    if method != "Generalization" and release.kind != "pseudo-data":
         given.pop("levels", None)
     first = repr(release.guarantee)
-    if release.evidence.pseudo:
+    if release.kind == "pseudo-data":
         k = given.pop("k")
         first = repr(k) if "k" in release.guarantee.to_dict() else "k"
-    if release.recipe.get("seed") is not None and not keeps_seed(release):
+    if release.recipe.get("seed") is not None:
         given["random_state"] = release.recipe["seed"]
     return f"{method}({_arguments(first, given)})"
 
@@ -130,18 +153,11 @@ def _arguments(first: str, given: Mapping[str, object]) -> str:
     return ", ".join(filter(None, [first, *named]))
 
 
-def seed_text(seed: object, *, kept: bool = False) -> str:
-    """Describe what the seed was, and what it means; or, where it is kept back, that there was one."""
+def seed_text(seed: object, *, internal: bool) -> str:
+    """Describe the seed; only the owner learns which it was, since it undoes what was drawn."""
     if seed is None:
         return "none: drawn from the operating system"
-    if kept:
-        return "given, and not told here: whoever knows it can undo what was drawn"
-    return f"{seed}; whoever knows it can undo the shuffling"
-
-
-def keeps_seed(release: Release) -> bool:
-    """Return whether the seed stays out of what is written: where it decided more than the order of the rows."""
-    return release.evidence.pseudo or isinstance(release, GroupedRelease)
+    return f"{seed}: keep it secret, it undoes what was drawn" if internal else "given, and kept by the owner"
 
 
 def value_text(value: object) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.core.release import Release
 from discreet.measure import Closeness, Fidelity, closeness, fidelity
-from discreet.report import charts, provenance, sections
+from discreet.report import charts, sections
 from discreet.report.figures import Figures, number, percent, table
 from discreet.report.markup import Markup, tag
 
@@ -40,19 +40,16 @@ class Facts:
         return max(int(self.release.evidence.sizes.min()), sections.FEWEST)
 
 
-def content(release: Release, figures: Figures) -> list[Markup]:
-    """Return the sections of the report, in the order they are read."""
+def compared(release: Release, figures: Figures) -> list[Markup]:
+    """Return the sections that compare with the original, in the order they are read."""
     facts = Facts.of(release)
     schema = release.schema
     return [
-        sections.promise(release.guarantee, release.verdict),
         _summary(facts),
         _closeness(facts),
         _likeness(facts, figures),
         sections.shapes(release, (*schema.quasi, *schema.sensitive), facts.fewest, figures),
         _steps(release),
-        provenance.columns(release),
-        provenance.method(release),
     ]
 
 
@@ -77,14 +74,14 @@ def _closeness(facts: Facts) -> Markup:
     rows = [
         ("Median distance of a pseudo-record to the closest record", number(found.distance)),
         ("Median distance of a record to the closest other record", number(found.spacing)),
-        ("The one as a share of the other", number(found.ratio)),
+        ("Ratio of the two", number(found.ratio)),
         ("Pseudo-records nearer than nineteen in twenty records are to one another", percent(found.nearer)),
         ("Pseudo-records that are exactly a record", percent(found.copies)),
     ]
     return sections.section(
         "risk",
         "How near it comes to people",
-        "No row is a person's. An attacker may still ask whether rows lie so near to people that they give them away. "
+        "Rows are drawn, but a drawn row may lie so near to a person that it gives them away, or equal one. "
         f"Distances are between standardized columns, of {found.n_looked_at:,} rows.",
         table(("Measure", "Value"), rows, caption="Closeness"),
     )

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.core.release import Promise, Release
+from discreet.core.guarantee import Guarantee
+from discreet.core.release import Release
 from discreet.core.verdict import Basis, Verdict
-from discreet.guarantees import Guarantee
 from discreet.measure import Loss, Risk
+from discreet.measure import risk as measured
 from discreet.report import charts
-from discreet.report.distributions import Bars, before_and_after, sensitive_bars
+from discreet.report.distributions import (
+    Bars,
+    before_and_after,
+    first_rows,
+    released_shares,
+    sensitive_bars,
+)
 from discreet.report.figures import Figures, asked, counted, legend, number, percent, table
 from discreet.report.markup import Markup, joined, tag
 
 FEWEST = 10
+_EXAMPLES = 3
 _BASES = {
     Basis.VERIFIED: "Recomputed from the released data alone.",
     Basis.CONSTRUCTION: "By construction: from evidence kept while the release was made.",
@@ -34,17 +42,26 @@ class Facts:
 
     @property
     def smallest(self) -> int:
-        """The class size the promise asks for."""
-        guarantee = self.release.guarantee
-        return max(guarantee.smallest, 1) if isinstance(guarantee, Guarantee) else 1
+        """The class size the guarantee requires."""
+        return smallest(self.release)
 
     @property
     def fewest(self) -> int:
         """The least number of people a bar may stand for."""
-        return max(self.smallest, FEWEST)
+        return fewest(self.release)
 
 
-def promise(guarantee: Promise, verdict: Verdict, *, seen: str | None = None) -> Markup:
+def smallest(release: Release) -> int:
+    """Return the class size the guarantee requires."""
+    return max(release.guarantee.smallest, 1)
+
+
+def fewest(release: Release) -> int:
+    """Return the least number of people a bar may stand for."""
+    return max(smallest(release), FEWEST)
+
+
+def promise(guarantee: Guarantee, verdict: Verdict, *, seen: str | None = None) -> Markup:
     """Describe the promise and the verdict; ``seen`` says what was judged, where it is not rows in classes."""
     parts = verdict.parts or (verdict,)
     state = "kept" if verdict.ok else "broken"
@@ -66,6 +83,11 @@ def promise(guarantee: Promise, verdict: Verdict, *, seen: str | None = None) ->
 
 
 def _part(part: Verdict) -> Markup:
+    if part.basis is not Basis.VERIFIED and part.ok:
+        entries = (("Guarantee", tag("code", part.guarantee)), ("Verdict", "kept"))
+        return tag(
+            "dl", *(tag("div", tag("dt", name), tag("dd", text)) for name, text in entries), class_="part"
+        )
     failing = ""
     if not part.ok:
         failing = (
@@ -73,9 +95,9 @@ def _part(part: Verdict) -> Markup:
         )
     return tag(
         "dl",
-        tag("div", tag("dt", "Promise"), tag("dd", tag("code", part.guarantee))),
+        tag("div", tag("dt", "Guarantee"), tag("dd", tag("code", part.guarantee))),
         tag("div", tag("dt", f"Worst {part.measure}"), tag("dd", number(part.worst), class_="figure")),
-        tag("div", tag("dt", "Asked"), tag("dd", asked(part.relation, part.bound), class_="figure")),
+        tag("div", tag("dt", "Required"), tag("dd", asked(part.relation, part.bound), class_="figure")),
         tag(
             "div", tag("dt", "Verdict"), tag("dd", "kept" if part.ok else f"broken: {failing}", class_="mark")
         ),
@@ -159,6 +181,87 @@ def _card(name: str, note: str, before: float, after: float) -> Markup:
     )
 
 
+def released(release: Release, figures: Figures) -> list[Markup]:
+    """Return what the released rows show by themselves: nothing here looks at the original."""
+    after = measured(release)
+    left_out = release.evidence.suppressed
+    tiles = (
+        ("Rows", f"{after.n_rows:,}", f"{left_out:,} left out" if left_out else "none left out"),
+        ("Classes", f"{after.n_classes:,}", "rows that share all quasi-identifiers"),
+        ("Smallest class", f"{after.smallest_class:,}", f"largest: {after.largest_class:,}"),
+        ("Highest risk", percent(after.prosecutor.highest), "to be found again"),
+    )
+    return [
+        tag("dl", *(tile(*one) for one in tiles), class_="tiles"),
+        examples(release),
+        _risk_left(release, after, figures),
+        _released_shapes(release, figures),
+        secrets(release, fewest(release), figures),
+    ]
+
+
+def examples(release: Release) -> Markup:
+    """Show the first rows of the release, which come in random order."""
+    rows = first_rows(release, _EXAMPLES)
+    if not rows:
+        return Markup()
+    names = list(rows[0])
+    cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in rows]
+    return section(
+        "examples",
+        "What a row looks like",
+        f"The first {len(rows)} rows of the released data, which lie in random order.",
+        table(names, cells, caption="Examples"),
+    )
+
+
+def _risk_left(release: Release, after: Risk, figures: Figures) -> Markup:
+    starts = charts.class_size_bins(smallest(release), after.largest_class)
+    labels = charts.class_size_labels(starts)
+    shares = charts.people_by_class_size(release.groups().sizes, starts)
+    rows = [
+        ("Highest risk", percent(after.prosecutor.highest)),
+        ("Mean risk", percent(after.prosecutor.mean)),
+        (f"Rows with a risk above {percent(after.threshold)}", percent(after.prosecutor.share_above)),
+        ("Rows alone in their class", percent(after.uniques_share)),
+    ]
+    return section(
+        "risk",
+        "Risk that is left",
+        "How likely is a row to be linked to its person by an attacker who knows that the person is in the table, and "
+        "knows all their quasi-identifying values?",
+        table(("Measure", "Value"), rows, caption="Re-identification risk"),
+        figures.figure(
+            "Rows by the size of their class",
+            charts.shares(labels, shares),
+            "An equivalence class is a set of rows that share all quasi-identifiers.",
+            ("Rows in the class", "Share of rows"),
+            zip(labels, map(percent, shares), strict=True),
+        ),
+    )
+
+
+def _released_shapes(release: Release, figures: Figures) -> Markup:
+    drawn = []
+    for name in release.schema.quasi:
+        labels, shares = released_shares(release, name, fewest(release))
+        drawn.append(
+            figures.figure(
+                name,
+                charts.shares(labels, shares),
+                "",
+                ("Released cell", "Share of rows"),
+                zip(labels, map(percent, shares), strict=True),
+            )
+        )
+    return section(
+        "shapes",
+        "Distributions",
+        f"The released cells of each quasi-identifier. Cells of fewer than {fewest(release)} rows are pooled.",
+        tag("div", *drawn, class_="grid"),
+    )
+
+
 def _class_sizes(facts: Facts, figures: Figures) -> Markup:
     groups = (facts.release.original.groups(), facts.release.groups())
     largest = max(facts.before.largest_class, facts.after.largest_class)
@@ -233,14 +336,13 @@ def _shape(bars: Bars | None, name: str, figures: Figures) -> Markup:
     )
 
 
-def secrets(facts: Facts, figures: Figures) -> Markup:
+def secrets(release: Release, fewest: int, figures: Figures) -> Markup:
     """Show how the sensitive values are spread over the classes."""
-    release = facts.release
     if not release.schema.sensitive:
         return Markup()
     drawn = []
     for name in release.schema.sensitive:
-        bars = sensitive_bars(release, name, facts.fewest)
+        bars = sensitive_bars(release, name, fewest)
         if bars is None:
             drawn.append(_shape(None, name, figures))
             continue

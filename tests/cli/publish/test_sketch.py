@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.cli.planted import SECRET
 
-from discreet.core.sketches import Sketches
+from discreet import read_sketches
 from discreet.engines.baskets.files import read_baskets
 from discreet.engines.texts import text_rows
 from discreet.guarantees import DeltaAnonymity, KVariance
@@ -55,14 +55,14 @@ def test_a_folder_of_texts(invoke, docs: Path, key: Path, tmp_path: Path) -> Non
     told = json.loads(result.output)
     texts = text_rows(docs).filled()
     wanted = DeltaSketch(0.1, family=SketchFamily(KEY)).release(texts.rows, names=texts.names)
-    assert Sketches.load(out / "sketches.arrow").equals(wanted.sketches)
+    assert read_sketches(out / "sketches.arrow").equals(wanted.data)
     assert told["records"] == {
         "in": 41,
         "empty": 1,
         "suppressed": wanted.evidence.suppressed,
-        "out": len(wanted.sketches),
+        "out": len(wanted.data),
     }
-    assert told["lengths"]["most"] == wanted.sketches.longest
+    assert told["lengths"]["most"] == wanted.data.longest
     assert told["ok"]
     written = (out / "release.json").read_text() + result.output
     assert SECRET not in written
@@ -80,7 +80,7 @@ def test_baskets_and_neighbors(invoke, shop: Path, key: Path, tmp_path: Path) ->
     wanted = KVarianceSketch(5, family=SketchFamily(KEY, 40)).release(
         baskets.take(np.flatnonzero(baskets.lengths))
     )
-    assert Sketches.load(out).equals(wanted.sketches)
+    assert read_sketches(out).equals(wanted.data)
     assert invoke(*given).exit_code == 2
     again = invoke(*given, "--overwrite", "--partition", 50)
     assert "2 partitions, a stand-in" in again.output
@@ -97,7 +97,7 @@ def test_both_promises(invoke, shop: Path, key: Path, tmp_path: Path) -> None:
     family = SketchFamily(KEY)
     method = KVarianceSketch(KVariance(5, "root") & DeltaAnonymity(0.5), family=family)
     wanted = method.release(baskets.take(np.flatnonzero(baskets.lengths)))
-    assert Sketches.load(out / "sketches.arrow").equals(wanted.sketches)
+    assert read_sketches(out / "sketches.arrow").equals(wanted.data)
 
 
 def test_a_column_of_a_table(invoke, key: Path, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_baskets_are_split_at_the_delimiter(invoke, key: Path, tmp_path: Path) -
     given = ("--format", "lines", "--delimiter", ";", "--delta", 0.5, "--key-file", key, "--out", out)
     result = invoke("sketch", shop, *given)
     assert result.exit_code == 0, result.output
-    assert Sketches.load(out).lengths.tolist() == [4, 2]
+    assert read_sketches(out).lengths.tolist() == [4, 2]
 
 
 @pytest.mark.parametrize(

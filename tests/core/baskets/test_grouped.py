@@ -86,7 +86,7 @@ def test_files_give_back_what_was_published(
     names = held.names if held.n_items else grouped.baskets.names
     text = pa.types.is_string(names.type)
     (folder / "release.json").write_text(f'{{"items": "{"text" if text else "numbers"}"}}')
-    found = GroupedBaskets.read(folder)
+    found = read_published(folder)
     assert found.baskets.lists() == grouped.baskets.lists()
     assert found.group.tolist() == grouped.group.tolist()
     assert summary(found) == summary(grouped)
@@ -108,16 +108,14 @@ def test_plain_baskets_have_one_file(tmp_path: Path, kind: str) -> None:
     found = read_published(tmp_path)
     assert isinstance(found, Baskets)
     assert found.lists() == baskets.lists()
-    with pytest.raises(InputError, match="without groups"):
-        GroupedBaskets.read(tmp_path)
 
 
 def test_items_without_a_recipe_are_numbers_where_all_are_written_so(tmp_path: Path) -> None:
     (tmp_path / "baskets.csv").write_text("group,basket,item\n0,0,17\n0,1,\n")
     (tmp_path / "sensitive.csv").write_text("group,item,count\n0,5,1\n")
-    assert GroupedBaskets.read(tmp_path).baskets.lists() == [[17], []]
+    assert read_published(tmp_path).baskets.lists() == [[17], []]
     (tmp_path / "sensitive.csv").write_text("group,item,count\n0,x,1\n")
-    assert GroupedBaskets.read(tmp_path).baskets.lists() == [["17"], []]
+    assert read_published(tmp_path).baskets.lists() == [["17"], []]
 
 
 @pytest.mark.parametrize(
@@ -138,13 +136,13 @@ def test_files_that_do_not_fit_are_refused(tmp_path: Path, baskets: str, sensiti
     (tmp_path / "baskets.csv").write_text(baskets)
     (tmp_path / "sensitive.csv").write_text(sensitive)
     with pytest.raises(InputError) as caught:
-        GroupedBaskets.read(tmp_path)
+        read_published(tmp_path)
     assert "SECRET" not in str(caught.value)
 
 
 def test_a_folder_without_baskets_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no published baskets"):
-        GroupedBaskets.read(tmp_path)
+        read_published(tmp_path)
 
 
 def test_one_arrow_table_has_a_row_for_each_group(customers: GroupedBaskets) -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles.cahd import count
 
+from discreet import read_published
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import InputError, ParameterError
@@ -103,7 +104,7 @@ def test_a_release_is_mined_and_ordinary_sets_are_exact() -> None:
     for (names, _), value in zip(found, found.estimates, strict=True):
         secrets = {0, 1} & set(names)
         if len(secrets) == 1:
-            asked = release.count(secrets.pop(), with_items=set(names) - {0, 1})
+            asked = release.data.count(secrets.pop(), with_items=set(names) - {0, 1})
             assert value == pytest.approx(asked)
 
 
@@ -124,5 +125,5 @@ def test_bad_input_is_named() -> None:
 def test_a_written_release_is_mined(tmp_path: Path) -> None:
     data = Baskets.from_lists([["a", "b"], ["a"], ["b"], ["a", "x"]])
     folder = Cahd(2, sensitive=["x"], random_state=1).release(data).write(tmp_path / "release")
-    read = GroupedBaskets.read(folder)
+    read = read_published(folder)
     assert Itemsets(1).mine(read).table.num_rows >= 4

@@ -61,8 +61,8 @@ def test_clusters_are_found_in_delta_anonymous_sketches() -> None:
     labels = np.repeat([0, 1, 2], 150)
     rows = rng.poisson(np.where(labels[:, None] == np.arange(90) // 30, 0.6, 0.02))
     release = DeltaSketch(0.2, family=SketchFamily("key", components=100)).release(rows)
-    found = SketchKMeans(3, random_state=0).fit_predict(release.sketches)
-    assert adjusted_rand_score(labels[release.kept], found) > 0.8
+    found = SketchKMeans(3, random_state=0).fit_predict(release.data)
+    assert adjusted_rand_score(labels[release.order], found) > 0.8
 
 
 def test_suppressed_records_are_in_no_cluster() -> None:

@@ -134,8 +134,8 @@ def test_it_learns_from_delta_anonymous_sketches_made_apart() -> None:
     train, test = mixed[:200], mixed[200:]
     learned = DeltaSketch(0.2, family=family).release(rows[train])
     asked = DeltaSketch(0.2, family=family).release(rows[test])
-    model = SketchNeighbors(9, metric="cosine").fit(learned.sketches, labels[train][learned.kept])
-    assert model.score(asked.sketches, labels[test][asked.kept]) > 0.85
+    model = SketchNeighbors(9, metric="cosine").fit(learned.data, labels[train][learned.order])
+    assert model.score(asked.data, labels[test][asked.order]) > 0.85
 
 
 def test_reconstruction_feeds_other_models() -> None:

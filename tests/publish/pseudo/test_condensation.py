@@ -95,7 +95,7 @@ def test_every_group_is_as_large_as_its_largest_level_and_the_evidence_shows_how
     largest: Any = evidence.details["largest_levels"]
     assert (evidence.sizes >= largest).all()
     assert evidence.sizes.sum() == evidence.n_rows == 400
-    assert evidence.pseudo
+    assert release.kind == "pseudo-data"
     steps: Any = evidence.details["steps"]
     assert {"segment", "cannibalize", "attrition"} <= {step["step"] for step in steps}
     assert "SECRET" not in str(release) + repr(evidence) + str(release.recipe) + str(evidence.details)

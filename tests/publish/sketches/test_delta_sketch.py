@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles import sketches as oracles
 
-from discreet import Baskets
+from discreet import Baskets, read_sketches
 from discreet.core.errors import InfeasibleError, InputError, ParameterError, PromiseBrokenError
-from discreet.core.sketch_release import SketchEvidence, SketchRelease
-from discreet.core.sketches import Sketches
+from discreet.core.release import Evidence
 from discreet.core.verdict import Basis
 from discreet.guarantees import DeltaAnonymity, KAnonymity, guarantee_from_dict
 from discreet.publish import DeltaSketch, SketchFamily, sketch_by_delta
@@ -53,13 +53,13 @@ def test_each_sketch_is_the_longest_admissible_one(records: list[dict[str, float
             method.release(records)
         return
     release = method.release(records)
-    assert release.kept.tolist() == [row for row, length in enumerate(expected) if length]
-    assert release.sketches.lengths.tolist() == [length for length in expected if length]
+    assert sorted(release.order.tolist()) == [row for row, length in enumerate(expected) if length]
+    assert release.data.lengths.tolist() == [expected[row] for row in release.order]
     assert release.evidence.suppressed == expected.count(0)
     assert release.verdict.ok
     assert release.verdict.basis is Basis.CONSTRUCTION
     for row, sketch in zip(
-        release.kept, np.split(release.sketches.values, release.sketches.indptr[1:-1]), strict=True
+        release.order, np.split(release.data.values, release.data.indptr[1:-1]), strict=True
     ):
         assert oracles.is_delta_anonymous(records[row], len(sketch), exact)
         assert sketch.tolist() == sketch_by_delta(records[row], "key", delta, COMPONENTS)
@@ -99,7 +99,7 @@ def test_the_verdict_on_a_record_of_many_values_does_not_drift() -> None:
     family = SketchFamily("key", components=30)
     delta = float(Fraction(0.9) ** 2 * (values.size - 1) / 20)
     release = DeltaSketch(delta, family=family).release(values[None])
-    assert release.sketches.lengths.tolist() in ([19], [20])
+    assert release.data.lengths.tolist() in ([19], [20])
     assert release.verdict.ok
     naive = float(np.cumsum(values[1:] ** 2)[-1])
     assert naive / 20 < delta * (1 - 1e-12)
@@ -119,13 +119,12 @@ def test_a_larger_delta_gives_no_longer_sketch() -> None:
 def test_records_that_must_be_suppressed() -> None:
     records: list[dict[str, float]] = [{}, {"a": 0}, {"a": 5}, {"a": 100, "b": 0.1}, {"a": 1, "b": -1}]
     release = DeltaSketch(0.5, family=SketchFamily("key")).release(records)
-    assert release.kept.tolist() == [4]
+    assert release.order.tolist() == [4]
     assert release.evidence.suppressed == 4
-    assert release.evidence.share_suppressed == 0.8
     assert "4 suppressed" in repr(release)
     nothing = DeltaSketch(0.5, family=SketchFamily("key")).release([])
     assert nothing.verdict.ok
-    assert len(nothing.sketches) == 0
+    assert len(nothing.data) == 0
 
 
 def test_the_guarantee_judges_lengths_by_the_evidence() -> None:
@@ -137,7 +136,7 @@ def test_the_guarantee_judges_lengths_by_the_evidence() -> None:
     assert not broken.ok
     assert (broken.failing_rows, broken.n_rows) == (5, 5)
     longer = SketchFamily("key").sketch(rows)
-    forged = SketchRelease(longer, release.guarantee, release.evidence, {}, release.kept)
+    forged = replace(release, data=longer)
     assert not forged.verdict.ok
     with pytest.raises(PromiseBrokenError):
         forged.write("nowhere")
@@ -145,7 +144,7 @@ def test_the_guarantee_judges_lengths_by_the_evidence() -> None:
     assert DeltaAnonymity(1).measure_rows(rows, longer).tolist() == [3 / 128] * 5
     with pytest.raises(InputError, match="5 sketches, but 4 records"):
         DeltaAnonymity(1).measure_rows(rows[:4], longer)
-    without = SketchRelease(longer, release.guarantee, SketchEvidence(5, 0), {}, release.kept)
+    without = replace(release, data=longer, evidence=Evidence(5))
     with pytest.raises(InputError, match="evidence"):
         without.verdict  # noqa: B018
 
@@ -165,10 +164,14 @@ def test_a_folder_holds_the_sketches_and_no_evidence(tmp_path: Path) -> None:
         [{"planted": 1, "b": 1.1, "c": 1}, {"b": 2}]
     )
     folder = release.write(tmp_path / "out")
-    assert sorted(path.name for path in folder.iterdir()) == ["release.json", "sketches.arrow"]
-    assert Sketches.load(folder / "sketches.arrow").equals(release.sketches)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "release.json",
+        "report.html",
+        "sketches.arrow",
+    ]
+    assert read_sketches(folder / "sketches.arrow").equals(release.data)
     told: dict[str, Any] = json.loads((folder / "release.json").read_text(encoding="utf-8"))
-    assert told["records"] == {"published": 1, "suppressed": 1}
+    assert told["records"] == {"in": 2, "out": 1, "suppressed": 1}
     assert told["verdict"]["basis"] == "by construction"
     assert told["verdict"]["ok"]
     assert release.verdict.worst == pytest.approx(2 / 6)
@@ -199,7 +202,8 @@ def test_what_is_written_is_json_whatever_numbers_came_in(tmp_path: Path) -> Non
         method = DeltaSketch(delta, family=SketchFamily("key", components=np.int64(9)))  # type: ignore[arg-type]
         folder = method.release(records).write(tmp_path / str(number))
         told = json.loads((folder / "release.json").read_text(encoding="utf-8"), parse_constant=constant)
-        assert told["recipe"] == {"method": "DeltaSketch", "delta": float(delta), "components": 9}
+        assert told["method"] == "DeltaSketch"
+        assert told["parameters"] == {"delta": float(delta), "components": 9}
 
 
 def test_the_family_must_be_one() -> None:

@@ -123,9 +123,10 @@ def _write(found: Density, counted: Any, out: Path | None, picture: Path | None)
 
         write_frame(found.frame(), out)
     if picture is not None:
+        from discreet.report.densities import chart
         from discreet.report.pictures import write_picture
 
-        write_picture(found.chart(noisy=counted), picture)
+        write_picture(chart(found, noisy=counted), picture)
 
 
 def _tell(found: Density, out: Path | None, picture: Path | None, *, as_json: bool, quiet: bool) -> None:

@@ -13,7 +13,7 @@ from discreet.cli import _parse_options as gather
 from discreet.cli._basket_reading import FORMATS, reading_of
 
 if TYPE_CHECKING:
-    from discreet.core.sketch_release import SketchRelease
+    from discreet.core.release import Release
 
 _EPILOG = """\b
 Examples:
@@ -68,6 +68,7 @@ _FLAGS = {"format_": "format", "nulls": "null", "header": "no-header"}
 def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Publish the texts in the folder DATA, those in a column of it, or its baskets, as sketches."""
     from discreet.cli._progress import stages
+    from discreet.engines.sketches import write_sketches
     from discreet.job import Job, SketchSection, run
     from discreet.job.kinds import SketchKind, read_records
     from discreet.job.parse import reading_from
@@ -90,7 +91,7 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
         release = run(job, tell)
         if folder is None:
             release.verdict.enforce()
-            release.sketches.save(out, overwrite=given["overwrite"])
+            write_sketches(release.data, out, overwrite=given["overwrite"])
     if as_json or not quiet:
         tell_outcome("sketch", release, out, n_empty=n_empty, as_json=as_json)
 
@@ -157,10 +158,10 @@ def _guarantee(given: dict[str, Any]) -> Any:
     return near if alone is None else near & alone
 
 
-def _plain(command: str, release: SketchRelease, n_empty: int, out: Path) -> dict[str, Any]:
+def _plain(command: str, release: Release, n_empty: int, out: Path) -> dict[str, Any]:
     import numpy as np
 
-    lengths = release.sketches.lengths
+    lengths = release.data.lengths
     shares = np.percentile(lengths, [0, 25, 50, 75, 100]).tolist()
     return {
         "command": command,
@@ -171,16 +172,16 @@ def _plain(command: str, release: SketchRelease, n_empty: int, out: Path) -> dic
             "in": release.evidence.n_rows + n_empty,
             "empty": n_empty,
             "suppressed": release.evidence.suppressed,
-            "out": len(release.sketches),
+            "out": len(release.data),
         },
         "lengths": dict(zip(("least", "quarter", "median", "three_quarters", "most"), shares, strict=True)),
         "details": dict(release.evidence.details),
-        "family": release.sketches.family,
+        "family": release.data.family,
         "written": str(out),
     }
 
 
-def tell_outcome(command: str, release: SketchRelease, out: Path, *, as_json: bool, n_empty: int = 0) -> None:
+def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool, n_empty: int = 0) -> None:
     """Describe what a run came to, and where it is."""
     from discreet.cli._output import tell_json, tell_lines, verdict_lines
 

@@ -16,23 +16,36 @@ if TYPE_CHECKING:
 
 _GROUP = """\b
 Examples:
-  discreet stream condense --from visits.csv --columns age,weight -k 10 --state state.bin --out pseudo.csv
-  discreet stream sample state.bin --out pseudo.csv
+  discreet stream condense --from visits.csv --columns age,weight -k 10 --state state.bin --out pseudo
+  discreet stream sample state.bin --out pseudo
   discreet stream merge north.bin south.bin --out both.bin
 
 \b
 Each takes --json and --quiet."""
 _CONDENSE = """\b
 Examples:
-  tail -f visits.jsonl | discreet stream condense --format jsonl --columns age,weight -k 10 --state state.bin
+  tail -f visits.jsonl | discreet stream condense --input-format jsonl --columns age,weight -k 10 --state state.bin
   discreet stream condense --from visits.csv --columns age,weight --k-column wanted --max-k 50 \\
-      --state state.bin --snapshot-every 10000 --out pseudo.csv
-  discreet stream condense --kafka localhost:9092 --topic visits --format jsonl --columns age,weight -k 10 \\
+      --state state.bin --snapshot-every 10000 --out pseudo
+  discreet stream condense --kafka localhost:9092 --topic visits --input-format jsonl --columns age,weight -k 10 \\
       --state state.bin
 
 \b
 Where the state is there already, the stream goes on from it: a file or a topic from the saved position, a pipe with
 what comes. Until init-number records have come they are held in memory, and no state is written."""
+
+
+def _released(command: Any) -> Any:
+    """Add the options of a written release."""
+    formats = click.Choice(["csv", "tsv", "parquet", "arrow", "jsonl"])
+    command = click.option("--overwrite", is_flag=True, help="Replace an earlier release.")(command)
+    return click.option(
+        "--format",
+        "out_format",
+        type=formats,
+        default="csv",
+        help="The format of the released rows; csv by default.",
+    )(command)
 
 
 @click.group(short_help="Condense an endless stream; no record is kept.", epilog=_GROUP)
@@ -60,7 +73,10 @@ def stream() -> None:
 @click.option("--k-column", metavar="COLUMN", help="The column with each record's own level.")
 @click.option("--max-k", type=int, help="Records that ask for a higher level are bad lines.")
 @click.option(
-    "--format", "format_", type=click.Choice(["csv", "jsonl"]), help="By the file's name; csv otherwise."
+    "--input-format",
+    "format_",
+    type=click.Choice(["csv", "jsonl"]),
+    help="How the records are written: by the file's name; csv otherwise.",
 )
 @click.option(
     "--delimiter", default=",", metavar="CHAR", help="What separates the cells of CSV; a comma by default."
@@ -80,16 +96,21 @@ def stream() -> None:
 @click.option("--records", type=int, help="Stop after so many records.")
 @click.option("--idle", type=float, metavar="SECONDS", help="Kafka: stop when nothing came for so long.")
 @click.option(
-    "--out", type=options.DATA, metavar="FILE", help="Write as many pseudo-records as came, at the end."
+    "--out", type=options.DATA, metavar="FOLDER", help="Release as many pseudo-records as came, at the end."
 )
+@_released
 @click.option("--seed", type=click.IntRange(min=0), help="Make the draws repeatable; keep it secret.")
 @options.telling
-def condense(out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def condense(
+    out: Path | None, out_format: str, overwrite: bool, as_json: bool, quiet: bool, **given: Any
+) -> None:
     """Read records one batch at a time into the state, and forget them."""
-    from discreet.engines.writing import write_frame
     from discreet.publish.pseudo.stream_running import condense_stream
+    from discreet.report.folder import refuse_folder
 
     _refuse_idle(out, given)
+    if out is not None:
+        refuse_folder(out, overwrite=overwrite)
     made, position = _stream(given)
     source = _source(given, position)
     told = condense_stream(
@@ -103,10 +124,10 @@ def condense(out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None
     if not made.__sklearn_is_fitted__():
         raise gather.mistake("The stream held no record.")
     if out is not None:
-        frame = made.release().frame
+        release = made.release()
         if given["state"] is not None:
             made.save(given["state"], position=_position(given["state"]))
-        write_frame(frame, out)
+        release.write(out, format=out_format, overwrite=overwrite)
     plain = {"records": told.records, "skipped": told.skipped, "snapshots": told.snapshots}
     files = [path for path in (given["state"], out) if path is not None]
     _tell("stream condense", made, plain, files, as_json=as_json, quiet=quiet)
@@ -114,24 +135,33 @@ def condense(out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None
 
 @stream.command(
     short_help="Draw pseudo-records from a state.",
-    epilog="\b\nExample:\n  discreet stream sample state.bin --out pseudo.csv -n 5000",
+    epilog="\b\nExample:\n  discreet stream sample state.bin --out pseudo -n 5000",
 )
 @click.argument("state", type=options.DATA)
 @click.option("-n", "n", type=click.IntRange(min=0), help="How many; as many as records came by default.")
-@click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The file to write.")
+@click.option("--out", type=options.DATA, required=True, metavar="FOLDER", help="The folder of the release.")
+@_released
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Make the draws repeatable; the system draws otherwise."
 )
 @options.telling
-def sample(state: Path, n: int | None, out: Path, seed: int | None, as_json: bool, quiet: bool) -> None:
+def sample(
+    state: Path,
+    n: int | None,
+    out: Path,
+    out_format: str,
+    overwrite: bool,
+    seed: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Draw pseudo-records from STATE, which stays as it is."""
     from discreet.core.rng import generator
-    from discreet.engines.writing import write_frame
     from discreet.publish import StreamCondensation
 
     made = StreamCondensation.load(state)
     made.rng_ = generator(seed)
-    write_frame(made.release(n).frame, out)
+    made.release(n).write(out, format=out_format, overwrite=overwrite)
     _tell("stream sample", made, {}, [out], as_json=as_json, quiet=quiet)
 
 

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.collect.reconstruct.histogram import Histogram
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InputError, ParameterError
-from discreet.core.late import late
 from discreet.core.params import IntIn, require
 from discreet.core.rng import RandomState, generator
 
@@ -143,13 +141,6 @@ class Density:
         if self.lower is not None and self.upper is not None:
             columns |= {"lower": self.lower, "upper": self.upper}
         return pa.table(columns)
-
-    def chart(self, *, truth: Density | None = None, noisy: Histogram | None = None) -> Any:
-        """Draw the density, with its band, and beside it the truth and the noisy values where they are given.
-
-        The picture is a Vega-Lite specification, which ``discreet.report.pictures.write_picture`` writes.
-        """
-        return late("density chart")(self, truth=truth, noisy=noisy)
 
     @property
     def _cumulated(self) -> FloatArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import pyarrow as pa
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import InputError
-from discreet.core.late import late
 from discreet.core.params import IntIn, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
 
@@ -99,12 +97,6 @@ class GroupedBaskets:
             item_counts(groups, values, counts, n_groups=n_groups, n_items=sensitive.n_items),
             sensitive.names,
         )
-
-    @classmethod
-    def read(cls, folder: str | Path) -> GroupedBaskets:
-        """Read the two files of a release, as an analyst has them."""
-        grouped: GroupedBaskets = late("read grouped baskets")(Path(folder))
-        return grouped
 
     @cached_property
     def sizes(self) -> IntArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import InputError
-from discreet.core.release import Release
 from discreet.core.schema import other, quasi
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import source_of
 from discreet.core.tables.table import Table
-from discreet.core.verdict import Verdict
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -65,25 +62,3 @@ class GroupedTable:
 
     def __repr__(self) -> str:
         return f"GroupedTable({self.counts.num_rows} sensitive counts)"
-
-
-@dataclass(frozen=True, repr=False)
-class GroupedRelease(Release):
-    """A release of two frames: ``frame`` has exact rows with a group, ``counts`` the sensitive values per group.
-
-    ``groups()`` and the risk of being found again are those of the exact rows; the promise is about the groups, and the
-    verdict is recomputed from the two frames alone.
-    """
-
-    counts: pa.Table
-    group: str
-
-    @property
-    def published(self) -> GroupedTable:
-        """The two frames as one noun."""
-        return GroupedTable(self.frame, self.counts, self.group)
-
-    @cached_property
-    def verdict(self) -> Verdict:
-        """The judgment of the released frames alone."""
-        return self.guarantee.check(self.published)

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from discreet.core.adapters import SOURCES, load
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.errors import InputError
-from discreet.core.late import late
 from discreet.core.tables.encoding import Codebook
 
 
@@ -111,8 +111,9 @@ def source_of(frame: Any) -> Source:
     """Find the source for a frame: DuckDB relations stay lazy, other frames are read through Narwhals."""
     from discreet.core.tables.frames import FrameSource
 
-    if type(frame).__module__.split(".")[0].lstrip("_") == "duckdb":
-        source: Source = late("relation source")(frame)
+    package = type(frame).__module__.split(".")[0].lstrip("_")
+    if package in SOURCES:
+        source: Source = load(SOURCES[package])(frame)
         return source
     if isinstance(frame, str | bytes) or hasattr(frame, "__fspath__"):
         raise InputError("A Table is made from a frame; read a file with discreet.read(path) first.")

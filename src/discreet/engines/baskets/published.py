@@ -7,6 +7,7 @@ has one line with an empty cell. Parquet and Arrow files have a row for each bas
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -39,20 +40,13 @@ def write_published(data: GroupedBaskets | Baskets, folder: Path, kind: str) -> 
     return written
 
 
-def read_grouped(folder: Path) -> GroupedBaskets:
-    """Read the two files of a release of grouped baskets, whatever their format."""
-    data = read_published(folder)
-    if not isinstance(data, GroupedBaskets):
-        raise InputError(f"'{folder}' holds baskets without groups.")
-    return data
-
-
-def read_published(folder: Path) -> GroupedBaskets | Baskets:
+def read_published(folder: str | os.PathLike[str]) -> GroupedBaskets | Baskets:
     """Read published baskets as they lie in a folder.
 
     Items are text or whole numbers. Text files do not say which: the folder's release.json does; without one,
     items that are all written as whole numbers are numbers.
     """
+    folder = Path(folder)
     kind = next((kind for kind in FORMATS if (folder / f"{BASKETS}.{kind}").is_file()), None)
     if kind is None:
         raise InputError(f"'{folder}' holds no published baskets.")

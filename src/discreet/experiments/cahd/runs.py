@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.release import Release
 from discreet.experiments.data_sets import click_stream
 from discreet.experiments.timing import fastest
 from discreet.measure import mean_kl_cells
@@ -101,10 +101,10 @@ def publisher(method: str, p: int, sensitive: Sequence[Any], seed: int, *, alpha
 
 
 @lru_cache(maxsize=24)
-def released(sample: Sample, method: str, p: int, m: int, seed: int, alpha: int = 3) -> BasketRelease:
+def released(sample: Sample, method: str, p: int, m: int, seed: int, alpha: int = 3) -> Release:
     """Publish a sample; the last few releases are kept."""
     made = publisher(method, p, sensitive_of(sample.baskets, m, seed), seed, alpha=alpha)
-    release: BasketRelease = made.release(sample.baskets)
+    release: Release = made.release(sample.baskets)
     return release
 
 

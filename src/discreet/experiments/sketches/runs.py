@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.arrays import IntArray
-from discreet.core.sketch_release import SketchRelease
+from discreet.core.release import Release
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
 from discreet.experiments.sketches.data import Sample
@@ -68,7 +68,7 @@ def family_of(seed: int) -> SketchFamily:
     return SketchFamily(f"experiment {seed}", components=COMPONENTS)
 
 
-def released(sample: Sample, rows: IntArray, promise: Promise, level: float, seed: int) -> SketchRelease:
+def released(sample: Sample, rows: IntArray, promise: Promise, level: float, seed: int) -> Release:
     """Publish some records, as if they were all there are."""
     records = sample.rows.take(rows)
     if promise == "δ":
@@ -106,7 +106,7 @@ def clustered(sample: Sample, promise: Promise, levels: Sequence[float], seeds: 
             release = released(sample, everyone, promise, one.level, seed)
             model = SketchKMeans(CLUSTERS, n_init=1, max_iter=_STEPS, random_state=seed)
             labels = np.full(len(sample.rows), -1)
-            labels[release.kept] = model.fit_predict(_of_length_1(release.sketches))
+            labels[release.order] = model.fit_predict(_of_length_1(release.data))
             one.found.append(_nearness(rows, _at_random(labels, seed)))
             one.original.append(before)
             _note(one, release)
@@ -120,9 +120,9 @@ def seconds_of(rows: Any, k: int, *, partition: int) -> float:
     return fastest(lambda: method.release(records))[1]
 
 
-def _note(run: Runs, release: SketchRelease) -> None:
-    run.suppressed.append(release.evidence.share_suppressed)
-    run.median.append(float(np.median(release.sketches.lengths)))
+def _note(run: Runs, release: Release) -> None:
+    run.suppressed.append(release.evidence.suppressed / release.evidence.n_rows)
+    run.median.append(float(np.median(release.data.lengths)))
 
 
 def _split(n: int, seed: int, n_asked: int) -> _Split:
@@ -132,16 +132,16 @@ def _split(n: int, seed: int, n_asked: int) -> _Split:
     return _Split(order[cut:], order[:cut], np.arange(min(cut, n_asked)))
 
 
-def _accuracy(sample: Sample, split: _Split, train: SketchRelease, test: SketchRelease, seed: int) -> float:
+def _accuracy(sample: Sample, split: _Split, train: Release, test: Release, seed: int) -> float:
     """Classify the published test records; a suppressed one gets a class at random, by the shares of the classes."""
     rng = np.random.default_rng([seed, 2])
     learned = sample.labels[split.train]
     model = SketchNeighbors(NEIGHBORS, metric="cosine", weights="nearness")
-    model.fit(train.sketches, learned[train.kept])
+    model.fit(train.data, learned[train.order])
     told = rng.choice(learned, split.asked.size)
-    seen = test.kept < split.asked.size
+    seen = test.order < split.asked.size
     if seen.any():
-        told[test.kept[seen]] = model.predict(test.sketches.take(np.flatnonzero(seen)))
+        told[test.order[seen]] = model.predict(test.data.take(np.flatnonzero(seen)))
     return float((told == sample.labels[split.test][split.asked]).mean())
 
 

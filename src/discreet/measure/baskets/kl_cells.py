@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import FloatArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import MOST_ITEMS, GroupedBaskets, cell_sums
 from discreet.core.errors import InputError
-from discreet.core.params import FloatIn, IntIn, require
+from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator
 
 
@@ -61,7 +61,7 @@ def kl_cells(
 
 
 def mean_kl_cells(
-    release: BasketRelease,
+    release: Release,
     *,
     r: int = 4,
     n_queries: int = 100,
@@ -70,7 +70,10 @@ def mean_kl_cells(
 ) -> CellError:
     """Average the KL over queries drawn at random: a sensitive item that occurs, and r different ordinary ones."""
     require("mean_kl_cells", "n_queries", n_queries, IntIn(1))
-    released = release.grouped
+    released = release.data
+    require(
+        "mean_kl_cells", "release", released, InstanceOf((GroupedBaskets,), "a release of grouped baskets")
+    )
     require("mean_kl_cells", "r", r, IntIn(1, min(released.baskets.n_items, MOST_ITEMS)))
     rng = generator(random_state, owner="mean_kl_cells")
     occurring = np.flatnonzero(released.sensitive.overall)

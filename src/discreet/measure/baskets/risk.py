@@ -11,11 +11,11 @@ from typing import Literal
 import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator
 
 _AFFORDABLE = 3e7
@@ -83,7 +83,7 @@ class BasketRisk:
 
 
 def reidentification(
-    subject: Baskets | GroupedBaskets | BasketRelease,
+    subject: Baskets | GroupedBaskets | Release,
     r: int,
     *,
     method: Literal["auto", "exact", "sampled"] = "auto",
@@ -120,14 +120,14 @@ def reidentification(
     (0.5, 0.167)
     """
     owner = "reidentification"
-    kinds = InstanceOf((Baskets, GroupedBaskets, BasketRelease), "baskets or a release of them")
+    kinds = InstanceOf((Baskets, GroupedBaskets, Release), "baskets or a release of them")
     require(owner, "subject", subject, kinds)
     require(owner, "r", r, IntIn(1))
     require(owner, "method", method, OneOf(("auto", "exact", "sampled")))
     require(owner, "n_samples", n_samples, IntIn(2))
     require(owner, "confidence", confidence, FloatIn(0, 1, closed="neither"))
     rng = generator(random_state, owner=owner)
-    data = subject.data if isinstance(subject, BasketRelease) else subject
+    data = subject.data if isinstance(subject, Release) else subject
     baskets = data.baskets if isinstance(data, GroupedBaskets) else data
     eligible = np.flatnonzero(baskets.lengths >= r)
     if eligible.size == 0:
@@ -139,14 +139,14 @@ def reidentification(
 
 
 def basket_risk(
-    release: BasketRelease,
+    release: Release,
     *,
     known: Iterable[int] = (1, 2, 3, 4),
     n_samples: int = 20_000,
     random_state: RandomState = None,
 ) -> BasketRisk:
     """Measure the risk before and after; numbers of known items that no basket reaches are left out."""
-    require("basket_risk", "release", release, InstanceOf((BasketRelease,), "a BasketRelease"))
+    require("basket_risk", "release", release, InstanceOf((Release,), "a Release"))
     rng = generator(random_state, owner="basket_risk")
     numbers = list(known)
     found: list[tuple[Reidentification, ...]] = []

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.params import Constraints, OneOf
+from discreet.core.release import Release
 from discreet.mine.itemsets.apriori import blocks_of, levels, together
 from discreet.mine.itemsets.found import FoundItemsets, Kind
 from discreet.mine.itemsets.parameters import MINING, Names, check_asked, items_asked, least_count
@@ -78,12 +78,12 @@ class Itemsets:
         self.include = include
         self.exclude = exclude
 
-    def mine(self, baskets: Baskets | ItemBits | GroupedBaskets | BasketRelease) -> FoundItemsets:
+    def mine(self, baskets: Baskets | ItemBits | GroupedBaskets | Release) -> FoundItemsets:
         """Find the sets in baskets, in their bit columns, or in published groups.
 
         In groups the sets of ordinary items are exact; those with a sensitive one are estimated, and marked so.
         """
-        if isinstance(baskets, BasketRelease):
+        if isinstance(baskets, Release):
             return self.mine(baskets.data)
         if isinstance(baskets, GroupedBaskets):
             from discreet.mine.itemsets.grouped import mine_grouped

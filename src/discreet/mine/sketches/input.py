@@ -8,15 +8,15 @@ import numpy as np
 
 from discreet.core.errors import InputError
 from discreet.core.matrices import matrix_of
-from discreet.core.sketch_release import SketchRelease
+from discreet.core.release import Release
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import LARGEST
 
 
 def sketches_of(estimator: Any, X: Any, *, reset: bool) -> Sketches:
     """Take sketches, or make them of an array's rows; what is fitted is remembered or compared."""
-    if isinstance(X, SketchRelease):
-        raise InputError("A release is more than its sketches; learn from release.sketches.")
+    if isinstance(X, Release):
+        raise InputError("A release is more than its sketches; learn from release.data.")
     if not isinstance(X, Sketches):
         given = Sketches.from_dense(matrix_of(estimator, X, reset=reset))
     else:

@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.names import in_order
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
-from discreet.core.release import Evidence
+from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.guarantees import KmAnonymity
 from discreet.publish.baskets.item_tree import ItemTree, even_ranges, label_of, tree_of
@@ -99,7 +98,7 @@ class AprioriAnonymization:
         require(self, "m", self.m, IntIn(1))
         return KmAnonymity(self.k, self.m or 1)
 
-    def release(self, baskets: Baskets) -> BasketRelease:
+    def release(self, baskets: Baskets) -> Release:
         """Generalize the items and publish the baskets, shuffled."""
         rng = self._checked(baskets)
         if baskets.n_items == 0:
@@ -139,7 +138,7 @@ class AprioriAnonymization:
 
     def _published(
         self, baskets: Baskets, generalized: Baskets, rng: np.random.Generator, details: dict[str, Any]
-    ) -> BasketRelease:
+    ) -> Release:
         given = type(self.hierarchy).__name__ if self.hierarchy is not None else "even ranges"
         parameters: dict[str, object] = {"k": self.guarantee.k, "m": self.guarantee.m, "hierarchy": given}
         if self.hierarchy is None:
@@ -153,11 +152,12 @@ class AprioriAnonymization:
             "items": "numbers" if pa.types.is_integer(generalized.names.type) else "text",
             "loss": details["loss"],
         }
-        return BasketRelease(
+        return Release(
             data=generalized.take(rng.permutation(len(generalized))),
             guarantee=self.guarantee,
             evidence=Evidence(len(baskets), np.empty(0, np.int64), {}, details=details),
             recipe=recipe,
+            kind="baskets",
             original=baskets,
         )
 

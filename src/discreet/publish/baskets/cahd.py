@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet.core.arrays import CodeArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.params import BOOL, Constraints, IntIn, OneOf, check_parameters
+from discreet.core.release import Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.guarantees import PrivacyDegree
 from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
@@ -56,7 +56,7 @@ class Cahd:
     >>> release = Cahd(2, sensitive=["viagra", "pregnancy test"], random_state=1).release(customers)
     >>> print(release.verdict)
     PrivacyDegree(p=2): kept (privacy degree 2, asked >= 2; verified)
-    >>> release.count("viagra", with_items=["wine", "meat"]), release.count(None, with_items=["wine", "meat"])
+    >>> release.data.count("viagra", with_items=["wine", "meat"]), release.data.count(None, with_items=["wine", "meat"])
     (1.0, 3.0)
     >>> Cahd(6, sensitive=["viagra"]).release(customers)
     Traceback (most recent call last):
@@ -99,7 +99,7 @@ class Cahd:
         """What every group keeps."""
         return self.p if isinstance(self.p, PrivacyDegree) else PrivacyDegree(self.p)
 
-    def release(self, baskets: Baskets) -> BasketRelease:
+    def release(self, baskets: Baskets) -> Release:
         """Group the baskets and publish the groups."""
         check_parameters(self)
         rng = generator(self.random_state, owner=self)

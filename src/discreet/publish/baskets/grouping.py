@@ -10,12 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import CodeArray, IntArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.params import InstanceOf, IntIn, require
-from discreet.core.release import Evidence
+from discreet.core.release import Evidence, Release
 from discreet.core.rng import RandomState, seed_of
 from discreet.guarantees import Guarantee, PrivacyDegree
 
@@ -111,7 +110,7 @@ def publish_groups(
     *,
     parameters: Mapping[str, object],
     details: Mapping[str, object],
-) -> BasketRelease:
+) -> Release:
     """Make the release of groups, numbered at random and their baskets shuffled, so that no order tells anything."""
     _, dense = np.unique(group, return_inverse=True)
     numbers = rng.permutation(int(dense.max()) + 1).astype(np.int32)[dense]
@@ -126,10 +125,11 @@ def publish_groups(
         "seed": seed_of(publisher.random_state),
         "items": "numbers" if pa.types.is_integer(parts.whole.names.type) else "text",
     }
-    return BasketRelease(
+    return Release(
         data=data,
         guarantee=publisher.guarantee,
         evidence=Evidence(len(parts.whole), data.sizes, {}, details=details),
         recipe=recipe,
+        kind="baskets",
         original=parts.whole,
     )

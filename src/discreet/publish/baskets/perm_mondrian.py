@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from discreet.core.arrays import CodeArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.params import Constraints, check_parameters
+from discreet.core.release import Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.guarantees import PrivacyDegree
 from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
@@ -38,7 +38,7 @@ class PermMondrian:
     ...     ["wine", "meat", "viagra"], ["wine", "meat"], ["cream", "strawberries", "pregnancy test"],
     ...     ["meat", "strawberries"], ["wine", "meat", "cream"]])
     >>> release = PermMondrian(2, sensitive=["viagra", "pregnancy test"]).release(customers)
-    >>> sorted(release.data.sizes.tolist()), release.count("viagra", with_items=["strawberries"])
+    >>> sorted(release.data.sizes.tolist()), release.data.count("viagra", with_items=["strawberries"])
     ([1, 2, 2], 0.0)
 
     References
@@ -65,7 +65,7 @@ class PermMondrian:
         """What every group keeps."""
         return self.p if isinstance(self.p, PrivacyDegree) else PrivacyDegree(self.p)
 
-    def release(self, baskets: Baskets) -> BasketRelease:
+    def release(self, baskets: Baskets) -> Release:
         """Divide the baskets and publish the groups."""
         check_parameters(self)
         rng = generator(self.random_state, owner=self)

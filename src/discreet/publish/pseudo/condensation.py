@@ -183,7 +183,8 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             condensed, round(self.alpha * n), _ends(vectors.lines, self.label), rng
         )
         return Release(
-            frame=table.source.framed(vectors.frame(places, codes, names)),
+            data=table.source.framed(vectors.frame(places, codes, names)),
+            kind="pseudo-data",
             schema=Schema({name: _released(table.schema[name]) for name in names}),
             guarantee=self.guarantee,
             evidence=_evidence(n, condensed, grouping),
@@ -306,7 +307,6 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return {
             "format": FORMAT,
             "method": type(self).__name__,
-            "pseudo": True,
             "parameters": given | {name: getattr(self, name) for name in names},
             "guarantee": self.guarantee.to_dict(),
             "seed": seed_of(self.random_state),
@@ -342,4 +342,4 @@ def _released(column: Column) -> Column:
 def _evidence(n: int, condensed: Condensed, grouping: Grouping) -> Evidence:
     statistics = condensed.statistics
     details = {LARGEST: statistics.largest, "steps": [asdict(step) for step in grouping.steps]}
-    return Evidence(n, statistics.n, {}, details=details, pseudo=True)
+    return Evidence(n, statistics.n, details=details)

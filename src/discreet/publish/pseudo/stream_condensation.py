@@ -24,6 +24,7 @@ from discreet.core.params import (
     check_parameters,
     require,
 )
+from discreet.core.release import Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, rng_from_plain, rng_to_plain, seed_of
 from discreet.core.vectors import WIDEST
 from discreet.engines.streams.states import read_state, write_state
@@ -32,7 +33,7 @@ from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import levels_of
 from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
 from discreet.publish.pseudo.stream_checks import Bounds, Names, OneLevel, require_enough, require_takeable
-from discreet.publish.pseudo.stream_release import StreamRelease, release_of
+from discreet.publish.pseudo.stream_release import release_of
 from discreet.publish.pseudo.stream_state import StreamState
 from discreet.publish.pseudo.stream_window import Window, is_plain, unsaved
 
@@ -251,7 +252,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         low, high = (np.broadcast_to(np.asarray(end, np.float64), known.shape[1:]) for end in self.bounds)
         return bounded(places, low, high)
 
-    def release(self, n: int | None = None) -> StreamRelease:
+    def release(self, n: int | None = None) -> Release:
         """Draw pseudo-rows as a release, with the promise judged by the groups that were kept."""
         names = _names(self) or [f"column{number + 1}" for number in range(self._begun().n_columns)]
         return release_of(self, self.sample(n), names, self._begun().whole)

@@ -66,11 +66,11 @@ def recipe_of(
 
 
 _NOT_FOR_ROWS = {
-    "pseudo": "pseudo-data, which is drawn anew from a whole table",
+    "pseudo-data": "pseudo-data, which is drawn anew from a whole table",
     "baskets": "baskets, which are published anew as a whole: the groups and levels are those of the baskets at hand",
-    "family": "sketches: new records need no recipe, but the same key",
+    "sketches": "sketches: new records need no recipe, but the same key",
 }
-"""What marks the releases that no new row can be protected like."""
+"""The kinds of data of which no new record can be protected by a recipe."""
 
 
 class Recipe:
@@ -85,9 +85,9 @@ class Recipe:
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        for mark, words in _NOT_FOR_ROWS.items():
-            if isinstance(data, Mapping) and data.get(mark):
-                raise InputError(f"The recipe is one of {words}.")
+        kind = data.get("kind") if isinstance(data, Mapping) else None
+        if isinstance(kind, str) and kind in _NOT_FOR_ROWS:
+            raise InputError(f"The recipe is one of {_NOT_FOR_ROWS[kind]}.")
         if not isinstance(data, Mapping) or data.get("format") != FORMAT or not _is_whole(data):
             raise InputError(f"The recipe is not one this version can read (format {FORMAT}).")
         self.data = dict(data)
@@ -151,7 +151,7 @@ class Recipe:
             for name, cell in self.data["cells"].items()
         }
         return Release(
-            frame=table.recode(by_piece=by_piece, dropped=dropped, seed=row_seed(random_state, self)),
+            data=table.recode(by_piece=by_piece, dropped=dropped, seed=row_seed(random_state, self)),
             schema=table.schema.released(),
             guarantee=guarantee,
             evidence=self._evidence(table, group, dropped),

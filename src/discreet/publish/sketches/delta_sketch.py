@@ -11,9 +11,11 @@ import numpy as np
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import POSITIVE, Constraints, InstanceOf, check_parameters
-from discreet.core.sketch_release import SketchEvidence, SketchRelease
+from discreet.core.release import Evidence, Release
+from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees.delta_anonymity import SPARE, DeltaAnonymity
+from discreet.publish.recipes.recipe import FORMAT
 from discreet.publish.sketches import client as sketch_client
 from discreet.publish.sketches.family import SketchFamily
 
@@ -39,6 +41,8 @@ class DeltaSketch:
         The least variance of an estimated value: a number, or a `DeltaAnonymity`.
     family
         The key's signs.
+    random_state
+        Seeds the order of the published records, which is all that is random.
 
     References
     ----------
@@ -49,41 +53,44 @@ class DeltaSketch:
     >>> method = DeltaSketch(0.5, family=SketchFamily("shared key", components=100))
     >>> release = method.release([{"tea": 1, "milk": 1, "bread": 1}, {"tea": 1}, {"tea": 3, "milk": 1, "bread": 1}])
     >>> release
-    SketchRelease(DeltaAnonymity(delta=0.5), verdict ok, SketchEvidence(3 records, 1 suppressed))
-    >>> release.sketches.lengths.tolist(), release.kept.tolist()
+    Release(sketches, DeltaAnonymity(delta=0.5), verdict ok, Evidence(3 records, 1 suppressed))
+    >>> release.data.lengths.tolist(), sorted(release.order.tolist())
     ([4, 4], [0, 2])
     """
 
     delta: float | DeltaAnonymity
     family: SketchFamily = field(kw_only=True)
+    random_state: RandomState = field(default=None, kw_only=True)
 
     constraints: ClassVar[Constraints] = {
         "delta": (POSITIVE, InstanceOf((DeltaAnonymity,), "a DeltaAnonymity")),
         "family": InstanceOf((SketchFamily,), "a SketchFamily"),
+        "random_state": RANDOM_STATE,
     }
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         check_parameters(self)
 
-    def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> SketchRelease:
+    def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> Release:
         """Publish records, given as :meth:`SketchFamily.sketch` takes them."""
         records = SparseRows.of(rows, names=names)
         lengths = self.lengths(records)
-        kept = np.flatnonzero(lengths)
+        kept = generator(self.random_state, owner=self).permutation(np.flatnonzero(lengths))
         if len(records) and not kept.size:
             raise InfeasibleError(
                 f"Each of the {len(records)} records would be suppressed; take a smaller delta, or records of more "
                 "than one item."
             )
-        evidence = SketchEvidence(
+        evidence = Evidence(
             n_rows=len(records),
             suppressed=len(records) - kept.size,
             arrays=self.kept_of(records, kept),
             details={"capped": int((lengths == self.family.components).sum())},
+            order=kept,
         )
         sketches = self.family.sketch(records.take(kept), lengths=lengths[kept])
-        return SketchRelease(sketches, self.guarantee, evidence, self.recipe, kept)
+        return Release(sketches, self.guarantee, evidence, self.recipe, kind="sketches", original=records)
 
     @property
     def guarantee(self) -> DeltaAnonymity:
@@ -94,9 +101,14 @@ class DeltaSketch:
     def recipe(self) -> dict[str, Any]:
         """What may be told of how lengths are found."""
         return {
-            "method": "DeltaSketch",
-            "delta": float(self.guarantee.delta),
-            "components": int(self.family.components),
+            "format": FORMAT,
+            "method": type(self).__name__,
+            "parameters": {
+                "delta": float(self.guarantee.delta),
+                "components": int(self.family.components),
+            },
+            "guarantee": self.guarantee.to_dict(),
+            "seed": seed_of(self.random_state),
         }
 
     def kept_of(self, records: SparseRows, kept: IntArray) -> dict[str, FloatArray]:

@@ -10,12 +10,14 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.errors import InfeasibleError, InputError
+from discreet.core.guarantee import TOLERANCE, Guarantee
 from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
-from discreet.core.sketch_release import SketchEvidence, SketchRelease
+from discreet.core.release import Evidence, Release
+from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.core.sparse_rows import SparseRows
-from discreet.guarantees import AllOf, DeltaAnonymity, Guarantee
-from discreet.guarantees.base import TOLERANCE
+from discreet.guarantees import AllOf, DeltaAnonymity
 from discreet.guarantees.k_variance import CAPS, GAP, NEIGHBORS, Gap, KVariance
+from discreet.publish.recipes.recipe import FORMAT
 from discreet.publish.sketches.delta_sketch import DeltaSketch
 from discreet.publish.sketches.family import SketchFamily
 
@@ -92,6 +94,8 @@ class KVarianceSketch:
         The most records among which neighbors are looked for; None looks among all, however many.
     gap
         What the deviation must reach, where ``k`` is a number: the ``whole`` gap, or its square ``root``.
+    random_state
+        Seeds the order of the published records, which is all that is random.
 
     References
     ----------
@@ -103,9 +107,9 @@ class KVarianceSketch:
     >>> method = KVarianceSketch(1, family=SketchFamily("shared key", components=100))
     >>> release = method.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}])
     >>> release
-    SketchRelease(KVariance(k=1, gap='whole'), verdict ok, SketchEvidence(3 records, 0 suppressed))
-    >>> release.sketches.lengths.tolist()
-    [9, 100, 2]
+    Release(sketches, KVariance(k=1, gap='whole'), verdict ok, Evidence(3 records, 0 suppressed))
+    >>> sorted(release.data.lengths.tolist())
+    [2, 9, 100]
 
     Both promises, by a family that is shared:
 
@@ -118,12 +122,14 @@ class KVarianceSketch:
     family: SketchFamily = field(kw_only=True)
     partition: int | None = field(default=PARTITION, kw_only=True)
     gap: Gap | None = field(default=None, kw_only=True)
+    random_state: RandomState = field(default=None, kw_only=True)
 
     constraints: ClassVar[Constraints] = {
         "k": (IntIn(1), _KVarianceGuarantee()),
         "family": InstanceOf((SketchFamily,), "a SketchFamily"),
         "partition": (IntIn(2), NONE),
         "gap": (OneOf(("whole", "root")), NONE),
+        "random_state": RANDOM_STATE,
     }
 
     def __post_init__(self) -> None:
@@ -147,16 +153,16 @@ class KVarianceSketch:
         found = [part for part in _parts(self.guarantee) if isinstance(part, DeltaAnonymity)]
         return DeltaSketch(found[0], family=self.family) if found else None
 
-    def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> SketchRelease:
+    def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> Release:
         """Publish records, given as :meth:`SketchFamily.sketch` takes them; none may be all zeros."""
         records = SparseRows.of(rows, names=names)
         found, alone, variance = self.lengths(records), self._alone, self._variance
-        kept = np.flatnonzero(found.lengths)
+        kept = generator(self.random_state, owner=self).permutation(np.flatnonzero(found.lengths))
         if not kept.size:
             raise InfeasibleError(
                 f"Each of the {len(records)} records would be suppressed; ask for less, or take other values."
             )
-        evidence = SketchEvidence(
+        evidence = Evidence(
             n_rows=len(records),
             suppressed=len(records) - kept.size,
             arrays={
@@ -172,18 +178,24 @@ class KVarianceSketch:
                 "pairs by the exact variance": found.exact_pairs,
                 "capped": int((found.lengths == self.family.components).sum()),
             },
+            order=kept,
         )
         recipe = {
-            "method": "KVarianceSketch",
-            "k": variance.k,
-            "gap": variance.gap,
-            "components": int(self.family.components),
-            "neighbors": evidence.details["neighbors"],
-            "partitions": found.partitions,
-            **({} if alone is None else {"within": alone.recipe}),
+            "format": FORMAT,
+            "method": type(self).__name__,
+            "parameters": {
+                "k": variance.k,
+                "gap": variance.gap,
+                "components": int(self.family.components),
+                "neighbors": evidence.details["neighbors"],
+                "partitions": found.partitions,
+                **({} if alone is None else {"within": alone.recipe["parameters"]}),
+            },
+            "guarantee": self.guarantee.to_dict(),
+            "seed": seed_of(self.random_state),
         }
         sketches = self.family.sketch(records.take(kept), lengths=found.lengths[kept])
-        return SketchRelease(sketches, self.guarantee, evidence, recipe, kept)
+        return Release(sketches, self.guarantee, evidence, recipe, kind="sketches", original=records)
 
     def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> Lengths:
         """Find the neighbors and the longest lengths, without making the sketches."""

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import CodeArray
-from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import InfeasibleError, SchemaError
 from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, check_parameters, require
-from discreet.core.release import Cells, Evidence
+from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.schema import Role, Schema, other
-from discreet.core.tables.grouped import GroupedRelease
+from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import DistinctDiversity, Guarantee, PrivacyDegree
@@ -51,7 +50,7 @@ class Anatomy:
     ...     "age": [23, 27, 35, 59], "disease": ["flu", "cold", "flu", "cold"]}),
     ...     {"age": quasi(), "disease": sensitive()})
     >>> release = Anatomy(2, random_state=1).release(patients)
-    >>> release.frame.column_names, release.counts.column_names, release.verdict.ok
+    >>> release.frame.column_names, release.data.counts.column_names, release.verdict.ok
     (['age', 'group'], ['group', 'disease', 'count'], True)
 
     References
@@ -90,18 +89,14 @@ class Anatomy:
         kept = self.guarantee
         return kept.p if isinstance(kept, PrivacyDegree) else kept.l
 
-    @overload
-    def release(self, data: Table) -> GroupedRelease: ...
-    @overload
-    def release(self, data: Baskets) -> BasketRelease: ...
-    def release(self, data: Table | Baskets) -> GroupedRelease | BasketRelease:
+    def release(self, data: Table | Baskets) -> Release:
         """Group a table's rows, or baskets, and publish the groups."""
         check_parameters(self)
         require(self, "data", data, InstanceOf((Table, Baskets), "a Table or Baskets"))
         rng = generator(self.random_state, owner=self)
         return self._baskets(data, rng) if isinstance(data, Baskets) else self._table(data, rng)
 
-    def _baskets(self, baskets: Baskets, rng: np.random.Generator) -> BasketRelease:
+    def _baskets(self, baskets: Baskets, rng: np.random.Generator) -> Release:
         parts = split_baskets(self, baskets, degree="l")
         group = self.groups(parts, rng)
         return publish_groups(self, parts, group, rng, parameters={"l": self._size}, details={})
@@ -130,7 +125,7 @@ class Anatomy:
             rng=rng,
         )
 
-    def _table(self, table: Table, rng: np.random.Generator) -> GroupedRelease:
+    def _table(self, table: Table, rng: np.random.Generator) -> Release:
         from discreet.kernels.tables.anatomy_groups import anatomy_groups
 
         secret = _secret(table)
@@ -154,7 +149,7 @@ class Anatomy:
 
     def _published(
         self, table: Table, secret: str, tuple_of: CodeArray, group: CodeArray, seed: int
-    ) -> GroupedRelease:
+    ) -> Release:
         """Publish the rows with the group in the sensitive column's place, and the counts beside them."""
         n_groups = int(group.max()) + 1
         keys, counts = np.unique(tuple_of.astype(np.int64) * n_groups + group, return_counts=True)
@@ -168,15 +163,15 @@ class Anatomy:
             seed=seed,
         )
         roles = {name if one == secret else one: column for one, column in table.schema.released().items()}
-        return GroupedRelease(
-            frame=nw.from_native(frame).rename({secret: name}).to_native(),
+        rows = nw.from_native(frame).rename({secret: name}).to_native()
+        return Release(
+            data=GroupedTable(rows, _counts(table, secret, tuple_of, group, name), name),
+            kind="grouped-table",
             schema=Schema(roles | {name: other()}),
             guarantee=self.guarantee,
             evidence=_evidence(table, n_groups),
             recipe=recipe_of(self, table, parameters={}),
             original=table,
-            counts=_counts(table, secret, tuple_of, group, name),
-            group=name,
         )
 
 

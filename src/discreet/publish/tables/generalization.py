@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import ParameterError, SchemaError
+from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import Constraints, FloatIn, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence, Release
@@ -16,7 +17,6 @@ from discreet.core.rng import RANDOM_STATE, RandomState
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
-from discreet.guarantees.base import A_GUARANTEE
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.suppression import kept_groups, refuse_too_many
@@ -124,7 +124,7 @@ def release_node(
         cells[name] = Cells(codes[column][kept], lattice.losses(column, level), covered)
     levels = lattice.levels(node)
     return Release(
-        frame=table.recode(
+        data=table.recode(
             by_value=changed,
             dropped=~kept[labels] if n_dropped else None,
             seed=row_seed(publisher.random_state, publisher),

@@ -187,7 +187,7 @@ class LocalRecoding:
         }
         changed = [name for column, name in enumerate(lattice.names) if recoded.levels[:, column].any()]
         return Release(
-            frame=table.recode(
+            data=table.recode(
                 by_piece={
                     name: Replacement(shown[name].index[recoded.group_of], shown[name].labels)
                     for name in changed

@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.errors import SchemaError
+from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.params import (
     BOOL,
     BY_COLUMN,
@@ -26,7 +27,6 @@ from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
-from discreet.guarantees.base import A_GUARANTEE
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
 from discreet.publish.tables.feasibility import refuse_infeasible
@@ -126,7 +126,7 @@ class Mondrian:
         )
         cells = {name: box.cells for name, box in described.items()}
         return Release(
-            frame=frame,
+            data=frame,
             schema=table.schema.released(),
             guarantee=self.guarantee,
             evidence=Evidence(table.n_rows, segments.sizes, cells),

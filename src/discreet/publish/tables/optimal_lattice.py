@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InfeasibleError, ParameterError, SchemaError
+from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.params import (
     BY_COLUMN,
     NONE,
@@ -26,7 +27,6 @@ from discreet.core.release import Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
-from discreet.guarantees.base import A_GUARANTEE
 from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.tables.generalization import release_node
 from discreet.publish.tables.suppression import allowed_rows, kept_groups, share_for

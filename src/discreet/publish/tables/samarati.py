@@ -12,12 +12,12 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.errors import InfeasibleError, ParameterError
+from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.params import Constraints, FloatIn, InstanceOf, OneOf, check_parameters, require
 from discreet.core.release import Release
 from discreet.core.rng import RANDOM_STATE, RandomState
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
-from discreet.guarantees.base import A_GUARANTEE
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.generalization import release_node
 from discreet.publish.tables.optimal_lattice import MEASURES

@@ -1,0 +1,59 @@
+"""Pseudo-data: rows drawn from statistics of groups; files, reading back, figures and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from discreet.core.release import Release
+from discreet.measure import closeness, fidelity
+from discreet.report import provenance, pseudo, sections
+from discreet.report.figures import Figures
+from discreet.report.kinds.tables import TableKind
+from discreet.report.markup import Markup, tag
+
+
+class PseudoKind(TableKind):
+    """Released rows that are nobody's: there are no classes of people to be judged, but groups that were kept."""
+
+    sections: ClassVar[Sequence[tuple[str, str]]] = (
+        ("promise", "Guarantee"),
+        ("risk", "Closeness"),
+        ("cost", "Cost"),
+        ("groups", "Groups"),
+        ("examples", "Examples"),
+        ("shapes", "Distributions"),
+        ("columns", "Columns"),
+        ("method", "Method"),
+    )
+
+    def read_back(self, release: Release, place: Path, format: str) -> Any:  # noqa: A002
+        """Return the release itself, where all rows were written: only its evidence can judge them."""
+        return None if super().read_back(release, place, format) is None else release
+
+    def summary(self, release: Release) -> dict[str, Any]:
+        """Return the number of rows."""
+        return {"rows": {"in": release.evidence.n_rows, "out": release.table.n_rows, "suppressed": 0}}
+
+    def measures(self, release: Release) -> dict[str, Any]:
+        """Return how like the original the rows are, and how near they come to people."""
+        return {"fidelity": fidelity(release).to_dict(), "closeness": closeness(release).to_dict()}
+
+    def content(self, release: Release, figures: Figures, *, internal: bool) -> list[Markup]:
+        """Return the sections of the report; a stream's original is gone, so nothing is compared with it."""
+        seen = f"{release.table.n_rows:,} rows were drawn."
+        head = sections.promise(release.guarantee, release.verdict, seen=seen)
+        tail = [provenance.columns(release), provenance.method(release, internal=internal)]
+        if internal and release.original is not None:
+            return [head, *pseudo.compared(release, figures), *tail]
+        tiles = (
+            ("Pseudo-records", f"{release.table.n_rows:,}", f"drawn for {release.evidence.n_rows:,} records"),
+            ("Columns", f"{len(release.schema):,}", "drawn together, group by group"),
+        )
+        return [
+            head,
+            tag("dl", *(sections.tile(*one) for one in tiles), class_="tiles"),
+            sections.examples(release),
+            *tail,
+        ]

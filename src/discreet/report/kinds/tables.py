@@ -1,0 +1,148 @@
+"""Tables, and tables whose sensitive values are counted per group: files, reading back, figures and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from discreet.core.errors import OutputError
+from discreet.core.release import Release
+from discreet.core.schema import Schema
+from discreet.core.tables.grouped import GroupedTable
+from discreet.core.tables.table import Table
+from discreet.engines.duckdb.connection import identifier
+from discreet.engines.duckdb.large import run
+from discreet.engines.files import read
+from discreet.engines.writing import write_frame
+from discreet.measure import loss, risk
+from discreet.report import provenance, sections
+from discreet.report.figures import Figures
+from discreet.report.markup import Markup
+from discreet.report.trade_off import trade_off
+
+DATA, COUNTS = "data", "sensitive"
+_TEXT_FORMATS = ("csv", "tsv", "jsonl")
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+
+class TableKind:
+    """Released tables of people's own rows."""
+
+    formats: ClassVar[tuple[str, ...]] = ("csv", "tsv", "parquet", "arrow", "jsonl")
+    sections: ClassVar[Sequence[tuple[str, str]]] = (
+        ("promise", "Guarantee"),
+        ("risk", "Risk"),
+        ("cost", "Cost"),
+        ("groups", "Groups"),
+        ("lattice", "Choices"),
+        ("examples", "Examples"),
+        ("shapes", "Distributions"),
+        ("sensitive", "Sensitive"),
+        ("columns", "Columns"),
+        ("method", "Method"),
+    )
+
+    def write(self, release: Release, place: Path, format: str) -> list[Path]:  # noqa: A002
+        """Write the rows."""
+        return [write_frame(release.frame, place / f"{DATA}.{format}", format)]
+
+    def read_back(self, release: Release, place: Path, format: str) -> Any:  # noqa: A002
+        """Return the written rows as a table, text in the types the release has."""
+        table = read_table(release, place / f"{DATA}.{format}", format)
+        return table if table.n_rows == release.table.n_rows else None
+
+    def summary(self, release: Release) -> dict[str, Any]:
+        """Return the number of rows and the risk that is left."""
+        evidence = release.evidence
+        rows = {"in": evidence.n_rows, "out": release.table.n_rows, "suppressed": evidence.suppressed}
+        return {"rows": rows, "risk": risk(release).to_dict()}
+
+    def measures(self, release: Release) -> dict[str, Any]:
+        """Return the loss and the risk of the original."""
+        return {"loss": loss(release).to_dict(), "risk_before": risk(release.original).to_dict()}
+
+    def content(self, release: Release, figures: Figures, *, internal: bool) -> list[Markup]:
+        """Return the sections of the report."""
+        if not internal:
+            return [
+                sections.promise(release.guarantee, release.verdict),
+                *sections.released(release, figures),
+                provenance.columns(release),
+                provenance.method(release),
+            ]
+        facts = sections.Facts(release, risk(release.original), risk(release), loss(release))
+        return [
+            sections.promise(release.guarantee, release.verdict),
+            sections.summary(facts),
+            sections.risk(facts, figures),
+            sections.cost(facts, figures),
+            trade_off(release, figures),
+            sections.shapes(release, release.schema.quasi, facts.fewest, figures),
+            sections.secrets(release, facts.fewest, figures),
+            provenance.columns(release, internal=True),
+            provenance.method(release, internal=True),
+        ]
+
+
+class GroupedTableKind(TableKind):
+    """Released tables of exact rows with a group each, and the sensitive values of each group in a file beside them."""
+
+    def write(self, release: Release, place: Path, format: str) -> list[Path]:  # noqa: A002
+        """Write the rows, and the sensitive counts."""
+        counts = write_frame(release.data.counts, place / f"{COUNTS}.{format}", format)
+        return [*super().write(release, place, format), counts]
+
+    def read_back(self, release: Release, place: Path, format: str) -> Any:  # noqa: A002
+        """Return the written rows with their groups and counts."""
+        if super().read_back(release, place, format) is None:
+            return None
+        data: GroupedTable = release.data
+        group, value = identifier(data.group), identifier(data.counts.column_names[1])
+        number = f"CAST({group} AS INTEGER) AS {group}"
+        rows = _relation(place / f"{DATA}.{format}", format, release.table.source.names).project(number)
+        counts = _relation(place / f"{COUNTS}.{format}", format, data.counts.column_names)
+        counted = counts.project(f"{number}, {value}, CAST(count AS BIGINT) AS count")
+        return GroupedTable(rows, counted.to_arrow_table(), data.group)
+
+
+def read_table(release: Release, data: Path, format: str) -> Table:  # noqa: A002
+    """Return the judged columns of a written file, text in the types the release has."""
+    schema = Schema({name: release.schema[name] for name in release.table.encoded})
+    return Table(_typed(_relation(data, format, release.table.source.names), release), schema)
+
+
+def _relation(data: Path, format: str, names: Sequence[str]) -> Any:  # noqa: A002
+    """Read a written file, text as it stands."""
+    reading: dict[str, Any] = {}
+    if format in _TEXT_FORMATS:
+        reading["text"] = tuple(names)
+    if format in _DELIMITERS:
+        reading |= {"delimiter": _DELIMITERS[format], "nulls": ("",)}
+    return read(data, **reading)
+
+
+def _typed(relation: Any, release: Release) -> Any:
+    """Choose the judged columns, and cast those that were read as text to the types they had."""
+    import duckdb
+
+    books = release.table.encoded
+    empty = pa.table({name: pa.array([], book.type) for name, book in books.items()})
+    wanted = [str(type_) for type_ in run(relation, "SELECT * FROM mapping", empty).types]
+    found = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
+    try:
+        return relation.project(
+            ", ".join(_cell(name, found[name], type_) for name, type_ in zip(books, wanted, strict=True))
+        )
+    except (duckdb.Error, KeyError) as error:
+        raise OutputError(f"The written columns cannot be typed again ({type(error).__name__}).") from None
+
+
+def _cell(name: str, found: str, wanted: str) -> str:
+    """Write one column as SQL; durations become numbers, since only those have an order."""
+    column = identifier(name)
+    cell = f"CAST({column} AS {wanted})" if found == "VARCHAR" else column
+    interval = "INTERVAL" in (found, wanted if found == "VARCHAR" else "")
+    return f"{f'epoch_us({cell})' if interval else cell} AS {column}"
