@@ -67,14 +67,14 @@ def streamed(source: str) -> dict[str, Any]:
     """Time the ordering and grouping of a stream in this process, then its memory, the others and the KL."""
     from discreet.measure import mean_kl_cells
     from discreet.publish import Anatomy, Cahd, PermMondrian
-    from discreet.publish.baskets.grouping import parted
+    from discreet.publish.baskets.grouping import split_baskets
 
     found: dict[str, Any] = {}
 
     def made() -> Any:
         baskets = _read(source)
         publisher = Cahd(P, sensitive=_sensitive(baskets), alpha=ALPHA)
-        publisher.groups(parted(publisher, baskets), np.random.default_rng(0))
+        publisher.groups(split_baskets(publisher, baskets), np.random.default_rng(0))
         return baskets
 
     made()
@@ -82,7 +82,7 @@ def streamed(source: str) -> dict[str, Any]:
     baskets = _read(source)
     sensitive = _sensitive(baskets)
     publisher = Cahd(P, sensitive=sensitive, alpha=ALPHA)
-    parts = parted(publisher, baskets)
+    parts = split_baskets(publisher, baskets)
     found["seconds"] = cpu(lambda: publisher.groups(parts, np.random.default_rng(0)), times=9, warm=2)
     methods = {
         "rcm": publisher,
@@ -108,10 +108,10 @@ def by_product(source: str) -> dict[str, float]:
 
     from discreet.kernels.baskets.cahd_groups import cahd_groups
     from discreet.publish import Cahd
-    from discreet.publish.baskets.grouping import parted
+    from discreet.publish.baskets.grouping import split_baskets
 
     baskets = _read(source)
-    parts = parted(Cahd(P, sensitive=_sensitive(baskets)), baskets)
+    parts = split_baskets(Cahd(P, sensitive=_sensitive(baskets)), baskets)
     ordinary, held = parts.ordinary, parts.held
     matrix = sparse.csr_matrix(
         (np.ones(ordinary.items.size, np.int32), ordinary.items, ordinary.indptr),
@@ -132,13 +132,13 @@ def generated(name: str) -> float:
     """Time the ordering and grouping of generated baskets; the first run warms up on few."""
     from discreet.datasets import quest
     from discreet.publish import Cahd
-    from discreet.publish.baskets.grouping import parted
+    from discreet.publish.baskets.grouping import split_baskets
 
     taken = []
     for one in ("T10.I4.D1K.N1K", name, name):
         baskets = quest(one, random_state=1)
         publisher = Cahd(P, sensitive=_sensitive(baskets), alpha=ALPHA)
-        parts = parted(publisher, baskets)
+        parts = split_baskets(publisher, baskets)
         began = time.process_time()
         publisher.groups(parts, np.random.default_rng(0))
         taken.append(time.process_time() - began)

@@ -118,7 +118,7 @@ def method(name: str) -> dict[str, Any]:
     from discreet.kernels.sketches.k_variance import caps_of, longest_lengths
     from discreet.publish import KVarianceSketch, SketchFamily
 
-    publisher = KVarianceSketch(SketchFamily("benchmark", components=100), K)
+    publisher = KVarianceSketch(K, family=SketchFamily("benchmark", components=100))
     publisher.release(quest("T20.I4.D1K.N1K", random_state=1))
     baskets = quest(name, random_state=17)
     wall, cpu = time.perf_counter(), time.process_time()

@@ -16,10 +16,10 @@ def run() -> list[Row]:
     """Time the recoding of the coded table, and measure the loss of the release."""
     from discreet.guarantees import KAnonymity
     from discreet.measure import loss
-    from discreet.publish import LocalRecoding, OptimalLattice
+    from discreet.publish import LocalRecoding
 
     table = adult_table()
-    method = LocalRecoding(OptimalLattice(KAnonymity(K)))
+    method = LocalRecoding(KAnonymity(K))
     released: list[Any] = []
     seconds = cpu(lambda: released.append(method.release(table)), times=3, warm=1)
     release = released[-1]

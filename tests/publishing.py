@@ -16,12 +16,44 @@ import pyarrow as pa
 import pytest
 
 from discreet import Release, Table, identifier, other, quasi, sensitive
+from discreet.core.registry import Method, methods
 from tests.strategies import tables as strategies
 
 Publisher = Callable[..., Any]
 
 KINDS = ["pandas", "polars", "arrow", "lazy", "duckdb"]
 SEED = 9_135_790_246
+
+
+Options = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]]
+"""Further options of a method, or how they follow from the guarantee."""
+
+
+def discovered(
+    takes: str, makes: str, variants: Mapping[str, Sequence[Options]], *, keeps: str | None = None
+) -> dict[str, list[Publisher]]:
+    """Return every way to make each publisher of the registry that makes one kind of release of a kind of data.
+
+    A method that ``variants`` does not name is made in one way, with its defaults; so a new entry of the registry is
+    checked without another line.
+    """
+    found = [
+        method
+        for method in methods(role="publisher", takes=takes)
+        if method.makes_of(takes) == makes and (keeps is None or keeps in method.guarantees)
+    ]
+    return {
+        method.class_name: [_maker(method, options) for options in variants.get(method.name, [{}])]
+        for method in found
+    }
+
+
+def _maker(method: Method, options: Options) -> Publisher:
+    def make(guarantee: Any, **more: Any) -> Any:
+        given = options(guarantee) if callable(options) else options
+        return method.load()(guarantee, **given, **more)
+
+    return make
 
 
 def every(publishers: Mapping[str, Sequence[Publisher]]) -> pytest.MarkDecorator:

@@ -1,8 +1,7 @@
-"""The checks that every exported publisher of baskets passes; a new one joins by a line in PUBLISHERS."""
+"""The checks that every publisher of baskets in groups passes; the registry of methods names them."""
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
 from collections import Counter
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet import publish, read_published
+from discreet import read_published
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import (
@@ -27,17 +26,12 @@ from discreet.core.errors import (
 )
 from discreet.guarantees import PrivacyDegree
 from tests.oracles import cahd as oracles_cahd
-from tests.publishing import SEED, Publisher, assert_seed_is_secret, every
+from tests.publishing import SEED, Options, Publisher, assert_seed_is_secret, discovered, every
 
-PUBLISHERS: dict[str, list[Publisher]] = {
-    "Cahd": [
-        lambda p, **more: publish.Cahd(p, **more),
-        lambda p, **more: publish.Cahd(p, veiled=False, **more),
-        lambda p, **more: publish.Cahd(p, alpha=1, order="lexicographic", **more),
-    ],
-    "PermMondrian": [lambda p, **more: publish.PermMondrian(p, **more)],
-    "Anatomy": [lambda l, **more: publish.Anatomy(l, **more)],  # noqa: E741
+VARIANTS: dict[str, list[Options]] = {
+    "cahd": [{}, {"randomize_groups": False}, {"alpha": 1, "order": "lexicographic"}],
 }
+PUBLISHERS = discovered("baskets", "baskets", VARIANTS, keeps="PrivacyDegree")
 LETTERS = {"Anatomy": "l"}
 every_publisher = every(PUBLISHERS)
 
@@ -66,15 +60,6 @@ def many() -> list[list[str]]:
         ]
         for _ in range(300)
     ]
-
-
-def test_every_exported_publisher_of_baskets_is_checked() -> None:
-    exported = set()
-    for name in publish.__all__:
-        kind = getattr(publish, name)
-        if inspect.isclass(kind) and "sensitive" in inspect.signature(kind).parameters:
-            exported.add(name)
-    assert exported == set(PUBLISHERS)
 
 
 @every_publisher

@@ -1,4 +1,4 @@
-"""The checks that every publisher of pseudo-data passes, in place of those on classes of people's own rows."""
+"""The checks that every publisher of pseudo-data passes; the registry of methods names them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from tests.oracles import condensation as oracles
 from tests.publishing import (
     KINDS,
     SEED,
+    Options,
     Publisher,
     assert_seed_is_secret,
+    discovered,
     every,
     made_as,
     planted,
@@ -29,15 +31,15 @@ from tests.publishing import (
 )
 from tests.strategies import tables as strategies
 
-PSEUDO_PUBLISHERS: dict[str, list[Publisher]] = {
-    "Condensation": [
-        lambda k, **more: publish.Condensation(k, **more),
-        lambda k, **more: publish.Condensation(k, segment="nearest", spread="gaussian", **more),
-        lambda k, **more: publish.Condensation(k, segment="blocked", noise=0.1, **more),
+VARIANTS: dict[str, list[Options]] = {
+    "condensation": [
+        {},
+        {"segment": "nearest", "spread": "gaussian"},
+        {"segment": "blocked", "noise": 0.1},
     ],
 }
-"""Every publisher that test_common.py lists as one of pseudo-data."""
-every_publisher = every(PSEUDO_PUBLISHERS)
+PUBLISHERS = discovered("table", "pseudo-data", VARIANTS)
+every_publisher = every(PUBLISHERS)
 
 
 def rows_of(release: Release) -> list[dict[str, str]]:
@@ -205,7 +207,7 @@ def test_planted_identifiers_never_appear(make: Publisher, caplog: pytest.LogCap
 @every_publisher
 def test_each_constraint_names_its_parameter(make: Publisher) -> None:
     table = Table(many(), strategies.plain_schema())
-    with pytest.raises(ParameterError, match="'levels' parameter of"):
+    with pytest.raises(ParameterError, match="'k' parameter of"):
         make(0).release(table)
     with pytest.raises(ParameterError, match="'random_state' parameter of"):
         make(2, random_state=-1).release(table)

@@ -66,7 +66,7 @@ def test_a_time_limit_still_gives_a_release(invoke, patients: Path, tmp_path: Pa
         (["--method", "optimal", "--level", "age=1"], "--level belongs to generalization", "generalization"),
         (["--method", "samarati", "--lowest", "age=1"], "--lowest belongs to optimal and local", "optimal"),
         (["--method", "local", "--visit-all"], "--visit-all belongs to optimal", "optimal"),
-        (["--method", "incognito", "--means"], "--means belongs to Mondrian", "mondrian"),
+        (["--method", "incognito", "--means"], "--means belongs to mondrian", "mondrian"),
         (["--max-suppressed", "0.1"], "--max-suppressed belongs to generalization", "generalization"),
         (["--method", "optimal", "--measure", "beauty"], "beauty", "discreet anonymize --help"),
         (["--method", "optimal", "--highest", "age=high"], "COLUMN=NUMBER", "discreet"),
@@ -104,3 +104,15 @@ def test_an_infeasible_search_says_what_would_do(invoke, patients: Path, tmp_pat
     hint = next(line for line in refused.stderr.splitlines() if line.startswith("try: --max-suppressed"))
     mended = invoke(*base, *hint.removeprefix("try: ").split())
     assert mended.exit_code == 0, mended.output
+
+
+def test_anatomy_publishes_a_table_in_groups(invoke, patients: Path, tmp_path: Path) -> None:
+    out = tmp_path / "release"
+    flags = ["--method", "anatomy", "-l", 2, "--no-report", "--json"]
+    result = invoke("anonymize", patients, *ROLES, *flags, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["verdict"]["guarantee"] == "DistinctDiversity(l=2)"
+    assert (out / "sensitive.csv").is_file()
+    refused = invoke("anonymize", patients, *ROLES, "--method", "anatomy", "-k", 5, "--out", tmp_path / "o")
+    assert refused.exit_code == 2
+    assert "The method anatomy keeps PrivacyDegree, DistinctDiversity" in refused.stderr

@@ -73,12 +73,12 @@ def test_an_item_named_twice_is_refused_since_it_would_not_be_hidden() -> None:
     """Twice 1 of one item is 2 of it: the sketch of a single item, which must not be published."""
     assert FAMILY.sketch([Pairs(("a", 1), ("b", 2))]).equals(FAMILY.sketch([{"a": 1, "b": 2}]))
     with pytest.raises(InputError, match="Record 1 names an item more than once") as caught:
-        DeltaSketch(FAMILY, 0.5).release([{"a": 1, "b": 1}, Pairs(("planted", 1), ("planted", 1))])
+        DeltaSketch(0.5, family=FAMILY).release([{"a": 1, "b": 1}, Pairs(("planted", 1), ("planted", 1))])
     assert "planted" not in str(caught.value)
     nan = float("nan")
     for rows, names in (([{nan: 1, float("nan"): 1}], None), (np.ones((1, 2)), [nan, float("nan")])):
         with pytest.raises(InputError, match="not NaN"):
-            DeltaSketch(FAMILY, 0.5).release(rows, names=names)
+            DeltaSketch(0.5, family=FAMILY).release(rows, names=names)
     one, other = Five(), Five()
     with pytest.raises(InputError, match="same name"):
         FAMILY.sketch([{one: 1, other: 1}])

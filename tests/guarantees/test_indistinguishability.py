@@ -55,5 +55,5 @@ def test_it_is_told_and_read_again() -> None:
 
 @pytest.mark.parametrize("levels", [0, -1, True, 2.5, [2]])
 def test_a_wrong_level_names_its_parameter(levels: object) -> None:
-    with pytest.raises(ParameterError, match="'levels' parameter of Indistinguishability"):
+    with pytest.raises(ParameterError, match="'k' parameter of Indistinguishability"):
         Indistinguishability(levels)  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ def with_lengths(release: Release, rows: np.ndarray, lengths: np.ndarray) -> Rel
 def test_any_lengths_are_judged_as_the_oracle_does(seed: int, data: st.DataObject) -> None:
     rows = sparse(seed)
     k = data.draw(st.integers(1, 5))
-    release = KVarianceSketch(FAMILY, k).release(rows)
+    release = KVarianceSketch(k, family=FAMILY).release(rows)
     near = release.evidence.arrays["neighbors"].tolist()
     lengths = np.array(data.draw(st.lists(st.integers(0, 8), min_size=12, max_size=12).filter(any)))
     verdict = KVariance(k).check(with_lengths(release, rows, lengths))
@@ -57,7 +57,7 @@ def test_any_lengths_are_judged_as_the_oracle_does(seed: int, data: st.DataObjec
 
 def test_a_broken_release_is_not_written(tmp_path) -> None:
     rows = sparse(1)
-    release = KVarianceSketch(FAMILY, 3).release(rows)
+    release = KVarianceSketch(3, family=FAMILY).release(rows)
     broken = with_lengths(release, rows, np.full(12, 20))
     assert not broken.verdict.ok
     with pytest.raises(PromiseBrokenError):
@@ -67,7 +67,7 @@ def test_a_broken_release_is_not_written(tmp_path) -> None:
 
 
 def test_what_cannot_be_judged_is_refused() -> None:
-    release = KVarianceSketch(FAMILY, 3).release(sparse(1))
+    release = KVarianceSketch(3, family=FAMILY).release(sparse(1))
     with pytest.raises(ParameterError, match="release of sketches"):
         KVariance(3).check(release.data)
     bare = dataclasses.replace(release, evidence=dataclasses.replace(release.evidence, arrays={}))
@@ -89,7 +89,7 @@ def test_plain_data_and_words() -> None:
 def test_the_deviation_is_that_of_simulated_estimates() -> None:
     """Estimates by 1,500 keys spread at least as the promise says; a sound method fails here once in 10^6 runs."""
     rows = sparse(5, 6)
-    release = KVarianceSketch(FAMILY, 1).release(rows)
+    release = KVarianceSketch(1, family=FAMILY).release(rows)
     lengths, near = release.data.lengths, release.evidence.arrays["neighbors"][:, 0]
     keys = 1500
     found = np.empty((keys, 6))

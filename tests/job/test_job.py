@@ -24,9 +24,8 @@ from discreet.core.schema import Role
 from discreet.guarantees import EntropyDiversity, KAnonymity, TCloseness
 from discreet.guarantees.registry import GUARANTEES
 from discreet.job import Job, MissingRoleError, run
-from discreet.job.basket_plain import KINDS as BASKET_KINDS
 from discreet.job.hierarchies import hierarchy_from
-from discreet.job.parse import KINDS
+from discreet.job.parse import GUARANTEE_KINDS
 from discreet.job.template import key, value
 
 PEOPLE = pa.table(
@@ -133,27 +132,16 @@ def test_searches_for_levels(folder: Path, method: str, options: dict[str, Any])
     job = Job.from_dict(plain(columns=plain()["columns"] | {"age": ages}, method=given), folder=folder)
     publisher = job.publisher()
     for name, wanted in options.items():
-        owner = publisher.start if method == "local" and not hasattr(publisher, name) else publisher
-        assert getattr(owner, name) == wanted
+        assert getattr(publisher, name) == wanted
     release = run(job)
     assert release.verdict.ok
     assert release.recipe["method"] == type(publisher).__name__
 
 
-def test_a_publisher_that_is_not_there_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    import discreet.publish
-
-    job = Job(PEOPLE, COLUMNS, KAnonymity(4), method="samarati")
-    monkeypatch.delattr(discreet.publish, "Samarati")
-    with pytest.raises(ParameterError, match="method samarati needs Samarati"):
-        run(job)
-
-
 def test_every_guarantee_has_a_name_in_kebab_case() -> None:
-    no_jobs = {"BasicPrivacy", "DeltaAnonymity", "Indistinguishability", "KVariance", "LocalDP"}
-    of_baskets = {kind.__name__ for kind in BASKET_KINDS.values()}
-    assert set(KINDS.values()) | of_baskets | no_jobs == set(GUARANTEES)
-    assert not no_jobs & (set(KINDS.values()) | of_baskets)
+    of_channels = {"BasicPrivacy", "LocalDP"}
+    assert set(GUARANTEE_KINDS.values()) | of_channels == set(GUARANTEES)
+    assert not of_channels & set(GUARANTEE_KINDS.values())
 
 
 @pytest.mark.parametrize(

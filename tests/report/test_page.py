@@ -196,7 +196,7 @@ def test_holds_no_planted_value(k: int) -> None:
     levels = {"age": 3, "income": 1, "born": 1, "town": 1, "job": 1}
     for release in (
         Mondrian(KAnonymity(k)).release(table),
-        Mondrian(KAnonymity(k), report="mean", strict=False).release(table),
+        Mondrian(KAnonymity(k), summary="mean", strict=False).release(table),
         Generalization(KAnonymity(k), levels=levels, max_suppressed=0.5).release(table),
     ):
         page = _own(render(release, internal=True))

@@ -10,16 +10,17 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.core.registry import methods
 
 if TYPE_CHECKING:
     from discreet.core.baskets.baskets import Baskets
     from discreet.core.baskets.grouped import GroupedBaskets
-    from discreet.core.release import Release
-    from discreet.job import BasketJob
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-METHODS = ("cahd", "perm-mondrian", "anatomy", "apriori")
+METHODS = tuple(
+    method.name for method in methods(role="publisher", takes="baskets") if len(method.takes) == 1
+)
 _ENDINGS = (".dat", ".bits", ".npz", ".spmf")
 _FORMS = click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"])
 _OF_TABLES = (
@@ -49,7 +50,8 @@ _PUBLISHING = (
     click.option("--sensitive-items", multiple=True, metavar="ITEMS", help="Baskets: the sensitive items."),
     _P,
     click.option("--order", type=click.Choice(["rcm", "lexicographic"]), help="cahd: how baskets are laid out."),
-    click.option("--unveiled", is_flag=True, help="cahd: group as in its paper, so that holders are guessed better."),
+    click.option("--no-randomize-groups", "randomize_groups", flag_value=False, default=None, type=bool,
+        help="cahd: group as in its paper; weaker against attackers who know the method."),
     _KM,
     click.option("--item-hierarchy", type=options.DATA, metavar="FILE", help="k^m: the tree over the items."),
     click.option("--fan-out", type=int, help="k^m: how many are joined on a level where there is no tree."),
@@ -96,52 +98,27 @@ def refuse_of_tables(given: Mapping[str, Any], *, besides: tuple[str, ...] = ())
             )
 
 
-def anonymize(
-    command: str, data: Path, out: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool
-) -> None:
-    """Publish the baskets of a file."""
-    from discreet.job.basket_plain import basket_job_from_dict
-
+def job(data: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the job for the baskets of a file, laid out as a job file."""
     refuse_of_tables(given)
     about: dict[str, Any] = {}
     if given["sensitive_items"]:
         about["sensitive"] = _items(given["sensitive_items"])
     if given["item_hierarchy"] is not None:
         about["hierarchy"] = {"file": str(given["item_hierarchy"])}
-    asked = {
+    method = {
+        "name": given["method"],
         "alpha": None if given["alpha"] is None else _whole("--alpha", given["alpha"]),
         "order": given["order"],
-        "veiled": False if given["unveiled"] else None,
+        "randomize_groups": given["randomize_groups"],
         "fan_out": given["fan_out"],
     }
-    method = {"name": given["method"], **asked}
-    written = {"format": given["format_"], "seed": given["seed"]}
-    job = basket_job_from_dict(
-        {
-            "input": {"path": data, **reading_of(given)},
-            "baskets": about,
-            "guarantee": [_promise(given)],
-            "method": {name: value for name, value in method.items() if value is not None},
-            "output": {"folder": out, "overwrite": given["overwrite"], "report": given["report"]}
-            | {name: value for name, value in written.items() if value is not None},
-        }
-    )
-    perform(command, job, as_json=as_json, quiet=quiet)
-
-
-def perform(command: str, job: BasketJob, *, as_json: bool, quiet: bool) -> None:
-    """Run a job on baskets and say what it came to."""
-    from discreet.cli._basket_output import outcome, tell_outcome
-    from discreet.cli._progress import stages
-    from discreet.job import run_baskets
-    from discreet.job.running import STAGES
-
-    if job.out is None:
-        raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
-    with stages(len(STAGES), quiet=quiet or as_json) as tell:
-        release: Release = run_baskets(job, tell)
-    if as_json or not quiet:
-        tell_outcome(outcome(command, release, job.out), release, as_json=as_json)
+    return {
+        "input": {"path": data, **reading_of(given)},
+        "baskets": about,
+        "guarantee": [_promise(given)],
+        "method": {name: value for name, value in method.items() if value is not None},
+    }
 
 
 def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> bool:
@@ -149,10 +126,12 @@ def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -
     from discreet.cli._basket_output import tell_judgment
     from discreet.cli._progress import stages
     from discreet.job.basket_checking import judge_baskets
-    from discreet.job.basket_plain import guarantee_of
+    from discreet.job.parse import guarantee_from
 
     refuse_of_tables(given)
-    promised = guarantee_of([_promise(given)]) if given["p"] is not None or given["km"] else None
+    promised = (
+        guarantee_from([_promise(given)], {}, Path()) if given["p"] is not None or given["km"] else None
+    )
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         baskets = read(data, given)

@@ -6,59 +6,37 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.cli import _parse_options as gather
+from discreet.core.registry import METHODS, methods
 
-_SEARCHES = ("optimal", "samarati", "incognito", "local")
-_BELONGS = {
-    "relaxed": ("mondrian",),
-    "means": ("mondrian",),
-    "levels": ("generalization",),
-    "max_suppressed": ("generalization", *_SEARCHES),
-    "measure": _SEARCHES,
-    "aggregate": ("optimal", "local"),
-    "lowest": ("optimal", "local"),
-    "highest": ("optimal", "local"),
-    "time_limit": ("optimal", "local"),
-    "visit_all": ("optimal",),
+_MEANINGS: dict[str, tuple[str, Any]] = {
+    "relaxed": ("strict", False),
+    "means": ("summary", "mean"),
+    "visit_all": ("visit", "all"),
 }
-_NAMED = {"mondrian": "Mondrian"}
+"""The flags that stand for a value of a parameter."""
+_BY_COLUMN = {"levels": "--level", "lowest": "--lowest", "highest": "--highest"}
+_PARAMETERS = (*_MEANINGS, *_BY_COLUMN, "max_suppressed", "measure", "aggregate", "time_limit")
 
 
 def method(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the method and its parameters, laid out as in a job file."""
     name = given["method"] or ("generalization" if given["levels"] else "mondrian")
-    asked = {option: given.get(option) for option in _BELONGS}
-    named = {
-        option: value
-        for option, value in asked.items()
-        if not (value is None or value is False or value == ())
-    }
-    for option in named:
-        if name not in _BELONGS[option]:
-            raise _misplaced(option)
+    known = METHODS[name].options()
     plain: dict[str, Any] = {"name": name}
-    if name == "generalization":
-        plain["levels"] = gather.numbers("--level", given["levels"], int)
-    for option, value in named.items():
-        if option in ("lowest", "highest"):
-            plain[option] = gather.numbers(f"--{option}", value, int)
-        elif option in ("max_suppressed", "measure", "aggregate", "time_limit"):
-            plain[option] = value
-    said: dict[str, dict[str, Any]] = {
-        "relaxed": {"strict": False},
-        "means": {"report": "mean"},
-        "visit_all": {"visit": "all"},
-    }
-    for option, meaning in said.items():
-        plain |= meaning if option in named else {}
-    return plain
+    for option in _PARAMETERS:
+        value = given.get(option)
+        if value is None or value is False or value == ():
+            continue
+        parameter, meaning = _MEANINGS.get(option, (option, value))
+        if parameter not in known:
+            raise _misplaced(option, parameter)
+        plain[parameter] = gather.numbers(_BY_COLUMN[option], value, int) if option in _BY_COLUMN else meaning
+    return {"levels": {}} | plain if name == "generalization" else plain
 
 
-def _misplaced(option: str) -> Exception:
-    methods = _BELONGS[option]
-    flag = "--level" if option == "levels" else f"--{option.replace('_', '-')}"
-    belongs = " and ".join(filter(None, [", ".join(map(_named, methods[:-1])), _named(methods[-1])]))
-    return gather.mistake(f"{flag} belongs to {belongs}.", f"--method {methods[0]}")
-
-
-def _named(method_: str) -> str:
-    return _NAMED.get(method_, method_)
+def _misplaced(option: str, parameter: str) -> Exception:
+    """Name the methods that have a parameter."""
+    fitting = [one.name for one in methods(role="publisher", takes="table") if parameter in one.options()]
+    flag = _BY_COLUMN.get(option, f"--{option.replace('_', '-')}")
+    belongs = " and ".join(filter(None, [", ".join(fitting[:-1]), fitting[-1]]))
+    return gather.mistake(f"{flag} belongs to {belongs}.", f"--method {fitting[0]}")

@@ -8,11 +8,20 @@ from typing import Any, TypeVar
 
 import click
 
+from discreet.core.registry import methods
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 DATA = click.Path(path_type=Path)
 MEASURES = ("loss", "entropy", "discernibility", "average_class_size", "height", "precision")
 """What a search for levels can minimize."""
+
+PUBLISHERS = [
+    method.name
+    for method in methods(role="publisher")
+    if {"table", "baskets"} & set(method.takes) and "pseudo-data" not in method.makes
+]
+"""The methods of `discreet anonymize`; pseudo-data and sketches have commands of their own."""
 
 _READING = (
     click.option("--delimiter", metavar="CHAR", help="What separates the cells; found by itself otherwise."),
@@ -109,12 +118,7 @@ _PSEUDONYM = click.option(
 _METHOD = (
     click.option(
         "--method",
-        type=click.Choice(
-            [
-                *("mondrian", "generalization", "optimal", "samarati", "incognito", "local"),
-                *("cahd", "perm-mondrian", "anatomy", "apriori"),
-            ]
-        ),
+        type=click.Choice(PUBLISHERS),
         help="Mondrian by default; generalization where levels are given; optimal finds the levels that cost least. "
         "For baskets cahd by default, apriori for --km.",
     ),

@@ -25,7 +25,7 @@ Example:
 @options.telling
 def demo(out: Path, as_json: bool, quiet: bool) -> None:
     """Protect a generated hospital table of 20,000 patients; nobody in it exists."""
-    from discreet.cli.publish.anonymize import perform
+    from discreet.cli._perform import perform
     from discreet.datasets import hospital, hospital_columns
     from discreet.guarantees import EntropyDiversity, KAnonymity
     from discreet.job import Job

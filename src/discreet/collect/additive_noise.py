@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InputError
 from discreet.core.finite import array_of, finite
-from discreet.core.params import FloatIn, InstanceOf, require
+from discreet.core.params import NONE, Constraints, FloatIn, InstanceOf, check_parameters, require
 from discreet.core.rng import RandomState
 
 
@@ -49,6 +49,12 @@ class AdditiveNoise:
     ----------
     R. Agrawal, R. Srikant: Privacy-preserving data mining. SIGMOD 2000.
     """
+
+    constraints: ClassVar[Constraints] = {
+        "noise": InstanceOf((Noise,), "a noise such as Gaussian(sd)"),
+        "low": (FloatIn(), NONE),
+        "high": (FloatIn(), NONE),
+    }
 
     def __init__(self, noise: Noise, *, low: float | None = None, high: float | None = None) -> None:
         self.noise = noise
@@ -156,9 +162,7 @@ class AdditiveNoise:
         return self.high - self.low
 
     def _check(self) -> None:
-        require(self, "noise", self.noise, InstanceOf((Noise,), "a noise such as Gaussian(sd)"))
-        for name in ("low", "high"):
-            require(self, name, getattr(self, name), FloatIn(), InstanceOf((type(None),), "None"))
+        check_parameters(self)
         if self.low is not None and self.high is not None:
             require(self, "high", self.high, FloatIn(self.low, closed="neither"))
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import FloatArray, IntArray
-from discreet.core.errors import InputError, ParameterError
+from discreet.core.errors import InputError
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -28,19 +28,23 @@ class Shares:
         return f"Shares({len(self.categories)} categories, from {self.n} reports)"
 
 
-def require_categories(owner: str, categories: Sequence[Any]) -> None:
-    """Refuse fewer than two categories, and one that is named twice or not at all."""
-    k = len(categories)
-    if k < 2:
-        raise ParameterError(
-            f"The 'categories' parameter of {owner} must be two or more categories. Got {k} instead."
-        )
-    try:
-        distinct = len(set(categories))
-    except TypeError:
-        distinct = 0
-    if distinct < k or any(one is None for one in categories):
-        raise ParameterError(f"The 'categories' parameter of {owner} must name each category once.")
+class Categories:
+    """Two or more categories, each named once and none of them None."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is such a sequence."""
+        if not isinstance(value, Sequence) or len(value) < 2:
+            return False
+        try:
+            return len(set(value)) == len(value) and all(one is not None for one in value)
+        except TypeError:
+            return False
+
+    def __str__(self) -> str:
+        return "two or more categories, each named once"
+
+
+CATEGORIES = Categories()
 
 
 def codes_of(values: Any, categories: Sequence[Any], *, shown: str = "data") -> IntArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -17,7 +17,7 @@ from discreet.collect.reconstruct.density import Density
 from discreet.collect.secure_random import Chance
 from discreet.collect.unary_response import UnaryResponse
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.params import InstanceOf, require
+from discreet.core.params import Constraints, InstanceOf, MappingOf, check_parameters
 from discreet.core.rng import RandomState
 
 Channel: TypeAlias = AdditiveNoise | RandomizedResponse | UnaryResponse
@@ -49,14 +49,16 @@ class Channels:
     {'age': Density(50 intervals, from 1000 noisy values), 'sex': Shares(2 categories, from 1000 reports)}
     """
 
+    constraints: ClassVar[Constraints] = {
+        "channels": MappingOf(
+            InstanceOf((AdditiveNoise, RandomizedResponse, UnaryResponse), "a channel such as AdditiveNoise"),
+            "a mapping from columns to channels such as AdditiveNoise",
+        )
+    }
+
     def __init__(self, channels: Mapping[str, Channel]) -> None:
-        require(self, "channels", channels, InstanceOf((Mapping,), "a mapping from columns to channels"))
-        self.channels = dict(channels)
-        for channel in self.channels.values():
-            kinds = InstanceOf(
-                (AdditiveNoise, RandomizedResponse, UnaryResponse), "a channel such as AdditiveNoise"
-            )
-            require(self, "channels", channel, kinds)
+        self.channels = dict(channels) if isinstance(channels, Mapping) else channels
+        check_parameters(self)
         if not self.channels:
             raise SchemaError("Name the columns to be hidden.")
 

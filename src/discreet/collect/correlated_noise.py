@@ -14,7 +14,7 @@ from discreet.core.arrays import FloatArray
 from discreet.core.covariance import LEAST, least_variance, symmetric_matrix
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.finite import array_of, finite
-from discreet.core.params import FloatIn, require
+from discreet.core.params import POSITIVE, require
 from discreet.core.rng import RandomState
 
 
@@ -65,7 +65,7 @@ class CorrelatedNoise:
         ratio
             The noise's variance over the data's.
         """
-        require(cls.__name__, "ratio", ratio, FloatIn(0, closed="neither"))
+        require(cls.__name__, "ratio", ratio, POSITIVE)
         return cls(ratio * _covariance(covariance))
 
     @property

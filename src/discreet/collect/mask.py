@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NoReturn, overload
+from typing import ClassVar, Literal, NoReturn, overload
 
 import numpy as np
 
@@ -13,7 +13,16 @@ from discreet.core.arrays import FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.errors import ParameterError
-from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+from discreet.core.params import (
+    BOOL,
+    NONE,
+    Constraints,
+    FloatIn,
+    InstanceOf,
+    IntIn,
+    check_parameters,
+    require,
+)
 from discreet.core.rng import RandomState
 
 _SAME = 1e-12
@@ -60,9 +69,12 @@ class EMask:
     p: float
     q: float
 
+    constraints: ClassVar[Constraints] = {"p": FloatIn(0, 1), "q": FloatIn(0, 1)}
+
     def __post_init__(self) -> None:
+        """Check the parameters: p + q = 1 would leave nothing to recover."""
+        check_parameters(self)
         for name in ("p", "q"):
-            require(self, name, getattr(self, name), FloatIn(0, 1))
             object.__setattr__(self, name, float(getattr(self, name)))
         if abs(self.p + self.q - 1) < _SAME:
             self._refuse(
@@ -101,7 +113,7 @@ class EMask:
         from discreet.kernels.baskets.distortion import distort_bits, distort_rows
 
         require(self, "baskets", baskets, InstanceOf((Baskets,), "Baskets"))
-        require(self, "as_bits", as_bits, InstanceOf((bool,), "a bool"))
+        require(self, "as_bits", as_bits, BOOL)
         key = secret_key(random_state, owner=self)
         if as_bits:
             blocks = distort_bits(baskets.indptr, baskets.items, baskets.n_items, self.p, self.q, key)
@@ -129,7 +141,7 @@ class EMask:
         (2813, 17.4)
         """
         require(self, "n_items", n_items, IntIn(1))
-        require(self, "longest", longest, IntIn(0), InstanceOf((type(None),), "None"))
+        require(self, "longest", longest, IntIn(0), NONE)
         most = n_items if longest is None else min(longest, n_items)
         if most == 0:
             return 0.0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
-from discreet.core.params import FloatIn, OneOf, require
+from discreet.core.params import POSITIVE, Constraints, FloatIn, OneOf, check_parameters, require
 
 GRID_BITS = 16
 """How many bits finer than the noise's spread perturbed values are; finer ones would tell of the true value."""
@@ -23,6 +23,8 @@ _DRAWN = 2.0**-26
 
 Kind = TypeVar("Kind", bound="Noise")
 
+_SPREAD = FloatIn(1e-150, 1e150)
+
 
 class Noise(ABC):
     """A public distribution around zero.
@@ -32,6 +34,13 @@ class Noise(ABC):
     """
 
     name: ClassVar[str]
+    constraints: ClassVar[Constraints] = {}
+
+    def __post_init__(self) -> None:
+        """Check the parameters, and keep them as plain numbers."""
+        check_parameters(self)
+        for name in self.constraints:
+            object.__setattr__(self, name, float(getattr(self, name)))
 
     @property
     @abstractmethod
@@ -94,7 +103,7 @@ class Noise(ABC):
         >>> Uniform.for_privacy(1.0, low=0, high=95)
         Uniform(half_width=50.0)
         """
-        require(cls.__name__, "privacy", privacy, FloatIn(0, closed="neither"))
+        require(cls.__name__, "privacy", privacy, POSITIVE)
         require(cls.__name__, "low", low, FloatIn())
         require(cls.__name__, "high", high, FloatIn(low, closed="neither"))
         require(cls.__name__, "confidence", confidence, FloatIn(0, 1, closed="neither"))
@@ -103,12 +112,6 @@ class Noise(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the noise as plain data; ``noise_from_dict`` reads it."""
         return {"noise": self.name, "spread": self.spread}
-
-    def _check(self) -> None:
-        (field,) = fields(self)  # type: ignore[arg-type]  # every concrete noise is a dataclass with one field
-        value = getattr(self, field.name)
-        require(self, field.name, value, FloatIn(1e-150, 1e150))
-        object.__setattr__(self, field.name, float(value))
 
     def _on_grid(self, drawn: FloatArray) -> FloatArray:
         return np.rint(drawn / self.grid) * self.grid
@@ -123,10 +126,9 @@ class Uniform(Noise):
     """
 
     half_width: float
-    name: ClassVar[str] = "uniform"
 
-    def __post_init__(self) -> None:
-        self._check()
+    constraints: ClassVar[Constraints] = {"half_width": _SPREAD}
+    name: ClassVar[str] = "uniform"
 
     @property
     def spread(self) -> float:
@@ -170,10 +172,9 @@ class Gaussian(Noise):
     """Normal noise with standard deviation ``sd``; it has no finite ε, since far tails tell too much."""
 
     sd: float
-    name: ClassVar[str] = "gaussian"
 
-    def __post_init__(self) -> None:
-        self._check()
+    constraints: ClassVar[Constraints] = {"sd": _SPREAD}
+    name: ClassVar[str] = "gaussian"
 
     @property
     def spread(self) -> float:
@@ -225,10 +226,9 @@ class Laplace(Noise):
     """
 
     scale: float
-    name: ClassVar[str] = "laplace"
 
-    def __post_init__(self) -> None:
-        self._check()
+    constraints: ClassVar[Constraints] = {"scale": _SPREAD}
+    name: ClassVar[str] = "laplace"
 
     @property
     def spread(self) -> float:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from discreet.collect.category_estimates import Shares, codes_of, labeled, require_categories
-from discreet.collect.reconstruct.em import Rule, climb
+from discreet.collect.category_estimates import CATEGORIES, Shares, codes_of, labeled
+from discreet.collect.reconstruct.em import Rule, run_em
 from discreet.collect.reconstruct.reconstruction import NotConvergedWarning
 from discreet.collect.secure_random import Chance, cells_below, rounded_up
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import InputError, ParameterError
-from discreet.core.params import FloatIn, IntIn, OneOf, require
+from discreet.core.params import Constraints, FloatIn, IntIn, OneOf, check_parameters, require
 from discreet.core.rng import RandomState
 
 _STOCHASTIC = 1e-9
@@ -49,6 +50,8 @@ class RandomizedResponse:
     S. Warner: Randomized response: a survey technique for eliminating evasive answer bias. JASA 60(309), 1965.
     """
 
+    constraints: ClassVar[Constraints] = {"categories": CATEGORIES}
+
     def __init__(self, categories: Sequence[Any], matrix: Any) -> None:
         self.categories = tuple(categories)
         self.matrix = matrix
@@ -63,7 +66,7 @@ class RandomizedResponse:
         Give the chance of the truth (``keep``) or the ε wanted, which is kept to, rounding counted.
         """
         listed = tuple(categories)
-        require_categories(cls.__name__, listed)
+        require(cls.__name__, "categories", listed, CATEGORIES)
         k = len(listed)
         if (keep is None) == (epsilon is None):
             raise ParameterError("Give either 'keep' or 'epsilon' to RandomizedResponse.k_ary.")
@@ -142,15 +145,15 @@ class RandomizedResponse:
         if method == "inverse" or (unbiased >= 0).all():
             return Shares(self.categories, unbiased, errors, n)
         held = seen > 0
-        climbed = climb(seen[None, held], [self.matrix.T[held]], Rule("change", tolerance, max_steps))
-        converged = bool(climbed.converged[0])
+        result = run_em(seen[None, held], [self.matrix.T[held]], Rule("change", tolerance, max_steps))
+        converged = bool(result.converged[0])
         if not converged:
             warnings.warn(
                 f"The reconstruction did not settle within {max_steps} steps; the best so far is given.",
                 NotConvergedWarning,
                 stacklevel=2,
             )
-        return Shares(self.categories, climbed.shares[0], errors, n, converged)
+        return Shares(self.categories, result.shares[0], errors, n, converged)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the channel as plain data: what is public about it."""
@@ -175,16 +178,10 @@ class RandomizedResponse:
         return np.asarray(seen, np.float64)
 
     def _check(self) -> None:
-        require_categories(type(self).__name__, self.categories)
+        check_parameters(self)
         k = len(self.categories)
-        wording = f"must be {k} × {k}, each row chances that add up to 1"
-        try:
-            self.matrix = np.array(self.matrix, np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError(f"The 'matrix' parameter of RandomizedResponse {wording}.") from None
-        right = self.matrix.shape == (k, k) and bool(np.isfinite(self.matrix).all())
-        if not right or (self.matrix < 0).any() or (np.abs(self.matrix.sum(axis=1) - 1) > _STOCHASTIC).any():
-            raise ParameterError(f"The 'matrix' parameter of RandomizedResponse {wording}.")
+        require(self, "matrix", self.matrix, _Chances(k))
+        self.matrix = np.array(self.matrix, np.float64)
         if np.linalg.cond(self.matrix) > _CONDITION:
             raise ParameterError(
                 "The 'matrix' parameter of RandomizedResponse cannot be inverted: different shares would give the same "
@@ -193,3 +190,22 @@ class RandomizedResponse:
 
     def __repr__(self) -> str:
         return f"RandomizedResponse({len(self.categories)} categories, epsilon={self.epsilon:.4g})"
+
+
+@dataclass(frozen=True)
+class _Chances:
+    """A square matrix whose rows are probabilities."""
+
+    k: int
+
+    def admits(self, value: object) -> bool:
+        try:
+            matrix = np.array(value, np.float64)
+        except (TypeError, ValueError):
+            return False
+        if matrix.shape != (self.k, self.k) or not np.isfinite(matrix).all() or (matrix < 0).any():
+            return False
+        return bool((np.abs(matrix.sum(axis=1) - 1) <= _STOCHASTIC).all())
+
+    def __str__(self) -> str:
+        return f"{self.k} × {self.k}, each row chances that add up to 1"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.collect.category_estimates import Shares, codes_of, require_categories
+from discreet.collect.category_estimates import CATEGORIES, Shares, codes_of
 from discreet.collect.secure_random import CELLS, Chance, cells_below, rounded_up
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.finite import array_of
-from discreet.core.params import FloatIn, IntIn, require
+from discreet.core.params import Constraints, FloatIn, IntIn, check_parameters, require
 from discreet.core.rng import RandomState
 
 _SAME = 1e-12
@@ -51,13 +51,13 @@ class UnaryResponse:
     Security 2017.
     """
 
+    constraints: ClassVar[Constraints] = {"categories": CATEGORIES, "p": FloatIn(0, 1), "q": FloatIn(0, 1)}
+
     def __init__(self, categories: Sequence[Any], *, p: float, q: float) -> None:
         self.categories = tuple(categories)
         self.p = p
         self.q = q
-        require_categories(type(self).__name__, self.categories)
-        for name in ("p", "q"):
-            require(self, name, getattr(self, name), FloatIn(0, 1))
+        check_parameters(self)
         if abs(p + q - 1) < _SAME:
             raise ParameterError(
                 "The 'p' and 'q' parameters of UnaryResponse must not add up to 1: every bit would come out the same "

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.errors import SchemaError
-from discreet.core.params import Constraint, OneOf, require
+from discreet.core.params import Constraints, InstanceOf, OneOf, check_parameters, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.verdict import Basis, Verdict
 
@@ -52,6 +52,16 @@ class Guarantee(ABC):
     """How near to the bound counts as equal; 0 where the measure is exact."""
     measured: ClassVar[str]
     """What is measured, in words."""
+    constraints: ClassVar[Constraints] = {}
+    """What each parameter must be."""
+
+    def __post_init__(self) -> None:
+        """Check the parameters, and keep numbers as plain Python numbers."""
+        check_parameters(self)
+        for name in self.constraints:
+            value = getattr(self, name)
+            if isinstance(value, Real):
+                object.__setattr__(self, name, int(value) if isinstance(value, Integral) else float(value))
 
     @property
     def higher_is_better(self) -> bool:
@@ -170,20 +180,17 @@ class Guarantee(ABC):
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass
         return {field.name: getattr(self, field.name) for field in fields if field.init}
 
-    def _settle(self, name: str, *constraints: Constraint) -> None:
-        """Check a parameter and keep it as a plain Python number."""
-        value = getattr(self, name)
-        require(self, name, value, *constraints)
-        plain = (
-            int(value) if isinstance(value, Integral) else float(value) if isinstance(value, Real) else value
-        )
-        object.__setattr__(self, name, plain)
-
 
 class SensitiveGuarantee(Guarantee):
     """A promise about the sensitive values of every class, in the columns ``of`` or (None) in all of them."""
 
     of: str | tuple[str, ...] | None
+
+    def __post_init__(self) -> None:
+        """Check the parameters; a column named twice counts once."""
+        if isinstance(self.of, list | tuple):
+            object.__setattr__(self, "of", tuple(dict.fromkeys(self.of)))
+        super().__post_init__()
 
     def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
         """Name those of a table's sensitive columns that the guarantee looks at."""
@@ -213,11 +220,6 @@ class SensitiveGuarantee(Guarantee):
     def _counts(self, groups: Groups) -> list[SensitiveCounts]:
         return [groups.sensitive[name] for name in self.columns(tuple(groups.sensitive))]
 
-    def _settle_columns(self) -> None:
-        if isinstance(self.of, list | tuple):
-            object.__setattr__(self, "of", tuple(dict.fromkeys(self.of)))
-        require(self, "of", self.of, _ColumnNames())
-
     def _where(self) -> str:
         if self.of is None:
             return "each sensitive column"
@@ -239,6 +241,7 @@ class AllOf(Guarantee):
     measured: ClassVar[str] = "promises kept"
 
     def __post_init__(self) -> None:
+        """Check the parts, and take those of a conjunction one by one."""
         require(self, "parts", self.parts, _Guarantees())
         flat = (part.parts if isinstance(part, AllOf) else (part,) for part in self.parts)
         object.__setattr__(self, "parts", tuple(part for several in flat for part in several))
@@ -331,8 +334,11 @@ def expected(counts: SensitiveCounts) -> FloatArray:
     return np.asarray(counts.overall[counts.values] / counts.overall.sum())
 
 
-class _ColumnNames:
+class ColumnNames:
+    """The name of a column, several names or None."""
+
     def admits(self, value: object) -> bool:
+        """Return whether the value is None, a name or a tuple of names."""
         names = value if isinstance(value, tuple) else (value,)
         return value is None or (len(names) > 0 and all(isinstance(name, str) and name for name in names))
 
@@ -348,3 +354,7 @@ class _Guarantees:
 
     def __str__(self) -> str:
         return "a tuple of one or more guarantees"
+
+
+A_GUARANTEE = InstanceOf((Guarantee,), "a guarantee")
+"""The constraint of publishers that keep any guarantee."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from discreet.core.errors import ParameterError
 
@@ -81,6 +81,8 @@ class OneOf:
         return any(type(value) is type(option) and value == option for option in self.options)
 
     def __str__(self) -> str:
+        if len(self.options) == 1:
+            return repr(self.options[0])
         return "one of " + ", ".join(repr(option) for option in self.options)
 
 
@@ -97,6 +99,84 @@ class InstanceOf:
 
     def __str__(self) -> str:
         return self.wording
+
+
+@dataclass(frozen=True)
+class EachOf:
+    """A list or tuple whose entries all meet a constraint."""
+
+    one: Constraint
+    wording: str
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is a list or tuple of allowed entries, and not empty."""
+        return isinstance(value, list | tuple) and len(value) > 0 and all(map(self.one.admits, value))
+
+    def __str__(self) -> str:
+        return self.wording
+
+
+@dataclass(frozen=True)
+class MappingOf:
+    """A mapping whose values all meet a constraint."""
+
+    one: Constraint
+    wording: str
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is a mapping of allowed values; it may be empty."""
+        return isinstance(value, Mapping) and all(map(self.one.admits, value.values()))
+
+    def __str__(self) -> str:
+        return self.wording
+
+
+NONE = OneOf((None,))
+"""The parameter may be left out."""
+BOOL = InstanceOf((bool,), "a bool")
+POSITIVE = FloatIn(0, closed="neither")
+BY_COLUMN = InstanceOf((Mapping, type(None)), "None or a mapping from columns")
+
+Constraints = Mapping[str, Constraint | tuple[Constraint, ...]]
+"""What each parameter must be, by name; of several constraints one must hold."""
+
+
+class Constrained(Protocol):
+    """An object whose class declares what its parameters must be."""
+
+    constraints: ClassVar[Constraints]
+
+
+def check_parameters(owner: Any, *names: str) -> None:
+    """Raise a ParameterError unless the parameters of an object meet the constraints its class declares.
+
+    Parameters
+    ----------
+    owner
+        The object; ``constraints`` of its class are checked in order.
+    names
+        The parameters to check; all by default.
+
+    Examples
+    --------
+    >>> class Publisher:
+    ...     constraints = {"k": IntIn(1), "label": (NONE, InstanceOf((str,), "the name of a column"))}
+    ...     def __init__(self, k, label=None):
+    ...         self.k, self.label = k, label
+    >>> check_parameters(Publisher(2))
+    >>> check_parameters(Publisher(2, label=3))
+    Traceback (most recent call last):
+    discreet.core.errors.ParameterError: The 'label' parameter of Publisher must be None or the name of a column.
+    Got 3 instead.
+    """
+    for name, allowed in type(owner).constraints.items():
+        if not names or name in names:
+            require(owner, name, getattr(owner, name), *listed(allowed))
+
+
+def listed(allowed: Constraint | tuple[Constraint, ...]) -> tuple[Constraint, ...]:
+    """Return the constraints of one parameter as a tuple."""
+    return allowed if isinstance(allowed, tuple) else (allowed,)
 
 
 def require(

@@ -11,6 +11,11 @@ from discreet.core.errors import InputError
 from discreet.core.params import InstanceOf, IntIn, require
 
 RandomState: TypeAlias = int | np.random.Generator | None
+RANDOM_STATE = (
+    IntIn(0),
+    InstanceOf((type(None), np.random.Generator), "None or a numpy Generator"),
+)
+"""The constraint of every ``random_state``."""
 
 
 def generator(random_state: RandomState, *, owner: str | object = "discreet") -> np.random.Generator:
@@ -19,13 +24,7 @@ def generator(random_state: RandomState, *, owner: str | object = "discreet") ->
     >>> int(generator(7).integers(100)) == int(generator(7).integers(100))
     True
     """
-    require(
-        owner,
-        "random_state",
-        random_state,
-        IntIn(0),
-        InstanceOf((type(None), np.random.Generator), "None or a numpy Generator"),
-    )
+    require(owner, "random_state", random_state, *RANDOM_STATE)
     return np.random.default_rng(random_state)
 
 

@@ -2,43 +2,6 @@
 
 from __future__ import annotations
 
-from discreet.core.guarantee import TOLERANCE, AllOf, Guarantee
-from discreet.guarantees.alpha_k_anonymity import AlphaKAnonymity
-from discreet.guarantees.basic_privacy import BasicPrivacy
-from discreet.guarantees.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-from discreet.guarantees.delta_anonymity import DeltaAnonymity
-from discreet.guarantees.delta_disclosure import DeltaDisclosure
-from discreet.guarantees.indistinguishability import Indistinguishability
-from discreet.guarantees.k_anonymity import KAnonymity
-from discreet.guarantees.k_map import KMap
-from discreet.guarantees.k_variance import KVariance
-from discreet.guarantees.km_anonymity import KmAnonymity
-from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from discreet.guarantees.local_dp import LocalDP
-from discreet.guarantees.privacy_degree import PrivacyDegree
-from discreet.guarantees.registry import guarantee_from_dict
-from discreet.guarantees.t_closeness import TCloseness
+from discreet.core.lazy import exported
 
-__all__ = [
-    "TOLERANCE",
-    "AllOf",
-    "AlphaKAnonymity",
-    "BasicBetaLikeness",
-    "BasicPrivacy",
-    "DeltaAnonymity",
-    "DeltaDisclosure",
-    "DistinctDiversity",
-    "EnhancedBetaLikeness",
-    "EntropyDiversity",
-    "Guarantee",
-    "Indistinguishability",
-    "KAnonymity",
-    "KMap",
-    "KVariance",
-    "KmAnonymity",
-    "LocalDP",
-    "PrivacyDegree",
-    "RecursiveDiversity",
-    "TCloseness",
-    "guarantee_from_dict",
-]
+__getattr__, __dir__, __all__ = exported(__name__, __file__)

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
-from discreet.core.guarantee import Relation, SensitiveGuarantee, failing_share
-from discreet.core.params import FloatIn, IntIn
+from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, failing_share
+from discreet.core.params import Constraints, FloatIn, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.verdict import Verdict
 from discreet.guarantees.k_anonymity import KAnonymity
@@ -44,11 +44,11 @@ class AlphaKAnonymity(SensitiveGuarantee):
     relation: ClassVar[Relation] = "<="
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "largest share of a value"
-
-    def __post_init__(self) -> None:
-        self._settle("alpha", FloatIn(0.0, 1.0, closed="right"))
-        self._settle("k", IntIn(1))
-        self._settle_columns()
+    constraints: ClassVar[Constraints] = {
+        "alpha": FloatIn(0.0, 1.0, closed="right"),
+        "k": IntIn(1),
+        "of": ColumnNames(),
+    }
 
     @property
     def smallest(self) -> int:

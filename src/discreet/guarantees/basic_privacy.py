@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.params import FloatIn, require
+from discreet.core.params import Constraints, EachOf, FloatIn
 from discreet.guarantees.channel import BitChannel, Channel, ChannelGuarantee
 
 
@@ -39,16 +39,17 @@ class BasicPrivacy(ChannelGuarantee):
     ones: float = 1.0
 
     measured: ClassVar[str] = "basic privacy"
+    constraints: ClassVar[Constraints] = {
+        "at_least": FloatIn(0, 100),
+        "support": (FloatIn(0, 1), EachOf(FloatIn(0, 1), "numbers in [0, 1]")),
+        "ones": FloatIn(0, 1),
+    }
 
     def __post_init__(self) -> None:
-        self._settle("at_least", FloatIn(0, 100))
-        self._settle("ones", FloatIn(0, 1))
+        """Check the parameters, and keep several supports as a tuple."""
+        super().__post_init__()
         if isinstance(self.support, list | tuple):
             object.__setattr__(self, "support", tuple(self.support))
-            for one in self.support or (None,):
-                require(self, "support", one, FloatIn(0, 1))
-        else:
-            self._settle("support", FloatIn(0, 1))
 
     @property
     def bound(self) -> float:

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray
-from discreet.core.guarantee import Relation, SensitiveGuarantee, expected
-from discreet.core.params import FloatIn
+from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected
+from discreet.core.params import POSITIVE, Constraints
 from discreet.core.tables.groups import SensitiveCounts
 
 
@@ -37,10 +37,7 @@ class BasicBetaLikeness(SensitiveGuarantee):
     relation: ClassVar[Relation] = "<="
     relative: ClassVar[bool] = True
     measured: ClassVar[str] = "relative gain of a value"
-
-    def __post_init__(self) -> None:
-        self._settle("beta", FloatIn(0.0, closed="neither"))
-        self._settle_columns()
+    constraints: ClassVar[Constraints] = {"beta": POSITIVE, "of": ColumnNames()}
 
     @property
     def bound(self) -> float:
@@ -84,10 +81,7 @@ class EnhancedBetaLikeness(SensitiveGuarantee):
     relation: ClassVar[Relation] = "<="
     relative: ClassVar[bool] = True
     measured: ClassVar[str] = "relative gain of a value, scaled to its allowance"
-
-    def __post_init__(self) -> None:
-        self._settle("beta", FloatIn(0.0, closed="neither"))
-        self._settle_columns()
+    constraints: ClassVar[Constraints] = {"beta": POSITIVE, "of": ColumnNames()}
 
     @property
     def bound(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError
-from discreet.core.params import FloatIn
+from discreet.core.params import POSITIVE, Constraints
 from discreet.core.release import Release
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
@@ -44,7 +44,7 @@ class DeltaAnonymity(SketchGuarantee):
     --------
     >>> from discreet.publish import DeltaSketch, SketchFamily
     >>> shop = [{"tea": 1, "milk": 1, "bread": 1}, {"tea": 1}]
-    >>> release = DeltaSketch(SketchFamily("shared key"), 0.5).release(shop)
+    >>> release = DeltaSketch(0.5, family=SketchFamily("shared key")).release(shop)
     >>> print(release.verdict)
     DeltaAnonymity(delta=0.5): kept (variance of the best guess 0.5, asked >= 0.5; by construction)
     """
@@ -52,9 +52,7 @@ class DeltaAnonymity(SketchGuarantee):
     delta: float
 
     measured: ClassVar[str] = "variance of the best guess"
-
-    def __post_init__(self) -> None:
-        self._settle("delta", FloatIn(0, closed="neither"))
+    constraints: ClassVar[Constraints] = {"delta": POSITIVE}
 
     @property
     def bound(self) -> float:

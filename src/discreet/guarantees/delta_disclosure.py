@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray
-from discreet.core.guarantee import Relation, SensitiveGuarantee, expected
-from discreet.core.params import FloatIn
+from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected
+from discreet.core.params import POSITIVE, Constraints
 from discreet.core.tables.groups import SensitiveCounts
 
 
@@ -39,10 +39,7 @@ class DeltaDisclosure(SensitiveGuarantee):
     relation: ClassVar[Relation] = "<"
     relative: ClassVar[bool] = True
     measured: ClassVar[str] = "log2 ratio of shares"
-
-    def __post_init__(self) -> None:
-        self._settle("delta", FloatIn(0.0, closed="neither"))
-        self._settle_columns()
+    constraints: ClassVar[Constraints] = {"delta": POSITIVE, "of": ColumnNames()}
 
     @property
     def bound(self) -> float:

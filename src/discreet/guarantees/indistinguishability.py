@@ -11,7 +11,7 @@ from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import SchemaError
 from discreet.core.group_statistics import GroupStatistics
 from discreet.core.guarantee import Guarantee, HasGroups
-from discreet.core.params import InstanceOf, IntIn
+from discreet.core.params import Constraints, InstanceOf, IntIn
 from discreet.core.release import Release
 from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Basis, Verdict
@@ -37,9 +37,9 @@ class Indistinguishability(Guarantee):
 
     Parameters
     ----------
-    levels
-        One level for all records, the name of the column that holds each record's own, or None where levels are given
-        apart from the table.
+    k
+        One privacy level for all records, the name of the column that holds each record's own, or None where levels
+        are given apart from the table.
 
     References
     ----------
@@ -50,22 +50,22 @@ class Indistinguishability(Guarantee):
     >>> import numpy as np
     >>> groups = LevelledGroups(np.array([4, 3]), largest=np.array([3, 3]))
     >>> print(Indistinguishability("level").check(groups))
-    Indistinguishability(levels='level'): kept (group size less largest level 0, asked >= 0; by construction)
+    Indistinguishability(k='level'): kept (group size less largest level 0, asked >= 0; by construction)
     """
 
-    levels: int | str | None = None
+    k: int | str | None = None
 
     monotone: ClassVar[bool] = False
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "group size less largest level"
-
-    def __post_init__(self) -> None:
-        self._settle("levels", IntIn(1), InstanceOf((str, type(None)), "the name of a column or None"))
+    constraints: ClassVar[Constraints] = {
+        "k": (IntIn(1), InstanceOf((str, type(None)), "the name of a column or None"))
+    }
 
     @property
     def smallest(self) -> int:
         """The one level, where there is one."""
-        return self.levels if isinstance(self.levels, int) else 1
+        return self.k if isinstance(self.k, int) else 1
 
     @property
     def bound(self) -> float:
@@ -76,12 +76,14 @@ class Indistinguishability(Guarantee):
         """Return by how much every group is larger than the largest level in it."""
         largest: Any = groups.largest if isinstance(groups, LevelledGroups) else None
         if largest is None:
-            if not isinstance(self.levels, int):
+            if not isinstance(self.k, int):
                 raise SchemaError(
                     "Indistinguishability with a level for each record is judged by the groups a publisher kept, and "
                     "this table comes without them."
                 )
-            largest = self.levels
+            largest = self.k
+        elif isinstance(self.k, int):
+            largest = np.maximum(largest, self.k)
         return np.asarray(groups.sizes - largest, np.float64)
 
     def check(
@@ -98,10 +100,12 @@ class Indistinguishability(Guarantee):
 
     def describe(self) -> str:
         """Describe the promise in one plain sentence."""
-        if self.levels == 1:
+        if self.k == 1:
             return "Records may be published as they are."
-        if isinstance(self.levels, int):
-            return f"Rows are drawn from statistics of groups of at least {self.levels} records; none is published."
+        if isinstance(self.k, int):
+            return (
+                f"Rows are drawn from statistics of groups of at least {self.k} records; none is published."
+            )
         return (
             "Rows are drawn from statistics of groups, each at least as large as the largest level that a record in it "
             "asks for; who asks for level 1 may be published as they are."

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.guarantee import Guarantee
-from discreet.core.params import IntIn
+from discreet.core.params import Constraints, IntIn
 from discreet.core.tables.groups import Groups
 
 
@@ -40,9 +40,7 @@ class KAnonymity(Guarantee):
     by_size: ClassVar[bool] = True
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "class size"
-
-    def __post_init__(self) -> None:
-        self._settle("k", IntIn(1))
+    constraints: ClassVar[Constraints] = {"k": IntIn(1)}
 
     @property
     def smallest(self) -> int:

@@ -10,8 +10,19 @@ import numpy as np
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import SchemaError
 from discreet.core.guarantee import Guarantee
-from discreet.core.params import IntIn, require
+from discreet.core.params import Constraints, IntIn
 from discreet.core.tables.groups import Groups
+
+
+class Given:
+    """Anything but None."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is not None."""
+        return value is not None
+
+    def __str__(self) -> str:
+        return "a table"
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,10 +46,7 @@ class KMap(Guarantee):
 
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "matching people of the population"
-
-    def __post_init__(self) -> None:
-        self._settle("k", IntIn(1))
-        require(self, "population", self.population, _Given())
+    constraints: ClassVar[Constraints] = {"k": IntIn(1), "population": Given()}
 
     @property
     def bound(self) -> float:
@@ -65,11 +73,3 @@ class KMap(Guarantee):
 
     def __repr__(self) -> str:
         return f"KMap(k={self.k}, population=<{type(self.population).__name__}>)"
-
-
-class _Given:
-    def admits(self, value: object) -> bool:
-        return value is not None
-
-    def __str__(self) -> str:
-        return "a table"

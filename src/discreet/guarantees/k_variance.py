@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError
 from discreet.core.guarantee import compare
-from discreet.core.params import IntIn, OneOf
+from discreet.core.params import Constraints, IntIn, OneOf
 from discreet.core.release import Release
 from discreet.core.verdict import Verdict
 from discreet.guarantees.sketched import SketchGuarantee
@@ -53,7 +53,7 @@ class KVariance(SketchGuarantee):
     >>> from discreet.publish import SketchFamily
     >>> from discreet.publish import KVarianceSketch
     >>> shop = [{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"bread": 1, "milk": 1}]
-    >>> release = KVarianceSketch(SketchFamily("shared key"), k=2).release(shop)
+    >>> release = KVarianceSketch(2, family=SketchFamily("shared key")).release(shop)
     >>> print(release.verdict)
     KVariance(k=2, gap='whole'): kept (standard deviation over gap 1, asked >= 1; by construction)
     """
@@ -62,10 +62,7 @@ class KVariance(SketchGuarantee):
     gap: Gap = "whole"
 
     measured: ClassVar[str] = "standard deviation over gap"
-
-    def __post_init__(self) -> None:
-        self._settle("k", IntIn(1))
-        self._settle("gap", OneOf(("whole", "root")))
+    constraints: ClassVar[Constraints] = {"k": IntIn(1), "gap": OneOf(("whole", "root"))}
 
     @property
     def bound(self) -> float:

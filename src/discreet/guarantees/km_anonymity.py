@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import ParameterError
 from discreet.core.guarantee import Guarantee
-from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.params import Constraints, InstanceOf, IntIn, require
 from discreet.core.release import Release
 from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Verdict
@@ -53,10 +53,7 @@ class KmAnonymity(Guarantee):
 
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "support of a combination"
-
-    def __post_init__(self) -> None:
-        self._settle("k", IntIn(1))
-        self._settle("m", IntIn(1))
+    constraints: ClassVar[Constraints] = {"k": IntIn(1), "m": IntIn(1)}
 
     @property
     def bound(self) -> float:

@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
-from discreet.core.guarantee import TOLERANCE, Relation, SensitiveGuarantee
-from discreet.core.params import FloatIn, IntIn
+from discreet.core.guarantee import TOLERANCE, ColumnNames, Relation, SensitiveGuarantee
+from discreet.core.params import POSITIVE, Constraints, FloatIn, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
 
 
@@ -35,10 +35,7 @@ class DistinctDiversity(SensitiveGuarantee):
     monotone: ClassVar[bool] = True
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "different values"
-
-    def __post_init__(self) -> None:
-        self._settle("l", IntIn(1))
-        self._settle_columns()
+    constraints: ClassVar[Constraints] = {"l": IntIn(1), "of": ColumnNames()}
 
     @property
     def smallest(self) -> int:
@@ -77,10 +74,7 @@ class EntropyDiversity(SensitiveGuarantee):
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
 
     measured: ClassVar[str] = "effective number of values"
-
-    def __post_init__(self) -> None:
-        self._settle("l", FloatIn(1.0))
-        self._settle_columns()
+    constraints: ClassVar[Constraints] = {"l": FloatIn(1.0), "of": ColumnNames()}
 
     @property
     def smallest(self) -> int:
@@ -139,11 +133,7 @@ class RecursiveDiversity(SensitiveGuarantee):
     relation: ClassVar[Relation] = "<"
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "most frequent value against the rarer ones"
-
-    def __post_init__(self) -> None:
-        self._settle("c", FloatIn(0.0, closed="neither"))
-        self._settle("l", IntIn(1))
-        self._settle_columns()
+    constraints: ClassVar[Constraints] = {"c": POSITIVE, "l": IntIn(1), "of": ColumnNames()}
 
     @property
     def smallest(self) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from discreet.core.guarantee import Relation
-from discreet.core.params import FloatIn, IntIn
+from discreet.core.params import Constraints, FloatIn, IntIn
 from discreet.guarantees.channel import Channel, ChannelGuarantee
 
 
@@ -36,10 +36,7 @@ class LocalDP(ChannelGuarantee):
 
     relation: ClassVar[Relation] = "<="
     measured: ClassVar[str] = "epsilon"
-
-    def __post_init__(self) -> None:
-        self._settle("epsilon", FloatIn(0))
-        self._settle("bits", IntIn(1))
+    constraints: ClassVar[Constraints] = {"epsilon": FloatIn(0), "bits": IntIn(1)}
 
     @property
     def bound(self) -> float:

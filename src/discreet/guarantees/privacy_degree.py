@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import SchemaError
 from discreet.core.guarantee import Guarantee, failing_share
-from discreet.core.params import IntIn
+from discreet.core.params import Constraints, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
 
 
@@ -36,8 +36,8 @@ class PrivacyDegree(Guarantee):
     --------
     The paper's two groups of three and two customers, one of each with a sensitive item:
 
-    >>> from discreet.core.baskets.baskets import Baskets
-    >>> from discreet.core.baskets.grouped import GroupedBaskets
+    >>> from discreet import Baskets
+    >>> from discreet import GroupedBaskets
     >>> groups = GroupedBaskets.of(Baskets.from_lists([["wine"]] * 5), [0, 0, 0, 1, 1], Baskets.from_lists(
     ...     [["viagra"], [], [], [], ["pregnancy test"]]))
     >>> print(PrivacyDegree(2).check(groups))
@@ -50,9 +50,7 @@ class PrivacyDegree(Guarantee):
 
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "privacy degree"
-
-    def __post_init__(self) -> None:
-        self._settle("p", IntIn(1))
+    constraints: ClassVar[Constraints] = {"p": IntIn(1)}
 
     @property
     def bound(self) -> float:

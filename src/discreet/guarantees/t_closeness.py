@@ -10,14 +10,33 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InternalError, SchemaError
-from discreet.core.guarantee import Relation, SensitiveGuarantee, expected, failing_share
+from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected, failing_share
 from discreet.core.hierarchy.bound import Hierarchy
-from discreet.core.params import FloatIn, OneOf, require
+from discreet.core.params import Constraints, FloatIn, OneOf, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
 
 DISTANCES = ("equal", "variational", "kl", "ordered", "hierarchical")
 
 Matrix = Sequence[Sequence[float]]
+
+
+class GroundDistance:
+    """A square matrix of distances between values."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is a square matrix, nowhere negative, with a diagonal of zeros."""
+        if isinstance(value, str):
+            return False
+        try:
+            ground = np.asarray(value, np.float64)
+        except (TypeError, ValueError):
+            return False
+        if ground.ndim != 2 or ground.shape[0] != ground.shape[1] or not ground.size:
+            return False
+        return bool(np.isfinite(ground).all() and (ground >= 0.0).all() and not np.diagonal(ground).any())
+
+    def __str__(self) -> str:
+        return "a square matrix of numbers, none negative, with a diagonal of zeros"
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,14 +96,20 @@ class TCloseness(SensitiveGuarantee):
     relation: ClassVar[Relation] = "<="
     measured: ClassVar[str] = "distance to the whole table"
 
+    constraints: ClassVar[Constraints] = {
+        "t": FloatIn(0.0),
+        "distance": (OneOf(DISTANCES), GroundDistance()),
+        "of": ColumnNames(),
+    }
+
     def __post_init__(self) -> None:
-        require(self, "distance", self.distance, OneOf(DISTANCES), _GroundDistance())
+        """Check the parameters: a distance with a largest value of 1 bounds t as well."""
+        super().__post_init__()
         if not isinstance(self.distance, str):
             rows = np.asarray(self.distance, np.float64).tolist()
             object.__setattr__(self, "distance", tuple(tuple(row) for row in rows))
-        unbounded = self.distance == "kl" or not isinstance(self.distance, str)
-        self._settle("t", FloatIn(0.0) if unbounded else FloatIn(0.0, 1.0))
-        self._settle_columns()
+        elif self.distance != "kl":
+            require(self, "t", self.t, FloatIn(0.0, 1.0))
 
     @property
     def bound(self) -> float:
@@ -185,19 +210,3 @@ def _divergence(counts: SensitiveCounts) -> FloatArray:
     share = counts.share
     summed = np.add.reduceat(share * np.log(share / expected(counts)), counts.indptr[:-1])
     return np.asarray(np.maximum(summed, 0.0))
-
-
-class _GroundDistance:
-    def admits(self, value: object) -> bool:
-        if isinstance(value, str):
-            return False
-        try:
-            ground = np.asarray(value, np.float64)
-        except (TypeError, ValueError):
-            return False
-        if ground.ndim != 2 or ground.shape[0] != ground.shape[1] or not ground.size:
-            return False
-        return bool(np.isfinite(ground).all() and (ground >= 0.0).all() and not np.diagonal(ground).any())
-
-    def __str__(self) -> str:
-        return "a square matrix of numbers, none negative, with a diagonal of zeros"

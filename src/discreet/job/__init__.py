@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from discreet.job.basket_plain import read_any_job
-from discreet.job.baskets import BasketJob, run_baskets
-from discreet.job.model import Job, MissingRoleError
-from discreet.job.running import run
+from discreet.core.lazy import exported
 
-__all__ = ["BasketJob", "Job", "MissingRoleError", "read_any_job", "run", "run_baskets"]
+__getattr__, __dir__, __all__ = exported(__name__, __file__)

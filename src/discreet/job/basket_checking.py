@@ -10,7 +10,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import InputError
 from discreet.core.verdict import Verdict
-from discreet.guarantees import KmAnonymity, PrivacyDegree
+from discreet.guarantees import Guarantee, KmAnonymity, PrivacyDegree
 from discreet.job.checking import Measure
 
 _MOST_KNOWN = 3
@@ -32,12 +32,10 @@ class BasketJudgment:
         return self.verdict is None or self.verdict.ok
 
 
-def judge_baskets(
-    data: Baskets | GroupedBaskets, guarantee: PrivacyDegree | KmAnonymity | None = None
-) -> BasketJudgment:
+def judge_baskets(data: Baskets | GroupedBaskets, guarantee: Guarantee | None = None) -> BasketJudgment:
     """Judge baskets by a promise, and measure them by those that fit them."""
     if isinstance(data, GroupedBaskets):
-        if isinstance(guarantee, KmAnonymity):
+        if not isinstance(guarantee, PrivacyDegree | None):
             raise InputError(
                 "These baskets are grouped, with sensitive items apart; judge them by a privacy degree."
             )
@@ -45,7 +43,7 @@ def judge_baskets(
         reached = PrivacyDegree(1).check(data)
         measures = (Measure("privacy degree, p", None, reached.relation, reached.worst),)
         return BasketJudgment(len(data), data.n_groups, verdict, measures)
-    if isinstance(guarantee, PrivacyDegree):
+    if not isinstance(guarantee, KmAnonymity | None):
         raise InputError("A privacy degree is about groups of baskets, and these have none.")
     verdict = None if guarantee is None else guarantee.check(data)
     lengths = data.lengths.astype(np.float64)

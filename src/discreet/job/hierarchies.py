@@ -18,7 +18,7 @@ from discreet.core.hierarchy.specs import (
     read_hierarchy,
     tree,
 )
-from discreet.job.model import nearest
+from discreet.job.wording import nearest
 
 _OPTIONS = {
     "intervals": ("origin", "bottom", "top", "unit"),

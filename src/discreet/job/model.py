@@ -2,93 +2,78 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.params import InstanceOf, OneOf, require
-from discreet.core.schema import Column, Role, Schema
-from discreet.guarantees import Guarantee
-from discreet.job.methods import METHODS, publisher_of
-
-FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
-_ENDINGS = {
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".parq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".arrows": "arrow",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-}
-_PACKED = (".gz", ".zst", ".zstd")
-
-
-class MissingRoleError(SchemaError):
-    """Columns without a role; ``names`` holds them, so that a caller can say how to give them one."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(names)
-        verb = "has" if len(names) == 1 else "have"
-        super().__init__(f"Every column needs a role; {listed(names)} {verb} none.")
+from discreet.core.errors import ParameterError
+from discreet.core.params import BOOL, NONE, InstanceOf, IntIn, OneOf, require
+from discreet.core.registry import METHODS, Method, methods
+from discreet.core.schema import Column, Role
+from discreet.guarantees import AllOf, Guarantee
+from discreet.job.kinds import KINDS, BasketSection, Kind, SketchSection
+from discreet.job.wording import listed, nearest
 
 
 @dataclass(frozen=True)
 class Job:
     """Everything a run needs; `run` does it.
 
+    A job is about one kind of data, which one of ``columns``, ``baskets`` and ``sketches`` describes.
+
     Parameters
     ----------
     data
-        The path of a file, or a frame.
+        The path of a file, or a frame, baskets or records.
     columns
-        The roles of the columns, made by `identifier`, `quasi`, `sensitive` and `other`.
+        Tables: the roles of the columns, made by `identifier`, `quasi`, `sensitive` and `other`.
     guarantee
         What the release promises.
     method
-        ``"mondrian"``, ``"generalization"``, ``"optimal"``, ``"samarati"``, ``"incognito"`` or ``"local"``.
+        The name of a method in the registry; None takes the first that can keep the guarantee.
     options
         The method's own parameters by name.
     reading
-        How to read the file: the options of `discreet.read` by name.
+        How to read the file: the options of `discreet.read`, or of `discreet.read_baskets`, by name.
     rest
         The role of every column that ``columns`` does not name, other or identifier; None refuses them.
     out
         The folder to write; None writes nothing.
     format
-        The format of the written data; None takes the input's.
+        The format of the written data; None takes the input's for tables, and CSV otherwise.
     report
         Whether to write the report as well.
     overwrite
         Whether an earlier release in the folder may be replaced.
     seed
-        Seeds the order of the rows; None draws from the operating system.
+        Seeds what is random; None draws from the operating system.
+    baskets
+        Baskets: the sensitive items, or the tree over the items.
+    sketches
+        Sketches: the key and the longest sketch.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from discreet import quasi, sensitive
-    >>> from discreet.guarantees import KAnonymity
-    >>> from discreet.job import Job, run
+    >>> from discreet import Baskets, quasi, sensitive
+    >>> from discreet.guarantees import KAnonymity, PrivacyDegree
+    >>> from discreet.job import BasketSection, Job, run
     >>> frame = pa.table({"age": [24, 37, 26, 38], "disease": ["HIV", "flu", "flu", "HIV"]})
     >>> job = Job(frame, {"age": quasi(), "disease": sensitive()}, KAnonymity(2))
     >>> sorted(set(run(job).frame["age"].to_pylist()))
     ['[24, 26]', '[37, 38]']
+    >>> bought = Baskets.from_lists([["tea"], ["tea", "pill"]])
+    >>> job = Job(bought, guarantee=PrivacyDegree(2), baskets=BasketSection(sensitive=["pill"]))
+    >>> job.method, run(job).verdict.ok
+    ('cahd', True)
     """
 
     data: Any = field(repr=False)
-    columns: Mapping[str, Column]
-    guarantee: Guarantee
-    method: str = "mondrian"
+    columns: Mapping[str, Column] | None = None
+    guarantee: Guarantee | None = None
+    method: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     rest: Role | None = None
@@ -97,13 +82,32 @@ class Job:
     report: bool = True
     overwrite: bool = False
     seed: int | None = None
+    baskets: BasketSection | None = None
+    sketches: SketchSection | None = None
 
     def __post_init__(self) -> None:
+        """Check what can be checked without the data, and choose the method where none is named."""
         require(self, "guarantee", self.guarantee, InstanceOf((Guarantee,), "a guarantee"))
-        require(self, "method", self.method, OneOf(tuple(METHODS)))
+        described = [kind.section for kind in KINDS if getattr(self, kind.section) is not None]
+        if len(described) != 1:
+            known = ", ".join(kind.section for kind in KINDS)
+            raise ParameterError(
+                f"A job describes its data by exactly one of {known}. Got {len(described)} instead."
+            )
         require(self, "rest", self.rest, OneOf((None, Role.OTHER, Role.IDENTIFIER)))
-        require(self, "format", self.format, OneOf((None, *FORMATS)))
-        refuse_unknown(self.method, self.options, METHODS[self.method][1])
+        require(self, "format", self.format, OneOf((None, *self.kind.formats)))
+        require(self, "report", self.report, BOOL)
+        require(self, "overwrite", self.overwrite, BOOL)
+        require(self, "seed", self.seed, NONE, IntIn(0))
+        method = self._chosen()
+        object.__setattr__(self, "method", method.name)
+        known_options = method.options()
+        for name in self.options:
+            if name not in known_options:
+                raise ParameterError(
+                    f"The method {method.name} has no option '{name}'{nearest(name, known_options)}"
+                )
+        self.kind.check(self, method)
 
     @classmethod
     def read(cls, path: str | Path) -> Job:
@@ -120,71 +124,47 @@ class Job:
         return job_from_dict(plain, folder=folder)
 
     @property
+    def kind(self) -> Kind:
+        """The kind of data the job is about."""
+        return next(kind for kind in KINDS if getattr(self, kind.section) is not None)
+
+    @property
     def is_file(self) -> bool:
         """Whether the data is the path of a file."""
         return isinstance(self.data, str | os.PathLike)
 
     @property
-    def output_format(self) -> str:
+    def output_format(self) -> str | None:
         """The format of the written data."""
-        return self.format or (format_of(Path(self.data)) if self.is_file else "csv")
-
-    def schema(self, names: Sequence[str]) -> Schema:
-        """Return every column of a file its role, or say which has none."""
-        return complete(self.columns, names, rest=self.rest)
+        return self.kind.output_format(self)
 
     def publisher(self) -> Any:
         """Make the publisher."""
-        return publisher_of(self.method, self.guarantee, self.options, self.seed)
+        method = METHODS[self.method or ""]
+        seeded = {"random_state": self.seed} if "random_state" in method.parameters() else {}
+        return method.load()(self.guarantee, **self.kind.arguments(self), **self.options, **seeded)
 
-
-def format_of(path: Path) -> str:
-    """Describe a file's format by the ending of its name.
-
-    >>> format_of(Path("visits.parquet")), format_of(Path("visits.tsv.gz")), format_of(Path("visits"))
-    ('parquet', 'tsv', 'csv')
-    """
-    endings = [ending.lower() for ending in path.suffixes]
-    if endings and endings[-1] in _PACKED:
-        endings.pop()
-    return _ENDINGS.get(endings[-1], "csv") if endings else "csv"
-
-
-def complete(columns: Mapping[str, Column], names: Sequence[str], *, rest: Role | None) -> Schema:
-    """Put roles on all columns of a table; the ones not named get the role ``rest``, or are refused."""
-    for name in columns:
-        if name not in names:
-            raise SchemaError(
-                f"A role is given for '{name}', which the table does not have{nearest(name, names)}"
+    def _chosen(self) -> Method:
+        """Return the method, or the first that can keep the guarantee; one that cannot is refused."""
+        kind, fitting = self.kind, list(methods(role="publisher", takes=self.kind.takes))
+        parts = self.guarantee.parts if isinstance(self.guarantee, AllOf) else (self.guarantee,)
+        names = [type(part).__name__ for part in parts]
+        if self.method is None:
+            keeping = [method for method in fitting if method.keeps(names)]
+            if not keeping:
+                kept = dict.fromkeys(name for method in fitting for name in method.guarantees)
+                raise ParameterError(
+                    f"No method for {kind.noun} keeps {' & '.join(names)}; they keep {', '.join(kept)}."
+                )
+            return keeping[0]
+        require(self, "method", self.method, OneOf(tuple(method.name for method in fitting)))
+        method = METHODS[self.method]
+        if not method.keeps(names):
+            several = ", and one at a time" if len(names) > 1 and not method.joins else ""
+            can = [other.name for other in fitting if other.keeps(names)]
+            remedy = f"; {listed(can)} can." if can else "."
+            raise ParameterError(
+                f"The method {method.name} keeps {', '.join(method.guarantees)}{several}, and cannot keep "
+                f"{' & '.join(names)}{remedy}"
             )
-    bare = [name for name in names if name not in columns]
-    if bare and rest is None:
-        raise MissingRoleError(bare)
-    return Schema({**columns, **{name: Column(rest) for name in bare if rest is not None}})
-
-
-def refuse_unknown(method: str, options: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse options that a method does not have."""
-    for name in options:
-        if name not in known:
-            raise ParameterError(f"The method {method} has no option '{name}'{nearest(name, known)}")
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """End a sentence with the known name that may have been meant, or with all of them.
-
-    >>> nearest("strickt", ["strict", "report"])
-    "; did you mean 'strict'?"
-    """
-    options = list(known)
-    folded = {option.casefold(): option for option in reversed(options)}
-    close = difflib.get_close_matches(str(name).casefold(), folded, n=1, cutoff=0.6)
-    if close:
-        return f"; did you mean '{folded[close[0]]}'?"
-    return f"; there is {listed(options)}." if options else "."
-
-
-def listed(names: Sequence[str]) -> str:
-    """List names for a message, the first few of many."""
-    shown = ", ".join(f"'{name}'" for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
+        return method

@@ -1,4 +1,4 @@
-"""Jobs from plain data, as job files and the command line give them; an unknown key is an error."""
+"""Jobs from plain data, as job files and the command line write them; an unknown key is an error."""
 
 from __future__ import annotations
 
@@ -8,34 +8,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import InputError, ParameterError, SchemaError
-from discreet.core.params import InstanceOf, IntIn, OneOf, require
-from discreet.core.schema import Column, Role, identifier, other, quasi, sensitive
-from discreet.guarantees import AllOf, Guarantee, guarantee_from_dict
-from discreet.job.hierarchies import hierarchy_from, key_from
-from discreet.job.methods import METHODS
-from discreet.job.model import FORMATS, Job, listed, nearest
+from discreet.core.errors import InputError, ParameterError
+from discreet.core.params import NONE, Constraint, InstanceOf, IntIn, OneOf, require
+from discreet.core.registry import methods
+from discreet.core.schema import Column, Role, quasi
+from discreet.guarantees import Guarantee, guarantee_from_dict
+from discreet.guarantees.constructed import together
+from discreet.job.kinds import KINDS, TEXT, Kind, TableKind, complete
+from discreet.job.model import Job
+from discreet.job.wording import listed, nearest, refuse_unknown
 
-READING = ("delimiter", "encoding", "quote", "header", "decimal", "thousands", "nulls", "dates", "text")
-"""How a file is read: the options of `discreet.read`."""
-
-_SECTIONS = {
-    "input": ("path", *READING, "rest"),
-    "columns": (),
-    "guarantee": (),
-    "method": ("name", *(option for _, options in METHODS.values() for option in options)),
-    "output": ("folder", "format", "report", "overwrite", "seed"),
-}
-_COLUMN = {
-    Role.IDENTIFIER: ("pseudonym",),
-    Role.QUASI: ("hierarchy", "weight", "ordered"),
-    Role.SENSITIVE: ("hierarchy", "ordered"),
-    Role.OTHER: (),
-}
-KINDS = {
+GUARANTEE_KINDS = {
     "k-anonymity": "KAnonymity",
     "distinct-l-diversity": "DistinctDiversity",
-    "privacy-degree": "PrivacyDegree",
     "entropy-l-diversity": "EntropyDiversity",
     "recursive-cl-diversity": "RecursiveDiversity",
     "t-closeness": "TCloseness",
@@ -44,13 +29,17 @@ KINDS = {
     "enhanced-beta-likeness": "EnhancedBetaLikeness",
     "delta-disclosure": "DeltaDisclosure",
     "k-map": "KMap",
+    "privacy-degree": "PrivacyDegree",
+    "km-anonymity": "KmAnonymity",
+    "indistinguishability": "Indistinguishability",
+    "delta-anonymity": "DeltaAnonymity",
+    "k-variance": "KVariance",
 }
-"""The guarantees by their names in the literature."""
+"""The guarantees of publishers by their names in the literature."""
 
-_TEXT = InstanceOf((str,), "a text")
+_OUTPUT = ("folder", "format", "report", "overwrite", "seed")
 _BOOL = InstanceOf((bool,), "true or false")
-_TEXTS = InstanceOf((list, tuple), "a list of texts")
-_READING_KINDS = {"header": _BOOL, "nulls": _TEXTS, "text": _TEXTS}
+_PATH = InstanceOf((str, Path), "a path")
 
 
 def read_job(path: Path) -> Job:
@@ -74,30 +63,53 @@ def toml_of(path: Path) -> dict[str, Any]:
 def job_from_dict(plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     """Build a job from plain data laid out as a job file."""
     folder = folder or Path()
-    refuse_unknown("The job", plain, _SECTIONS)
-    given = _section(plain, "input")
-    if "path" not in given:
-        raise InputError("The job does not say what to read: give [input] its path.")
-    require("input", "path", given["path"], InstanceOf((str, Path), "a path"))
-    columns = {str(name): column_from(name, one, folder) for name, one in _table(plain, "columns").items()}
+    kind = _kind(plain)
+    refuse_unknown("The job", plain, ("input", kind.section, "guarantee", "method", "output"))
+    about = kind.parse(_table(plain, kind.section), folder)
+    source = _input(_table(plain, "input"), kind)
     return Job(
-        data=folder / given["path"],
-        columns=columns,
-        guarantee=guarantee_from(plain.get("guarantee", []), columns, folder),
-        **_method(_section(plain, "method")),
-        reading=reading_from({name: given[name] for name in READING if name in given}),
-        rest=rest_from(given.get("rest")),
-        **output_from(_section(plain, "output"), folder),
+        data=folder / source.pop("path"),
+        rest=rest_from(source.pop("rest", None)),
+        reading=source,
+        guarantee=guarantee_from(
+            plain.get("guarantee", []), about if kind.section == "columns" else {}, folder
+        ),
+        **{kind.section: about},
+        **_method(_table(plain, "method"), kind),
+        **_output(_table(plain, "output"), folder, kind.formats),
     )
 
 
-def reading_from(given: Mapping[str, Any]) -> dict[str, Any]:
+def _kind(plain: Mapping[str, Any]) -> Kind:
+    """Return the kind of data a job is about, by the section that describes it; tables by default."""
+    named = [kind for kind in KINDS if kind.section in plain]
+    if len(named) > 1:
+        sections = " and ".join(f"[{kind.section}]" for kind in named)
+        raise ParameterError(f"A job is about one kind of data, and this has {sections}.")
+    return named[0] if named else KINDS[0]
+
+
+def _input(given: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
+    """Check where and how to read."""
+    rest = ("rest",) if isinstance(kind, TableKind) else ()
+    refuse_unknown("[input]", given, ("path", *kind.reading, *rest))
+    if "path" not in given:
+        raise InputError("The job does not say what to read: give [input] its path.")
+    require("input", "path", given["path"], _PATH)
+    options = {name: value for name, value in given.items() if name in kind.reading and value is not None}
+    fixed = {name: given[name] for name in ("path", *rest) if name in given}
+    return reading_from(options, kind.reading) | fixed
+
+
+def reading_from(
+    given: Mapping[str, Any], known: Mapping[str, Constraint] = TableKind.reading
+) -> dict[str, Any]:
     """Check the options for reading."""
     for name, value in given.items():
-        require("input", name, value, _READING_KINDS.get(name, _TEXT))
+        require("input", name, value, known[name])
         if name in ("nulls", "text"):
             for one in value:
-                require("input", name, one, _TEXT)
+                require("input", name, one, TEXT)
     return dict(given)
 
 
@@ -105,28 +117,6 @@ def rest_from(given: object) -> Role | None:
     """Read the role of the columns that are not named."""
     require("input", "rest", given, OneOf((None, "other", "identifier")))
     return None if given is None else Role(given)
-
-
-def column_from(name: str, given: object, folder: Path) -> Column:
-    """Read one column's role and how it may be published."""
-    where = f"[columns.{name}]"
-    if not isinstance(given, Mapping) or "role" not in given:
-        raise SchemaError(f'{where} needs a role: role = "identifier", "quasi", "sensitive" or "other".')
-    roles = [role.value for role in Role]
-    if given["role"] not in roles:
-        raise SchemaError(f"{where} has an unknown role{nearest(given['role'], roles)}")
-    role = Role(given["role"])
-    refuse_unknown(where, given, ("role", *_COLUMN[role]))
-    hierarchy = given.get("hierarchy")
-    spec = None if hierarchy is None else hierarchy_from(hierarchy, column=name, folder=folder)
-    ordered = given.get("ordered")
-    require(where, "ordered", ordered, InstanceOf((list, tuple, type(None)), "a list of the column's values"))
-    if role is Role.IDENTIFIER:
-        place = given.get("pseudonym")
-        return identifier(pseudonym=None if place is None else key_from(place, column=name, folder=folder))
-    if role is Role.QUASI:
-        return quasi(spec, weight=given.get("weight", 1.0), ordered=ordered)
-    return other() if role is Role.OTHER else sensitive(spec, ordered=ordered)
 
 
 def guarantee_from(given: object, columns: Mapping[str, Column], folder: Path) -> Guarantee:
@@ -137,17 +127,17 @@ def guarantee_from(given: object, columns: Mapping[str, Column], folder: Path) -
             'The job promises nothing: give it a [[guarantee]], such as kind = "k-anonymity", k = 5.'
         )
     parts = tuple(_promise(one, columns, folder) for one in tables)
-    return parts[0] if len(parts) == 1 else AllOf(parts)
+    return parts[0] if len(parts) == 1 else together(parts)
 
 
 def _promise(given: object, columns: Mapping[str, Column], folder: Path) -> Guarantee:
     if not isinstance(given, Mapping) or not isinstance(given.get("kind"), str):
-        raise ParameterError(f"A [[guarantee]] needs a kind: {listed(list(KINDS))}.")
+        raise ParameterError(f"A [[guarantee]] needs a kind: {listed(list(GUARANTEE_KINDS))}.")
     plain = {name: value for name, value in given.items() if name != "kind"}
-    kind = KINDS.get(given["kind"], given["kind"])
-    if kind not in KINDS.values():
+    kind = GUARANTEE_KINDS.get(given["kind"], given["kind"])
+    if kind not in GUARANTEE_KINDS.values():
         raise ParameterError(
-            f"'{given['kind']}' is no guarantee{nearest(given['kind'], [*KINDS, *KINDS.values()])}"
+            f"'{given['kind']}' is no guarantee{nearest(given['kind'], [*GUARANTEE_KINDS, *GUARANTEE_KINDS.values()])}"
         )
     if kind != "KMap":
         return guarantee_from_dict({"guarantee": kind} | plain)
@@ -161,40 +151,31 @@ def population(path: Path, names: Iterable[str], reading: Mapping[str, Any] | No
     """Read a population table with the named quasi-identifiers; its other columns do not matter."""
     from discreet.core.tables.table import Table
     from discreet.engines.files import read
-    from discreet.job.model import complete
 
     frame = read(path, **(reading or {}))
     return Table(frame, complete({name: quasi() for name in names}, frame.columns, rest=Role.OTHER))
 
 
-def _method(given: Mapping[str, Any]) -> dict[str, Any]:
-    name = given.get("name", "mondrian")
-    if name not in METHODS:
-        raise ParameterError(f"[method] has an unknown name{nearest(name, METHODS)}")
-    options = {key: value for key, value in given.items() if key != "name"}
-    refuse_unknown(f"The method {name}", options, METHODS[name][1])
-    return {"method": name, "options": options}
+def _method(given: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
+    name = given.get("name")
+    known = {method.name: method for method in methods(role="publisher", takes=kind.takes)}
+    if name is not None and name not in known:
+        raise ParameterError(f"[method] has an unknown name{nearest(name, known)}")
+    return {"method": name, "options": {key: value for key, value in given.items() if key != "name"}}
 
 
-def output_from(
-    given: Mapping[str, Any], folder: Path, *, formats: tuple[str, ...] = FORMATS
-) -> dict[str, Any]:
+def _output(given: Mapping[str, Any], folder: Path, formats: tuple[str, ...]) -> dict[str, Any]:
     """Read where and how to write."""
+    refuse_unknown("[output]", given, _OUTPUT)
     out = given.get("folder")
-    require("output", "folder", out, InstanceOf((str, Path, type(None)), "a path"))
+    require("output", "folder", out, _PATH, NONE)
     for name in ("report", "overwrite"):
         require("output", name, given.get(name, True), _BOOL)
-    require("output", "seed", given.get("seed"), OneOf((None,)), IntIn(0))
+    require("output", "seed", given.get("seed"), NONE, IntIn(0))
     require("output", "format", given.get("format"), OneOf((None, *formats)))
     return {"out": None if out is None else folder / out} | {
-        name: given[name] for name in ("format", "report", "overwrite", "seed") if name in given
+        name: given[name] for name in _OUTPUT[1:] if name in given
     }
-
-
-def _section(plain: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    section = _table(plain, name)
-    refuse_unknown(f"[{name}]", section, _SECTIONS[name])
-    return section
 
 
 def _table(plain: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -202,10 +183,3 @@ def _table(plain: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if not isinstance(section, Mapping):
         raise InputError(f"[{name}] must be a table of keys.")
     return section
-
-
-def refuse_unknown(where: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Refuse a key that nobody knows, and name the one that may have been meant."""
-    for name in given:
-        if name not in known:
-            raise ParameterError(f"{where} has an unknown key '{name}'{nearest(name, known)}")

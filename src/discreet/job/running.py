@@ -8,8 +8,6 @@ from typing import Any
 
 from discreet.core.errors import OutputError
 from discreet.core.release import Release
-from discreet.core.tables.source import source_of
-from discreet.core.tables.table import Table
 from discreet.job.model import Job
 
 Progress = Callable[[str], None]
@@ -32,10 +30,9 @@ def run(job: Job, progress: Progress | None = None) -> Release:
     if job.out is not None:
         refuse_target(job.out, job.data if job.is_file else None, overwrite=job.overwrite)
     tell("Reading")
-    frame = _frame(job)
-    table = Table(frame, job.schema(source_of(frame).names))
+    data = job.kind.read(job)
     tell("Protecting")
-    release = job.publisher().release(table)
+    release: Release = job.publisher().release(data)
     return finish(
         release, tell, job.out, format=job.output_format, report=job.report, overwrite=job.overwrite
     )
@@ -59,12 +56,6 @@ def refuse_target(out: Path, data: str | Path | None, *, overwrite: bool) -> Non
     from discreet.report.folder import refuse_folder
 
     refuse_folder(out, overwrite=overwrite)
-
-
-def _frame(job: Job) -> Any:
-    from discreet.engines.files import read
-
-    return read(job.data, **job.reading) if job.is_file else job.data
 
 
 def _silent(stage: str) -> None:

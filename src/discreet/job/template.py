@@ -122,7 +122,7 @@ _METHOD = """\
 [method]
 name = "mondrian"
 strict = true  # equal values stay together; false shares ties out, for smaller classes
-report = "box"  # or "mean", for numbers and dates without a hierarchy
+summary = "box"  # or "mean", for numbers and dates without a hierarchy
 # Other methods generalize whole columns to levels of their hierarchies, and may leave out max_suppressed = 0.02 of
 # the rows: "optimal" finds the levels that cost least by measure = "loss", "entropy", "discernibility",
 # "average_class_size", "height" or "precision", between lowest = {column = 1, …} and highest; "local" goes on from

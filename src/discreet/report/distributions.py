@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.release import Release
-from discreet.core.tables.encoding import Encoded
+from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.groups import SensitiveCounts
 from discreet.core.tables.labels import STAR, Any_, SetOf, kind_of, parse, texts
 from discreet.report.bins import MOST, cut, ends_of, line_of
@@ -102,7 +102,7 @@ def sensitive_bars(release: Release, name: str, fewest: int) -> Bars | None:
 
 
 def _on_a_line(
-    book: Encoded, counts: IntArray, released: Encoded, weights: IntArray, fewest: int
+    book: Codebook, counts: IntArray, released: Codebook, weights: IntArray, fewest: int
 ) -> Bars | None:
     bins = cut(book.values, counts[1:], fewest)
     places = line_of(book.values)
@@ -140,7 +140,9 @@ def _with_ends(
     return Bars(column, labels, before / counts.sum(), after / max(weights.sum(), 1), line=True)
 
 
-def _by_category(book: Encoded, counts: IntArray, released: Encoded, weights: IntArray, fewest: int) -> Bars:
+def _by_category(
+    book: Codebook, counts: IntArray, released: Codebook, weights: IntArray, fewest: int
+) -> Bars:
     slots = _pooled(_categories(book, counts), counts, fewest, most=MOST, ordered=_is_ordered(book))
     mass, hidden = _spread(book, released, weights)
     labels = slots.labels
@@ -154,11 +156,11 @@ def _by_category(book: Encoded, counts: IntArray, released: Encoded, weights: In
     return Bars(book.name, labels, before / counts.sum(), after / max(weights.sum(), 1), line=False)
 
 
-def _is_ordered(book: Encoded) -> bool:
+def _is_ordered(book: Codebook) -> bool:
     return book.kind.value == "ordered" or book.hierarchy is not None
 
 
-def _categories(book: Encoded, counts: IntArray) -> _Slots:
+def _categories(book: Codebook, counts: IntArray) -> _Slots:
     """Return every value a bar of its own, or where a tree has few enough nodes further up, those."""
     tree = book.hierarchy
     if tree is not None:
@@ -189,7 +191,7 @@ def _pooled(slots: _Slots, counts: IntArray, fewest: int, *, most: int, ordered:
     return _Slots(number[slots.slot].clip(0, len(whole) - 1), whole)
 
 
-def _spread(book: Encoded, released: Encoded, weights: IntArray) -> tuple[FloatArray, float]:
+def _spread(book: Codebook, released: Codebook, weights: IntArray) -> tuple[FloatArray, float]:
     """Spread the released cells over the original's codes; what says nothing at all is hidden."""
     steps = np.zeros(book.n_codes + 1)
     steps[0] += weights[0]
@@ -209,7 +211,7 @@ def _spread(book: Encoded, released: Encoded, weights: IntArray) -> tuple[FloatA
     return np.maximum(np.cumsum(steps[:-1]), 0.0), hidden
 
 
-def _runs(book: Encoded) -> dict[str, tuple[int, int]]:
+def _runs(book: Codebook) -> dict[str, tuple[int, int]]:
     """Return the run of codes that each value, and each node of the tree, stands for."""
     runs = {label: (code, code + 1) for code, label in enumerate(texts(book.values).to_pylist(), start=1)}
     tree = book.hierarchy
@@ -224,7 +226,7 @@ def _runs(book: Encoded) -> dict[str, tuple[int, int]]:
     return runs
 
 
-def _found(label: str, runs: dict[str, tuple[int, int]], book: Encoded) -> Iterator[tuple[int, int]]:
+def _found(label: str, runs: dict[str, tuple[int, int]], book: Codebook) -> Iterator[tuple[int, int]]:
     """Find the codes a label may stand for, as runs; none for a label that says nothing."""
     if label in runs:
         yield runs[label]

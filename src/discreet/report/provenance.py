@@ -65,7 +65,8 @@ def method(release: Release, *, internal: bool = False) -> Markup:
             tag("h3", "Run it again"),
             tag("p", "With the same data and the same roles, which release.json holds:"),
             code(
-                f"from discreet.publish import {_imported(recipe)}\n\nrelease = {_call(release)}.release(table)\n"
+                f"from discreet.publish import {recipe.get('method', '')}\n\n"
+                f"release = {_call(release)}.release(table)\n"
             ),
         )
         if internal and release.schema
@@ -133,19 +134,15 @@ def _parameters(recipe: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _call(release: Release) -> str:
-    """Write the call that makes the release again; a method around a search takes the search's own call."""
+    """Write the call that makes the release again."""
     method = str(release.recipe.get("method", ""))
     given = _parameters(release.recipe)
     if method != "Generalization" and release.kind != "pseudo-data":
         given.pop("levels", None)
-    start = given.pop("start", None)
-    first = "" if release.kind == "grouped-table" else repr(release.guarantee)
-    if isinstance(start, Mapping):
-        given = {name: value for name, value in given.items() if name not in start}
-        first = f"OptimalLattice({_arguments(first, start)})"
+    first = repr(release.guarantee)
     if release.kind == "pseudo-data":
-        levels = given.pop("levels")
-        first = repr(levels) if release.guarantee.to_dict().get("levels") is not None else "levels"
+        k = given.pop("k")
+        first = repr(k) if "k" in release.guarantee.to_dict() else "k"
     if release.recipe.get("seed") is not None:
         given["random_state"] = release.recipe["seed"]
     return f"{method}({_arguments(first, given)})"
@@ -154,11 +151,6 @@ def _call(release: Release) -> str:
 def _arguments(first: str, given: Mapping[str, object]) -> str:
     named = (f"{name}={value!r}" for name, value in given.items() if value is not None and value != {})
     return ", ".join(filter(None, [first, *named]))
-
-
-def _imported(recipe: Mapping[str, Any]) -> str:
-    search = "OptimalLattice" if "start" in recipe.get("parameters", {}) else None
-    return ", ".join(filter(None, [str(recipe.get("method", "")), search]))
 
 
 def seed_text(seed: object, *, internal: bool) -> str:

@@ -189,7 +189,7 @@ def test_the_rest_can_be_given_a_role(invoke, patients: Path, tmp_path: Path) ->
         (["-l", "2", "--diversity", "recursive"], "needs its c"),
         (["--k-map", "2"], "population"),
         (["-k", "5", "--method", "mondrian", "--level", "age=1"], "generalization"),
-        (["-k", "5", "--level", "age=1", "--relaxed"], "Mondrian"),
+        (["-k", "5", "--level", "age=1", "--relaxed"], "mondrian"),
         (["-k", "5", "--level", "age"], "COLUMN=VALUE"),
         (["-k", "5", "--level", "age=high"], "COLUMN=NUMBER"),
         (["-k", "5", "--hierarchy", "disease=widest"], "--hierarchy takes"),

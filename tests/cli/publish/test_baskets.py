@@ -178,7 +178,7 @@ def test_a_wrong_job_file_is_named(invoke, shop: Path, tmp_path: Path, changed: 
         (("--km", "2"), "two numbers"),
         (("--km", "2,x"), "whole numbers"),
         (("--sensitive-items", "item01", "-p", 4, "--quasi", "age"), "--quasi belongs to tables; these are"),
-        (("--method", "anatomy", "-p", 4, "--quasi", "age"), "tables; --method anatomy is for baskets"),
+        (("--method", "cahd", "-p", 4, "--quasi", "age"), "tables; --method cahd is for baskets"),
         (("--sensitive-items", "nothing", "-p", 4), "do not occur"),
         (("--sensitive-items", "item01", "-p", 110), "'item01'"),
         (("--km", "500,2"), "Ask for k="),

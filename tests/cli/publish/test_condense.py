@@ -33,7 +33,7 @@ def columns_of(path: Path) -> list[str]:
     return path.read_text().splitlines()[0].split(",")
 
 
-@pytest.mark.parametrize("level", [("-k", 10), ("--level-column", "wanted")])
+@pytest.mark.parametrize("level", [("-k", 10), ("--k-column", "wanted")])
 def test_condense_writes_a_release(invoke, visits: Path, tmp_path: Path, level: tuple[str, object]) -> None:
     out = tmp_path / "out"
     result = invoke(
@@ -80,11 +80,11 @@ def test_condense_as_json(invoke, visits: Path, tmp_path: Path) -> None:
     ("given", "words"),
     [
         ((), "privacy level"),
-        (("-k", 3, "--level-column", "wanted"), "privacy level"),
-        (("-k", 0), "'levels' parameter"),
+        (("-k", 3, "--k-column", "wanted"), "privacy level"),
+        (("-k", 0), "'k' parameter"),
         (("-k", 9999), "1500 records"),
-        (("--level-column", "name"), "'name'"),
-        (("--level-column", "none"), "'none'"),
+        (("--k-column", "name"), "'name'"),
+        (("--k-column", "none"), "'none'"),
         (("-k", 3, "--identifier", "nobody"), "'nobody'"),
         (("-k", 3, "--alpha", -1), "'alpha' parameter"),
     ],
@@ -106,7 +106,7 @@ def stream(*given: object) -> list[object]:
 
 def test_a_stream_goes_on_from_its_state(invoke, visits: Path, tmp_path: Path) -> None:
     state, whole = tmp_path / "state.bin", tmp_path / "whole.bin"
-    some = ("--from", visits, "--level-column", "wanted", "--init-number", 100, "--seed", 3)
+    some = ("--from", visits, "--k-column", "wanted", "--init-number", 100, "--seed", 3)
     assert invoke(*stream(*some, "--state", whole)).exit_code == 0
     first = invoke(*stream(*some, "--state", state, "--records", 700, "--snapshot-every", 200, "--json"))
     assert first.exit_code == 0, first.output
@@ -229,8 +229,8 @@ def test_sample_and_merge(invoke, visits: Path, tmp_path: Path) -> None:
     [
         (("-k", 5), "--state"),
         (("--state", "s"), "-k 10"),
-        (("-k", 5, "--level-column", "wanted", "--state", "s"), "not both"),
-        (("-k", 5, "--max-level", 9, "--state", "s"), "--level-column"),
+        (("-k", 5, "--k-column", "wanted", "--state", "s"), "not both"),
+        (("-k", 5, "--max-k", 9, "--state", "s"), "--k-column"),
         (("-k", 5, "--kafka", "host:1", "--state", "s"), "--topic"),
         (("-k", 5, "--kafka", "host:1", "--topic", "t", "--from", "x", "--state", "s"), "not both"),
         (("-k", 5, "--from", "nowhere.csv", "--state", "s"), "nowhere.csv"),
@@ -289,7 +289,7 @@ def test_condense_publishes_no_names_that_nobody_spoke_of(invoke, visits: Path, 
 def test_a_level_beyond_any_stream_is_a_bad_line(invoke, tmp_path: Path) -> None:
     path, state = tmp_path / "rows.csv", tmp_path / "state.bin"
     path.write_text("age,wanted\n" + "1,2\n2,2\n3,1e30\n4,2\n")
-    asked = ("stream", "condense", "--from", path, "--columns", "age", "--level-column", "wanted")
+    asked = ("stream", "condense", "--from", path, "--columns", "age", "--k-column", "wanted")
     result = invoke(*asked, "--init-number", 2, "--state", state)
     assert result.exit_code == 2
     assert "Line 4 of the stream asks for a level above" in result.output

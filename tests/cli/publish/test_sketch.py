@@ -12,6 +12,7 @@ from tests.cli.planted import SECRET
 from discreet import Sketches, read_sketches
 from discreet.engines.baskets.files import read_baskets
 from discreet.engines.texts import text_rows
+from discreet.guarantees import DeltaAnonymity, KVariance
 from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily
 
 KEY = b"\x00\x01 thirty-two bytes or so of key"
@@ -58,7 +59,7 @@ def test_a_folder_of_texts(invoke, docs: Path, key: Path, tmp_path: Path) -> Non
     assert result.exit_code == 0, result.output
     told = json.loads(result.output)
     texts = text_rows(docs).filled()
-    wanted = DeltaSketch(SketchFamily(KEY), 0.1).release(texts.rows, names=texts.names)
+    wanted = DeltaSketch(0.1, family=SketchFamily(KEY)).release(texts.rows, names=texts.names)
     assert unordered(read_sketches(out / "sketches.arrow")) == unordered(wanted.data)
     assert told["records"] == {
         "in": 41,
@@ -81,7 +82,9 @@ def test_baskets_and_neighbors(invoke, shop: Path, key: Path, tmp_path: Path) ->
     assert "exact nearest neighbors" in result.output
     assert "0 suppressed" in result.output
     baskets = read_baskets(shop)
-    wanted = KVarianceSketch(SketchFamily(KEY, 40), 5).release(baskets.take(np.flatnonzero(baskets.lengths)))
+    wanted = KVarianceSketch(5, family=SketchFamily(KEY, 40)).release(
+        baskets.take(np.flatnonzero(baskets.lengths))
+    )
     assert unordered(read_sketches(out)) == unordered(wanted.data)
     assert invoke(*given).exit_code == 2
     again = invoke(*given, "--overwrite", "--partition", 50)
@@ -97,7 +100,7 @@ def test_both_promises(invoke, shop: Path, key: Path, tmp_path: Path) -> None:
     assert "DeltaAnonymity(delta=0.5)" in result.output
     baskets = read_baskets(shop)
     family = SketchFamily(KEY)
-    method = KVarianceSketch(family, 5, gap="root", within=DeltaSketch(family, 0.5))
+    method = KVarianceSketch(KVariance(5, "root") & DeltaAnonymity(0.5), family=family)
     wanted = method.release(baskets.take(np.flatnonzero(baskets.lengths)))
     assert unordered(read_sketches(out / "sketches.arrow")) == unordered(wanted.data)
 

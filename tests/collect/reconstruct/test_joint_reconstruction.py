@@ -19,7 +19,7 @@ from discreet.collect import (
     RandomizedResponse,
     Uniform,
 )
-from discreet.collect.reconstruct.em import Rule, climb
+from discreet.collect.reconstruct.em import Rule, run_em
 from discreet.collect.reconstruct.joint_density import Axis, JointDensity
 from discreet.core.errors import DiscreetError, InputError, ParameterError
 
@@ -53,8 +53,8 @@ def test_axis_by_axis_is_the_product_of_the_matrices(axes: int) -> None:
     for matrix in chances[1:]:
         whole = np.kron(whole, matrix)
     rule = Rule("change", 1e-300, 7)
-    one = climb(counts[None], chances, rule)
-    other = climb(counts.reshape(1, -1), [whole], rule)
+    one = run_em(counts[None], chances, rule)
+    other = run_em(counts.reshape(1, -1), [whole], rule)
     assert np.allclose(one.shares.ravel(), other.shares.ravel(), atol=1e-12)
     assert np.allclose(one.trace, other.trace)
 
@@ -64,9 +64,9 @@ def test_climbs_side_by_side_are_the_climbs_alone() -> None:
     chances = rng.dirichlet(np.ones(8), 4).T
     counts = rng.integers(1, 60, (5, 8)).astype(float)
     rule = Rule("chi2", 1e-4, 300)
-    together = climb(counts, [chances], rule)
+    together = run_em(counts, [chances], rule)
     for row in range(5):
-        alone = climb(counts[row : row + 1], [chances], rule)
+        alone = run_em(counts[row : row + 1], [chances], rule)
         assert np.allclose(together.shares[row], alone.shares[0], atol=1e-10)
         assert together.steps[row] == alone.steps[0]
 

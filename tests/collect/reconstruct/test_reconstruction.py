@@ -22,7 +22,7 @@ from discreet.collect import (
     Reconstruction,
     Uniform,
 )
-from discreet.collect.reconstruct.em import Rule, climb
+from discreet.collect.reconstruct.em import Rule, run_em
 from discreet.collect.reconstruct.likelihood import likelihood
 from discreet.core.errors import InputError, ParameterError
 
@@ -59,10 +59,10 @@ def test_a_step_of_em_is_the_written_out_one_and_never_lowers_the_likelihood(cou
     if not counts.sum():
         return
     seen = counts > 0
-    one = climb(counts[None, seen], [chances[seen]], Rule("change", 1e-300, 1))
+    one = run_em(counts[None, seen], [chances[seen]], Rule("change", 1e-300, 1))
     slow = oracles_noise.em_step(counts, chances, np.full(k, 1 / k))
     assert np.allclose(one.shares[0], slow, atol=1e-12)
-    many = climb(counts[None, seen], [chances[seen]], Rule("change", 1e-300, 40))
+    many = run_em(counts[None, seen], [chances[seen]], Rule("change", 1e-300, 40))
     assert (np.diff(many.trace) >= -1e-9 * np.abs(many.trace[:-1])).all()
     slow = oracles_noise.log_likelihood(counts, chances, many.shares[0])
     assert np.isclose(many.trace[-1], slow)
@@ -96,7 +96,7 @@ def test_the_binned_step_of_bayes_is_the_papers_on_every_value(kind) -> None:
     counted = Histogram.of(noisy, width=width)
     chances = likelihood(noise, counted.edges, edges, exact=False)
     seen = counted.counts > 0
-    one = climb(counted.counts[None, seen].astype(float), [chances[seen]], Rule("change", 1e-300, 1))
+    one = run_em(counted.counts[None, seen].astype(float), [chances[seen]], Rule("change", 1e-300, 1))
     slow = oracles_noise.bayes_step(noisy, (edges[1:] + edges[:-1]) / 2, np.full(8, 1 / 8), noise)
     assert np.allclose(one.shares[0], slow, atol=2e-3)
 

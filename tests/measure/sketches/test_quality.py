@@ -80,7 +80,7 @@ def test_a_larger_delta_leaves_less_to_guess() -> None:
     records = (rows() > 0).astype(float)
     found = []
     for delta in (0.05, 0.5, 3):
-        release = DeltaSketch(FAMILY, delta).release(records)
+        release = DeltaSketch(delta, family=FAMILY).release(records)
         found.append(guess_attributes(records[release.order], release.data, FAMILY))
     aucs, right = [one.auc for one in found], [one.precision for one in found]
     assert aucs == sorted(aucs, reverse=True)

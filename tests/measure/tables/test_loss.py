@@ -308,7 +308,7 @@ def test_plain_data_without_values() -> None:
 def test_means_are_measured_by_their_boxes() -> None:
     rows = [{"age": 20 + n, "ward": None, "sex": "f", "ill": "u"} for n in range(4)]
     table = table_of(rows, trees=False)
-    assert loss(Mondrian(KAnonymity(2), report="mean").release(table)).columns["age"] == pytest.approx(1 / 3)
+    assert loss(Mondrian(KAnonymity(2), summary="mean").release(table)).columns["age"] == pytest.approx(1 / 3)
 
 
 def test_refusals_name_no_value() -> None:

@@ -60,7 +60,7 @@ def test_clusters_are_found_in_delta_anonymous_sketches() -> None:
     rng = np.random.default_rng(3)
     labels = np.repeat([0, 1, 2], 150)
     rows = rng.poisson(np.where(labels[:, None] == np.arange(90) // 30, 0.6, 0.02))
-    release = DeltaSketch(SketchFamily("key", components=100), 0.2).release(rows)
+    release = DeltaSketch(0.2, family=SketchFamily("key", components=100)).release(rows)
     found = SketchKMeans(3, random_state=0).fit_predict(release.data)
     assert adjusted_rand_score(labels[release.order], found) > 0.8
 

@@ -132,8 +132,8 @@ def test_it_learns_from_delta_anonymous_sketches_made_apart() -> None:
     family = SketchFamily("key", components=100)
     mixed = rng.permutation(300)
     train, test = mixed[:200], mixed[200:]
-    learned = DeltaSketch(family, 0.2).release(rows[train])
-    asked = DeltaSketch(family, 0.2).release(rows[test])
+    learned = DeltaSketch(0.2, family=family).release(rows[train])
+    asked = DeltaSketch(0.2, family=family).release(rows[test])
     model = SketchNeighbors(9, metric="cosine").fit(learned.data, labels[train][learned.order])
     assert model.score(asked.data, labels[test][asked.order]) > 0.85
 
@@ -176,7 +176,7 @@ def test_bad_input_is_refused() -> None:
         SketchNeighbors(1).fit([["planted"]], [0])
     assert "planted" not in str(caught.value)
     with pytest.raises(InputError, match=r"release\.sketches"):
-        SketchNeighbors(1).fit(DeltaSketch(one, 0.5).release(np.ones((2, 3))), [0, 1])
+        SketchNeighbors(1).fit(DeltaSketch(0.5, family=one).release(np.ones((2, 3))), [0, 1])
     with pytest.raises(InputError, match="squares overflow"):
         SketchNeighbors(1).fit(rows * 1e200, [0, 1, 1])
     with pytest.raises(InputError, match="not a single one"):

@@ -13,7 +13,7 @@ from discreet.engines.baskets import published as grouped_files
 from discreet.engines.baskets.files import read_baskets
 from discreet.measure import kl, kl_cells, mean_kl_cells
 from discreet.publish import Anatomy, Cahd, PermMondrian
-from discreet.publish.baskets.grouping import parted
+from discreet.publish.baskets.grouping import split_baskets
 from discreet.report.kinds import baskets as basket_kind
 
 CUSTOMERS = [
@@ -65,7 +65,7 @@ def test_every_formed_group_holds_a_sensitive_item_once_and_p_baskets() -> None:
 def holders(baskets: Baskets, p: int, **options: object) -> np.ndarray:
     """Count at which place of its group, in the order of the baskets, the only sensitive basket stands."""
     made = Cahd(p, sensitive=["secret-0"], **options)  # type: ignore[arg-type]
-    parts = parted(made, baskets)
+    parts = split_baskets(made, baskets)
     order = made.ordered(parts.ordinary)
     group = made.groups(parts, np.random.default_rng(1))[0][order]
     holds = parts.held.lengths[order] > 0
@@ -77,8 +77,8 @@ def holders(baskets: Baskets, p: int, **options: object) -> np.ndarray:
     return stand
 
 
-def test_a_veiled_group_does_not_tell_for_whom_it_was_made() -> None:
-    """By the paper the middle is the holder far too often; veiled, every place is as likely.
+def test_a_randomized_group_does_not_tell_for_whom_it_was_made() -> None:
+    """By the paper the middle is the holder far too often; with randomized groups, every place is as likely.
 
     Veiled, no place has five deviations more than its share of the holders, but once in 10^5 runs of a sound method.
     """
@@ -89,29 +89,34 @@ def test_a_veiled_group_does_not_tell_for_whom_it_was_made() -> None:
         for topic in rng.integers(0, 40, 20_000)
     ]
     baskets, p = Baskets.from_lists(lists), 5
-    plain, veiled = (holders(baskets, p, order="lexicographic", veiled=veiled) for veiled in (False, True))
+    plain, randomized = (
+        holders(baskets, p, order="lexicographic", randomize_groups=randomized)
+        for randomized in (False, True)
+    )
     assert plain.max() > 0.35 * plain.sum()
-    assert veiled.sum() > 400
-    assert veiled.max() < veiled.sum() / p + 5 * np.sqrt(veiled.sum() * (p - 1)) / p
+    assert randomized.sum() > 400
+    assert randomized.max() < randomized.sum() / p + 5 * np.sqrt(randomized.sum() * (p - 1)) / p
 
 
-def test_the_veil_is_drawn_anew_unless_seeded() -> None:
+def test_randomized_groups_are_drawn_anew_unless_seeded() -> None:
     baskets, secrets = topics(800), ["secret-0", "secret-1"]
     made = Cahd(4, sensitive=secrets)
-    parts = parted(made, baskets)
+    parts = split_baskets(made, baskets)
     first, again, other = (made.groups(parts, np.random.default_rng(seed))[0] for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any()
-    with pytest.raises(ParameterError, match="'veiled' parameter of Cahd"):
-        Cahd(4, sensitive=secrets, veiled=1).release(baskets)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="'randomize_groups' parameter of Cahd"):
+        Cahd(4, sensitive=secrets, randomize_groups=1).release(baskets)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("veiled", [True, False])
+@pytest.mark.parametrize("randomized", [True, False])
 @pytest.mark.parametrize("order", ["rcm", "lexicographic"])
-def test_like_baskets_are_grouped_so_estimates_are_near(order: str, veiled: bool) -> None:
+def test_like_baskets_are_grouped_so_estimates_are_near(order: str, randomized: bool) -> None:
     baskets = topics(4000)
     secrets = ["secret-0", "secret-1"]
-    near = Cahd(5, sensitive=secrets, order=order, veiled=veiled, random_state=1).release(baskets)  # type: ignore[arg-type]
+    near = Cahd(5, sensitive=secrets, order=order, randomize_groups=randomized, random_state=1).release(
+        baskets
+    )  # type: ignore[arg-type]
     far = Anatomy(5, sensitive=secrets, random_state=1).release(baskets)
     items = ["0-0", "0-1", "1-0"]
     ours, theirs = (kl_cells(baskets, one.data, "secret-0", items) for one in (near, far))
@@ -159,7 +164,7 @@ def test_the_folder_tells_what_was_done_and_no_order(tmp_path: Path) -> None:
         "p": 5,
         "alpha": 3,
         "order": "rcm",
-        "veiled": True,
+        "randomize_groups": True,
         "sensitive_items": 2,
     }
     assert record["guarantee"] == {"guarantee": "PrivacyDegree", "p": 5}

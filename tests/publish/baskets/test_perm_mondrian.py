@@ -55,7 +55,7 @@ def test_groups_keep_the_degree_and_none_can_be_divided_further(baskets: Baskets
 
 
 def test_groups_are_told_apart_by_items() -> None:
-    """Baskets with the same items are never parted."""
+    """Baskets with the same items are never split_baskets."""
     rng = np.random.default_rng(1)
     lists = [
         sorted(set(rng.integers(0, 6, 3).tolist())) + ([99] if rng.random() < 0.1 else []) for _ in range(600)

@@ -95,7 +95,7 @@ def test_every_group_is_as_large_as_its_largest_level_and_the_evidence_shows_how
     largest: Any = evidence.details["largest_levels"]
     assert (evidence.sizes >= largest).all()
     assert evidence.sizes.sum() == evidence.n_rows == 400
-    assert evidence.pseudo
+    assert release.kind == "pseudo-data"
     steps: Any = evidence.details["steps"]
     assert {"segment", "cannibalize", "attrition"} <= {step["step"] for step in steps}
     assert "SECRET" not in str(release) + repr(evidence) + str(release.recipe) + str(evidence.details)
@@ -304,7 +304,7 @@ def test_the_folder_holds_no_record_and_the_recipe_cannot_be_applied(tmp_path: P
     assert written["rows"] == {"in": 400, "out": 400, "suppressed": 0}
     assert written["fidelity"]["covariance_compatibility"] > 0.9
     assert written["closeness"]["copies"] == 0
-    assert written["parameters"]["levels"] == "level"
+    assert written["parameters"]["k"] == "level"
     assert "risk" not in written
     assert "north" not in json.dumps(written)
     page = (tmp_path / "out" / "report.html").read_text()
@@ -323,7 +323,7 @@ def test_it_is_written_in_every_format(tmp_path: Path, kind: Any) -> None:
     release.write(tmp_path / "out", format=kind, report=kind == "arrow")
     written = json.loads((tmp_path / "out" / "release.json").read_text())
     assert written["rows"]["out"] == 280
-    assert written["parameters"]["levels"] == "given apart"
+    assert written["parameters"]["k"] == "given apart"
 
 
 def test_bad_levels_are_named_and_never_shown() -> None:
@@ -347,7 +347,7 @@ def test_bad_levels_are_named_and_never_shown() -> None:
     with pytest.raises(InfeasibleError, match="at most 30"):
         Condensation(31).release(given([3] * 30))
     for levels in (0, -1, True, 2.5, [3] * 29, [0] * 30, [np.nan] * 30, ["a"] * 30, None, {}):
-        with pytest.raises(ParameterError, match="'levels' parameter of Condensation"):
+        with pytest.raises(ParameterError, match="'k' parameter of Condensation"):
             Condensation(levels).release(given([3] * 30))  # type: ignore[arg-type]
 
 
@@ -470,3 +470,15 @@ def test_a_tiny_unit_leaves_the_other_columns_alone(unit: float) -> None:
     for name, spread in (("tiny", unit), ("plain", 1.0)):
         assert released[name].null_count == 0
         assert np.std(released[name].to_numpy() / spread) == pytest.approx(1, abs=0.4)
+
+
+def test_names_that_nobody_marked_are_refused_in_python_too() -> None:
+    frame = pa.table({"name": [f"person {one % 180}" for one in range(200)], "age": list(range(200))})
+    with pytest.raises(
+        SchemaError, match="'name' holds a text that no other row has in 160 of 200 rows"
+    ) as raised:
+        Condensation(10).release(Table(frame, {"name": quasi(), "age": quasi()}))
+    assert "person" not in str(raised.value)
+    for role in (sensitive(), identifier()):
+        assert Condensation(10).release(Table(frame, {"name": role, "age": quasi()})).verdict.ok
+    assert Condensation(1, label="name").release(Table(frame, {"name": quasi(), "age": quasi()})).verdict.ok

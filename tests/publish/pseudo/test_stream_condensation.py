@@ -60,7 +60,7 @@ def test_no_group_ever_violates_a_level_and_sums_are_conserved(
     values, levels, first = stream
     made = StreamCondensation(init_number=first, max_groups=most, random_state=0)
     for i in range(len(values)):
-        made.partial_fit(values[i : i + 1], levels=levels[i : i + 1])
+        made.partial_fit(values[i : i + 1], k=levels[i : i + 1])
         if i + 1 < first:
             continue
         kept = made.statistics_
@@ -88,11 +88,11 @@ def test_a_batch_is_its_records_one_after_the_other(
     values, levels, first = stream
     one = StreamCondensation(init_number=first, random_state=0)
     for record, level in zip(values, levels, strict=True):
-        one.update(record, level=int(level))
+        one.update(record, k=int(level))
     many = StreamCondensation(init_number=first, random_state=0)
     places = sorted({0, len(values), *(min(cut, len(values)) for cut in cuts)})
     for start, stop in itertools.pairwise(places):
-        many.partial_fit(values[start:stop], levels=levels[start:stop])
+        many.partial_fit(values[start:stop], k=levels[start:stop])
     assert same(one, many)
 
 
@@ -102,12 +102,12 @@ def test_every_step_is_the_slow_definition_s(seed: int, d: int, top: int) -> Non
     rng = np.random.default_rng(seed)
     values, levels = cloud(70, d, seed=seed), rng.integers(1, top + 1, 70)
     levels[60] = 40
-    made = StreamCondensation(init_number=30, random_state=0).partial_fit(values[:30], levels=levels[:30])
+    made = StreamCondensation(init_number=30, random_state=0).partial_fit(values[:30], k=levels[:30])
     for record, level in zip(values[30:], levels[30:], strict=True):
         before = made.statistics_
         scale = made._begun().scale
         expected = oracle.joined(oracle.groups_of(before), record, int(level), scale)
-        made.update(record, level=int(level))
+        made.update(record, k=int(level))
         after = oracle.groups_of(made.statistics_)
         np.testing.assert_allclose(oracle.in_order(after), oracle.in_order(expected), atol=1e-6)
 
@@ -152,11 +152,11 @@ def test_even_halves_are_the_paper_s() -> None:
 
 def test_the_mean_level_alone_does_not_split() -> None:
     values = cloud(5, 2)
-    made = StreamCondensation(init_number=5).partial_fit(values, levels=[2, 2, 2, 3, 5])
-    made.update(values[0], level=3)
+    made = StreamCondensation(init_number=5).partial_fit(values, k=[2, 2, 2, 3, 5])
+    made.update(values[0], k=3)
     assert made.statistics_.n.tolist() == [6]  # the paper's example: 6 ≥ 2·17/6, yet one of them asks for 5
     for _ in range(4):
-        made.update(values[1], level=1)
+        made.update(values[1], k=1)
     assert made.statistics_.n.tolist() == [5, 5]
 
 
@@ -164,7 +164,7 @@ def test_where_no_group_is_viable_the_nearest_are_merged() -> None:
     places = np.repeat([0.0, 10.0, 100.0], 3)[:, None] + np.tile([0.0, 0.1, 0.2], 3)[:, None]
     made = StreamCondensation(3, init_number=9).fit(places)
     assert sorted(made.statistics_.n.tolist()) == [3, 3, 3]
-    made.update([4.0], level=6)
+    made.update([4.0], k=6)
     kept = made.statistics_
     assert sorted(kept.n.tolist()) == [3, 7]
     assert kept.largest[kept.n == 7].tolist() == [6]
@@ -178,13 +178,13 @@ def test_a_level_above_all_records_so_far_is_refused_with_its_batch() -> None:
     levels = np.full(20, 3)
     levels[5] = 27
     with pytest.raises(InfeasibleError, match=r"1 records ask.*level is 27, and 20 came before"):
-        made.partial_fit(values[20:40], levels=levels)
+        made.partial_fit(values[20:40], k=levels)
     assert pickle.dumps(made) == before
     levels[5] = 26
-    made.partial_fit(values[20:40], levels=levels)
+    made.partial_fit(values[20:40], k=levels)
     assert made.statistics_.largest.max() == 26
     with pytest.raises(InfeasibleError, match="init_number=9 would do"):
-        StreamCondensation(init_number=8).partial_fit(values, levels=9)
+        StreamCondensation(init_number=8).partial_fit(values, k=9)
     with pytest.raises(InfeasibleError, match="more records than are condensed"):
         StreamCondensation(70).fit(values)
 
@@ -192,14 +192,14 @@ def test_a_level_above_all_records_so_far_is_refused_with_its_batch() -> None:
 def test_a_restarted_stream_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> None:
     values, levels = cloud(3000), np.random.default_rng(1).integers(2, 9, 3000)
     steady = StreamCondensation(init_number=300, random_state=5, columns=["a", "b", "c"], bounds=(-90, 90))
-    steady.partial_fit(values[:1500], levels=levels[:1500])
+    steady.partial_fit(values[:1500], k=levels[:1500])
     steady.sample(10)
     path = steady.save(tmp_path / "state.bin", position={"records": 1500})
     again = StreamCondensation.load(path)
     assert again.position_ == {"records": 1500}
     assert again.get_params()["columns"] == ["a", "b", "c"]
     for stream in (steady, again):
-        stream.partial_fit(values[1500:], levels=levels[1500:])
+        stream.partial_fit(values[1500:], k=levels[1500:])
     assert same(steady, again)
     assert np.array_equal(steady.sample(50), again.sample(50))
     assert steady.save(tmp_path / "one").read_bytes() == again.save(tmp_path / "two").read_bytes()
@@ -352,15 +352,15 @@ def test_levels_of_a_batch_are_checked() -> None:
     for wrong in (0, -1, 2.5, [1, 2], [1, 0, 1], [1.0, np.nan, 1.0], "level", None):
         if wrong is None:
             continue
-        with pytest.raises(ParameterError, match="'levels' parameter of StreamCondensation"):
-            made.partial_fit(cloud(3), levels=wrong)
+        with pytest.raises(ParameterError, match="'k' parameter of StreamCondensation"):
+            made.partial_fit(cloud(3), k=wrong)
     assert made.n_records_ == 40
 
 
 @pytest.mark.parametrize(
     ("given", "name"),
     [
-        ({"levels": 0}, "levels"),
+        ({"k": 0}, "k"),
         ({"init_number": 0}, "init_number"),
         ({"segment": "best"}, "segment"),
         ({"spread": "even"}, "spread"),
@@ -423,12 +423,12 @@ def test_the_same_seed_gives_the_same_rows_and_the_global_generator_is_untouched
 def test_a_release_is_judged_by_construction_and_written_without_its_records(tmp_path: Path) -> None:
     values = np.column_stack([cloud(300, 2), np.arange(300) % 7])
     made = StreamCondensation(6, init_number=100, columns=["x", "y", "day"], random_state=0).fit(values)
-    release = made.released(250)
+    release = made.release(250)
     assert release.frame.column_names == ["x", "y", "day"]
     assert str(release.frame.schema.field("day").type) == "int64"
     assert release.verdict.ok
     assert release.verdict.basis is Basis.CONSTRUCTION
-    assert release.guarantee.levels == 6  # type: ignore[attr-defined]
+    assert release.guarantee.k == 6  # type: ignore[attr-defined]
     folder = release.write(tmp_path / "out")
     assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "release.json"]
     assert len((folder / "data.csv").read_text().splitlines()) == 251
@@ -436,9 +436,9 @@ def test_a_release_is_judged_by_construction_and_written_without_its_records(tmp
     assert (told["seeded"], "seed" in told) == (True, False)
     with pytest.raises(OutputError):
         release.write(tmp_path / "out")
-    mixed = StreamCondensation(init_number=50).fit(values, levels=np.arange(300) % 3 + 2)
-    assert mixed.released().guarantee.levels is None  # type: ignore[attr-defined]
-    assert mixed.released().verdict.ok
+    mixed = StreamCondensation(init_number=50).fit(values, k=np.arange(300) % 3 + 2)
+    assert mixed.release().guarantee.k is None  # type: ignore[attr-defined]
+    assert mixed.release().verdict.ok
 
 
 def test_it_is_a_scikit_learn_estimator() -> None:

@@ -48,10 +48,10 @@ def through_json(recipe: object) -> Recipe:
 
 
 @pytest.mark.parametrize("trees", [True, False])
-@pytest.mark.parametrize("report", ["box", "mean"])
-def test_boxes_protect_the_same_rows_as_the_release_did(trees: bool, report: str) -> None:
+@pytest.mark.parametrize("summary", ["box", "mean"])
+def test_boxes_protect_the_same_rows_as_the_release_did(trees: bool, summary: str) -> None:
     table = Table(patients(0), columns(trees=trees))
-    release = Mondrian(KAnonymity(4) & EntropyDiversity(1.5), report=report).release(table)
+    release = Mondrian(KAnonymity(4) & EntropyDiversity(1.5), summary=summary).release(table)
     again = through_json(release.recipe).apply(patients(0))
     assert again.verdict.ok
     assert again.evidence.suppressed == 0
@@ -124,7 +124,7 @@ def test_what_is_no_recipe_is_refused(tmp_path: Path) -> None:
 def test_a_release_that_is_not_of_rows_is_called_what_it_is(tmp_path: Path) -> None:
     shop = Baskets.from_lists([["tea", "milk"], ["tea", "milk"], ["milk"], ["tea"]])
     AprioriAnonymization(2, 2).release(shop).write(tmp_path / "baskets")
-    DeltaSketch(SketchFamily("key"), 0.5).release(shop).write(tmp_path / "sketches")
+    DeltaSketch(0.5, family=SketchFamily("key")).release(shop).write(tmp_path / "sketches")
     for name in ("baskets", "sketches"):
         with pytest.raises(InputError, match=f"The recipe is one of {name}"):
             Recipe.read(tmp_path / name / "release.json")

@@ -45,7 +45,7 @@ def test_each_sketch_is_the_longest_admissible_one(records: list[dict[str, float
     family = SketchFamily("key", components=COMPONENTS)
     exact = Fraction(str(float(delta)))
     expected = [oracles.longest_admissible(record, exact, COMPONENTS) for record in records]
-    method = DeltaSketch(family, delta)
+    method = DeltaSketch(delta, family=family)
     assert method.lengths(records).tolist() == expected
     assert [len(sketch_by_delta(record, "key", delta, COMPONENTS)) for record in records] == expected
     if not any(expected):
@@ -68,16 +68,16 @@ def test_each_sketch_is_the_longest_admissible_one(records: list[dict[str, float
 def test_bounds_that_rounding_would_miss() -> None:
     """19 entries of variance to share and δ = 0.2 allow 95 components; normalized, 0.95 and δ = 0.05 only 18 or 19."""
     family = SketchFamily("key", components=500)
-    assert DeltaSketch(family, 0.2).lengths(np.ones((3, 20))).tolist() == [95] * 3
-    assert DeltaSketch(family, 0.2).lengths(Baskets.from_lists([list(range(20))])).tolist() == [95]
-    assert DeltaSketch(family, 0.1).lengths(np.full((1, 4), 0.1)).tolist() == [0]
+    assert DeltaSketch(0.2, family=family).lengths(np.ones((3, 20))).tolist() == [95] * 3
+    assert DeltaSketch(0.2, family=family).lengths(Baskets.from_lists([list(range(20))])).tolist() == [95]
+    assert DeltaSketch(0.1, family=family).lengths(np.full((1, 4), 0.1)).tolist() == [0]
     unit = np.full((2, 20), 20**-0.5)
     expected = oracles.longest_admissible(dict(enumerate(unit[0].tolist())), Fraction("0.05"), 500)
-    assert DeltaSketch(family, 0.05).lengths(unit).tolist() == [expected] * 2
-    assert DeltaSketch(family, 1e-300).lengths(unit).tolist() == [500] * 2
+    assert DeltaSketch(0.05, family=family).lengths(unit).tolist() == [expected] * 2
+    assert DeltaSketch(1e-300, family=family).lengths(unit).tolist() == [500] * 2
     uneven = [{"a": 1e8, "b": 1e-3}, {"a": 0.3, "b": 0.3}]
     exact = [oracles.longest_admissible(record, Fraction("1e-8"), 500) for record in uneven]
-    assert DeltaSketch(family, 1e-8).lengths(uneven).tolist() == exact
+    assert DeltaSketch(1e-8, family=family).lengths(uneven).tolist() == exact
 
 
 def test_what_sketches_round_off_hides_nothing() -> None:
@@ -87,10 +87,10 @@ def test_what_sketches_round_off_hides_nothing() -> None:
         record = {"a": 1e8, "b": small, "c": small}
         delta = small**2 / 4
         expected = oracles.longest_admissible(record, Fraction(str(delta)), 500)
-        assert DeltaSketch(family, delta).lengths([record]).tolist() == [expected]
+        assert DeltaSketch(delta, family=family).lengths([record]).tolist() == [expected]
         assert len(sketch_by_delta(record, "key", delta, 500)) == expected
     with pytest.raises(InfeasibleError):
-        DeltaSketch(family, 1e-20).release([{"a": 1e8, "b": 1e-9, "c": 1e-9}])
+        DeltaSketch(1e-20, family=family).release([{"a": 1e8, "b": 1e-9, "c": 1e-9}])
 
 
 def test_the_verdict_on_a_record_of_many_values_does_not_drift() -> None:
@@ -98,7 +98,7 @@ def test_the_verdict_on_a_record_of_many_values_does_not_drift() -> None:
     values = np.full(300_000, 0.9)
     family = SketchFamily("key", components=30)
     delta = float(Fraction(0.9) ** 2 * (values.size - 1) / 20)
-    release = DeltaSketch(family, delta).release(values[None])
+    release = DeltaSketch(delta, family=family).release(values[None])
     assert release.data.lengths.tolist() in ([19], [20])
     assert release.verdict.ok
     naive = float(np.cumsum(values[1:] ** 2)[-1])
@@ -110,26 +110,26 @@ def test_a_larger_delta_gives_no_longer_sketch() -> None:
     family = SketchFamily("key", components=100)
     before = np.full(100, 100)
     for delta in (0.01, 0.1, 0.2, 0.5, 1, 2, 5):
-        lengths = DeltaSketch(family, delta).lengths(rows)
+        lengths = DeltaSketch(delta, family=family).lengths(rows)
         assert (lengths <= before).all()
         before = lengths
-    assert (DeltaSketch(family, 1000).lengths(rows) == 0).all()
+    assert (DeltaSketch(1000, family=family).lengths(rows) == 0).all()
 
 
 def test_records_that_must_be_suppressed() -> None:
     records: list[dict[str, float]] = [{}, {"a": 0}, {"a": 5}, {"a": 100, "b": 0.1}, {"a": 1, "b": -1}]
-    release = DeltaSketch(SketchFamily("key"), 0.5).release(records)
+    release = DeltaSketch(0.5, family=SketchFamily("key")).release(records)
     assert release.order.tolist() == [4]
     assert release.evidence.suppressed == 4
     assert "4 suppressed" in repr(release)
-    nothing = DeltaSketch(SketchFamily("key"), 0.5).release([])
+    nothing = DeltaSketch(0.5, family=SketchFamily("key")).release([])
     assert nothing.verdict.ok
     assert len(nothing.data) == 0
 
 
 def test_the_guarantee_judges_lengths_by_the_evidence() -> None:
     rows = np.ones((5, 4))
-    release = DeltaSketch(SketchFamily("key"), 0.25).release(rows)
+    release = DeltaSketch(0.25, family=SketchFamily("key")).release(rows)
     assert release.verdict.worst == 0.25
     assert DeltaAnonymity(0.2).check(release).ok
     broken = DeltaAnonymity(0.3).check(release)
@@ -160,7 +160,7 @@ def test_what_cannot_show_it_is_refused() -> None:
 
 
 def test_a_folder_holds_the_sketches_and_no_evidence(tmp_path: Path) -> None:
-    release = DeltaSketch(SketchFamily("my secret key"), 0.3).release(
+    release = DeltaSketch(0.3, family=SketchFamily("my secret key")).release(
         [{"planted": 1, "b": 1.1, "c": 1}, {"b": 2}]
     )
     folder = release.write(tmp_path / "out")
@@ -185,7 +185,7 @@ def test_a_folder_holds_the_sketches_and_no_evidence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("delta", [0, -1, float("nan"), float("inf"), "0.2", True, None])
 def test_a_delta_that_is_not_positive_is_refused(delta: Any) -> None:
     with pytest.raises(ParameterError, match="'delta' parameter of DeltaSketch"):
-        DeltaSketch(SketchFamily("key"), delta)
+        DeltaSketch(delta, family=SketchFamily("key"))
     with pytest.raises(ParameterError, match="'delta' parameter of DeltaAnonymity"):
         DeltaAnonymity(delta)
     if isinstance(delta, float | int):
@@ -199,7 +199,7 @@ def test_what_is_written_is_json_whatever_numbers_came_in(tmp_path: Path) -> Non
 
     rows = [{"a": 1, "b": 1}]
     for number, (delta, records) in enumerate([(np.float64(0.5), rows), (np.float32(0.5), rows), (1, [])]):
-        method = DeltaSketch(SketchFamily("key", components=np.int64(9)), delta)  # type: ignore[arg-type]
+        method = DeltaSketch(delta, family=SketchFamily("key", components=np.int64(9)))  # type: ignore[arg-type]
         folder = method.release(records).write(tmp_path / str(number))
         told = json.loads((folder / "release.json").read_text(encoding="utf-8"), parse_constant=constant)
         assert told["method"] == "DeltaSketch"
@@ -208,4 +208,4 @@ def test_what_is_written_is_json_whatever_numbers_came_in(tmp_path: Path) -> Non
 
 def test_the_family_must_be_one() -> None:
     with pytest.raises(ParameterError, match="'family'"):
-        DeltaSketch("key", 0.2)  # type: ignore[arg-type]
+        DeltaSketch(0.2, family="key")  # type: ignore[arg-type]

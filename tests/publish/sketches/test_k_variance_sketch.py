@@ -48,7 +48,7 @@ def judged(rows: np.ndarray, found: Lengths, *, reach: str = "whole", most: list
 @settings(max_examples=60)
 def test_every_pair_is_kept_and_no_length_can_be_raised(rows: np.ndarray, data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(rows) - 1))
-    method = KVarianceSketch(FAMILY, k)
+    method = KVarianceSketch(k, family=FAMILY)
     found = method.lengths(rows)
     judged(rows, found)
     assert found.exact_pairs == 0
@@ -63,7 +63,7 @@ def test_every_pair_is_kept_and_no_length_can_be_raised(rows: np.ndarray, data: 
 @settings(max_examples=60)
 def test_negative_values_take_the_exact_variance(rows: np.ndarray, data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(rows) - 1))
-    found = KVarianceSketch(FAMILY, k).lengths(rows)
+    found = KVarianceSketch(k, family=FAMILY).lengths(rows)
     judged(rows, found)
     negative = (rows < 0).any(axis=1)
     assert found.exact_pairs == sum(
@@ -77,9 +77,9 @@ def test_the_root_of_the_gap_depends_on_the_size_of_the_values(
     rows: np.ndarray, scale: float, data: st.DataObject
 ) -> None:
     k = data.draw(st.integers(1, len(rows) - 1))
-    found = KVarianceSketch(FAMILY, k, gap="root").lengths(rows)
+    found = KVarianceSketch(k, family=FAMILY, gap="root").lengths(rows)
     judged(rows, found, reach="root")
-    scaled = KVarianceSketch(FAMILY, k, gap="root").lengths(rows * scale)
+    scaled = KVarianceSketch(k, family=FAMILY, gap="root").lengths(rows * scale)
     assert oracle.keeps(
         (rows * scale).tolist(), scaled.neighbors.tolist(), scaled.lengths.tolist(), reach="root"
     )
@@ -89,10 +89,10 @@ def test_the_root_of_the_gap_depends_on_the_size_of_the_values(
 def test_by_the_root_of_the_gap_a_pair_shares_as_many_components_as_its_sizes_and_its_product() -> None:
     """c = (‖X‖²‖Y‖² − (X·Y)²)/(‖X‖‖Y‖ − X·Y) = ‖X‖‖Y‖ + X·Y: here 2·2 + 3."""
     rows = np.array([[1.0, 1, 1, 1, 0], [1, 1, 1, 0, 1]])
-    found = KVarianceSketch(FAMILY, 1, gap="root").lengths(rows)
+    found = KVarianceSketch(1, family=FAMILY, gap="root").lengths(rows)
     assert found.caps.ravel().tolist() == [7.0, 7.0]
     assert sorted(found.lengths.tolist()) == [7, MOST]
-    release = KVarianceSketch(FAMILY, 1, gap="root").release(rows / 4)
+    release = KVarianceSketch(1, family=FAMILY, gap="root").release(rows / 4)
     assert release.evidence.suppressed == 1
     assert release.verdict.ok
     with pytest.raises(InputError, match="another gap"):
@@ -105,9 +105,9 @@ def test_both_promises_are_kept_and_no_length_can_be_raised(
     rows: np.ndarray, delta: float, gap: Gap, data: st.DataObject
 ) -> None:
     k = data.draw(st.integers(1, len(rows) - 1))
-    alone = DeltaSketch(FAMILY, delta)
+    alone = DeltaSketch(delta, family=FAMILY)
     most = alone.lengths(rows)
-    method = KVarianceSketch(FAMILY, k, gap=gap, within=alone)
+    method = KVarianceSketch(KVariance(k, gap) & DeltaAnonymity(delta), family=FAMILY)
     found = method.lengths(rows)
     assert (found.lengths <= most).all()
     judged(rows, found, reach=gap, most=most.tolist())
@@ -127,8 +127,8 @@ def test_both_promises_are_judged_by_what_is_published(tmp_path: Path) -> None:
     rows = np.random.default_rng(1).integers(0, 2, (30, 12))
     rows[~rows.any(axis=1), :2] = 1
     family = SketchFamily("a key", components=40)
-    alone = DeltaSketch(family, 0.5)
-    release = KVarianceSketch(family, 2, within=alone).release(rows)
+    alone = DeltaSketch(0.5, family=family)
+    release = KVarianceSketch(KVariance(2) & alone.guarantee, family=family).release(rows)
     assert release.guarantee == KVariance(2) & DeltaAnonymity(0.5)
     assert guarantee_from_dict(release.guarantee.to_dict()) == release.guarantee
     assert release.verdict.ok
@@ -149,20 +149,20 @@ def test_both_promises_are_judged_by_what_is_published(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="promise about a release of sketches"):
         release.guarantee.check(Groups(sizes=np.array([3, 4])))
     with pytest.raises(InputError, match="does not hold what δ-anonymity is judged by"):
-        release.guarantee.check(KVarianceSketch(family, 2).release(rows))
+        release.guarantee.check(KVarianceSketch(2, family=family).release(rows))
 
 
 def test_suppression_is_where_a_single_component_tells_too_much() -> None:
     rows = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, -1.0]])
     assert oracle.exact_variance(rows[0].tolist(), rows[1].tolist()) == 0
-    found = KVarianceSketch(FAMILY, 3).lengths(rows)
+    found = KVarianceSketch(3, family=FAMILY).lengths(rows)
     judged(rows, found)
-    release = KVarianceSketch(FAMILY, 3).release(rows)
+    release = KVarianceSketch(3, family=FAMILY).release(rows)
     assert release.evidence.suppressed == 2
     assert sorted(release.order.tolist()) == np.flatnonzero(found.lengths).tolist()
     assert len(release.data) == 2
     assert release.verdict.ok
-    alike = KVarianceSketch(FAMILY, 1).release(rows)
+    alike = KVarianceSketch(1, family=FAMILY).release(rows)
     assert alike.evidence.suppressed == 0
     assert alike.data.lengths.tolist() == [MOST] * 4
 
@@ -178,14 +178,14 @@ def test_the_paper_s_variance_is_a_lower_bound_only_without_negative_values() ->
 def test_outliers_come_first() -> None:
     """Of a pair far apart the record whose k-th neighbor is farther is made short, and the other stays long."""
     rows = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [0, 0, 1, 0, 3.0]])
-    lengths = KVarianceSketch(FAMILY, 1).lengths(rows).lengths
+    lengths = KVarianceSketch(1, family=FAMILY).lengths(rows).lengths
     assert lengths[2] == 1
     assert lengths.max() == MOST
 
 
 def test_more_neighbors_never_promise_less() -> None:
     baskets = quest("T10.I4.D1K.N100", random_state=4)
-    release = KVarianceSketch(SketchFamily("x", components=50), 8).release(baskets)
+    release = KVarianceSketch(8, family=SketchFamily("x", components=50)).release(baskets)
     assert release.verdict.ok
     assert KVariance(3).check(release).ok
     with pytest.raises(InputError, match="8 neighbors"):
@@ -194,7 +194,7 @@ def test_more_neighbors_never_promise_less() -> None:
 
 def test_records_of_any_kind_agree() -> None:
     baskets = Baskets.from_lists([["a", "b"], ["b", "c", "d"], ["a", "d"], ["b", "d"]])
-    method = KVarianceSketch(FAMILY, 2, random_state=1)
+    method = KVarianceSketch(2, family=FAMILY, random_state=1)
     dicts = [dict.fromkeys(names, 1) for names in baskets.lists()]
     wanted = method.release(baskets)
     assert method.release(dicts).data.equals(wanted.data)
@@ -207,7 +207,7 @@ def test_records_of_any_kind_agree() -> None:
 def test_partitions_are_said() -> None:
     baskets = quest("T10.I4.D2K.N100", random_state=4)
     family = SketchFamily("x", components=50)
-    release = KVarianceSketch(family, 5, partition=600).release(baskets)
+    release = KVarianceSketch(5, family=family, partition=600).release(baskets)
     assert release.verdict.ok
     assert (
         release.evidence.details["neighbors"]
@@ -215,7 +215,7 @@ def test_partitions_are_said() -> None:
         == "inside partitions"
     )
     assert release.recipe["parameters"]["partitions"] == release.evidence.details["partitions"] == 4
-    exact = KVarianceSketch(family, 5, partition=None).release(baskets)
+    exact = KVarianceSketch(5, family=family, partition=None).release(baskets)
     assert exact.evidence.details["neighbors"] == "exact"
 
 
@@ -231,15 +231,19 @@ def test_partitions_are_said() -> None:
 )
 def test_bad_input(rows: list[dict[str, float]], k: int, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        KVarianceSketch(FAMILY, k).release(rows)
+        KVarianceSketch(k, family=FAMILY).release(rows)
 
 
 def test_bad_parameters() -> None:
     with pytest.raises(ParameterError, match="'family' parameter"):
-        KVarianceSketch("key", 3)  # type: ignore[arg-type]
+        KVarianceSketch(3, family="key")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'partition' parameter"):
-        KVarianceSketch(FAMILY, 3, partition=1)
+        KVarianceSketch(3, family=FAMILY, partition=1)
     with pytest.raises(ParameterError, match="'gap' parameter"):
-        KVarianceSketch(FAMILY, 3, gap="half")  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="'within' parameter of KVarianceSketch must be a DeltaSketch"):
-        KVarianceSketch(FAMILY, 3, within=0.5)  # type: ignore[arg-type]
+        KVarianceSketch(3, family=FAMILY, gap="half")  # type: ignore[arg-type]
+    with pytest.raises(
+        ParameterError, match=r"'k' parameter of KVarianceSketch must be an int in .* or a KVariance"
+    ):
+        KVarianceSketch(DeltaAnonymity(0.5), family=FAMILY)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="'gap' parameter of KVarianceSketch must be None or 'whole'"):
+        KVarianceSketch(KVariance(3), family=FAMILY, gap="root")

@@ -73,13 +73,13 @@ def test_the_promise_is_kept_and_the_loss_is_never_worse(
     max_rounds: int,
 ) -> None:
     table = Table(strategies.frame(rows), schema)
-    start = OptimalLattice(parts[0] & parts[1], max_suppressed=share)
+    guarantee = parts[0] & parts[1]
     try:
-        plain = start.release(table)
+        plain = OptimalLattice(guarantee, max_suppressed=share).release(table)
     except InfeasibleError:
         plain = None
     try:
-        release = LocalRecoding(start, max_rounds=max_rounds).release(table)
+        release = LocalRecoding(guarantee, max_suppressed=share, max_rounds=max_rounds).release(table)
     except InfeasibleError:
         assert plain is None
         return
@@ -106,7 +106,7 @@ def test_a_promise_that_unions_may_break_holds_in_the_release(
 ) -> None:
     table = Table(strategies.frame(rows), strategies.tree_schema())
     try:
-        release = LocalRecoding(OptimalLattice(DeltaDisclosure(delta), max_suppressed=share)).release(table)
+        release = LocalRecoding(DeltaDisclosure(delta), max_suppressed=share).release(table)
     except InfeasibleError:
         return
     assert release.verdict.ok
@@ -119,7 +119,7 @@ def towns(ages: list[int | None], zips: list[str]) -> Table:
 
 def test_common_rows_stay_exact_and_rare_rows_are_blurred() -> None:
     table = towns([24] * 5 + [25, 26, 71, None], ["10598"] * 5 + ["10547"] * 2 + ["90345"] * 2)
-    release = LocalRecoding(OptimalLattice(KAnonymity(2))).release(table)
+    release = LocalRecoding(KAnonymity(2)).release(table)
     shown = Counter(tuple(row.values()) for row in release.frame.to_pylist())
     assert shown == {("24", "10598"): 5, ("[20, 29]", "10547"): 2, ("*", "90345"): 2}
     assert release.evidence.levels is None
@@ -128,10 +128,10 @@ def test_common_rows_stay_exact_and_rare_rows_are_blurred() -> None:
 
 def test_the_last_row_joins_others_or_is_left_out_where_it_may_be() -> None:
     table = towns([24] * 30 + [38, 38, 71], ["10598"] * 30 + ["90345", "90345", "00501"])
-    whole = LocalRecoding(OptimalLattice(KAnonymity(2))).release(table)
+    whole = LocalRecoding(KAnonymity(2)).release(table)
     assert whole.frame.num_rows == 33
     assert sorted(whole.evidence.sizes) == [3, 30]
-    release = LocalRecoding(OptimalLattice(KAnonymity(2), max_suppressed=0.05)).release(table)
+    release = LocalRecoding(KAnonymity(2), max_suppressed=0.05).release(table)
     assert release.evidence.suppressed == 1
     assert Counter(release.frame["age"].to_pylist()) == {24: 30, 38: 2}
     assert loss(release).total < loss(whole).total
@@ -143,23 +143,23 @@ def test_as_many_groups_are_opened_again_as_the_last_rows_need() -> None:
         pa.table({"town": towns_of, "illness": ["a", "b"] * 6 + ["a"] * 3}),
         {"town": quasi(), "illness": sensitive()},
     )
-    release = LocalRecoding(OptimalLattice(EntropyDiversity(1.9))).release(table)
+    release = LocalRecoding(EntropyDiversity(1.9)).release(table)
     assert sorted(release.evidence.sizes) == [2, 2, 11]
     assert release.verdict.ok
 
 
 def test_cells_are_starred_beyond_the_highest_level_only_where_allowed() -> None:
     table = towns([21, 22, 23, 24, 25, 26], ["10598"] * 2 + ["10547"] * 2 + ["90345", "89119"])
-    start = OptimalLattice(KAnonymity(2), lowest={"age": 1}, highest={"zip": 1})
+    limits: dict[str, Any] = {"lowest": {"age": 1}, "highest": {"zip": 1}}
     with pytest.raises(InfeasibleError, match="2 of 6 rows"):
-        LocalRecoding(start, cells=False).release(table)
-    release = LocalRecoding(start).release(table)
+        LocalRecoding(KAnonymity(2), cells=False, **limits).release(table)
+    release = LocalRecoding(KAnonymity(2), **limits).release(table)
     shown = Counter(tuple(row.values()) for row in release.frame.to_pylist())
     assert shown == {("[20, 29]", "10598"): 2, ("[20, 29]", "10547"): 2, ("[20, 29]", "*"): 2}
     assert release.verdict.ok
-    left_out = OptimalLattice(KAnonymity(2), lowest={"age": 1}, highest={"zip": 1}, max_suppressed=0.4)
-    assert LocalRecoding(left_out, cells=False).release(table).evidence.suppressed == 2
-    assert LocalRecoding(left_out).release(table).evidence.suppressed == 0
+    limits["max_suppressed"] = 0.4
+    assert LocalRecoding(KAnonymity(2), cells=False, **limits).release(table).evidence.suppressed == 2
+    assert LocalRecoding(KAnonymity(2), **limits).release(table).evidence.suppressed == 0
 
 
 def test_groups_that_read_alike_are_judged_as_one() -> None:
@@ -171,9 +171,9 @@ def test_groups_that_read_alike_are_judged_as_one() -> None:
         {"city": quasi(from_mapping(towns_of)), "illness": sensitive()},
     )
     for guarantee in (KAnonymity(4), EntropyDiversity(1.5), DeltaDisclosure(1.3), DeltaDisclosure(2.0)):
-        release = LocalRecoding(OptimalLattice(guarantee, max_suppressed=0.7)).release(table)
+        release = LocalRecoding(guarantee, max_suppressed=0.7).release(table)
         assert release.verdict.ok
-    release = LocalRecoding(OptimalLattice(KAnonymity(4))).release(table)
+    release = LocalRecoding(KAnonymity(4)).release(table)
     assert Counter(release.frame["city"].to_pylist()) == {"x": 8, "w": 4}
     assert sorted(release.groups().sizes) == [4, 8]
 
@@ -189,11 +189,9 @@ def test_levels_stay_within_their_limits_but_for_stars(
     rows: list[dict[str, Any]], k: int, limits: list[int], cells: bool
 ) -> None:
     table = Table(strategies.frame(rows), strategies.tree_schema())
-    start = OptimalLattice(
-        KAnonymity(k), lowest={"age": limits[0]}, highest={"age": limits[1]}, max_suppressed=0.3
-    )
+    between = {"lowest": {"age": limits[0]}, "highest": {"age": limits[1]}}
     try:
-        release = LocalRecoding(start, cells=cells).release(table)
+        release = LocalRecoding(KAnonymity(k), max_suppressed=0.3, cells=cells, **between).release(table)
     except InfeasibleError:
         return
     assert release.verdict.ok
@@ -205,7 +203,7 @@ def test_levels_stay_within_their_limits_but_for_stars(
 def test_a_population_hides_rows_that_are_alone_in_the_table() -> None:
     population = towns([24, 24, 24, 38, 39, 71], ["10598"] * 3 + ["90345", "90345", "00501"])
     table = towns([24, 38, 71], ["10598", "90345", "00501"])
-    release = LocalRecoding(OptimalLattice(KMap(2, population))).release(table)
+    release = LocalRecoding(KMap(2, population)).release(table)
     assert release.verdict.ok
     assert ("24", "10598") in zip(*release.frame.to_pydict().values(), strict=True)
 
@@ -215,26 +213,26 @@ def test_constant_columns_nulls_and_one_row() -> None:
         pa.table({"a": ["x"] * 4, "b": pa.array([None] * 4, pa.string()), "c": [1, 1, 2, 3]}),
         {"a": quasi(), "b": quasi(), "c": quasi()},
     )
-    release = LocalRecoding(OptimalLattice(KAnonymity(2))).release(table)
+    release = LocalRecoding(KAnonymity(2)).release(table)
     assert release.frame["a"].to_pylist() == ["x"] * 4
     assert release.frame["b"].to_pylist() == [None] * 4
     assert Counter(release.frame["c"].to_pylist()) == {"1": 2, "*": 2}
     one = Table(pa.table({"a": [1]}), {"a": quasi()})
-    assert LocalRecoding(OptimalLattice(KAnonymity(1))).release(one).frame["a"].to_pylist() == [1]
+    assert LocalRecoding(KAnonymity(1)).release(one).frame["a"].to_pylist() == [1]
     with pytest.raises(InfeasibleError, match="1 of 1 rows"):
-        LocalRecoding(OptimalLattice(KAnonymity(2), max_suppressed=1.0)).release(one)
+        LocalRecoding(KAnonymity(2), max_suppressed=1.0).release(one)
 
 
 def test_each_constraint_names_its_parameter() -> None:
     table = towns([1, 2], ["1", "2"])
-    with pytest.raises(ParameterError, match="'start' parameter of LocalRecoding must be an OptimalLattice"):
-        LocalRecoding(KAnonymity(2)).release(table)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="'guarantee' parameter of LocalRecoding must be a guarantee"):
+        LocalRecoding(OptimalLattice(KAnonymity(2))).release(table)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'max_rounds' parameter of LocalRecoding"):
-        LocalRecoding(OptimalLattice(KAnonymity(2)), max_rounds=0).release(table)
+        LocalRecoding(KAnonymity(2), max_rounds=0).release(table)
     with pytest.raises(ParameterError, match="'cells' parameter of LocalRecoding"):
-        LocalRecoding(OptimalLattice(KAnonymity(2)), cells=1).release(table)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="'max_suppressed' parameter of OptimalLattice"):
-        LocalRecoding(OptimalLattice(KAnonymity(2), max_suppressed=2)).release(table)
+        LocalRecoding(KAnonymity(2), cells=1).release(table)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="'max_suppressed' parameter of LocalRecoding"):
+        LocalRecoding(KAnonymity(2), max_suppressed=2).release(table)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05])
@@ -254,8 +252,8 @@ def test_a_recipe_protects_the_same_rows_alike(trees: bool, share: float) -> Non
         "zip": quasi(masked(levels=3) if trees else None),
         "disease": sensitive(),
     }
-    start = OptimalLattice(KAnonymity(3) & EntropyDiversity(1.5), max_suppressed=share)
-    release = LocalRecoding(start).release(Table(frame, columns))
+    publisher = LocalRecoding(KAnonymity(3) & EntropyDiversity(1.5), max_suppressed=share)
+    release = publisher.release(Table(frame, columns))
     assert len(release.evidence.details["rounds"]) > 2
     again = Recipe(json.loads(json.dumps(release.recipe))).apply(frame, max_suppressed=share)
     order = [(name, "ascending") for name in frame.column_names]
@@ -275,7 +273,7 @@ def test_adult_costs_less_than_arx_needs_for_it(shared_data: Path) -> None:
         name: quasi(read_hierarchy(folder / f"adult_hierarchy_{name}.csv")) for name in frame.column_names
     }
     table = Table(frame, roles)
-    publisher = LocalRecoding(OptimalLattice(KAnonymity(5)))
+    publisher = LocalRecoding(KAnonymity(5))
     publisher.release(table)
     begun = time.process_time()
     release = publisher.release(table)

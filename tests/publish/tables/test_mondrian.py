@@ -103,12 +103,12 @@ def test_trees_are_cut_between_the_children_of_the_lowest_common_node() -> None:
 
 
 def test_means_are_the_means_of_the_groups() -> None:
-    release = Mondrian(KAnonymity(2), report="mean").release(numbers([1, 2, 10, 12]))
+    release = Mondrian(KAnonymity(2), summary="mean").release(numbers([1, 2, 10, 12]))
     assert sorted(release.frame["q0"].to_pylist()) == [1.5, 1.5, 11.0, 11.0]
-    huge = Mondrian(KAnonymity(2), report="mean").release(numbers([10**9 + 1, 10**9 + 2]))
+    huge = Mondrian(KAnonymity(2), summary="mean").release(numbers([10**9 + 1, 10**9 + 2]))
     assert huge.frame["q0"].to_pylist() == [10**9 + 1.5] * 2
     dates = pa.array(["2024-01-01", "2024-01-03"]).cast(pa.date32())
-    mean = Mondrian(KAnonymity(2), report="mean").release(numbers(dates)).frame["q0"]
+    mean = Mondrian(KAnonymity(2), summary="mean").release(numbers(dates)).frame["q0"]
     assert mean.cast(pa.string()).to_pylist() == ["2024-01-02"] * 2
 
 
@@ -173,8 +173,8 @@ def test_parameters_are_checked() -> None:
         ParameterError, match=r"'strict' parameter of Mondrian must be a bool\. Got 1 instead\."
     ):
         Mondrian(KAnonymity(1), strict=1).release(table)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="'report' parameter of Mondrian"):
-        Mondrian(KAnonymity(1), report="median").release(table)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="'summary' parameter of Mondrian"):
+        Mondrian(KAnonymity(1), summary="median").release(table)  # type: ignore[arg-type]
     wide = Table(pa.table({f"q{i}": [1, 2] for i in range(65)}), {f"q{i}": quasi() for i in range(65)})
     with pytest.raises(SchemaError, match="at most 64"):
         Mondrian(KAnonymity(1)).release(wide)

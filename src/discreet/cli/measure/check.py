@@ -67,8 +67,8 @@ def table_of(data: Path, given: dict[str, Any]) -> Table:
     """Read a file as a table with the roles that the options give."""
     from discreet.core.tables.table import Table
     from discreet.engines.files import read
-    from discreet.job.model import complete
-    from discreet.job.parse import column_from, reading_from, rest_from
+    from discreet.job.kinds import column_from, complete
+    from discreet.job.parse import reading_from, rest_from
 
     plain = gather.columns(given)
     if not any(column["role"] == "quasi" for column in plain.values()):

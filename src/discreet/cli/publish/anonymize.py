@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-
-if TYPE_CHECKING:
-    from discreet.job import Job
+from discreet.cli._perform import perform
 
 _EPILOG = """\b
 Examples:
@@ -42,58 +40,22 @@ Examples:
 @options.telling
 def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Protect DATA, a table or baskets, and write a release that keeps the promise, with a report of what it cost."""
-    if baskets.is_baskets(data, given):
-        baskets.anonymize("anonymize", data, out, given, as_json=as_json, quiet=quiet)
-        return
-    from discreet.cli._methods import method as gather_method
     from discreet.job import Job
 
-    job = Job.from_dict(
-        {
-            "input": {"path": data, **gather.reading(given), **_rest(given)},
-            "columns": gather.columns(given),
-            "guarantee": _promises(given),
-            "method": gather_method(given),
-            "output": _output(out, given),
-        }
-    )
-    perform("anonymize", job, as_json=as_json, quiet=quiet)
+    plain = baskets.job(data, given) if baskets.is_baskets(data, given) else _job(data, given)
+    perform("anonymize", Job.from_dict(plain | {"output": _output(out, given)}), as_json=as_json, quiet=quiet)
 
 
-def perform(command: str, job: Job, *, as_json: bool, quiet: bool) -> None:
-    """Run a job and say what it came to."""
-    from discreet.cli._output import outcome, tell_outcome
-    from discreet.cli._progress import stages
-    from discreet.job import MissingRoleError, run
-    from discreet.job.running import STAGES
+def _job(data: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the job for a table, laid out as a job file."""
+    from discreet.cli._methods import method
 
-    if job.out is None:
-        raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
-    try:
-        with stages(len(STAGES), quiet=quiet or as_json) as tell:
-            release = run(job, tell)
-    except MissingRoleError as error:
-        error.remedy = _missing(command, job, error.names)  # type: ignore[attr-defined]
-        raise
-    tell_outcome(outcome(command, release, job.out), release, as_json=as_json, quiet=quiet)
-
-
-def _missing(command: str, job: Job, names: tuple[str, ...]) -> str:
-    """Describe what to add for columns that have no role, guessed as `discreet init` would."""
-    from discreet.engines.files import read
-    from discreet.job.proposals import look, role_of
-    from discreet.job.template import key
-
-    guesses = {facts.name: role_of(facts).role.value for facts in look(read(job.data, **job.reading))}
-    roles = {role: [name for name in names if guesses[name] == role] for role in gather.ROLES}
-    guessed = [(role, found) for role, found in roles.items() if found]
-    if command == "run":
-        tables = " ".join(
-            f'[columns.{key(name)}] role = "{role}"' for role, found in guessed for name in found
-        )
-        return f"{tables} (a guess; the roles are your decision)"
-    flags = " ".join(f"--{role} {gather.as_flag(found)}" for role, found in guessed)
-    return f"{flags} (a guess; the roles are your decision), or --rest identifier to drop what is not named"
+    return {
+        "input": {"path": data, **gather.reading(given), **_rest(given)},
+        "columns": gather.columns(given),
+        "guarantee": _promises(given),
+        "method": method(given),
+    }
 
 
 def _rest(given: dict[str, Any]) -> dict[str, Any]:

@@ -9,24 +9,23 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._perform import perform
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
-    from discreet.core.tables.table import Table
+    from discreet.core.schema import Column
 
 _EPILOG = """\b
 Examples:
   discreet condense patients.csv -k 10 --identifier name,ssn --out release
-  discreet condense patients.csv --level-column wanted --identifier name --label disease --out release
+  discreet condense patients.csv --k-column wanted --identifier name --label disease --out release
   discreet condense visits.parquet -k 20 --alpha 2 --spread gaussian --seed 7 --out release"""
 
 
 @click.command(short_help="Publish pseudo-records of the same shape.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA)
 @click.option("-k", type=int, help="The privacy level of every record: it is condensed with k − 1 others.")
-@click.option(
-    "--level-column", metavar="COLUMN", help="The column with each record's own level; not published."
-)
+@click.option("--k-column", metavar="COLUMN", help="The column with each record's own level; not published.")
 @click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped.")
 @click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Marked as sensitive in the release.")
 @click.option("--label", metavar="COLUMN", help="A column whose values are condensed apart from one another.")
@@ -49,32 +48,29 @@ Examples:
 @options.telling
 def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Condense DATA into groups and publish pseudo-records drawn from their statistics."""
-    from discreet.cli._progress import stages
-    from discreet.publish import Condensation
+    from discreet.guarantees import Indistinguishability
+    from discreet.job import Job
+    from discreet.job.kinds import format_of
 
-    levels = _levels(given)
-    with stages(3, quiet=quiet or as_json) as tell:
-        tell("Reading")
-        table = _table(data, given)
-        tell("Condensing")
-        condensation = Condensation(
-            levels,
-            segment=given["segment"],
-            spread=given["spread"],
-            alpha=given["alpha"],
-            noise=given["noise"],
-            label=given["label"],
-            random_state=given["seed"],
-        )
-        release = condensation.release(table)
-        tell("Writing")
-        kind = given["format_"] or _format_of(data)
-        release.write(out, format=kind, report=given["report"], overwrite=given["overwrite"])
-    _tell(release, out, as_json=as_json, quiet=quiet)
+    frame, columns = _columns(data, given)
+    options_ = {name: given[name] for name in ("segment", "spread", "alpha", "noise", "label")}
+    job = Job(
+        frame,
+        columns,
+        Indistinguishability(_k(given)),
+        method="condensation",
+        options=options_,
+        out=out,
+        format=given["format_"] or format_of(data),
+        report=given["report"],
+        overwrite=given["overwrite"],
+        seed=given["seed"],
+    )
+    perform("condense", job, as_json=as_json, quiet=quiet)
 
 
-def _levels(given: dict[str, Any]) -> int | str:
-    k, column = given["k"], given["level_column"]
+def _k(given: dict[str, Any]) -> int | str:
+    k, column = given["k"], given["k_column"]
     if (k is None) == (column is None):
         raise gather.mistake(
             "Say the privacy level: one for all, or the column of each record's own.", "-k 10"
@@ -82,10 +78,9 @@ def _levels(given: dict[str, Any]) -> int | str:
     return column if k is None else int(k)
 
 
-def _table(data: Path, given: dict[str, Any]) -> Table:
+def _columns(data: Path, given: dict[str, Any]) -> tuple[Any, dict[str, Column]]:
     """Read a file; what is neither identifying nor sensitive is a quasi-identifier."""
     from discreet.core.schema import identifier, quasi, sensitive
-    from discreet.core.tables.table import Table
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
@@ -98,51 +93,21 @@ def _table(data: Path, given: dict[str, Any]) -> Table:
     columns = {name: quasi() for name in frame.columns}
     columns |= {name: sensitive() for name in roles["sensitive"]}
     columns |= {name: identifier() for name in roles["identifier"]}
-    table = Table(frame, columns)
-    _refuse_names(table, {*roles["identifier"], *roles["sensitive"], given["label"], given["level_column"]})
-    return table
+    return frame, columns
 
 
-def _refuse_names(table: Table, spoken_for: set[str | None]) -> None:
-    """Refuse columns of names or free text that nobody spoke of: categories are published as they are."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    for name in table.schema:
-        if name in spoken_for:
-            continue
-        cells = table.source.columns([name])[name].drop_null()
-        if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
-            continue
-        alone = pc.sum(pc.equal(cells.value_counts().field("counts"), 1)).as_py() or 0
-        if len(cells) > 1 and 2 * alone > len(cells):
-            raise gather.mistake(
-                f"Column '{name}' holds a text that no other row has in {alone:,} of {len(cells):,} rows, and texts "
-                "are published as they are.",
-                f"--identifier {name} to drop it, or --sensitive {name} to publish it all the same",
-            )
-
-
-def _format_of(data: Path) -> Any:
-    """Return the input's format, so that the output has the same."""
-    from discreet.job.model import format_of
-
-    return format_of(data)
-
-
-def _tell(release: Release, out: Path, *, as_json: bool, quiet: bool) -> None:
+def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
+    """Describe what a run came to, and where it is."""
     from discreet.cli._output import number, tell_json, tell_lines, verdict_lines
     from discreet.measure import fidelity
 
-    if quiet:
-        return
     alike = fidelity(release)
     files = sorted(path.name for path in out.iterdir())
     sizes = release.evidence.sizes
     if as_json:
         tell_json(
             {
-                "command": "condense",
+                "command": command,
                 "ok": release.verdict.ok,
                 "promise": release.guarantee.describe(),
                 "verdict": release.verdict.to_dict(),

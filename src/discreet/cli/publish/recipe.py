@@ -95,11 +95,11 @@ def _summary(known: Recipe, path: Path) -> list[tuple[str, str]]:
 
 
 def _told(given: dict[str, Any]) -> list[str]:
-    """Write parameters, those of a search inside another method too."""
+    """Write parameters, without empty ones."""
     told = []
     for name, value in given.items():
         if isinstance(value, dict):
-            told += _told(value) if name == "start" else [f"{name}=({', '.join(_told(value))})"]
+            told.append(f"{name}=({', '.join(_told(value))})")
         elif value is not None:
             told.append(f"{name}={value}")
     return [one for one in told if not one.endswith("=()")]

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from discreet.cli import _options as options
+from discreet.cli._perform import perform
 
 _EPILOG = """\b
 Examples:
@@ -24,14 +25,8 @@ def run(job: Path, out: Path | None, overwrite: bool, as_json: bool, quiet: bool
     """Do what the JOB file says; `discreet init` writes one to start from."""
     from dataclasses import replace
 
-    from discreet.cli import _baskets as baskets
-    from discreet.cli.publish.anonymize import perform
-    from discreet.job import BasketJob, read_any_job
+    from discreet.job import Job
 
-    read = read_any_job(job)
-    if isinstance(read, BasketJob):
-        asked = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
-        baskets.perform("run", asked, as_json=as_json, quiet=quiet)
-        return
+    read = Job.read(job)
     chosen = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
     perform("run", chosen, as_json=as_json, quiet=quiet)

@@ -14,7 +14,6 @@ from discreet.cli._basket_reading import FORMATS, reading_of
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
-    from discreet.publish import SketchFamily
 
 _EPILOG = """\b
 Examples:
@@ -69,18 +68,32 @@ _FLAGS = {"format_": "format", "nulls": "null", "header": "no-header"}
 def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Publish the texts in the folder DATA, those in a column of it, or its baskets, as sketches."""
     from discreet.cli._progress import stages
-    from discreet.publish import SketchFamily
+    from discreet.engines.sketches import write_sketches
+    from discreet.job import Job, SketchSection, run
+    from discreet.job.kinds import SketchKind, read_records
+    from discreet.job.parse import reading_from
 
     _refuse_misfits(data, given)
-    family = SketchFamily(_key(given["key_file"]), given["components"])
-    with stages(3, quiet=quiet or as_json) as tell:
+    about = SketchSection(_key(given["key_file"]), given["components"])
+    with stages(5, quiet=quiet or as_json) as tell:
         tell("Reading")
-        rows, names, n_empty = _records(data, given)
-        tell("Sketching")
-        release = _method(family, given).release(rows, names=names)
-        tell("Writing")
-        _write(release, out, overwrite=given["overwrite"])
-    _tell(release, _plain(release, n_empty, out), as_json=as_json, quiet=quiet)
+        rows, n_empty = read_records(data, **reading_from(_reading(data, given), SketchKind.reading))
+        folder = None if out.suffix == ".arrow" else out
+        partition = {} if given["partition"] is None else {"partition": given["partition"]}
+        job = Job(
+            rows,
+            guarantee=_guarantee(given),
+            sketches=about,
+            options=partition,
+            out=folder,
+            overwrite=given["overwrite"],
+        )
+        release = run(job, tell)
+        if folder is None:
+            release.verdict.enforce()
+            write_sketches(release.data, out, overwrite=given["overwrite"])
+    if as_json or not quiet:
+        tell_outcome("sketch", release, out, n_empty=n_empty, as_json=as_json)
 
 
 def _refuse_misfits(data: Path, given: dict[str, Any]) -> None:
@@ -123,78 +136,35 @@ def _key(path: Path) -> bytes:
     return key
 
 
-def _records(data: Path, given: dict[str, Any]) -> tuple[Any, Any, int]:
-    """Read texts or baskets; gives the rows, the names of their columns, and how many empty records were dropped."""
-    if not data.is_dir() and given["column"] is None:
-        baskets, n_empty = _baskets(data, given)
-        return baskets, None, n_empty
-    from discreet.engines.texts import text_rows
-
-    found = text_rows(
-        data if data.is_dir() else _frame(data, given),
-        column=given["column"],
-        weights=given["weights"] or "tf-idf",
-        min_texts=1 if given["min_texts"] is None else given["min_texts"],
-        encoding=(given["encoding"] or "utf-8") if data.is_dir() else "utf-8",
-    )
-    return found.filled().rows, found.names, int(found.empty.sum())
+def _reading(data: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """Return how the records are to be read."""
+    words = {name: given[name] for name in ("column", "weights", "min_texts")}
+    if data.is_dir():
+        options_ = words | {"encoding": given["encoding"]}
+    elif given["column"] is not None:
+        options_ = words | gather.reading(given)
+    else:
+        options_ = reading_of(given)
+    return {name: value for name, value in options_.items() if value is not None}
 
 
-def _baskets(data: Path, given: dict[str, Any]) -> tuple[Any, int]:
-    import numpy as np
+def _guarantee(given: dict[str, Any]) -> Any:
+    from discreet.guarantees import DeltaAnonymity, KVariance
 
-    from discreet.core.errors import InputError
-    from discreet.engines.baskets.files import read_baskets
-
-    baskets = read_baskets(data, **reading_of(given))
-    held = np.flatnonzero(baskets.lengths)
-    if not held.size:
-        raise InputError(f"{data} holds no items, so there is nothing to sketch.")
-    return baskets.take(held), len(baskets) - held.size
-
-
-def _frame(data: Path, given: dict[str, Any]) -> Any:
-    from discreet.engines.files import read
-    from discreet.job.parse import reading_from
-
-    told = gather.reading(given)
-    told["text"] = [*told.get("text", []), given["column"]]
-    return read(data, **reading_from(told))
-
-
-def _method(family: SketchFamily, given: dict[str, Any]) -> Any:
-    from discreet.publish import DeltaSketch
-
-    alone = None if given["delta"] is None else DeltaSketch(family, given["delta"])
+    alone = None if given["delta"] is None else DeltaAnonymity(given["delta"])
     if given["k_variance"] is None:
         return alone
-    from discreet.publish import KVarianceSketch
-    from discreet.publish.sketches.k_variance_sketch import PARTITION
-
-    partition = PARTITION if given["partition"] is None else given["partition"]
-    return KVarianceSketch(
-        family, given["k_variance"], partition=partition, gap=given["gap"] or "whole", within=alone
-    )
+    near = KVariance(given["k_variance"], given["gap"] or "whole")
+    return near if alone is None else near & alone
 
 
-def _write(release: Release, out: Path, *, overwrite: bool) -> None:
-    """Write a folder, or the sketches alone where the name is that of an Arrow file."""
-    if out.suffix != ".arrow":
-        release.write(out, overwrite=overwrite)
-        return
-    from discreet.engines.sketches import write_sketches
-
-    release.verdict.enforce()
-    write_sketches(release.data, out, overwrite=overwrite)
-
-
-def _plain(release: Release, n_empty: int, out: Path) -> dict[str, Any]:
+def _plain(command: str, release: Release, n_empty: int, out: Path) -> dict[str, Any]:
     import numpy as np
 
     lengths = release.data.lengths
     shares = np.percentile(lengths, [0, 25, 50, 75, 100]).tolist()
     return {
-        "command": "sketch",
+        "command": command,
         "ok": release.verdict.ok,
         "promise": release.guarantee.describe(),
         "verdict": release.verdict.to_dict(),
@@ -211,12 +181,14 @@ def _plain(release: Release, n_empty: int, out: Path) -> dict[str, Any]:
     }
 
 
-def _tell(release: Release, plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool, n_empty: int = 0) -> None:
+    """Describe what a run came to, and where it is."""
     from discreet.cli._output import tell_json, tell_lines, verdict_lines
 
+    plain = _plain(command, release, n_empty, out)
     if as_json:
         tell_json(plain)
-    elif not quiet:
+    else:
         records, lengths = plain["records"], plain["lengths"]
         empty = f", {records['empty']:,} empty and dropped" if records["empty"] else ""
         told = f"{records['suppressed']:,} suppressed, {records['out']:,} published"

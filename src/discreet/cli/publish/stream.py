@@ -25,7 +25,7 @@ Each takes --json and --quiet."""
 _CONDENSE = """\b
 Examples:
   tail -f visits.jsonl | discreet stream condense --input-format jsonl --columns age,weight -k 10 --state state.bin
-  discreet stream condense --from visits.csv --columns age,weight --level-column wanted --max-level 50 \\
+  discreet stream condense --from visits.csv --columns age,weight --k-column wanted --max-k 50 \\
       --state state.bin --snapshot-every 10000 --out pseudo
   discreet stream condense --kafka localhost:9092 --topic visits --input-format jsonl --columns age,weight -k 10 \\
       --state state.bin
@@ -70,8 +70,8 @@ def stream() -> None:
     "--columns", multiple=True, required=True, metavar="COLUMNS", help="The columns to condense: numbers."
 )
 @click.option("-k", type=int, help="The privacy level of every record: it is condensed with k − 1 others.")
-@click.option("--level-column", metavar="COLUMN", help="The column with each record's own level.")
-@click.option("--max-level", type=int, help="Records that ask for a higher level are bad lines.")
+@click.option("--k-column", metavar="COLUMN", help="The column with each record's own level.")
+@click.option("--max-k", type=int, help="Records that ask for a higher level are bad lines.")
 @click.option(
     "--input-format",
     "format_",
@@ -124,7 +124,7 @@ def condense(
     if not made.__sklearn_is_fitted__():
         raise gather.mistake("The stream held no record.")
     if out is not None:
-        release = made.released()
+        release = made.release()
         if given["state"] is not None:
             made.save(given["state"], position=_position(given["state"]))
         release.write(out, format=out_format, overwrite=overwrite)
@@ -161,7 +161,7 @@ def sample(
 
     made = StreamCondensation.load(state)
     made.rng_ = generator(seed)
-    made.released(n).write(out, format=out_format, overwrite=overwrite)
+    made.release(n).write(out, format=out_format, overwrite=overwrite)
     _tell("stream sample", made, {}, [out], as_json=as_json, quiet=quiet)
 
 
@@ -193,10 +193,10 @@ def _refuse_idle(out: Path | None, given: dict[str, Any]) -> None:
         raise gather.mistake("Read a file or a Kafka topic, not both.")
     if given["state"] is None and out is None:
         raise gather.mistake("Say where the state goes, or the pseudo-records.", "--state state.bin")
-    if given["k"] is not None and given["level_column"] is not None:
+    if given["k"] is not None and given["k_column"] is not None:
         raise gather.mistake("Give one level for all or a column of levels, not both.")
-    if given["max_level"] is not None and given["level_column"] is None:
-        raise gather.mistake("--max-level says nothing without --level-column.")
+    if given["max_k"] is not None and given["k_column"] is None:
+        raise gather.mistake("--max-k says nothing without --k-column.")
 
 
 def _stream(given: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]:
@@ -205,7 +205,7 @@ def _stream(given: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]:
     from discreet.publish import StreamCondensation
 
     columns = gather.names_in(given["columns"])
-    named = {"levels": given["k"], "init_number": given["init_number"], "max_groups": given["max_groups"]}
+    named = {"k": given["k"], "init_number": given["init_number"], "max_groups": given["max_groups"]}
     named = {name: value for name, value in named.items() if value is not None}
     state = given["state"]
     if state is not None and state.exists():
@@ -213,7 +213,7 @@ def _stream(given: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]:
         if list(made.columns or ()) != columns:
             raise SchemaError(f"{state} is the state of a stream with other columns.")
         return made.set_params(**named), dict(made.position_)
-    if given["k"] is None and given["level_column"] is None:
+    if given["k"] is None and given["k_column"] is None:
         raise gather.mistake(
             "Say the privacy level: one for all, or the column of each record's own.", "-k 10"
         )
@@ -228,10 +228,10 @@ def _source(given: dict[str, Any], position: dict[str, Any]) -> Source:
     ending = Path(path).suffix.lower()
     records = Records(
         gather.names_in(given["columns"]),
-        level=given["level_column"],
+        level=given["k_column"],
         format=given["format_"] or ("jsonl" if ending in (".jsonl", ".ndjson", ".json") else "csv"),
         delimiter={"\\t": "\t"}.get(given["delimiter"], given["delimiter"]),
-        max_level=given["max_level"],
+        max_level=given["max_k"],
         bad="skip" if given["skip_bad"] else "refuse",
     )
     if given["kafka"] is None:

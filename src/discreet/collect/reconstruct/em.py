@@ -1,4 +1,4 @@
-"""Climbing: the step that Bayes' rule and EM share, repeated until a rule says stop, for many counts at once."""
+"""Expectation maximization: the step that Bayes' rule and EM share, repeated until a rule is met, for many counts."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Climbed:
-    """Where the climbs ended: shares, steps taken, whether the rule was met; and the first climb's likelihoods."""
+class EMResult:
+    """The result of EM runs: shares, steps, whether the rule was met; and the likelihoods of the first run."""
 
     shares: FloatArray
     steps: IntArray
@@ -49,10 +49,10 @@ class Climbed:
     trace: FloatArray
 
 
-def climb(counts: FloatArray, chances: Sequence[FloatArray], rule: Rule) -> Climbed:
-    """Climb from even shares, for every row of counts.
+def run_em(counts: FloatArray, chances: Sequence[FloatArray], rule: Rule) -> EMResult:
+    """Run EM from even shares, for every row of counts.
 
-    ``counts`` has a first axis for the climbs and then an axis of bins for each matrix of ``chances``, which leads from
+    ``counts`` has a first axis for the runs and then an axis of bins for each matrix of ``chances``, which leads from
     the cells of that axis to its bins; several matrices are applied axis by axis, as their product would be.
     """
     cells = [matrix.shape[1] for matrix in chances]
@@ -85,7 +85,7 @@ def climb(counts: FloatArray, chances: Sequence[FloatArray], rule: Rule) -> Clim
         active, expected, before = active[~done], expected[~done], reached[~done]
         if not active.size:
             break
-    return Climbed(shares, steps, converged, np.array(trace))
+    return EMResult(shares, steps, converged, np.array(trace))
 
 
 def _along(array: FloatArray, matrices: Sequence[FloatArray]) -> FloatArray:

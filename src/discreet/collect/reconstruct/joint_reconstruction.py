@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.category_estimates import codes_of
 from discreet.collect.frames import frame_of
 from discreet.collect.randomized_response import RandomizedResponse
-from discreet.collect.reconstruct.em import TOLERANCES, Rule, Stop, climb
+from discreet.collect.reconstruct.em import TOLERANCES, Rule, Stop, run_em
 from discreet.collect.reconstruct.histogram import FARTHEST
 from discreet.collect.reconstruct.joint_density import Axis, JointDensity
 from discreet.collect.reconstruct.joint_histogram import JointHistogram
@@ -21,7 +21,17 @@ from discreet.collect.reconstruct.reconstruction import Edges, NotConvergedWarni
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.finite import array_of, finite
-from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.params import (
+    NONE,
+    Constraints,
+    FloatIn,
+    InstanceOf,
+    IntIn,
+    MappingOf,
+    OneOf,
+    check_parameters,
+    require,
+)
 
 _MOST_INTERVALS = 200
 _BINS_PER_INTERVAL = {1: 10, 2: 4, 3: 2}
@@ -57,6 +67,20 @@ class JointReconstruction:
     >>> bool(abs(found.correlation("age", "pay") - np.corrcoef(age, pay)[0, 1]) < 0.05)
     True
     """
+
+    constraints: ClassVar[Constraints] = {
+        "channels": MappingOf(
+            InstanceOf((AdditiveNoise, RandomizedResponse), ""),
+            "a mapping from columns to AdditiveNoise or RandomizedResponse",
+        ),
+        "intervals": (
+            IntIn(2, _MOST_INTERVALS),
+            InstanceOf((Mapping,), "a mapping from columns to intervals"),
+        ),
+        "stop": OneOf(tuple(TOLERANCES)),
+        "tolerance": (FloatIn(0, 1, closed="neither"), NONE),
+        "max_steps": IntIn(1),
+    }
 
     def __init__(
         self,
@@ -107,17 +131,15 @@ class JointReconstruction:
             counts, held = _within(counts, inside, place, axis.name)
             chances.append(matrix[held])
         tolerance = TOLERANCES[self.stop] if self.tolerance is None else self.tolerance
-        climbed = climb(counts[None], chances, Rule(self.stop, tolerance, self.max_steps))
-        converged = bool(climbed.converged[0])
+        result = run_em(counts[None], chances, Rule(self.stop, tolerance, self.max_steps))
+        converged = bool(result.converged[0])
         if not converged:
             warnings.warn(
                 f"The reconstruction did not settle within {self.max_steps} steps; the best so far is given.",
                 NotConvergedWarning,
                 stacklevel=2,
             )
-        return JointDensity(
-            axes, climbed.shares[0], counted.n, int(climbed.steps[0]), converged, climbed.trace
-        )
+        return JointDensity(axes, result.shares[0], counted.n, int(result.steps[0]), converged, result.trace)
 
     def _axes(self) -> tuple[Axis, ...]:
         self._check()
@@ -160,20 +182,11 @@ class JointReconstruction:
         return chances, reached(channel.noise, bins, axis.edges, chances, counted.n)
 
     def _check(self) -> None:
-        require(self, "channels", self.channels, InstanceOf((Mapping,), "a mapping from columns to channels"))
+        check_parameters(self)
         if not 1 <= len(self.channels) <= 3:
             raise ParameterError(
                 "The 'channels' parameter of JointReconstruction must name one to three columns."
             )
-        kinds = InstanceOf((AdditiveNoise, RandomizedResponse), "AdditiveNoise or RandomizedResponse")
-        for channel in self.channels.values():
-            require(self, "channels", channel, kinds)
-        mapping = InstanceOf((Mapping,), "a mapping from columns to intervals")
-        require(self, "intervals", self.intervals, IntIn(2, _MOST_INTERVALS), mapping)
-        require(self, "stop", self.stop, OneOf(tuple(TOLERANCES)))
-        none = InstanceOf((type(None),), "None")
-        require(self, "tolerance", self.tolerance, FloatIn(0, 1, closed="neither"), none)
-        require(self, "max_steps", self.max_steps, IntIn(1))
 
 
 def _columns(noisy: Any, names: list[str]) -> dict[str, Any]:

@@ -5,18 +5,27 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from discreet.collect.noise import Noise
 from discreet.collect.reconstruct.density import Density
-from discreet.collect.reconstruct.em import TOLERANCES, Climbed, Rule, Stop, climb
+from discreet.collect.reconstruct.em import TOLERANCES, EMResult, Rule, Stop, run_em
 from discreet.collect.reconstruct.histogram import Histogram
 from discreet.collect.reconstruct.likelihood import likelihood, reached
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.errors import InputError, ParameterError
-from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.params import (
+    NONE,
+    Constraints,
+    FloatIn,
+    InstanceOf,
+    IntIn,
+    OneOf,
+    check_parameters,
+    require,
+)
 from discreet.core.rng import RandomState, generator
 
 _BINS_PER_INTERVAL = 10
@@ -30,6 +39,27 @@ _MOST_CHANCES = 100_000_000
 
 class NotConvergedWarning(UserWarning):
     """A reconstruction stopped at the number of steps allowed; the best so far is given."""
+
+
+class Edges:
+    """Rising edges of intervals."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is a list or array of rising numbers."""
+        if isinstance(value, str | int | float) or not isinstance(value, Sequence | np.ndarray):
+            return False
+        try:
+            edges = np.asarray(value)
+        except ValueError:
+            return False
+        if edges.ndim != 1 or edges.dtype.kind not in "iuf":
+            return False
+        if not 3 <= edges.size <= _MOST_INTERVALS + 1 or not np.isfinite(edges).all():
+            return False
+        return bool((np.diff(edges) > 0).all())
+
+    def __str__(self) -> str:
+        return "rising edges"
 
 
 class Reconstruction:
@@ -75,6 +105,17 @@ class Reconstruction:
     R. Agrawal, R. Srikant: Privacy-preserving data mining. SIGMOD 2000.
     D. Agrawal, C. Aggarwal: On the design and quantification of privacy preserving data mining algorithms. PODS 2001.
     """
+
+    constraints: ClassVar[Constraints] = {
+        "noise": InstanceOf((Noise,), "a noise such as Gaussian(sd)"),
+        "intervals": (IntIn(2, _MOST_INTERVALS), Edges()),
+        "low": (FloatIn(), NONE),
+        "high": (FloatIn(), NONE),
+        "method": OneOf(("em", "bayes")),
+        "stop": OneOf(tuple(TOLERANCES)),
+        "tolerance": (FloatIn(0, 1, closed="neither"), NONE),
+        "max_steps": IntIn(1),
+    }
 
     def __init__(
         self,
@@ -128,7 +169,7 @@ class Reconstruction:
             How often, and the seed.
         """
         self._check()
-        require(self, "band", band, FloatIn(0, 1, closed="neither"), InstanceOf((type(None),), "None"))
+        require(self, "band", band, FloatIn(0, 1, closed="neither"), NONE)
         require(self, "resamples", resamples, IntIn(10))
         counted = noisy if isinstance(noisy, Histogram) else self.histogram(noisy)
         edges = self._edges(counted)
@@ -139,8 +180,8 @@ class Reconstruction:
         counted = _thinned(counted, edges.size - 1)
         chances = likelihood(self.noise, counted.edges, edges, exact=self.method == "em")
         counts = self._possible(counted, edges, chances)
-        climbed = self._climb(counts[None, :], chances, Rule(self.stop, self._tolerance, self.max_steps))
-        if not climbed.converged[0]:
+        result = self._maximized(counts[None, :], chances, Rule(self.stop, self._tolerance, self.max_steps))
+        if not result.converged[0]:
             warnings.warn(
                 f"The reconstruction did not settle within {self.max_steps} steps; the best so far is given.",
                 NotConvergedWarning,
@@ -148,11 +189,11 @@ class Reconstruction:
             )
         found = Density(
             edges,
-            climbed.shares[0],
+            result.shares[0],
             counted.n,
-            int(climbed.steps[0]),
-            bool(climbed.converged[0]),
-            climbed.trace,
+            int(result.steps[0]),
+            bool(result.converged[0]),
+            result.trace,
         )
         if band is None:
             return found
@@ -170,10 +211,10 @@ class Reconstruction:
             )
         return counts
 
-    def _climb(self, counts: FloatArray, chances: FloatArray, rule: Rule) -> Climbed:
+    def _maximized(self, counts: FloatArray, chances: FloatArray, rule: Rule) -> EMResult:
         """Repeat the step on the bins that hold any value."""
         seen = counts.any(axis=0)
-        return climb(counts[:, seen], [chances[seen]], rule)
+        return run_em(counts[:, seen], [chances[seen]], rule)
 
     def _with_band(
         self, found: Density, counted: Histogram, band: float, resamples: int, rng: np.random.Generator
@@ -186,7 +227,7 @@ class Reconstruction:
         counts = self._possible(coarse, found.edges, chances)
         drawn = rng.multinomial(coarse.n, counts / counts.sum(), resamples).astype(np.float64)
         rule = Rule(self.stop, self._tolerance / _BAND_FINER, _BAND_STEPS)
-        finer = self._climb(np.vstack([counts, drawn]), chances, rule).shares
+        finer = self._maximized(np.vstack([counts, drawn]), chances, rule).shares
         away = ndtri((1 + band) / 2) * np.hypot(finer[1:].std(axis=0), finer[0] - found.shares)
         lower, upper = (np.clip(found.shares + side * away, 0.0, 1.0) for side in (-1, 1))
         return replace(found, lower=np.where(lower * coarse.n < 1, 0.0, lower), upper=upper)
@@ -221,7 +262,7 @@ class Reconstruction:
         chances = likelihood(self.noise, coarse.edges, edges)
         rule = Rule(self.stop, self._tolerance, self.max_steps)
         counts = self._possible(coarse, edges, chances)
-        summed = np.cumsum(self._climb(counts[None, :], chances, rule).shares[0])
+        summed = np.cumsum(self._maximized(counts[None, :], chances, rule).shares[0])
         least, most = np.searchsorted(summed, [_EMPTY, 1 - _EMPTY])
         return float(edges[max(least - 1, 0)]), float(edges[min(most + 2, _COARSE)])
 
@@ -236,10 +277,7 @@ class Reconstruction:
         return min(fine, (self.high - self.low) / int(self.intervals) / _BINS_PER_INTERVAL)
 
     def _check(self) -> None:
-        require(self, "noise", self.noise, InstanceOf((Noise,), "a noise such as Gaussian(sd)"))
-        require(self, "intervals", self.intervals, IntIn(2, _MOST_INTERVALS), Edges())
-        for name in ("low", "high"):
-            require(self, name, getattr(self, name), FloatIn(), InstanceOf((type(None),), "None"))
+        check_parameters(self)
         if self.low is not None and self.high is not None:
             require(self, "high", self.high, FloatIn(self.low, closed="neither"))
         given = not isinstance(self.intervals, int | np.integer)
@@ -247,11 +285,6 @@ class Reconstruction:
             raise ParameterError(
                 "Give Reconstruction either the edges of the 'intervals' or 'low' and 'high'."
             )
-        require(self, "method", self.method, OneOf(("em", "bayes")))
-        require(self, "stop", self.stop, OneOf(tuple(TOLERANCES)))
-        none = InstanceOf((type(None),), "None")
-        require(self, "tolerance", self.tolerance, FloatIn(0, 1, closed="neither"), none)
-        require(self, "max_steps", self.max_steps, IntIn(1))
 
 
 def within_reach(counts: FloatArray, inside: BoolArray) -> FloatArray:
@@ -272,24 +305,3 @@ def _thinned(counted: Histogram, intervals: int) -> Histogram:
     while counted.counts.size * intervals > _MOST_CHANCES:
         counted = counted.coarser(2)
     return counted
-
-
-class Edges:
-    """Rising edges of intervals."""
-
-    def admits(self, value: object) -> bool:
-        """Return whether the value is a list or array of rising numbers."""
-        if isinstance(value, str | int | float) or not isinstance(value, Sequence | np.ndarray):
-            return False
-        try:
-            edges = np.asarray(value)
-        except ValueError:
-            return False
-        if edges.ndim != 1 or edges.dtype.kind not in "iuf":
-            return False
-        if not 3 <= edges.size <= _MOST_INTERVALS + 1 or not np.isfinite(edges).all():
-            return False
-        return bool((np.diff(edges) > 0).all())
-
-    def __str__(self) -> str:
-        return "rising edges"

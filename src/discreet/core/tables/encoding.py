@@ -29,7 +29,7 @@ class Kind(enum.Enum):
 
 
 @dataclass(frozen=True, repr=False)
-class Encoded:
+class Codebook:
     """One column's code book: the value of each code, and how often each code occurs in the table."""
 
     name: str
@@ -64,7 +64,7 @@ class Encoded:
         )
 
     def __repr__(self) -> str:
-        return f"Encoded({self.name!r}, {self.kind.value}, {len(self.values)} values)"
+        return f"Codebook({self.name!r}, {self.kind.value}, {len(self.values)} values)"
 
 
 def kind_of(type_: pa.DataType, column: str) -> Kind:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from discreet.core.arrays import CodeArray
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.pseudonym import pseudonyms
-from discreet.core.tables.encoding import Encoded, cleaned, spell
+from discreet.core.tables.encoding import Codebook, cleaned, spell
 from discreet.core.tables.source import Recoding, Replacement, Tuples
 
 
@@ -53,7 +53,7 @@ class FrameSource:
                 f"Column '{name}' mixes types; make it one type, such as text, first."
             ) from None
 
-    def tuples(self, encoded: Sequence[Encoded]) -> Tuples:
+    def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
         """Encode the rows column by column, and count the distinct ones."""
         from discreet.kernels.tables.grouping import distinct, pack
 

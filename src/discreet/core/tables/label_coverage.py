@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.errors import SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
-from discreet.core.tables.encoding import Encoded, Kind
+from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.labels import Any_, Exact, kind_of, parse, texts
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class LabelCover:
     """Classes described by the labels of their cells: the label codes of each class, and the labels."""
 
     classes: CodeArray
-    books: tuple[Encoded, ...]
+    books: tuple[Codebook, ...]
 
     def matches(self, population: object) -> IntArray:
         """Count, for each class, the population rows that its labels cover in every column."""
@@ -36,7 +36,7 @@ class LabelCover:
         return matched_weight(self.classes, rows, table.tuples.counts)
 
 
-def described_values(labels: Encoded, values: Encoded) -> BoolArray:
+def described_values(labels: Codebook, values: Codebook) -> BoolArray:
     """Return which values (columns) each label (rows) may stand for; a null stands for a null."""
     described = np.zeros((labels.n_codes, values.n_codes), np.bool_)
     described[0, 0] = True
@@ -71,7 +71,7 @@ def _describe_nodes(described: BoolArray, written: list[str], tree: Hierarchy) -
 
 
 def label_costs(
-    labels: Encoded, values: Encoded, overall: IntArray, *, used: CodeArray | None = None
+    labels: Codebook, values: Codebook, overall: IntArray, *, used: CodeArray | None = None
 ) -> tuple[FloatArray, IntArray]:
     """Return each label code's generalized loss, and the rows of the original table it may stand for.
 
@@ -98,7 +98,7 @@ def label_costs(
     return np.where(starred, 1.0, loss), described @ overall
 
 
-def _as_table(population: object, books: tuple[Encoded, ...]) -> Table:
+def _as_table(population: object, books: tuple[Codebook, ...]) -> Table:
     from discreet.core.tables.table import Table
 
     if not isinstance(population, Table):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.adapters import SOURCES, load
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.errors import InputError
-from discreet.core.tables.encoding import Encoded
+from discreet.core.tables.encoding import Codebook
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,7 +63,7 @@ class Recoding:
     """
 
     columns: tuple[str, ...]
-    encoded: tuple[Encoded, ...]
+    encoded: tuple[Codebook, ...]
     tuples: Tuples
     by_value: Mapping[str, Replacement] = field(default_factory=dict)
     by_piece: Mapping[str, Replacement] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Source(Protocol):
         """Return the values of columns, cleaned; at least every distinct one."""
         ...
 
-    def tuples(self, encoded: Sequence[Encoded]) -> Tuples:
+    def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
         """Count the distinct combinations of the columns' codes."""
         ...
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.errors import InputError
 from discreet.core.schema import Column, Role, Schema
-from discreet.core.tables.encoding import Encoded, Kind, domain_of, in_order, kind_of, overall
+from discreet.core.tables.encoding import Codebook, Kind, domain_of, in_order, kind_of, overall
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.labels import STAR
@@ -61,7 +61,7 @@ class Table:
         return self.tuples.n_rows
 
     @cached_property
-    def encoded(self) -> dict[str, Encoded]:
+    def encoded(self) -> dict[str, Codebook]:
         """The code books of the quasi-identifiers, then of the sensitive columns."""
         names = (*self.schema.quasi, *self.schema.sensitive)
         values = self.source.values(names)
@@ -143,23 +143,23 @@ class Table:
         )
         return self.source.recode(recoding)
 
-    def _book(self, name: str, array: pa.Array) -> Encoded:
+    def _book(self, name: str, array: pa.Array) -> Codebook:
         column = self.schema[name]
         kind = kind_of(array.type, name)
         domain = domain_of(array)
         if column.hierarchy is not None:
             tree = column.hierarchy.bind(domain, column=name)
-            return Encoded(name, kind, array.type, tree.leaves, tree)
+            return Codebook(name, kind, array.type, tree.leaves, tree)
         if column.ordered is not None:
-            return Encoded(name, Kind.ORDERED, array.type, in_order(domain, column.ordered, name))
-        return Encoded(name, kind, array.type, domain)
+            return Codebook(name, Kind.ORDERED, array.type, in_order(domain, column.ordered, name))
+        return Codebook(name, kind, array.type, domain)
 
     def __repr__(self) -> str:
         roles = ", ".join(f"{name}: {column.role.value}" for name, column in self.schema.items())
         return f"Table({roles})"
 
 
-def _suppressed(classes: CodeArray, books: list[Encoded]) -> BoolArray:
+def _suppressed(classes: CodeArray, books: list[Codebook]) -> BoolArray:
     starred = np.ones(len(classes), np.bool_)
     for number, book in enumerate(books):
         star = 0

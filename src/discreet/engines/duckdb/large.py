@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.errors import InputError
 from discreet.core.pseudonym import LENGTH
-from discreet.core.tables.encoding import Encoded, cleaned
+from discreet.core.tables.encoding import Codebook, cleaned
 from discreet.core.tables.source import Recoding, Replacement, Tuples
 from discreet.engines.duckdb.connection import identifier
 
@@ -51,7 +51,7 @@ class RelationSource:
         }
         return self._values
 
-    def tuples(self, encoded: Sequence[Encoded]) -> Tuples:
+    def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
         """Code the rows and count the distinct ones in the engine; only whole numbers come back."""
         relation = self._coded(self.native, dict(enumerate(encoded)), {})
         blocks = _blocks([book.n_codes for book in encoded])
@@ -104,7 +104,7 @@ class RelationSource:
     def _coded(
         self,
         relation: duckdb.DuckDBPyRelation,
-        books: Mapping[int, Encoded],
+        books: Mapping[int, Codebook],
         replacements: Mapping[str, Replacement],
     ) -> duckdb.DuckDBPyRelation:
         """Add the codes of columns, and the labels that replace them, by one small join each."""
@@ -191,7 +191,7 @@ def _blocks(cards: Sequence[int]) -> list[list[int]]:
     return blocks
 
 
-def _packed(block: Sequence[int], encoded: Sequence[Encoded]) -> str:
+def _packed(block: Sequence[int], encoded: Sequence[Codebook]) -> str:
     """Write the key of a run of columns: their codes as the digits of one number."""
     key = f"__code{block[0]}::BIGINT"
     for number in block[1:]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from discreet.core.tables.encoding import Encoded
+from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.frames import FrameSource
 from discreet.core.tables.source import Recoding, Source, Tuples
 from discreet.engines.duckdb.large import RelationSource, batches, run, schema_of
@@ -34,7 +34,7 @@ class HeldSource:
         """Return the distinct values of columns, cleaned."""
         return self._rows.values(names)
 
-    def tuples(self, encoded: Sequence[Encoded]) -> Tuples:
+    def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
         """Encode the rows column by column, and count the distinct ones."""
         return self._rows.tuples(encoded)
 

@@ -15,7 +15,7 @@ from discreet.experiments.cahd.runs import (
     CAHD,
     LEXICOGRAPHIC,
     PERM,
-    VEILED,
+    RANDOMIZED,
     Point,
     Sample,
     grouping_seconds,
@@ -78,7 +78,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
 
 def _asked(page: Page, sample: Sample, seeds: Sequence[int], *, quick: bool) -> dict[str, list[Point]]:
     """Ask all queries of figures 9, 10 and 11."""
-    every = (CAHD, VEILED, LEXICOGRAPHIC, PERM, ANATOMY)
+    every = (CAHD, RANDOMIZED, LEXICOGRAPHIC, PERM, ANATOMY)
     both = (CAHD, PERM)
     page.tell(f"{sample.title}: KL by r")
     lengths = [
@@ -104,7 +104,7 @@ def _holders(page: Page, found: Sequence[Sample], seeds: Sequence[int]) -> None:
     rows: list[list[Cell]] = [
         [sample.title, method, guessed(sample, method, seeds, p=_GUESSED, m=_M)]
         for sample in found
-        for method in (CAHD, LEXICOGRAPHIC, VEILED)
+        for method in (CAHD, LEXICOGRAPHIC, RANDOMIZED)
     ]
     page.section("For which basket a group was made")
     page.table(

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.core.arrays import FloatArray
-from discreet.experiments.cahd.runs import ANATOMY, CAHD, LEXICOGRAPHIC, PERM, VEILED, Point
+from discreet.experiments.cahd.runs import ANATOMY, CAHD, LEXICOGRAPHIC, PERM, RANDOMIZED, Point
 from discreet.experiments.charts import at_points, band, colored, dotted, ranged
 from discreet.report.basket_pictures import framed, shaded, shades
 from discreet.report.pictures import BLUE, INK, LINE, OCHRE, SOFT, STONE, TEAL, finished, standing
 
-_COLORS = {CAHD: TEAL, VEILED: INK, LEXICOGRAPHIC: BLUE, PERM: OCHRE, ANATOMY: STONE}
+_COLORS = {CAHD: TEAL, RANDOMIZED: INK, LEXICOGRAPHIC: BLUE, PERM: OCHRE, ANATOMY: STONE}
 _SIDE = 240
 _WIDTH, _HEIGHT = 460, 260
 _SYMBOLS: dict[str, Any] = {

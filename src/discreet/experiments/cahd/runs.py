@@ -17,10 +17,10 @@ from discreet.experiments.data_sets import click_stream
 from discreet.experiments.timing import fastest
 from discreet.measure import mean_kl_cells
 from discreet.publish import Anatomy, Cahd, PermMondrian
-from discreet.publish.baskets.grouping import Parted, parted
+from discreet.publish.baskets.grouping import SplitBaskets, split_baskets
 
 CAHD, PERM, ANATOMY = "CAHD", "PermMondrian", "Anatomy"
-LEXICOGRAPHIC, VEILED = "CAHD, lexicographic", "CAHD, veiled"
+LEXICOGRAPHIC, RANDOMIZED = "CAHD, lexicographic", "CAHD, randomized groups"
 _QUERIES = {False: 100, True: 25}
 HIGHEST = 20
 """The highest degree asked for; sensitive items are drawn among those that allow it."""
@@ -90,7 +90,14 @@ def publisher(method: str, p: int, sensitive: Sequence[Any], seed: int, *, alpha
     if method == ANATOMY:
         return Anatomy(p, sensitive=sensitive, random_state=seed)
     order: Any = "lexicographic" if method == LEXICOGRAPHIC else "rcm"
-    return Cahd(p, sensitive=sensitive, alpha=alpha, order=order, veiled=method == VEILED, random_state=seed)
+    return Cahd(
+        p,
+        sensitive=sensitive,
+        alpha=alpha,
+        order=order,
+        randomize_groups=method == RANDOMIZED,
+        random_state=seed,
+    )
 
 
 @lru_cache(maxsize=24)
@@ -123,7 +130,7 @@ def guessed(sample: Sample, method: str, seeds: Sequence[int], *, p: int, m: int
     stand = np.zeros(p, np.int64)
     for seed in seeds:
         made = publisher(method, p, sensitive_of(sample.baskets, m, seed), seed)
-        parts = parted(made, sample.baskets)
+        parts = split_baskets(made, sample.baskets)
         order = made.ordered(parts.ordinary)
         group = made.groups(parts, np.random.default_rng(seed))[0][order]
         sizes = np.bincount(group)
@@ -139,7 +146,7 @@ def seconds(sample: Sample, p: int, m: int) -> dict[str, float]:
     from discreet.kernels.baskets.cuthill_mckee import band_order
 
     perm = publisher(PERM, p, sensitive_of(sample.baskets, m, 1), 1)
-    parts = parted(perm, sample.baskets)
+    parts = split_baskets(perm, sample.baskets)
     return {
         "band order": _least(lambda: band_order(*parts.arrays[0])),
         CAHD: _grouping(parts, p=p, alpha=3),
@@ -150,10 +157,10 @@ def seconds(sample: Sample, p: int, m: int) -> dict[str, float]:
 def grouping_seconds(sample: Sample, alpha: int, *, p: int, m: int) -> float:
     """Return the processor seconds of CAHD's groups, the band order not counted."""
     made = publisher(CAHD, p, sensitive_of(sample.baskets, m, 1), 1)
-    return _grouping(parted(made, sample.baskets), p=p, alpha=alpha)
+    return _grouping(split_baskets(made, sample.baskets), p=p, alpha=alpha)
 
 
-def _grouping(parts: Parted, *, p: int, alpha: int) -> float:
+def _grouping(parts: SplitBaskets, *, p: int, alpha: int) -> float:
     from discreet.kernels.baskets.cahd_groups import cahd_groups
     from discreet.kernels.baskets.cuthill_mckee import band_order
 

@@ -124,7 +124,7 @@ def _dynamic(
 def _stream(values: FloatArray, levels: IntArray, seed: int, times: int) -> FloatArray:
     first = max(int(levels.max()), round(_FIRST_SHARE * len(values)))
     stream = StreamCondensation(init_number=min(first, len(values)), segment="nearest", random_state=seed)
-    return stream.fit(values, levels=levels).sample(times * len(values))
+    return stream.fit(values, k=levels).sample(times * len(values))
 
 
 def _joined(sample: Sample, part: tuple[Any, Any]) -> FloatArray:

@@ -72,8 +72,8 @@ def released(sample: Sample, rows: IntArray, promise: Promise, level: float, see
     """Publish some records, as if they were all there are."""
     records = sample.rows.take(rows)
     if promise == "δ":
-        return DeltaSketch(family_of(seed), level).release(records)
-    return KVarianceSketch(family_of(seed), int(level), gap=promise).release(records)
+        return DeltaSketch(level, family=family_of(seed)).release(records)
+    return KVarianceSketch(int(level), family=family_of(seed), gap=promise).release(records)
 
 
 def classified(
@@ -115,7 +115,7 @@ def clustered(sample: Sample, promise: Promise, levels: Sequence[float], seeds: 
 
 def seconds_of(rows: Any, k: int, *, partition: int) -> float:
     """Return the processor seconds of publishing records by k-variance, neighbors included, the faster of two times."""
-    method = KVarianceSketch(family_of(1), k, partition=partition)
+    method = KVarianceSketch(k, family=family_of(1), partition=partition)
     records = SparseRows.of(rows)
     return fastest(lambda: method.release(records))[1]
 

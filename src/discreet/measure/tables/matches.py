@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.schema import Column, Role, other, quasi
-from discreet.core.tables.encoding import Encoded, cleaned
+from discreet.core.tables.encoding import Codebook, cleaned
 from discreet.core.tables.label_coverage import described_values
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
@@ -117,7 +117,7 @@ def matches_of(
     return _by_person(owner, group, rows, persons, released.groups().n_groups)
 
 
-def _described(labels: Encoded, values: Encoded, original: Table | None) -> BoolArray:
+def _described(labels: Codebook, values: Codebook, original: Table | None) -> BoolArray:
     """Return which external values each label may stand for, by its text, and by the release's own hierarchy."""
     described = described_values(labels, values)
     known = None if original is None else original.encoded[labels.name]

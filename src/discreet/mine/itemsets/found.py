@@ -26,7 +26,7 @@ class FoundItemsets:
 
     Examples
     --------
-    >>> from discreet.core.baskets.baskets import Baskets
+    >>> from discreet import Baskets
     >>> from discreet.mine import Itemsets
     >>> shop = Baskets(np.array([0, 2, 5, 7]), np.array([0, 1, 0, 1, 2, 1, 2]), pa.array(["beer", "bread", "milk"]))
     >>> found = Itemsets(0.5).mine(shop)

@@ -63,7 +63,7 @@ class FoundGroupedItemsets(FoundItemsets):
 def mine_grouped(asked: AskedOfGroups, data: GroupedBaskets) -> FoundGroupedItemsets:
     """Find the itemsets of published groups.
 
-    >>> from discreet.core.baskets.baskets import Baskets
+    >>> from discreet import Baskets
     >>> from discreet.mine import Itemsets
     >>> customers = Baskets.from_lists([
     ...     ["wine", "meat"], ["wine", "meat"], ["wine", "meat", "cream"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,11 +11,11 @@ from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.baskets.grouped import GroupedBaskets
-from discreet.core.params import OneOf, require
+from discreet.core.params import Constraints, OneOf
 from discreet.core.release import Release
 from discreet.mine.itemsets.apriori import blocks_of, levels, together
 from discreet.mine.itemsets.found import FoundItemsets, Kind
-from discreet.mine.itemsets.parameters import Names, check_asked, items_asked, least_count
+from discreet.mine.itemsets.parameters import MINING, Names, check_asked, items_asked, least_count
 
 _DENSE = 0.1
 """From this share of ones on, the bit columns are mined depth-first."""
@@ -59,6 +61,8 @@ class Itemsets:
     T. Uno, M. Kiyomi, H. Arimura: LCM ver. 2. FIMI 2004 (the delivery of occurrences).
     """
 
+    constraints: ClassVar[Constraints] = {**MINING, "kind": OneOf(("frequent", "closed", "maximal"))}
+
     def __init__(
         self,
         min_support: float,
@@ -85,7 +89,6 @@ class Itemsets:
             from discreet.mine.itemsets.grouped import mine_grouped
 
             return mine_grouped(self, baskets)
-        require(self, "kind", self.kind, OneOf(("frequent", "closed", "maximal")))
         check_asked(self, baskets)
         least = least_count(self.min_support, len(baskets))
         asked = items_asked(baskets.names, self.include, self.exclude)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +12,11 @@ from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.errors import ParameterError
-from discreet.core.params import FloatIn, InstanceOf, require
+from discreet.core.params import Constraints, FloatIn
 from discreet.mine.itemsets.apriori import Level, levels, together
 from discreet.mine.itemsets.found import FoundItemsets
 from discreet.mine.itemsets.masked_support import Channel, Estimates, MayBeFrequent
-from discreet.mine.itemsets.parameters import Names, check_asked, is_count, items_asked, share_of
+from discreet.mine.itemsets.parameters import MINING, Names, check_asked, is_count, items_asked, share_of
 
 RELATIVE_ERROR = 0.5
 """An estimate whose standard error is more than this share of it is marked as ill-conditioned."""
@@ -94,6 +94,17 @@ class FoundMaskedItemsets(FoundItemsets):
         }
 
 
+class FlippingChannel:
+    """A channel that flips bits with known probabilities."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value has p and q, both in [0, 1]."""
+        return all(FloatIn(0, 1).admits(getattr(value, name, None)) for name in ("p", "q"))
+
+    def __str__(self) -> str:
+        return "a Mask or an EMask, with p and q in [0, 1]"
+
+
 class MaskedItemsets:
     """Find the itemsets that are frequent in the true baskets, from distorted ones alone.
 
@@ -134,6 +145,8 @@ class MaskedItemsets:
     S. Agrawal, V. Krishnan, J. Haritsa: On addressing efficiency concerns in privacy-preserving mining. DASFAA 2004.
     """
 
+    constraints: ClassVar[Constraints] = {"channel": FlippingChannel(), **MINING, "margin": FloatIn(0)}
+
     def __init__(
         self,
         channel: Distortion,
@@ -154,7 +167,6 @@ class MaskedItemsets:
     def mine(self, baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
         """Find the sets from distorted baskets, or from their bit columns."""
         check_asked(self, baskets)
-        require(self, "margin", self.margin, FloatIn(0))
         judge = MayBeFrequent(self._channel(), self._threshold(len(baskets)), float(self.margin))
         asked = items_asked(baskets.names, self.include, self.exclude)
         items = np.flatnonzero(asked).astype(np.int32)
@@ -165,12 +177,7 @@ class MaskedItemsets:
         return _found(list(found), baskets)
 
     def _channel(self) -> Channel:
-        p, q = (getattr(self.channel, name, None) for name in ("p", "q"))
-        for value in (p, q):
-            if not FloatIn(0, 1).admits(value):
-                known = InstanceOf((), "a Mask or an EMask, with p and q in [0, 1]")
-                require(self, "channel", self.channel, known)
-        channel = Channel(float(p), float(q))  # type: ignore[arg-type]
+        channel = Channel(float(self.channel.p), float(self.channel.q))
         if abs(channel.p + channel.q - 1) < _SAME:
             raise ParameterError(
                 "The 'channel' parameter of MaskedItemsets has p + q = 1: "

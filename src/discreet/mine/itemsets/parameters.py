@@ -15,20 +15,42 @@ from discreet.core.arrays import BoolArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.baskets.names import codes_among
-from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+from discreet.core.params import NONE, Constraints, FloatIn, InstanceOf, IntIn, check_parameters, require
 
 Names = Iterable[Any]
 
 
 @dataclass(frozen=True)
-class _Several:
+class ItemNames:
     """Several names that can be gone through more than once, since a miner may be used again."""
 
     def admits(self, value: object) -> bool:
+        """Return whether the value is a collection that is no text."""
         return isinstance(value, Iterable) and isinstance(value, Sized) and not isinstance(value, str | bytes)
 
     def __str__(self) -> str:
         return "a list of item names"
+
+
+@dataclass(frozen=True)
+class Support:
+    """A number of baskets, or a share of them."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is an int of at least 1, or a number in (0, 1] that is no int."""
+        return IntIn(1).admits(value) or (not is_count(value) and FloatIn(0, 1, closed="right").admits(value))
+
+    def __str__(self) -> str:
+        return f"{IntIn(1)} or {FloatIn(0, 1, closed='right')}"
+
+
+MINING: Constraints = {
+    "min_support": Support(),
+    "max_length": (IntIn(1), NONE),
+    "include": (ItemNames(), NONE),
+    "exclude": (ItemNames(), NONE),
+}
+"""What every miner of itemsets has in common."""
 
 
 class Asked(Protocol):
@@ -42,15 +64,8 @@ class Asked(Protocol):
 
 def check_asked(miner: Asked, data: object) -> None:
     """Refuse parameters outside their constraints."""
+    check_parameters(miner)
     require(miner, "baskets", data, InstanceOf((Baskets, ItemBits), "Baskets or ItemBits"))
-    if is_count(miner.min_support):
-        require(miner, "min_support", miner.min_support, IntIn(1))
-    else:
-        require(miner, "min_support", miner.min_support, IntIn(1), FloatIn(0, 1, closed="right"))
-    if miner.max_length is not None:
-        require(miner, "max_length", miner.max_length, IntIn(1))
-    for name, value in (("include", miner.include), ("exclude", miner.exclude)):
-        require(miner, name, value, _Several(), InstanceOf((type(None),), "None"))
 
 
 def is_count(min_support: object) -> bool:

@@ -46,7 +46,7 @@ def rules(found: FoundItemsets, *, metric: str = "confidence", min_threshold: fl
 
     Examples
     --------
-    >>> from discreet.core.baskets.baskets import Baskets
+    >>> from discreet import Baskets
     >>> from discreet.mine import Itemsets
     >>> shop = Baskets(np.array([0, 2, 5, 7]), np.array([0, 1, 0, 1, 2, 1, 2]), pa.array(["beer", "bread", "milk"]))
     >>> table = rules(Itemsets(2).mine(shop), min_threshold=0.9)

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.channels import Channels
 from discreet.collect.randomized_response import RandomizedResponse
-from discreet.collect.reconstruct.em import Rule, climb
+from discreet.collect.reconstruct.em import Rule, run_em
 from discreet.collect.reconstruct.histogram import FARTHEST
 from discreet.collect.reconstruct.likelihood import likelihood, reached
 from discreet.collect.reconstruct.reconstruction import Edges
@@ -97,7 +97,7 @@ class NoisyColumn:
         held = np.flatnonzero(counts.any(axis=0))
         seen = counts.any(axis=1)
         if held.size:
-            shares[:, held] = climb(counts[seen][:, held].T, [self.chances[seen]], _RULE).shares.T
+            shares[:, held] = run_em(counts[seen][:, held].T, [self.chances[seen]], _RULE).shares.T
         return shares
 
     def to_dict(self) -> dict[str, Any]:

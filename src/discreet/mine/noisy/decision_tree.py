@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InputError
-from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.params import BOOL, NONE, Constraints, FloatIn, IntIn, OneOf, check_parameters, require
 from discreet.mine.noisy.columns import noisy_columns
 from discreet.mine.noisy.grown_tree import GrownTree
 from discreet.mine.noisy.input import classes_of, columns_of
@@ -68,6 +68,14 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     True
     """
 
+    constraints: ClassVar[Constraints] = {
+        "strategy": OneOf(("global", "by_class", "local")),
+        "intervals": IntIn(2, _MOST_INTERVALS),
+        "max_depth": (IntIn(0), NONE),
+        "min_leaf": (IntIn(1), FloatIn(0, 1, closed="neither")),
+        "pruned": BOOL,
+    }
+
     def __init__(
         self,
         channels: Any = None,
@@ -87,7 +95,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def fit(self, X: Any, y: Any) -> ReconstructedTree:
         """Learn from noisy rows and their classes."""
-        self._check()
+        check_parameters(self)
         values, names = columns_of(self, X, reset=True)
         self.classes_, labels = classes_of(y, values)
         if self.classes_.size > _MOST_CLASSES:
@@ -129,7 +137,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def describe(self, *, max_depth: int | None = None) -> str:
         """Write the tree as indented lines."""
         check_is_fitted(self)
-        require(self, "max_depth", max_depth, IntIn(0), InstanceOf((type(None),), "None"))
+        require(self, "max_depth", max_depth, IntIn(0), NONE)
         return self.tree_.describe(self.classes_.tolist(), max_depth=max_depth)
 
     def keep(self, tree: GrownTree) -> ReconstructedTree:
@@ -137,10 +145,3 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.tree_ = tree
         self.n_leaves_, self.depth_ = tree.n_leaves, tree.depth
         return self
-
-    def _check(self) -> None:
-        require(self, "strategy", self.strategy, OneOf(("global", "by_class", "local")))
-        require(self, "intervals", self.intervals, IntIn(2, _MOST_INTERVALS))
-        require(self, "max_depth", self.max_depth, IntIn(0), InstanceOf((type(None),), "None"))
-        require(self, "min_leaf", self.min_leaf, IntIn(1), FloatIn(0, 1, closed="neither"))
-        require(self, "pruned", self.pruned, InstanceOf((bool,), "a bool"))

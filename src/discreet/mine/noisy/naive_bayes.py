@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import FloatArray
-from discreet.core.params import FloatIn, IntIn, OneOf, require
+from discreet.core.params import POSITIVE, Constraints, IntIn, OneOf, check_parameters
 from discreet.mine.noisy.columns import NoisyColumn, noisy_columns
 from discreet.mine.noisy.input import Columns, classes_of, columns_of
 
@@ -52,6 +52,12 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     True
     """
 
+    constraints: ClassVar[Constraints] = {
+        "intervals": IntIn(2, _MOST_INTERVALS),
+        "smoothing": POSITIVE,
+        "predicts": OneOf(("true", "noisy")),
+    }
+
     def __init__(
         self,
         channels: Any = None,
@@ -67,9 +73,7 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def fit(self, X: Any, y: Any) -> ReconstructedNaiveBayes:
         """Learn from noisy rows and their classes."""
-        require(self, "intervals", self.intervals, IntIn(2, _MOST_INTERVALS))
-        require(self, "smoothing", self.smoothing, FloatIn(0, closed="neither"))
-        require(self, "predicts", self.predicts, OneOf(("true", "noisy")))
+        check_parameters(self)
         values, names = columns_of(self, X, reset=True)
         self.classes_, codes = classes_of(y, values)
         n_classes = self.classes_.size

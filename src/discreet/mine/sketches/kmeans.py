@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import FloatArray, IntArray
-from discreet.core.params import IntIn, require
-from discreet.core.rng import RandomState, generator
+from discreet.core.params import Constraints, IntIn, check_parameters, require
+from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.sketches import Sketches
 from discreet.mine.sketches.input import sketches_of
 from discreet.mine.sketches.neighbors import nearest_of
@@ -53,6 +53,13 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     True
     """
 
+    constraints: ClassVar[Constraints] = {
+        "n_clusters": IntIn(1),
+        "n_init": IntIn(1),
+        "max_iter": IntIn(1),
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -69,8 +76,7 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     def fit(self, X: Any, y: Any = None) -> SketchKMeans:
         """Cluster sketches, or the rows of an array."""
         del y
-        for name in ("n_clusters", "n_init", "max_iter"):
-            require(self, name, getattr(self, name), IntIn(1))
+        check_parameters(self)
         rng = generator(self.random_state, owner=self)
         given = sketches_of(self, X, reset=True)
         held = np.flatnonzero(~given.suppressed)

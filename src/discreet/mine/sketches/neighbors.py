@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import FloatArray, IntArray
-from discreet.core.params import FloatIn, IntIn, OneOf, require
+from discreet.core.params import Constraints, FloatIn, IntIn, OneOf, check_parameters, require
 from discreet.core.sketches import Sketches
 from discreet.mine.noisy.input import classes_of
 from discreet.mine.sketches.input import sketches_of
@@ -60,6 +60,13 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     ['hot', 'cold']
     """
 
+    constraints: ClassVar[Constraints] = {
+        "n_neighbors": IntIn(1),
+        "metric": OneOf(tuple(_KINDS)),
+        "shrink": FloatIn(0),
+        "weights": OneOf(("uniform", "nearness")),
+    }
+
     def __init__(
         self,
         n_neighbors: int = 5,
@@ -75,10 +82,7 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def fit(self, X: Any, y: Any) -> SketchNeighbors:
         """Remember sketches (or an array with one in each row) and their classes."""
-        require(self, "n_neighbors", self.n_neighbors, IntIn(1))
-        require(self, "metric", self.metric, OneOf(tuple(_KINDS)))
-        require(self, "shrink", self.shrink, FloatIn(0))
-        require(self, "weights", self.weights, OneOf(("uniform", "nearness")))
+        check_parameters(self)
         sketches = sketches_of(self, X, reset=True)
         self.classes_, codes = classes_of(y, [sketches.lengths])
         self.class_prior_ = np.bincount(codes, minlength=self.classes_.size) / codes.size

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet.core.errors import InputError
-from discreet.core.params import FloatIn, InstanceOf, require
+from discreet.core.params import Constraints, FloatIn, InstanceOf, check_parameters, require
 from discreet.core.sketches import Signs, Sketches
 
 _BATCH = 4096
@@ -40,6 +40,8 @@ class SketchReconstruction(TransformerMixin, BaseEstimator):  # type: ignore[mis
     [[2, 0], [0, 1]]
     """
 
+    constraints: ClassVar[Constraints] = {"min_errors": FloatIn(0)}
+
     def __init__(self, family: Signs, items: Sequence[Any], *, min_errors: float = 0.0) -> None:
         self.family = family
         self.items = items
@@ -48,7 +50,7 @@ class SketchReconstruction(TransformerMixin, BaseEstimator):  # type: ignore[mis
     def fit(self, X: Any, y: Any = None) -> SketchReconstruction:
         """Check the parameters; nothing is learned."""
         del y
-        require(self, "min_errors", self.min_errors, FloatIn(0))
+        check_parameters(self)
         require(self, "X", X, InstanceOf((Sketches,), "Sketches"))
         X.require_signs(self.family)
         self.n_features_in_ = X.longest

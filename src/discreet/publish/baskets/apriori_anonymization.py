@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +13,9 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.names import in_order
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
-from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RandomState, generator, seed_of
+from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.guarantees import KmAnonymity
 from discreet.publish.baskets.item_tree import ItemTree, even_ranges, label_of, tree_of
 
@@ -38,7 +38,7 @@ class AprioriAnonymization:
     Parameters
     ----------
     k
-        The least number of baskets for each combination.
+        The least number of baskets for each combination; or a `KmAnonymity`, which says ``m`` as well.
     m
         How many items of a basket an attacker may know.
     hierarchy
@@ -66,10 +66,18 @@ class AprioriAnonymization:
     M. Terrovitis, N. Mamoulis, P. Kalnis: Privacy-preserving anonymization of set-valued data. VLDB 2008.
     """
 
+    constraints: ClassVar[Constraints] = {
+        "k": (IntIn(1), InstanceOf((KmAnonymity,), "a KmAnonymity")),
+        "m": (IntIn(1), NONE),
+        "hierarchy": InstanceOf((Hierarchy, HierarchySpec, type(None)), "a hierarchy or None"),
+        "fan_out": IntIn(2),
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
-        k: int,
-        m: int,
+        k: int | KmAnonymity,
+        m: int | None = None,
         *,
         hierarchy: Hierarchy | HierarchySpec | None = None,
         fan_out: int = 4,
@@ -84,7 +92,11 @@ class AprioriAnonymization:
     @property
     def guarantee(self) -> KmAnonymity:
         """What the release keeps."""
-        return KmAnonymity(self.k, self.m)
+        if isinstance(self.k, KmAnonymity):
+            require(self, "m", self.m, OneOf((None, self.k.m)))
+            return self.k
+        require(self, "m", self.m, IntIn(1))
+        return KmAnonymity(self.k, self.m or 1)
 
     def release(self, baskets: Baskets) -> Release:
         """Generalize the items and publish the baskets, shuffled."""
@@ -93,8 +105,9 @@ class AprioriAnonymization:
             return self._published(baskets, baskets, rng, {"loss": 0.0, "items": 0})
         spec = even_ranges(baskets.names, self.fan_out) if self.hierarchy is None else self.hierarchy
         tree = tree_of(spec, baskets.names)
-        recoding = _Recoding(baskets, tree, self.k, self.m)
-        for size in range(1, min(self.m, int(baskets.lengths.max())) + 1):
+        kept = self.guarantee
+        recoding = _Recoding(baskets, tree, kept.k, kept.m)
+        for size in range(1, min(kept.m, int(baskets.lengths.max())) + 1):
             recoding.make_frequent(size)
         raised = recoding.loss
         recoding.lower()
@@ -110,19 +123,16 @@ class AprioriAnonymization:
         return self._published(baskets, recoding.baskets(), rng, details)
 
     def _checked(self, baskets: Baskets) -> np.random.Generator:
-        require(self, "k", self.k, IntIn(1))
-        require(self, "m", self.m, IntIn(1))
-        require(self, "fan_out", self.fan_out, IntIn(2))
-        tree = InstanceOf((Hierarchy, HierarchySpec, type(None)), "a hierarchy or None")
-        require(self, "hierarchy", self.hierarchy, tree)
+        check_parameters(self)
         require(self, "baskets", baskets, InstanceOf((Baskets,), "Baskets"))
         if len(baskets) == 0:
             raise InputError("There are no baskets.")
         filled = int(np.count_nonzero(baskets.lengths))
-        if 0 < filled < self.k:
+        k = self.guarantee.k
+        if 0 < filled < k:
             raise InfeasibleError(
                 f"No release can keep the promise: only {filled} of the {len(baskets)} baskets hold any item, fewer "
-                f"than k={self.k}. Ask for k={filled} at the most."
+                f"than k={k}. Ask for k={filled} at the most."
             )
         return generator(self.random_state, owner=self)
 
@@ -130,7 +140,7 @@ class AprioriAnonymization:
         self, baskets: Baskets, generalized: Baskets, rng: np.random.Generator, details: dict[str, Any]
     ) -> Release:
         given = type(self.hierarchy).__name__ if self.hierarchy is not None else "even ranges"
-        parameters: dict[str, object] = {"k": int(self.k), "m": int(self.m), "hierarchy": given}
+        parameters: dict[str, object] = {"k": self.guarantee.k, "m": self.guarantee.m, "hierarchy": given}
         if self.hierarchy is None:
             parameters["fan_out"] = int(self.fan_out)
         recipe = {
@@ -160,7 +170,7 @@ class _Recoding:
 
         self.original = original
         self.tree = tree
-        self.k, self.m = int(k), int(m)
+        self.k, self.m = k, m
         self.raised = self.lowered = 0
         self.leaves = tree.leaf[original.items]
         self.holders = holders_of(original.indptr, self.leaves, tree.parent)

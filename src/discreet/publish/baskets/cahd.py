@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.params import InstanceOf, IntIn, OneOf, require
+from discreet.core.params import BOOL, Constraints, IntIn, OneOf, check_parameters
 from discreet.core.release import Release
-from discreet.core.rng import RandomState, generator
+from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.guarantees import PrivacyDegree
-from discreet.publish.baskets.grouping import Parted, parted, publish_groups
+from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
 
 
 class Cahd:
@@ -25,30 +25,31 @@ class Cahd:
 
     Anybody can make the order again from the published items. In the paper a basket is put with those around it that
     share most items with it, and whoever sees the group can guess, far better than by 1/p, for which basket it was
-    made: the one in the middle. Veiled, sensitive baskets come in a random order, and each takes its nearest
-    neighbors, a random number of them from before it and the others from behind it, so that it may stand anywhere
-    among them.
+    made: the one in the middle. With ``randomize_groups`` sensitive baskets come in a random order, and each takes its
+    nearest neighbors, a random number of them from before it and the others from behind it, so that it may stand
+    anywhere among them.
 
     Parameters
     ----------
     p
-        The privacy degree: nobody can be tied to a sensitive item with a probability above 1/p.
+        The privacy degree: nobody can be tied to a sensitive item with a probability above 1/p. A number, or a
+        `PrivacyDegree`.
     sensitive
         The names of the sensitive items.
     alpha
         How far to look for neighbors: α·p baskets on each side that can be taken.
     order
         ``"rcm"``, Reverse Cuthill–McKee as in the paper, or ``"lexicographic"``, the most common item first.
-    veiled
+    randomize_groups
         Whether to hide from one who knows the method which basket a group was made for. False is as in the paper.
     random_state
-        Seeds the numbers of the groups and the order of the baskets, and what is drawn for the veil.
+        Seeds the numbers of the groups and the order of the baskets, and what is drawn to randomize groups.
 
     Examples
     --------
     The five customers of the paper:
 
-    >>> from discreet.core.baskets.baskets import Baskets
+    >>> from discreet import Baskets
     >>> customers = Baskets.from_lists([
     ...     ["wine", "meat", "viagra"], ["wine", "meat"], ["cream", "strawberries", "pregnancy test"],
     ...     ["meat", "strawberries"], ["wine", "meat", "cream"]])
@@ -67,36 +68,42 @@ class Cahd:
     G. Ghinita, Y. Tao, P. Kalnis: On the anonymization of sparse high-dimensional data. ICDE 2008.
     """
 
+    constraints: ClassVar[Constraints] = {
+        "p": DEGREE,
+        "sensitive": ITEM_NAMES,
+        "alpha": IntIn(1),
+        "order": OneOf(("rcm", "lexicographic")),
+        "randomize_groups": BOOL,
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
-        p: int,
+        p: int | PrivacyDegree,
         *,
         sensitive: Sequence[Any],
         alpha: int = 3,
         order: Literal["rcm", "lexicographic"] = "rcm",
-        veiled: bool = True,
+        randomize_groups: bool = True,
         random_state: RandomState = None,
     ) -> None:
         self.p = p
         self.sensitive = sensitive
         self.alpha = alpha
         self.order = order
-        self.veiled = veiled
+        self.randomize_groups = randomize_groups
         self.random_state = random_state
 
     @property
     def guarantee(self) -> PrivacyDegree:
         """What every group keeps."""
-        return PrivacyDegree(self.p)
+        return self.p if isinstance(self.p, PrivacyDegree) else PrivacyDegree(self.p)
 
     def release(self, baskets: Baskets) -> Release:
         """Group the baskets and publish the groups."""
-        require(self, "p", self.p, IntIn(1))
-        require(self, "alpha", self.alpha, IntIn(1))
-        require(self, "order", self.order, OneOf(("rcm", "lexicographic")))
-        require(self, "veiled", self.veiled, InstanceOf((bool,), "a bool"))
+        check_parameters(self)
         rng = generator(self.random_state, owner=self)
-        parts = parted(self, baskets)
+        parts = split_baskets(self, baskets)
         group, rolled_back = self.groups(parts, rng)
         return publish_groups(
             self,
@@ -104,22 +111,22 @@ class Cahd:
             group,
             rng,
             parameters={
-                "p": int(self.p),
+                "p": self.guarantee.p,
                 "alpha": int(self.alpha),
                 "order": self.order,
-                "veiled": self.veiled,
+                "randomize_groups": self.randomize_groups,
             },
             details={"rolled_back": rolled_back},
         )
 
-    def groups(self, parts: Parted, rng: np.random.Generator) -> tuple[CodeArray, int]:
+    def groups(self, parts: SplitBaskets, rng: np.random.Generator) -> tuple[CodeArray, int]:
         """Return the group of each basket, and how many groups were rolled back."""
         from discreet.kernels.baskets.cahd_groups import cahd_groups
 
         if parts.held.items.size == 0:
             return np.zeros(len(parts.whole), np.int32), 0
-        n, p = len(parts.whole), int(self.p)
-        visits, turns = (rng.permutation(n), rng.integers(0, p, n)) if self.veiled else (None, None)
+        n, p = len(parts.whole), self.guarantee.p
+        visits, turns = (rng.permutation(n), rng.integers(0, p, n)) if self.randomize_groups else (None, None)
         order, alpha = self.ordered(parts.ordinary), min(int(self.alpha), -(-n // p))
         return cahd_groups(order, *parts.arrays, p=p, alpha=alpha, visits=visits, turns=turns)
 

@@ -13,13 +13,29 @@ from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import InfeasibleError, InputError
-from discreet.core.params import InstanceOf, require
+from discreet.core.params import InstanceOf, IntIn, require
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RandomState, seed_of
-from discreet.guarantees import PrivacyDegree
+from discreet.guarantees import Guarantee, PrivacyDegree
 
 Rows = tuple[IntArray, CodeArray, int]
 _SHOWN = 5
+
+
+class ItemNames:
+    """A list of one or more items."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is a sequence that is no text, and not empty."""
+        return isinstance(value, Sequence) and not isinstance(value, str | bytes) and len(value) > 0
+
+    def __str__(self) -> str:
+        return "a list of one or more item names"
+
+
+ITEM_NAMES = ItemNames()
+DEGREE = (IntIn(1), InstanceOf((PrivacyDegree,), "a PrivacyDegree"))
+"""The constraint of a privacy degree: its letter, or the guarantee."""
 
 
 class BasketPublisher(Protocol):
@@ -33,13 +49,13 @@ class BasketPublisher(Protocol):
         ...
 
     @property
-    def guarantee(self) -> PrivacyDegree:
+    def guarantee(self) -> Guarantee:
         """What every group must keep."""
         ...
 
 
 @dataclass(frozen=True, repr=False)
-class Parted:
+class SplitBaskets:
     """Baskets with their ordinary and their sensitive items apart, each with codes of their own."""
 
     whole: Baskets
@@ -53,17 +69,19 @@ class Parted:
         return (ordinary.indptr, ordinary.items, ordinary.n_items), (held.indptr, held.items, held.n_items)
 
 
-def parted(publisher: BasketPublisher, baskets: Baskets, *, degree: str = "p") -> Parted:
+def split_baskets(publisher: BasketPublisher, baskets: Baskets, *, degree: str = "p") -> SplitBaskets:
     """Separate sensitive items from ordinary ones; refuse what no release can keep; ``degree`` is named."""
     require(publisher, "baskets", baskets, InstanceOf((Baskets,), "Baskets"))
-    require(publisher, "sensitive", publisher.sensitive, _ItemNames())
+    require(publisher, "sensitive", publisher.sensitive, ITEM_NAMES)
+    kept: Any = publisher.guarantee
+    require(publisher, degree, kept, InstanceOf((PrivacyDegree,), "an int or a PrivacyDegree, for baskets"))
     if len(baskets) == 0:
         raise InputError("There are no baskets.")
     is_sensitive = np.zeros(baskets.n_items, np.bool_)
     is_sensitive[baskets.codes_of(publisher.sensitive or (), parameter="sensitive")] = True
     held = baskets.keep(is_sensitive)
-    refuse_too_frequent(held, publisher.guarantee.p, degree=degree)
-    return Parted(baskets, baskets.keep(~is_sensitive), held)
+    refuse_too_frequent(held, kept.p, degree=degree)
+    return SplitBaskets(baskets, baskets.keep(~is_sensitive), held)
 
 
 def refuse_too_frequent(held: Baskets, p: int, *, degree: str = "p") -> None:
@@ -86,7 +104,7 @@ def refuse_too_frequent(held: Baskets, p: int, *, degree: str = "p") -> None:
 
 def publish_groups(
     publisher: BasketPublisher,
-    parts: Parted,
+    parts: SplitBaskets,
     group: CodeArray,
     rng: np.random.Generator,
     *,
@@ -115,11 +133,3 @@ def publish_groups(
         kind="baskets",
         original=parts.whole,
     )
-
-
-class _ItemNames:
-    def admits(self, value: object) -> bool:
-        return isinstance(value, Sequence) and not isinstance(value, str | bytes) and len(value) > 0
-
-    def __str__(self) -> str:
-        return "a list of one or more item names"

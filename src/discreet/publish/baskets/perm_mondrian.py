@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.params import IntIn, require
+from discreet.core.params import Constraints, check_parameters
 from discreet.core.release import Release
-from discreet.core.rng import RandomState, generator
+from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.guarantees import PrivacyDegree
-from discreet.publish.baskets.grouping import Parted, parted, publish_groups
+from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
 
 
 class PermMondrian:
@@ -24,7 +24,8 @@ class PermMondrian:
     Parameters
     ----------
     p
-        The privacy degree: nobody can be tied to a sensitive item with a probability above 1/p.
+        The privacy degree: nobody can be tied to a sensitive item with a probability above 1/p. A number, or a
+        `PrivacyDegree`.
     sensitive
         The names of the sensitive items.
     random_state
@@ -32,7 +33,7 @@ class PermMondrian:
 
     Examples
     --------
-    >>> from discreet.core.baskets.baskets import Baskets
+    >>> from discreet import Baskets
     >>> customers = Baskets.from_lists([
     ...     ["wine", "meat", "viagra"], ["wine", "meat"], ["cream", "strawberries", "pregnancy test"],
     ...     ["meat", "strawberries"], ["wine", "meat", "cream"]])
@@ -46,7 +47,15 @@ class PermMondrian:
     K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian multidimensional k-anonymity. ICDE 2006.
     """
 
-    def __init__(self, p: int, *, sensitive: Sequence[Any], random_state: RandomState = None) -> None:
+    constraints: ClassVar[Constraints] = {
+        "p": DEGREE,
+        "sensitive": ITEM_NAMES,
+        "random_state": RANDOM_STATE,
+    }
+
+    def __init__(
+        self, p: int | PrivacyDegree, *, sensitive: Sequence[Any], random_state: RandomState = None
+    ) -> None:
         self.p = p
         self.sensitive = sensitive
         self.random_state = random_state
@@ -54,19 +63,19 @@ class PermMondrian:
     @property
     def guarantee(self) -> PrivacyDegree:
         """What every group keeps."""
-        return PrivacyDegree(self.p)
+        return self.p if isinstance(self.p, PrivacyDegree) else PrivacyDegree(self.p)
 
     def release(self, baskets: Baskets) -> Release:
         """Divide the baskets and publish the groups."""
-        require(self, "p", self.p, IntIn(1))
+        check_parameters(self)
         rng = generator(self.random_state, owner=self)
-        parts = parted(self, baskets)
+        parts = split_baskets(self, baskets)
         group = self.groups(parts)
-        return publish_groups(self, parts, group, rng, parameters={"p": int(self.p)}, details={})
+        return publish_groups(self, parts, group, rng, parameters={"p": self.guarantee.p}, details={})
 
-    def groups(self, parts: Parted) -> CodeArray:
+    def groups(self, parts: SplitBaskets) -> CodeArray:
         """Return the group of each basket."""
         from discreet.kernels.baskets.item_splits import item_splits
 
-        group, _ = item_splits(*parts.arrays, p=min(int(self.p), len(parts.whole) + 1))
+        group, _ = item_splits(*parts.arrays, p=min(self.guarantee.p, len(parts.whole) + 1))
         return group

@@ -14,7 +14,7 @@ from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.hierarchy.specs import flat
 from discreet.core.params import IntIn
-from discreet.core.tables.encoding import Encoded, Kind
+from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.table import Table
@@ -153,7 +153,7 @@ class NodeCover:
             written = pa.array(self.lattice.trees[column].labels[level], pa.string())
             valid = np.asarray(written.is_valid())
             classes.append((np.cumsum(valid) * valid)[self.codes(column)])
-            books.append(Encoded(name, Kind.CATEGORY, pa.string(), written.drop_null()))
+            books.append(Codebook(name, Kind.CATEGORY, pa.string(), written.drop_null()))
         return LabelCover(np.stack(classes, axis=1).astype(np.int32), tuple(books)).matches(population)
 
 

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from sklearn.base import BaseEstimator
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.errors import SchemaError
 from discreet.core.matrices import matrix_of
-from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.params import (
+    BOOL,
+    NONE,
+    POSITIVE,
+    Constraints,
+    FloatIn,
+    InstanceOf,
+    IntIn,
+    OneOf,
+    check_parameters,
+    require,
+)
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RandomState, generator, seed_of
+from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.core.schema import Column, Role, Schema
 from discreet.core.tables.encoding import spell
 from discreet.core.tables.table import Table
@@ -23,9 +36,23 @@ from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST
 from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
-from discreet.publish.pseudo.privacy_levels import levels_of, read_levels
+from discreet.publish.pseudo.privacy_levels import OnePerRow, levels_of, read_levels
 from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
 from discreet.publish.recipes.recipe import FORMAT
+
+_LONE_TEXTS = 8
+"""The fewest texts that one row each has for a column to count as one of names."""
+
+
+class IdentifyingTextError(SchemaError):
+    """A quasi-identifier of texts that hardly two rows share; ``column`` names it."""
+
+    def __init__(self, column: str, alone: int, n: int) -> None:
+        self.column = column
+        super().__init__(
+            f"Column '{column}' holds a text that no other row has in {alone:,} of {n:,} rows, and texts are published "
+            "as they are. Make it an identifier to drop it, or sensitive to publish it all the same."
+        )
 
 
 class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -37,15 +64,16 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     a person's. Distances are between standardized columns; categories count by indicators.
 
     All columns are condensed, but for identifiers, which are dropped (pseudonyms too: a pseudo-record is nobody's), and
-    the column of levels, which is not published. Whole numbers, dates and ordered categories come back as such, within
-    the observed range unless asked otherwise. Categories are drawn by their frequencies in the group, each column on
-    its own. Whether a cell is null is drawn by the share of nulls in the group; among the others the column has the
-    mean and the variance it had.
+    the column of levels, which is not published. A quasi-identifier of texts that hardly two rows share is refused.
+    Whole numbers, dates and ordered categories come back as such, within the observed range unless asked otherwise.
+    Categories are drawn by their frequencies in the group, each column on its own. Whether a cell is null is drawn by
+    the share of nulls in the group; among the others the column has the mean and the variance it had.
 
     Parameters
     ----------
-    levels
-        The column that holds each record's level, an array with a level for each row, or one level for all.
+    k
+        The privacy level: one for all records, the name of the column that holds each record's own, an array with one
+        for each row, or an `Indistinguishability`.
     segment
         How the records of one level are grouped: ``"nearest"`` is the paper's, ``"mdav"`` starts from the farthest
         records, ``"blocked"`` does so within blocks of near records; ``"auto"`` takes blocks above 50,000 rows.
@@ -93,9 +121,21 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     C. Aggarwal, P. Yu: A condensation approach to privacy preserving data mining. EDBT 2004.
     """
 
+    constraints: ClassVar[Constraints] = {
+        "k": (IntIn(1), InstanceOf((str, Indistinguishability), "an Indistinguishability"), OnePerRow()),
+        "segment": OneOf(METHODS),
+        "spread": OneOf(SPREADS),
+        "alpha": POSITIVE,
+        "noise": FloatIn(0),
+        "label": (InstanceOf((str,), "the name of a column"), NONE),
+        "target": OneOf(("auto", "class", "number")),
+        "bounded": BOOL,
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
-        levels: str | int | Sequence[int] | IntArray = 10,
+        k: int | str | Sequence[int] | IntArray | Indistinguishability = 10,
         *,
         segment: SegmentMethod = "auto",
         spread: Spread = "uniform",
@@ -106,7 +146,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         bounded: bool = True,
         random_state: RandomState = None,
     ) -> None:
-        self.levels = levels
+        self.k = k
         self.segment = segment
         self.spread = spread
         self.alpha = alpha
@@ -119,8 +159,15 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     @property
     def guarantee(self) -> Indistinguishability:
         """The promise: every group is at least as large as the largest level in it."""
-        plain = isinstance(self.levels, str | int | np.integer)
-        return Indistinguishability(self.levels if plain else None)  # type: ignore[arg-type]
+        if isinstance(self.k, Indistinguishability):
+            return self.k
+        plain = isinstance(self.k, str | int | np.integer)
+        return Indistinguishability(self.k if plain else None)  # type: ignore[arg-type]
+
+    @property
+    def _levels(self) -> Any:
+        """The privacy levels as they were given, whether in a guarantee or not."""
+        return self.k.k if isinstance(self.k, Indistinguishability) else self.k
 
     def release(self, table: Table) -> Release:
         """Condense a table and publish pseudo-records."""
@@ -129,7 +176,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         names = self._published(table)
         vectors = Vectors.of(table, names)
         n = len(vectors.places)
-        levels = read_levels(self, self.levels, table, n)
+        levels = read_levels(self, self._levels, table, n)
         grouping = self._grouped(vectors.points(), levels, self._classes(table), rng)
         condensed = Condensed.of(vectors, grouping.labels, levels, grouping.n_groups)
         places, codes, _ = self._drawn(
@@ -148,12 +195,12 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def fit(self, X: Any, y: Any = None) -> Condensation:
         """Condense the rows of a matrix; only ``statistics_`` and what is needed to draw from them are kept."""
         rng = self._checked()
-        lone = isinstance(self.levels, int | np.integer) and self.levels > 1
+        lone = isinstance(self._levels, int | np.integer) and self._levels > 1
         values = matrix_of(self, X, ensure_min_samples=2 if lone else 1)
         if max(values.max(), -values.min()) > WIDEST:
             raise SchemaError("X holds numbers too large to be squared; rescale it.")
         values, classes = self._with_target(values, y)
-        levels = levels_of(self, self.levels, len(values))
+        levels = levels_of(self, self._levels, len(values))
         vectors = Vectors((), values, (), np.empty((len(values), 0), np.int32))
         grouping = self._grouped(vectors.points(), levels, classes, rng)
         condensed = Condensed.of(vectors, grouping.labels, levels, grouping.n_groups)
@@ -173,7 +220,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
         check_is_fitted(self, "statistics_")
         rng = self._checked()
-        require(self, "n", n, IntIn(0), InstanceOf((type(None),), "None"))
+        require(self, "n", n, IntIn(0), NONE)
         statistics = self.statistics_
         known = np.repeat(statistics.n[:, None], statistics.n_columns, axis=1)
         condensed = Condensed(statistics, self.scale_, known)
@@ -192,26 +239,23 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _checked(self) -> np.random.Generator:
         """Check the parameters that need no data; gives the generator."""
-        require(self, "segment", self.segment, OneOf(METHODS))
-        require(self, "spread", self.spread, OneOf(SPREADS))
-        require(self, "alpha", self.alpha, FloatIn(0, closed="neither"))
-        require(self, "noise", self.noise, FloatIn(0))
-        require(self, "label", self.label, InstanceOf((str, type(None)), "the name of a column or None"))
-        require(self, "target", self.target, OneOf(("auto", "class", "number")))
-        require(self, "bounded", self.bounded, InstanceOf((bool,), "a bool"))
+        check_parameters(self)
         return generator(self.random_state, owner=self)
 
     def _published(self, table: Table) -> list[str]:
         """Name the columns that are condensed: neither identifiers nor the levels."""
         if self.label is not None and self.label not in table.schema:
             raise SchemaError(f"The label is to be column '{self.label}', which the table does not have.")
-        hidden = {self.levels} if isinstance(self.levels, str) else set()
+        hidden = {self._levels} if isinstance(self._levels, str) else set()
         hidden |= set(table.schema.named(Role.IDENTIFIER))
         if self.label in hidden:
             raise SchemaError(f"Column '{self.label}' cannot be the label: it is not published.")
         names = [name for name in table.schema if name not in hidden]
         if not any(table.schema[name].role is Role.QUASI for name in names):
             raise SchemaError("Besides identifiers and levels there is no quasi-identifier to be condensed.")
+        _refuse_identifying_texts(
+            table, [name for name in names if table.schema[name].role is Role.QUASI and name != self.label]
+        )
         return names
 
     def _classes(self, table: Table) -> IntArray | None:
@@ -258,8 +302,8 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _recipe(self, table: Table) -> dict[str, Any]:
         """Write down how the release was made; it is drawn anew from a table, and cannot be applied to new rows."""
         names = ("segment", "spread", "alpha", "noise", "label", "bounded")
-        levels = self.guarantee.levels
-        given = {"levels": "given apart" if levels is None else levels}
+        k = self.guarantee.k
+        given = {"k": "given apart" if k is None else k}
         return {
             "format": FORMAT,
             "method": type(self).__name__,
@@ -268,6 +312,17 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             "seed": seed_of(self.random_state),
             "columns": [{"name": name, "role": column.role.value} for name, column in table.schema.items()],
         }
+
+
+def _refuse_identifying_texts(table: Table, names: list[str]) -> None:
+    """Refuse columns of names or free text: most of their values occur once, and texts are published as they are."""
+    for name in names:
+        held = table.source.columns([name])[name].drop_null()
+        if not (pa.types.is_string(held.type) or pa.types.is_large_string(held.type)):
+            continue
+        alone = pc.sum(pc.equal(held.value_counts().field("counts"), 1)).as_py() or 0
+        if alone >= _LONE_TEXTS and 2 * alone > len(held):
+            raise IdentifyingTextError(name, alone, len(held))
 
 
 def _ends(lines: tuple[Line, ...], label: str | None) -> tuple[FloatArray, ...]:

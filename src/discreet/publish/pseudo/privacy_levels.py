@@ -37,7 +37,7 @@ def read_levels(owner: object, levels: Any, table: Table, n: int) -> IntArray:
 
 def levels_of(owner: object, levels: Any, n: int) -> IntArray:
     """Return the level of each of n records from one number, or from an array with one for each."""
-    require(owner, "levels", levels, IntIn(1), _OnePerRow(n))
+    require(owner, "k", levels, IntIn(1), OnePerRow(n))
     if isinstance(levels, int | np.integer):
         return np.full(n, min(int(levels), np.iinfo(np.int64).max), np.int64)
     return _capped(np.asarray(levels, np.float64))
@@ -49,23 +49,25 @@ def _capped(numbers: Any) -> IntArray:
 
 
 @dataclass(frozen=True)
-class _OnePerRow:
-    """A level for each row."""
+class OnePerRow:
+    """A level for each row; for each of n rows where their number is known."""
 
-    n: int
+    n: int | None = None
 
     def admits(self, value: object) -> bool:
+        """Return whether the value holds whole numbers of at least 1, one for each row."""
         if isinstance(value, str) or not hasattr(value, "__len__"):
             return False
         try:
             numbers = np.asarray(value)
         except (ValueError, TypeError):
             return False
-        if numbers.shape != (self.n,) or numbers.dtype.kind not in "iuf":
+        if numbers.ndim != 1 or self.n not in (None, numbers.size) or numbers.dtype.kind not in "iuf":
             return False
         return bool(
             np.isfinite(numbers).all() and (numbers >= 1).all() and (numbers == np.floor(numbers)).all()
         )
 
     def __str__(self) -> str:
-        return f"the name of a column or {self.n} whole numbers of at least 1, one for each row"
+        several = "" if self.n is None else f"{self.n} "
+        return f"the name of a column or {several}whole numbers of at least 1, one for each row"

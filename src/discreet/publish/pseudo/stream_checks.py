@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet.core.arrays import IntArray
 from discreet.core.errors import InfeasibleError
+from discreet.guarantees import Indistinguishability
 from discreet.publish.pseudo.stream_window import Window
 
 
@@ -26,6 +27,17 @@ def require_enough(levels: IntArray, rows: int) -> None:
             f"{int(high.sum())} records ask to be among more records than have come: the largest level is "
             f"{int(levels.max())}, and {rows} came before. None of the batch was taken."
         )
+
+
+class OneLevel:
+    """An Indistinguishability with one level for all records."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is an Indistinguishability, and its level a number."""
+        return isinstance(value, Indistinguishability) and isinstance(value.k, int)
+
+    def __str__(self) -> str:
+        return "an Indistinguishability with one level"
 
 
 class Bounds:

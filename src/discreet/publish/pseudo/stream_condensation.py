@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,22 +14,31 @@ from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import InputError, OutputError, SchemaError
 from discreet.core.group_statistics import GroupStatistics
 from discreet.core.matrices import matrix_of
-from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.params import (
+    NONE,
+    Constraints,
+    FloatIn,
+    InstanceOf,
+    IntIn,
+    OneOf,
+    check_parameters,
+    require,
+)
 from discreet.core.release import Release
-from discreet.core.rng import RandomState, generator, rng_from_plain, rng_to_plain, seed_of
+from discreet.core.rng import RANDOM_STATE, RandomState, generator, rng_from_plain, rng_to_plain, seed_of
 from discreet.core.vectors import WIDEST
 from discreet.engines.streams.states import read_state, write_state
 from discreet.guarantees import Indistinguishability
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import levels_of
 from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
-from discreet.publish.pseudo.stream_checks import Bounds, Names, require_enough, require_takeable
+from discreet.publish.pseudo.stream_checks import Bounds, Names, OneLevel, require_enough, require_takeable
 from discreet.publish.pseudo.stream_release import release_of
 from discreet.publish.pseudo.stream_state import StreamState
 from discreet.publish.pseudo.stream_window import Window, is_plain, unsaved
 
 _SAVED = (
-    "levels",
+    "k",
     "init_number",
     "segment",
     "spread",
@@ -58,8 +67,8 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     Parameters
     ----------
-    levels
-        The privacy level of records that come without one of their own.
+    k
+        The privacy level of records that come without one of their own: a number, or an `Indistinguishability`.
     init_number
         How many records are condensed together at first; no fewer than the largest level among them.
     segment
@@ -91,12 +100,21 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     True
     """
 
+    constraints: ClassVar[Constraints] = {
+        "k": (IntIn(1), OneLevel()),
+        "init_number": IntIn(1),
+        "segment": OneOf(METHODS),
+        "spread": OneOf(SPREADS),
+        "noise": FloatIn(0),
+        "max_groups": IntIn(1),
+        "random_state": RANDOM_STATE,
+    }
     _state: StreamState | None = None
     _window: Window | None = None
 
     def __init__(
         self,
-        levels: int = 10,
+        k: int | Indistinguishability = 10,
         *,
         init_number: int = 1000,
         segment: SegmentMethod = "auto",
@@ -107,7 +125,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         columns: Sequence[str] | None = None,
         random_state: RandomState = None,
     ) -> None:
-        self.levels = levels
+        self.k = k
         self.init_number = init_number
         self.segment = segment
         self.spread = spread
@@ -137,13 +155,13 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         alike = bool((statistics.levels == level * statistics.n).all())
         return Indistinguishability(level if alike else None)
 
-    def fit(self, X: Any, y: Any = None, *, levels: Any = None) -> StreamCondensation:
+    def fit(self, X: Any, y: Any = None, *, k: Any = None) -> StreamCondensation:
         """Begin anew, and take the rows of a matrix as a stream; y is not used."""
         del y
         self._checked()
-        lone = levels is None and self.levels > 1
+        lone = k is None and self._level > 1
         values = self._validated(X, reset=True, least=2 if lone else 1)
-        asked = self._asked(levels, len(values))
+        asked = self._asked(k, len(values))
         window = Window(min(self.init_number, len(values)), values.shape[1])
         require_takeable(window, asked, len(values))
         self._window, self._state = window, None
@@ -151,7 +169,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         self._take(window, values, asked)
         return self
 
-    def partial_fit(self, X: Any, y: Any = None, *, levels: Any = None) -> StreamCondensation:
+    def partial_fit(self, X: Any, y: Any = None, *, k: Any = None) -> StreamCondensation:
         """Let records join, one row after the other; y is not used.
 
         Parameters
@@ -161,8 +179,8 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             whole batch, and the state stays as it was.
         y
             Not used.
-        levels
-            A level for each row, or one for all; the estimator's own by default.
+        k
+            A privacy level for each row, or one for all; the estimator's own by default.
         """
         del y
         state = self._state
@@ -170,12 +188,12 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             from discreet.kernels.points.streaming import usable
 
             if usable(X, WIDEST):
-                self._join(state, X, self._asked(levels, len(X)))
+                self._join(state, X, self._asked(k, len(X)))
                 return self
         self._checked()
         first = state is None and self._window is None
         values = self._validated(X, reset=first)
-        asked = self._asked(levels, len(values))
+        asked = self._asked(k, len(values))
         if state is not None:
             self._join(state, values, asked)
             return self
@@ -187,9 +205,9 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         self._take(window, values, asked)
         return self
 
-    def update(self, record: Any, *, level: int | None = None) -> StreamCondensation:
+    def update(self, record: Any, *, k: int | None = None) -> StreamCondensation:
         """Let one record join."""
-        return self.partial_fit(np.asarray(record, np.float64)[None, :], levels=level)
+        return self.partial_fit(np.asarray(record, np.float64)[None, :], k=k)
 
     def initialize(self) -> StreamCondensation:
         """Condense the first records now, though fewer than ``init_number`` have come."""
@@ -216,7 +234,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     def sample(self, n: int | None = None) -> FloatArray:
         """Draw pseudo-rows: as many as records have come, or n."""
         self._checked()
-        require(self, "n", n, IntIn(0), InstanceOf((type(None),), "None"))
+        require(self, "n", n, IntIn(0), NONE)
         state = self._begun()
         statistics = state.statistics()
         known = np.repeat(statistics.n[:, None], statistics.n_columns, axis=1)
@@ -234,7 +252,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         low, high = (np.broadcast_to(np.asarray(end, np.float64), known.shape[1:]) for end in self.bounds)
         return bounded(places, low, high)
 
-    def released(self, n: int | None = None) -> Release:
+    def release(self, n: int | None = None) -> Release:
         """Draw pseudo-rows as a release, with the promise judged by the groups that were kept."""
         names = _names(self) or [f"column{number + 1}" for number in range(self._begun().n_columns)]
         return release_of(self, self.sample(n), names, self._begun().whole)
@@ -246,6 +264,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         state = self._begun()
         plain: dict[str, Any] = {name: getattr(self, name) for name in _SAVED}
         plain["columns"] = None if self.columns is None else [str(name) for name in self.columns]
+        plain["k"] = self._level
         plain["random_state"] = seed_of(self.random_state)
         if self.bounds is not None:
             plain["bounds"] = [np.asarray(end, np.float64).tolist() for end in self.bounds]
@@ -276,6 +295,11 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             made.feature_names_in_ = np.array(names, object)
         return made
 
+    @property
+    def _level(self) -> int:
+        """The privacy level of records without one of their own."""
+        return int(self.k.k if isinstance(self.k, Indistinguishability) else self.k)  # type: ignore[arg-type]
+
     def __sklearn_is_fitted__(self) -> bool:
         return self._state is not None
 
@@ -290,12 +314,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         return self._state
 
     def _checked(self) -> None:
-        require(self, "levels", self.levels, IntIn(1))
-        require(self, "init_number", self.init_number, IntIn(1))
-        require(self, "segment", self.segment, OneOf(METHODS))
-        require(self, "spread", self.spread, OneOf(SPREADS))
-        require(self, "noise", self.noise, FloatIn(0))
-        require(self, "max_groups", self.max_groups, IntIn(1))
+        check_parameters(self)
         width = getattr(self, "n_features_in_", None)
         require(self, "bounds", self.bounds, Bounds(width))
         require(self, "columns", self.columns, Names(width))
@@ -306,12 +325,12 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             raise SchemaError("X holds numbers too large to be squared; rescale it.")
         return values
 
-    def _asked(self, levels: Any, n: int) -> IntArray:
+    def _asked(self, k: Any, n: int) -> IntArray:
         """Return the level of each row, or one for all."""
-        if levels is not None:
-            return levels_of(self, levels, n)
-        require(self, "levels", self.levels, IntIn(1))
-        return np.array([min(self.levels, 2**62)], np.int64)
+        if k is not None:
+            return levels_of(self, k, n)
+        check_parameters(self, "k")
+        return np.array([min(self._level, 2**62)], np.int64)
 
     def _take(self, window: Window, values: FloatArray, levels: IntArray) -> None:
         """Fill the window first; once it is full its records are condensed and the rest joins."""
@@ -324,7 +343,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
                 self._join(self._begun(), values[room:], own[room:].copy())
 
     def _join(self, state: StreamState, values: FloatArray, levels: IntArray) -> None:
-        require(self, "max_groups", self.max_groups, IntIn(1))
+        check_parameters(self, "max_groups")
         require_enough(levels, state.n_rows)
         state.absorb(values, levels, max_groups=self.max_groups)
 

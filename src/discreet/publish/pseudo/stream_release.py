@@ -18,7 +18,7 @@ from discreet.publish.recipes.recipe import FORMAT
 if TYPE_CHECKING:
     from discreet.publish.pseudo.stream_condensation import StreamCondensation
 
-_PARAMETERS = ("levels", "init_number", "segment", "spread", "noise", "max_groups")
+_PARAMETERS = ("init_number", "segment", "spread", "noise", "max_groups")
 _WIDEST_WHOLE = 2.0**62
 
 
@@ -28,7 +28,7 @@ def release_of(
     """Return the release of pseudo-rows; columns that have held whole numbers only come back whole."""
     frame = pa.table({name: _cells(places[:, i], bool(whole[i])) for i, name in enumerate(names)})
     statistics = stream.statistics_
-    parameters: dict[str, Any] = {name: getattr(stream, name) for name in _PARAMETERS}
+    parameters: dict[str, Any] = {"k": stream._level} | {name: getattr(stream, name) for name in _PARAMETERS}
     return Release(
         data=frame,
         kind="pseudo-data",

@@ -17,7 +17,7 @@ LIMIT = 1000
 
 
 @dataclass
-class Told:
+class StreamProgress:
     """What a run came to: records taken, lines left out, snapshots written."""
 
     records: int = 0
@@ -33,8 +33,8 @@ def condense_stream(
     snapshot_every: int = 10_000,
     records: int | None = None,
     idle: float | None = None,
-    tell: Callable[[Told], None] | None = None,
-) -> Told:
+    tell: Callable[[StreamProgress], None] | None = None,
+) -> StreamProgress:
     """Condense what a source gives until it ends; closes the source.
 
     No batch is read before the one before it is condensed. A state is saved whole with the source's position, and only
@@ -69,7 +69,7 @@ def condense_stream(
         run.guarded(records, idle, tell)
     finally:
         source.close()
-    return run.told
+    return run.progress
 
 
 class _Run:
@@ -82,12 +82,14 @@ class _Run:
         self.source = source
         self.state = state
         self.snapshot_every = snapshot_every
-        self.told = Told()
+        self.progress = StreamProgress()
         self.position = source.position()
         self.settled = True
         self.unsaved = 0
 
-    def guarded(self, records: int | None, idle: float | None, tell: Callable[[Told], None] | None) -> None:
+    def guarded(
+        self, records: int | None, idle: float | None, tell: Callable[[StreamProgress], None] | None
+    ) -> None:
         """Read to the end; whatever goes wrong, what went in whole is saved."""
         try:
             self.read(records, idle, tell)
@@ -96,12 +98,14 @@ class _Run:
                 self.snapshot()
             raise
 
-    def read(self, records: int | None, idle: float | None, tell: Callable[[Told], None] | None) -> None:
+    def read(
+        self, records: int | None, idle: float | None, tell: Callable[[StreamProgress], None] | None
+    ) -> None:
         """Read batches to the end, or as many records as asked for."""
         last = time.monotonic()
         most = min(LIMIT, self.snapshot_every)
-        while records is None or self.told.records < records:
-            limit = most if records is None else min(most, records - self.told.records)
+        while records is None or self.progress.records < records:
+            limit = most if records is None else min(most, records - self.progress.records)
             batch = self._next(limit)
             if batch is None:
                 break
@@ -110,7 +114,7 @@ class _Run:
             elif idle is not None and time.monotonic() - last >= idle:
                 break
             if tell is not None:
-                tell(self.told)
+                tell(self.progress)
         if not self.stream.__sklearn_is_fitted__() and self.stream.n_records_:
             self.stream.initialize()
         self.snapshot()
@@ -122,7 +126,7 @@ class _Run:
         self.stream.save(self.state, position=self.position)
         self.source.commit(self.position)
         self.unsaved = 0
-        self.told.snapshots += 1
+        self.progress.snapshots += 1
 
     def _next(self, limit: int) -> int | None:
         """Let the next batch join; gives how many lines it had, None at the end of the source."""
@@ -131,11 +135,11 @@ class _Run:
             return None
         self.settled = False
         if len(batch):
-            self.stream.partial_fit(batch.values, levels=batch.levels)
+            self.stream.partial_fit(batch.values, k=batch.levels)
         self.position = self.source.position()
         lines = len(batch) + batch.skipped
-        self.told.records += len(batch)
-        self.told.skipped += batch.skipped
+        self.progress.records += len(batch)
+        self.progress.skipped += batch.skipped
         self.unsaved += lines
         self.settled = True
         if self.unsaved >= self.snapshot_every:

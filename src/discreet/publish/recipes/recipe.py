@@ -19,7 +19,7 @@ from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RandomState, generator, seed_of
 from discreet.core.schema import Column, Role, Schema, identifier
 from discreet.core.tables import labels
-from discreet.core.tables.encoding import Encoded, Kind, overall
+from discreet.core.tables.encoding import Codebook, Kind, overall
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover, described_values, label_costs
 from discreet.core.tables.source import Replacement
@@ -78,7 +78,7 @@ class Recipe:
 
     Examples
     --------
-    >>> from discreet.core.errors import InputError
+    >>> from discreet.errors import InputError
     >>> Recipe({"format": 99})
     Traceback (most recent call last):
     discreet.core.errors.InputError: The recipe is not one this version can read (format 1).
@@ -190,7 +190,7 @@ class Recipe:
         dropped[housed] = ~kept_groups(guarantee, groups)[numbers]
         return dropped
 
-    def _labels(self, table: Table, groups: CodeArray) -> tuple[CodeArray, tuple[Encoded, ...]]:
+    def _labels(self, table: Table, groups: CodeArray) -> tuple[CodeArray, tuple[Codebook, ...]]:
         """Return the label codes of some groups in each column, and the columns' labels."""
         columns, books = [], []
         for name in table.schema.quasi:
@@ -224,20 +224,20 @@ def _is_whole(data: Mapping[str, Any]) -> bool:
     return all(isinstance(data.get(name), kind) for name, kind in kinds.items())
 
 
-def _label_book(box: Mapping[str, Any], name: str) -> tuple[Encoded, CodeArray]:
+def _label_book(box: Mapping[str, Any], name: str) -> tuple[Codebook, CodeArray]:
     """Return labels as a code book, null first, and the code of each label."""
     known = np.array([label is not None for label in box["labels"]], np.bool_)
     written = pa.array([label for label in box["labels"] if label is not None], pa.string())
-    return Encoded(name, Kind.CATEGORY, pa.string(), written), (np.cumsum(known) * known).astype(np.int32)
+    return Codebook(name, Kind.CATEGORY, pa.string(), written), (np.cumsum(known) * known).astype(np.int32)
 
 
-def _by_label(box: Mapping[str, Any], values: Encoded) -> BoolArray:
+def _by_label(box: Mapping[str, Any], values: Codebook) -> BoolArray:
     """Return which values each label takes in."""
     book, code = _label_book(box, values.name)
     return described_values(book, values)[code]
 
 
-def _by_branch(box: Mapping[str, Any], values: Encoded) -> BoolArray:
+def _by_branch(box: Mapping[str, Any], values: Codebook) -> BoolArray:
     """Return which values each list of branches takes in."""
     tree = values.hierarchy
     if tree is None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import InfeasibleError
-from discreet.core.params import FloatIn, InstanceOf, require
+from discreet.core.params import POSITIVE, Constraints, InstanceOf, check_parameters
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RandomState, generator, seed_of
+from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees.delta_anonymity import SPARE, DeltaAnonymity
 from discreet.publish.recipes.recipe import FORMAT
@@ -37,10 +37,10 @@ class DeltaSketch:
 
     Parameters
     ----------
+    delta
+        The least variance of an estimated value: a number, or a `DeltaAnonymity`.
     family
         The key's signs.
-    delta
-        The least variance of an estimated value.
     random_state
         Seeds the order of the published records, which is all that is random.
 
@@ -50,7 +50,7 @@ class DeltaSketch:
 
     Examples
     --------
-    >>> method = DeltaSketch(SketchFamily("shared key", components=100), delta=0.5)
+    >>> method = DeltaSketch(0.5, family=SketchFamily("shared key", components=100))
     >>> release = method.release([{"tea": 1, "milk": 1, "bread": 1}, {"tea": 1}, {"tea": 3, "milk": 1, "bread": 1}])
     >>> release
     Release(sketches, DeltaAnonymity(delta=0.5), verdict ok, Evidence(3 records, 1 suppressed))
@@ -58,13 +58,19 @@ class DeltaSketch:
     ([4, 4], [0, 2])
     """
 
-    family: SketchFamily
-    delta: float
-    random_state: RandomState = None
+    delta: float | DeltaAnonymity
+    family: SketchFamily = field(kw_only=True)
+    random_state: RandomState = field(default=None, kw_only=True)
+
+    constraints: ClassVar[Constraints] = {
+        "delta": (POSITIVE, InstanceOf((DeltaAnonymity,), "a DeltaAnonymity")),
+        "family": InstanceOf((SketchFamily,), "a SketchFamily"),
+        "random_state": RANDOM_STATE,
+    }
 
     def __post_init__(self) -> None:
-        require(self, "family", self.family, InstanceOf((SketchFamily,), "a SketchFamily"))
-        require(self, "delta", self.delta, FloatIn(0, closed="neither"))
+        """Check the parameters."""
+        check_parameters(self)
 
     def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> Release:
         """Publish records, given as :meth:`SketchFamily.sketch` takes them."""
@@ -89,7 +95,7 @@ class DeltaSketch:
     @property
     def guarantee(self) -> DeltaAnonymity:
         """The promise that sketches of these lengths, or of shorter ones, keep."""
-        return DeltaAnonymity(self.delta)
+        return self.delta if isinstance(self.delta, DeltaAnonymity) else DeltaAnonymity(self.delta)
 
     @property
     def recipe(self) -> dict[str, Any]:
@@ -97,7 +103,10 @@ class DeltaSketch:
         return {
             "format": FORMAT,
             "method": type(self).__name__,
-            "parameters": {"delta": float(self.delta), "components": int(self.family.components)},
+            "parameters": {
+                "delta": float(self.guarantee.delta),
+                "components": int(self.family.components),
+            },
             "guarantee": self.guarantee.to_dict(),
             "seed": seed_of(self.random_state),
         }
@@ -111,7 +120,7 @@ class DeltaSketch:
         records = SparseRows.of(rows, names=names)
         most = self.family.components
         with np.errstate(over="ignore"):
-            ratio = np.minimum(records.spare / self.delta, most + 2.0)
+            ratio = np.minimum(records.spare / self.guarantee.delta, most + 2.0)
         doubt = ratio * (2 * _UNIT) * (records.lengths + 8)
         low = np.clip(np.floor(ratio - doubt), 0, most).astype(np.int64)
         high = np.clip(np.floor(ratio + doubt), 0, most).astype(np.int64)
@@ -127,7 +136,7 @@ class DeltaSketch:
             alike = (abs(held[0]), len(held)) if min(held) == max(held) else None
             found = known.get(alike) if alike else None
             if found is None:
-                found = sketch_client.longest(held, self.delta, self.family.components)
+                found = sketch_client.longest(held, self.guarantee.delta, self.family.components)
                 if alike:
                     known[alike] = found
             lengths[row] = found

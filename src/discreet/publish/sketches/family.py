@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.arrays import IntArray
 from discreet.core.errors import InputError
-from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.params import Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
 from discreet.publish.sketches import client as definition
@@ -55,9 +55,12 @@ class SketchFamily:
     key: bytes | str = field(repr=False)
     components: int = 128
 
+    constraints: ClassVar[Constraints] = {"components": IntIn(1, 1 << 20)}
+
     def __post_init__(self) -> None:
+        """Check the parameters; no error shows a key."""
         require(self, "key", self.key, _Key(), secret=True)
-        require(self, "components", self.components, IntIn(1, 1 << 20))
+        check_parameters(self)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -3,64 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.guarantee import TOLERANCE, Guarantee
-from discreet.core.params import InstanceOf, IntIn, OneOf, require
+from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RandomState, generator, seed_of
-from discreet.core.sketches import Sketches
+from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.core.sparse_rows import SparseRows
+from discreet.guarantees import AllOf, DeltaAnonymity
 from discreet.guarantees.k_variance import CAPS, GAP, NEIGHBORS, Gap, KVariance
 from discreet.publish.recipes.recipe import FORMAT
+from discreet.publish.sketches.delta_sketch import DeltaSketch
+from discreet.publish.sketches.family import SketchFamily
 
 if TYPE_CHECKING:
     from discreet.kernels.sketches.exact_neighbors import Compressed
 
 PARTITION = 200_000
 """The rows of a partition at the most, unless told otherwise."""
-
-
-@runtime_checkable
-class Sketcher(Protocol):
-    """What makes sketches, such as a SketchFamily."""
-
-    @property
-    def components(self) -> int:
-        """The longest sketch there is."""
-        ...
-
-    def sketch(self, rows: Any, *, lengths: Any = None) -> Sketches:
-        """Sketch records."""
-        ...
-
-
-@runtime_checkable
-class RecordRule(Protocol):
-    """What bounds the length of each sketch by its record alone, such as a DeltaSketch."""
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The promise that sketches of these lengths, or of shorter ones, keep."""
-        ...
-
-    @property
-    def recipe(self) -> dict[str, Any]:
-        """What may be told of how lengths are found."""
-        ...
-
-    def lengths(self, rows: Any) -> IntArray:
-        """Return the longest length of every record; 0 where it is suppressed."""
-        ...
-
-    def kept_of(self, records: SparseRows, kept: IntArray) -> dict[str, FloatArray]:
-        """Return what the promise is judged by, for the records that are published."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -73,6 +38,24 @@ class Lengths:
     partitions: int
     passes: int
     exact_pairs: int
+
+
+class _KVarianceGuarantee:
+    """A KVariance, or one with a DeltaAnonymity beside it."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is such a guarantee."""
+        parts = _parts(value)
+        kinds = [type(part) for part in parts]
+        return sorted(kind.__name__ for kind in kinds) in (["KVariance"], ["DeltaAnonymity", "KVariance"])
+
+    def __str__(self) -> str:
+        return "a KVariance, or a KVariance & DeltaAnonymity"
+
+
+def _parts(guarantee: object) -> tuple[object, ...]:
+    """Return the promises of a conjunction, or the one."""
+    return guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
 
 
 @dataclass(frozen=True)
@@ -98,20 +81,19 @@ class KVarianceSketch:
     about these.
 
     k-variance lets a record whose neighbors are all short keep a long sketch, from which its values can be read.
-    ``within`` bounds the length of each by its own values too, and both promises are kept.
+    A `DeltaAnonymity` beside it bounds the length of each by its own values too, and both promises are kept.
 
     Parameters
     ----------
-    family
-        What makes the sketches: a `SketchFamily`.
     k
-        How many nearest neighbors, by cosine; less than the number of records.
+        How many nearest neighbors, by cosine; less than the number of records. A number, a `KVariance`, or
+        ``KVariance(k) & DeltaAnonymity(delta)``.
+    family
+        What makes the sketches.
     partition
         The most records among which neighbors are looked for; None looks among all, however many.
     gap
-        What the deviation must reach: the ``whole`` gap, or its square ``root``.
-    within
-        A `DeltaSketch`, whose lengths none exceeds; None for no other bound.
+        What the deviation must reach, where ``k`` is a number: the ``whole`` gap, or its square ``root``.
     random_state
         Seeds the order of the published records, which is all that is random.
 
@@ -122,7 +104,7 @@ class KVarianceSketch:
     Examples
     --------
     >>> from discreet.publish import SketchFamily
-    >>> method = KVarianceSketch(SketchFamily("shared key", components=100), k=1)
+    >>> method = KVarianceSketch(1, family=SketchFamily("shared key", components=100))
     >>> release = method.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}])
     >>> release
     Release(sketches, KVariance(k=1, gap='whole'), verdict ok, Evidence(3 records, 0 suppressed))
@@ -131,36 +113,50 @@ class KVarianceSketch:
 
     Both promises, by a family that is shared:
 
-    >>> from discreet.publish import DeltaSketch
-    >>> both = KVarianceSketch(method.family, k=1, within=DeltaSketch(method.family, 0.25))
+    >>> both = KVarianceSketch(KVariance(1) & DeltaAnonymity(0.25), family=method.family)
     >>> both.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}]).guarantee
     KVariance(k=1, gap='whole') & DeltaAnonymity(delta=0.25)
     """
 
-    family: Sketcher
-    k: int
-    partition: int | None = PARTITION
-    gap: Gap = "whole"
-    within: RecordRule | None = None
-    random_state: RandomState = None
+    k: int | KVariance | AllOf
+    family: SketchFamily = field(kw_only=True)
+    partition: int | None = field(default=PARTITION, kw_only=True)
+    gap: Gap | None = field(default=None, kw_only=True)
+    random_state: RandomState = field(default=None, kw_only=True)
+
+    constraints: ClassVar[Constraints] = {
+        "k": (IntIn(1), _KVarianceGuarantee()),
+        "family": InstanceOf((SketchFamily,), "a SketchFamily"),
+        "partition": (IntIn(2), NONE),
+        "gap": (OneOf(("whole", "root")), NONE),
+        "random_state": RANDOM_STATE,
+    }
 
     def __post_init__(self) -> None:
-        require(self, "family", self.family, InstanceOf((Sketcher,), "a SketchFamily"))
-        require(self, "k", self.k, IntIn(1))
-        require(self, "partition", self.partition, IntIn(2), InstanceOf((type(None),), "None"))
-        require(self, "gap", self.gap, OneOf(("whole", "root")))
-        require(self, "within", self.within, InstanceOf((RecordRule, type(None)), "a DeltaSketch, or None"))
+        """Check the parameters; a guarantee has its own gap."""
+        check_parameters(self)
+        if isinstance(self.k, Guarantee):
+            require(self, "gap", self.gap, NONE, OneOf((self._variance.gap,)))
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise: k-variance, and that of ``within``."""
-        alone = KVariance(int(self.k), self.gap)
-        return alone if self.within is None else alone & self.within.guarantee
+        """The promise: k-variance, alone or with δ-anonymity."""
+        return self.k if isinstance(self.k, Guarantee) else KVariance(int(self.k), self.gap or "whole")
+
+    @property
+    def _variance(self) -> KVariance:
+        return next(part for part in _parts(self.guarantee) if isinstance(part, KVariance))
+
+    @property
+    def _alone(self) -> DeltaSketch | None:
+        """What bounds each record's length by its own values."""
+        found = [part for part in _parts(self.guarantee) if isinstance(part, DeltaAnonymity)]
+        return DeltaSketch(found[0], family=self.family) if found else None
 
     def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> Release:
         """Publish records, given as :meth:`SketchFamily.sketch` takes them; none may be all zeros."""
         records = SparseRows.of(rows, names=names)
-        found = self.lengths(records)
+        found, alone, variance = self.lengths(records), self._alone, self._variance
         kept = generator(self.random_state, owner=self).permutation(np.flatnonzero(found.lengths))
         if not kept.size:
             raise InfeasibleError(
@@ -172,10 +168,10 @@ class KVarianceSketch:
             arrays={
                 NEIGHBORS: found.neighbors,
                 CAPS: found.caps,
-                **({} if self.within is None else self.within.kept_of(records, kept)),
+                **({} if alone is None else alone.kept_of(records, kept)),
             },
             details={
-                GAP: self.gap,
+                GAP: variance.gap,
                 "neighbors": "exact" if found.partitions == 1 else "inside partitions",
                 "partitions": found.partitions,
                 "passes": found.passes,
@@ -188,12 +184,12 @@ class KVarianceSketch:
             "format": FORMAT,
             "method": type(self).__name__,
             "parameters": {
-                "k": int(self.k),
-                "gap": self.gap,
+                "k": variance.k,
+                "gap": variance.gap,
                 "components": int(self.family.components),
                 "neighbors": evidence.details["neighbors"],
                 "partitions": found.partitions,
-                **({} if self.within is None else {"within": self.within.recipe["parameters"]}),
+                **({} if alone is None else {"within": alone.recipe["parameters"]}),
             },
             "guarantee": self.guarantee.to_dict(),
             "seed": seed_of(self.random_state),
@@ -207,18 +203,19 @@ class KVarianceSketch:
         from discreet.kernels.sketches.k_variance import caps_of, longest_lengths
 
         records = SparseRows.of(rows, names=names)
-        _refuse_lonely(records, int(self.k))
+        variance, alone = self._variance, self._alone
+        _refuse_lonely(records, variance.k)
         laid = _laid_out(records)
-        near, partitions = nearest_inside(laid, int(self.k), self.partition or max(len(records), 2))
+        near, partitions = nearest_inside(laid, variance.k, self.partition or max(len(records), 2))
         signed = _signed(records)
-        sizes = np.sqrt(records.squared_norms) if self.gap == "root" else None
+        sizes = np.sqrt(records.squared_norms) if variance.gap == "root" else None
         caps = caps_of(
             laid.indptr, laid.items, laid.weights(), laid.n_items, near.rows, signed=signed, sizes=sizes
         )
         most = int(self.family.components)
         limits = np.floor(np.minimum(caps * (1 + TOLERANCE), most)).astype(np.int32)
         order = np.argsort(near.cosines[:, -1], kind="stable")
-        longest = most if self.within is None else np.minimum(self.within.lengths(records), most)
+        longest = most if alone is None else np.minimum(alone.lengths(records), most)
         lengths, passes = longest_lengths(near.rows, limits, order, longest)
         exact = int((signed[:, None] | signed[near.rows]).sum()) if signed.any() else 0
         return Lengths(lengths.astype(np.int64), near.rows, caps, partitions, passes, exact)

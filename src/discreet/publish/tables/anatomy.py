@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -12,15 +12,15 @@ import pyarrow as pa
 from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import InfeasibleError, SchemaError
-from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence, Release
-from discreet.core.rng import RandomState, generator
+from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.schema import Role, Schema, other
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
-from discreet.guarantees import PrivacyDegree
-from discreet.publish.baskets.grouping import Parted, parted, publish_groups
+from discreet.guarantees import DistinctDiversity, Guarantee, PrivacyDegree
+from discreet.publish.baskets.grouping import ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
 from discreet.publish.recipes.recipe import recipe_of
 
 
@@ -35,7 +35,8 @@ class Anatomy:
     Parameters
     ----------
     l
-        The size of a group: nobody can be tied to a sensitive value with a probability above 1/l.
+        The size of a group: nobody can be tied to a sensitive value with a probability above 1/l. A number, a
+        `PrivacyDegree`, or for tables a `DistinctDiversity`: the values of a group are all different.
     sensitive
         For baskets, the names of the sensitive items. A table's schema names its sensitive column.
     random_state
@@ -49,7 +50,7 @@ class Anatomy:
     ...     "age": [23, 27, 35, 59], "disease": ["flu", "cold", "flu", "cold"]}),
     ...     {"age": quasi(), "disease": sensitive()})
     >>> release = Anatomy(2, random_state=1).release(patients)
-    >>> release.frame.column_names, release.counts.column_names, release.verdict.ok
+    >>> release.frame.column_names, release.data.counts.column_names, release.verdict.ok
     (['age', 'group'], ['group', 'disease', 'count'], True)
 
     References
@@ -57,9 +58,18 @@ class Anatomy:
     X. Xiao, Y. Tao: Anatomy: simple and effective privacy preservation. VLDB 2006.
     """
 
+    constraints: ClassVar[Constraints] = {
+        "l": (
+            IntIn(1),
+            InstanceOf((PrivacyDegree, DistinctDiversity), "a PrivacyDegree or DistinctDiversity"),
+        ),
+        "sensitive": (NONE, ITEM_NAMES),
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
-        l: int,  # noqa: E741  # the published letter
+        l: int | PrivacyDegree | DistinctDiversity,  # noqa: E741  # the published letter
         *,
         sensitive: Sequence[Any] | None = None,
         random_state: RandomState = None,
@@ -69,23 +79,29 @@ class Anatomy:
         self.random_state = random_state
 
     @property
-    def guarantee(self) -> PrivacyDegree:
+    def guarantee(self) -> PrivacyDegree | DistinctDiversity:
         """What every group keeps."""
-        return PrivacyDegree(self.l)
+        return self.l if isinstance(self.l, Guarantee) else PrivacyDegree(self.l)
+
+    @property
+    def _size(self) -> int:
+        """The size of a group."""
+        kept = self.guarantee
+        return kept.p if isinstance(kept, PrivacyDegree) else kept.l
 
     def release(self, data: Table | Baskets) -> Release:
         """Group a table's rows, or baskets, and publish the groups."""
-        require(self, "l", self.l, IntIn(1))
+        check_parameters(self)
         require(self, "data", data, InstanceOf((Table, Baskets), "a Table or Baskets"))
         rng = generator(self.random_state, owner=self)
         return self._baskets(data, rng) if isinstance(data, Baskets) else self._table(data, rng)
 
     def _baskets(self, baskets: Baskets, rng: np.random.Generator) -> Release:
-        parts = parted(self, baskets, degree="l")
+        parts = split_baskets(self, baskets, degree="l")
         group = self.groups(parts, rng)
-        return publish_groups(self, parts, group, rng, parameters={"l": int(self.l)}, details={})
+        return publish_groups(self, parts, group, rng, parameters={"l": self._size}, details={})
 
-    def groups(self, parts: Parted, rng: np.random.Generator) -> CodeArray:
+    def groups(self, parts: SplitBaskets, rng: np.random.Generator) -> CodeArray:
         """Return the group of each basket; a bucket holds the baskets with the same sensitive items."""
         from discreet.kernels.tables.anatomy_groups import anatomy_groups
 
@@ -105,7 +121,7 @@ class Anatomy:
             mixed[held.lengths[mixed] == 0].astype(np.int32),
             n_values=held.n_items,
             n=n,
-            l=int(self.l),
+            l=self._size,
             rng=rng,
         )
 
@@ -113,7 +129,8 @@ class Anatomy:
         from discreet.kernels.tables.anatomy_groups import anatomy_groups
 
         secret = _secret(table)
-        _refuse_too_frequent(table, secret, int(self.l))
+        self.guarantee.columns([secret])
+        _refuse_too_frequent(table, secret, self._size)
         tuple_of = np.repeat(np.arange(table.tuples.counts.size, dtype=np.int32), table.tuples.counts)
         value = table.codes(secret)[tuple_of].astype(np.int64)
         mixed = rng.permutation(value.size)
@@ -124,7 +141,7 @@ class Anatomy:
             np.empty(0, np.int32),
             n_values=n_values,
             n=value.size,
-            l=int(self.l),
+            l=self._size,
             rng=rng,
         )
         numbers = rng.permutation(int(group.max()) + 1).astype(np.int32)[group]
@@ -153,7 +170,7 @@ class Anatomy:
             schema=Schema(roles | {name: other()}),
             guarantee=self.guarantee,
             evidence=_evidence(table, n_groups),
-            recipe=recipe_of(self, table, parameters={"l": int(self.l)}),
+            recipe=recipe_of(self, table, parameters={}),
             original=table,
         )
 

@@ -15,7 +15,7 @@ from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.release import Cells
 from discreet.core.tables import labels
-from discreet.core.tables.encoding import Encoded, Kind, as_line
+from discreet.core.tables.encoding import Codebook, Kind, as_line
 from discreet.core.tables.label_coverage import LabelCover
 
 LARGEST_SET = 20
@@ -55,7 +55,7 @@ class Box:
         return Cells(self.index, self.loss, self.covered)
 
 
-def boxes(books: Sequence[Encoded], segments: Segments, overall: Mapping[str, IntArray]) -> dict[str, Box]:
+def boxes(books: Sequence[Codebook], segments: Segments, overall: Mapping[str, IntArray]) -> dict[str, Box]:
     """Describe each segment by the tightest label of each column: a value, an interval, a set or a tree's node.
 
     ``overall`` counts each code of a column in the whole table.
@@ -82,7 +82,7 @@ def boxes(books: Sequence[Encoded], segments: Segments, overall: Mapping[str, In
     return described
 
 
-def means(book: Encoded, column: int, segments: Segments) -> pa.Array:
+def means(book: Codebook, column: int, segments: Segments) -> pa.Array:
     """Return each segment of a finished partition the mean of a number or date; null where nulls mix in."""
     line: FloatArray = np.concatenate([[np.nan], as_line(book.values)])
     center = np.nanmean(line) if np.isfinite(line).any() else 0.0
@@ -94,7 +94,7 @@ def means(book: Encoded, column: int, segments: Segments) -> pa.Array:
     return pa.array(np.round(mean), pa.float64(), from_pandas=True).cast(storage).cast(book.type)
 
 
-def branches(book: Encoded, column: int, segments: Segments) -> tuple[CodeArray, list[list[str | None]]]:
+def branches(book: Codebook, column: int, segments: Segments) -> tuple[CodeArray, list[list[str | None]]]:
     """Return which branches of a tree each segment took: the nodes just below the lowest node that holds it.
 
     A node's name alone does not say which of its branches went to another group. Gives the number of each segment's
@@ -122,21 +122,21 @@ def branches(book: Encoded, column: int, segments: Segments) -> tuple[CodeArray,
     return index, lists
 
 
-def is_exact(book: Encoded, box: Box) -> bool:
+def is_exact(book: Codebook, box: Box) -> bool:
     """Return whether every cell of the column is still one exact value, so that the column may stay as it was."""
     own = labels.texts(book.values)
     exact = pc.is_in(box.labels.drop_null(), value_set=own)
     return not box.loss.any() and bool(pc.all(exact).as_py() is not False)
 
 
-def cover_of(books: Sequence[Encoded], described: Mapping[str, Box]) -> LabelCover:
+def cover_of(books: Sequence[Codebook], described: Mapping[str, Box]) -> LabelCover:
     """Return the cover of described groups, for guarantees that look at a population."""
     columns, label_books = [], []
     for book in books:
         box = described[book.name]
         valid = np.asarray(box.labels.is_valid())
         columns.append((np.cumsum(valid) * valid)[box.index])
-        label_books.append(Encoded(book.name, Kind.CATEGORY, pa.string(), box.labels.drop_null()))
+        label_books.append(Codebook(book.name, Kind.CATEGORY, pa.string(), box.labels.drop_null()))
     return LabelCover(np.stack(columns, axis=1).astype(np.int32), tuple(label_books))
 
 
@@ -152,7 +152,7 @@ def _nodes(tree: Hierarchy, index: CodeArray, low: CodeArray, high: CodeArray, c
     return Box(index, pa.array(written, pa.string()), loss, covered)
 
 
-def _ranges(book: Encoded, index: CodeArray, low: CodeArray, high: CodeArray, counts: IntArray) -> Box:
+def _ranges(book: Codebook, index: CodeArray, low: CodeArray, high: CodeArray, counts: IntArray) -> Box:
     values = [None, *book.values.to_pylist()]
     written = [_range(book, values, int(first), int(last)) for first, last in zip(low, high, strict=True)]
     starred = np.array([label == labels.STAR for label in written], np.bool_) & (low < high)
@@ -163,7 +163,7 @@ def _ranges(book: Encoded, index: CodeArray, low: CodeArray, high: CodeArray, co
     return Box(index, pa.array(written, pa.string()), loss, covered)
 
 
-def _range(book: Encoded, values: list[object], low: int, high: int) -> str | None:
+def _range(book: Codebook, values: list[object], low: int, high: int) -> str | None:
     if low == high:
         return None if low == 0 else labels.text(values[low])
     if low == 0:
@@ -176,7 +176,7 @@ def _range(book: Encoded, values: list[object], low: int, high: int) -> str | No
     return labels.interval(values[low], values[high])
 
 
-def _sets(book: Encoded, column: int, segments: Segments, counts: IntArray) -> Box:
+def _sets(book: Codebook, column: int, segments: Segments, counts: IntArray) -> Box:
     from discreet.kernels.tables.partition import values_of
 
     indptr, found, _ = values_of(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import ParameterError, SchemaError
+from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.hierarchy.bound import Hierarchy
-from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+from discreet.core.params import Constraints, FloatIn, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence, Release
-from discreet.core.rng import RandomState
+from discreet.core.rng import RANDOM_STATE, RandomState
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
@@ -54,6 +55,13 @@ class Generalization:
     (['[20, 29]', '[30, 39]'], True)
     """
 
+    constraints: ClassVar[Constraints] = {
+        "guarantee": A_GUARANTEE,
+        "levels": InstanceOf((Mapping,), "a mapping from columns to levels"),
+        "max_suppressed": FloatIn(0, 1),
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
         guarantee: Guarantee,
@@ -76,9 +84,7 @@ class Generalization:
         return release_node(self, lattice, node, self.max_suppressed, parameters=parameters)
 
     def _check(self, table: Table) -> None:
-        require(self, "guarantee", self.guarantee, InstanceOf((Guarantee,), "a guarantee"))
-        require(self, "levels", self.levels, InstanceOf((Mapping,), "a mapping from columns to levels"))
-        require(self, "max_suppressed", self.max_suppressed, FloatIn(0, 1))
+        check_parameters(self)
         require(self, "table", table, InstanceOf((Table,), "a Table"))
         for name in self.levels:
             if name not in table.schema.quasi:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import numpy as np
 
 from discreet.core.arrays import BoolArray
-from discreet.core.params import OneOf, require
+from discreet.core.params import BOOL, Constraints
 from discreet.core.rng import RandomState
-from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.samarati import Minimal, MinimalGeneralization
@@ -78,7 +77,11 @@ class Incognito(MinimalGeneralization):
     K. LeFevre, D. DeWitt, R. Ramakrishnan: Incognito: efficient full-domain k-anonymity. SIGMOD 2005.
     """
 
-    _parameter_names: ClassVar[tuple[str, ...]] = ("max_suppressed", "measure", "super_roots", "precompute")
+    constraints: ClassVar[Constraints] = {
+        **MinimalGeneralization.constraints,
+        "super_roots": BOOL,
+        "precompute": BOOL,
+    }
 
     def __init__(
         self,
@@ -135,11 +138,6 @@ class Incognito(MinimalGeneralization):
 
     def _size(self, lattice: Lattice) -> int:
         return math.prod(n_levels + 1 for n_levels in lattice.dims) - 1
-
-    def _check(self, table: Table) -> None:
-        super()._check(table)
-        require(self, "super_roots", self.super_roots, OneOf((True, False)))
-        require(self, "precompute", self.precompute, OneOf((True, False)))
 
 
 def join(columns: Subset, passed: SubLattices) -> BoolArray:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import InfeasibleError
-from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.params import BOOL, Constraints, IntIn, check_parameters
 from discreet.core.release import Cells, Evidence, Release
-from discreet.core.rng import RandomState, generator
-from discreet.core.tables.encoding import Encoded, Kind, overall
+from discreet.core.rng import RandomState
+from discreet.core.tables.encoding import Codebook, Kind, overall
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.source import Replacement
@@ -39,9 +40,16 @@ class LocalRecoding:
 
     Parameters
     ----------
-    start
-        The search for the best single node: its guarantee, its share of suppressed rows, its limits of levels, and the
-        measure and the weights by which nodes are put in order.
+    guarantee
+        What every class must keep; any guarantee or conjunction of them.
+    measure, aggregate, weights
+        By what nodes are put in order, and what the best single node costs least by; see `OptimalLattice`.
+    max_suppressed
+        The share of rows that may be left out.
+    lowest, highest
+        Limits of the levels of columns, by name.
+    time_limit
+        Seconds for the search of the best single node, after which the best so far will do.
     max_rounds
         The most nodes to go through. Where the lattice has more, columns go up together.
     cells
@@ -59,7 +67,7 @@ class LocalRecoding:
     >>> table = Table(pa.table({
     ...     "age": [24, 24, 26, 38, 36, 25], "zip": ["10598", "10598", "10547", "90345", "89119", "10547"]}),
     ...     {"age": quasi(intervals(10, 20)), "zip": quasi(masked())})
-    >>> release = LocalRecoding(OptimalLattice(KAnonymity(2))).release(table)
+    >>> release = LocalRecoding(KAnonymity(2)).release(table)
     >>> for row in sorted(set(zip(*release.frame.to_pydict().values()))):
     ...     print(*row)
     24 10598
@@ -74,32 +82,47 @@ class LocalRecoding:
     challenges ahead. Software: Practice and Experience, 2020.
     """
 
+    constraints: ClassVar[Constraints] = {
+        **{name: allowed for name, allowed in OptimalLattice.constraints.items() if name != "visit"},
+        "max_rounds": IntIn(1),
+        "cells": BOOL,
+    }
+
     def __init__(
         self,
-        start: OptimalLattice,
+        guarantee: Guarantee,
         *,
+        measure: str = "loss",
+        max_suppressed: float = 0.0,
+        aggregate: Literal["mean", "maximum", "geometric"] = "mean",
+        weights: Mapping[str, float] | None = None,
+        lowest: Mapping[str, int] | None = None,
+        highest: Mapping[str, int] | None = None,
+        time_limit: float | None = None,
         max_rounds: int = 20_000,
         cells: bool = True,
         random_state: RandomState = None,
     ) -> None:
-        self.start = start
+        self.guarantee = guarantee
+        self.measure = measure
+        self.max_suppressed = max_suppressed
+        self.aggregate = aggregate
+        self.weights = weights
+        self.lowest = lowest
+        self.highest = highest
+        self.time_limit = time_limit
         self.max_rounds = max_rounds
         self.cells = cells
         self.random_state = random_state
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """What every class must keep."""
-        return self.start.guarantee
-
     def release(self, table: Table) -> Release:
         """Recode the table and publish it."""
-        self._check()
+        check_parameters(self)
         found, infeasible = self._single(table)
-        lattice = Lattice(table, lowest=self.start.lowest, highest=self.start.highest)
-        weights = _weights(self.start, lattice)
+        lattice = Lattice(table, lowest=self.lowest, highest=self.highest)
+        weights = _weights(self.weights or {}, lattice)
         spelling = [Spelling.of(lattice, column) for column in range(len(lattice.names))]
-        limit = allowed_rows(self.start.max_suppressed, table.n_rows)
+        limit = allowed_rows(self.max_suppressed, table.n_rows)
         possible = []
         for recoded in self._recodings(lattice, weights, found):
             settled = _settled(self.guarantee, lattice, spelling, recoded)
@@ -114,16 +137,21 @@ class LocalRecoding:
         cost, best = min(possible, key=lambda one: one[0])
         return self._published(lattice, spelling, best, cost)
 
-    def _check(self) -> None:
-        require(self, "start", self.start, InstanceOf((OptimalLattice,), "an OptimalLattice"))
-        require(self, "max_rounds", self.max_rounds, IntIn(1))
-        require(self, "cells", self.cells, InstanceOf((bool,), "a bool"))
-        generator(self.random_state, owner=self)
-
     def _single(self, table: Table) -> tuple[Node | None, InfeasibleError | None]:
         """Find the best single node, or why there is none."""
+        search = OptimalLattice(
+            self.guarantee,
+            measure=self.measure,
+            max_suppressed=self.max_suppressed,
+            aggregate=self.aggregate,
+            weights=self.weights,
+            lowest=self.lowest,
+            highest=self.highest,
+            time_limit=self.time_limit,
+            random_state=self.random_state,
+        )
         try:
-            return tuple(self.start.best(table).values()), None
+            return tuple(search.best(table).values()), None
         except InfeasibleError as error:
             return None, error
 
@@ -142,7 +170,7 @@ class LocalRecoding:
         """Return the nodes to go through, from the cheapest up; measures that levels tell nothing of go by loss."""
         from discreet.publish.lattice.measures import MEASURES, LossMeasure
 
-        kind = MEASURES[self.start.measure]
+        kind = MEASURES[self.measure]
         measure = (kind if kind.prunes else LossMeasure)(lattice, weights, "mean")
         ways = [
             Steps.of(column, len(lattice.names), range(lattice.dims[column]), weights[column] * cost)
@@ -184,14 +212,12 @@ class LocalRecoding:
         )
 
     def _parameters(self) -> dict[str, Any]:
-        names = ("measure", "max_suppressed", "aggregate", "time_limit")
-        given = {name: getattr(self.start, name) for name in names}
-        given |= {name: dict(getattr(self.start, name) or {}) for name in ("weights", "lowest", "highest")}
-        return {"start": given, "max_rounds": self.max_rounds, "cells": self.cells}
+        given = {name: getattr(self, name) for name in self.constraints}
+        given |= {name: dict(given[name] or {}) for name in ("weights", "lowest", "highest")}
+        return {name: value for name, value in given.items() if name not in ("guarantee", "random_state")}
 
 
-def _weights(start: OptimalLattice, lattice: Lattice) -> FloatArray:
-    given = start.weights or {}
+def _weights(given: Mapping[str, float], lattice: Lattice) -> FloatArray:
     weights = np.array([lattice.table.schema[name].weight * given.get(name, 1.0) for name in lattice.names])
     return np.asarray(weights / weights.max(), np.float64)
 
@@ -216,7 +242,7 @@ def _settled(guarantee: Guarantee, lattice: Lattice, spelling: list[Spelling], r
     for name, one in zip(lattice.names, shown, strict=True):
         valid = np.asarray(one.labels.is_valid())
         classes.append((np.cumsum(valid) * valid)[one.index[first]])
-        books.append(Encoded(name, Kind.CATEGORY, pa.string(), one.labels.drop_null()))
+        books.append(Codebook(name, Kind.CATEGORY, pa.string(), one.labels.drop_null()))
     cover = LabelCover(np.stack(classes, axis=1).astype(np.int32), tuple(books))
     labels = class_of[recoded.group_of[inside]]
     groups = Groups.of(labels, counts, first.size, sensitive, cover=cover)

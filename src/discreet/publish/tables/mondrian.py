@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.errors import SchemaError
-from discreet.core.params import FloatIn, InstanceOf, OneOf, require
+from discreet.core.guarantee import A_GUARANTEE
+from discreet.core.params import (
+    BOOL,
+    BY_COLUMN,
+    POSITIVE,
+    Constraints,
+    InstanceOf,
+    OneOf,
+    check_parameters,
+    require,
+)
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RandomState
-from discreet.core.tables.encoding import Encoded, Kind
+from discreet.core.rng import RANDOM_STATE, RandomState
+from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
@@ -40,8 +50,8 @@ class Mondrian:
         What every group must keep; any guarantee or conjunction of them.
     strict
         Whether rows with equal values stay together.
-    report
-        ``"box"``, or ``"mean"`` to publish the mean of numbers and dates instead of their interval.
+    summary
+        What a group is published by: ``"box"``, or ``"mean"`` for the mean of numbers and dates.
     weights
         How much a column's width counts in the choice of the cut, by name; multiplies the schema's weights.
     random_state
@@ -67,18 +77,26 @@ class Mondrian:
     K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian multidimensional k-anonymity. ICDE 2006.
     """
 
+    constraints: ClassVar[Constraints] = {
+        "guarantee": A_GUARANTEE,
+        "strict": BOOL,
+        "summary": OneOf(("box", "mean")),
+        "weights": BY_COLUMN,
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
         guarantee: Guarantee,
         *,
         strict: bool = True,
-        report: Literal["box", "mean"] = "box",
+        summary: Literal["box", "mean"] = "box",
         weights: Mapping[str, float] | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.guarantee = guarantee
         self.strict = strict
-        self.report = report
+        self.summary = summary
         self.weights = weights
         self.random_state = random_state
 
@@ -102,7 +120,7 @@ class Mondrian:
         recipe = recipe_of(
             self,
             table,
-            parameters={"strict": self.strict, "report": self.report, "weights": dict(self.weights or {})},
+            parameters={"strict": self.strict, "summary": self.summary, "weights": dict(self.weights or {})},
             boxes=_plain_boxes(books, described, segments),
             cells=shown,
         )
@@ -151,17 +169,15 @@ class Mondrian:
         low = np.sort(np.concatenate(done))
         return Segments(codes, weights, low, np.append(low[1:], np.int32(len(codes)))), rows
 
-    def _shown(self, book: Encoded, box: Box, segments: Segments, table: Table) -> Replacement:
+    def _shown(self, book: Codebook, box: Box, segments: Segments, table: Table) -> Replacement:
         """Return what the cells of a column show: the label of the box, or the group's mean."""
-        if self.report == "mean" and book.kind in (Kind.NUMBER, Kind.DATE) and book.hierarchy is None:
+        if self.summary == "mean" and book.kind in (Kind.NUMBER, Kind.DATE) and book.hierarchy is None:
             mean = means(book, table.schema.quasi.index(book.name), segments)
             return Replacement(np.arange(len(mean), dtype=np.int32), mean)
         return Replacement(box.index, box.labels)
 
     def _check(self, table: Table) -> None:
-        require(self, "guarantee", self.guarantee, InstanceOf((Guarantee,), "a guarantee"))
-        require(self, "strict", self.strict, InstanceOf((bool,), "a bool"))
-        require(self, "report", self.report, OneOf(("box", "mean")))
+        check_parameters(self)
         require(self, "table", table, InstanceOf((Table,), "a Table"))
         if len(table.schema.quasi) > _MOST_COLUMNS:
             raise SchemaError(f"Mondrian takes at most {_MOST_COLUMNS} quasi-identifiers.")
@@ -172,7 +188,7 @@ class Mondrian:
         for name, weight in given.items():
             if name not in table.schema.quasi:
                 raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
-            require(self, "weights", weight, FloatIn(0, closed="neither"))
+            require(self, "weights", weight, POSITIVE)
         return [table.schema[name].weight * given.get(name, 1.0) for name in table.schema.quasi]
 
     def _rows(self, table: Table) -> tuple[Any, Any, CodeArray]:
@@ -187,12 +203,12 @@ class Mondrian:
         return codes[rows], np.ones(rows.size, small), rows
 
 
-def _quasi_books(table: Table) -> list[Encoded]:
+def _quasi_books(table: Table) -> list[Codebook]:
     return [table.encoded[name] for name in table.schema.quasi]
 
 
 def _plain_boxes(
-    books: list[Encoded], described: Mapping[str, Box], segments: Segments
+    books: list[Codebook], described: Mapping[str, Box], segments: Segments
 ) -> dict[str, dict[str, Any]]:
     """Write the boxes down so that new rows can be told to belong to one: by labels, or by branches of a tree."""
     plain: dict[str, dict[str, Any]] = {}
@@ -210,7 +226,7 @@ def _overall(table: Table) -> dict[str, IntArray]:
     return {name: table.overall(name) for name in table.schema.quasi}
 
 
-def _geometry(books: list[Encoded], weights: list[float]) -> Any:
+def _geometry(books: list[Codebook], weights: list[float]) -> Any:
     from discreet.kernels.tables.partition import Geometry
 
     trees = [book.hierarchy for book in books]

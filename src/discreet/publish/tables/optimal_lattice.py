@@ -5,15 +5,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InfeasibleError, ParameterError, SchemaError
-from discreet.core.params import FloatIn, InstanceOf, OneOf, require
+from discreet.core.guarantee import A_GUARANTEE
+from discreet.core.params import (
+    BY_COLUMN,
+    NONE,
+    POSITIVE,
+    Constraints,
+    FloatIn,
+    InstanceOf,
+    OneOf,
+    check_parameters,
+    require,
+)
 from discreet.core.release import Release
-from discreet.core.rng import RandomState, generator
+from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice
@@ -80,6 +91,19 @@ class OptimalLattice:
     F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper, K. Kuhn: Flash: efficient, stable and optimal k-anonymity.
     PASSAT 2012.
     """
+
+    constraints: ClassVar[Constraints] = {
+        "guarantee": A_GUARANTEE,
+        "measure": OneOf(MEASURES),
+        "max_suppressed": FloatIn(0, 1),
+        "aggregate": OneOf(("mean", "maximum", "geometric")),
+        "weights": BY_COLUMN,
+        "lowest": BY_COLUMN,
+        "highest": BY_COLUMN,
+        "visit": OneOf(("best", "all")),
+        "time_limit": (POSITIVE, NONE),
+        "random_state": RANDOM_STATE,
+    }
 
     def __init__(
         self,
@@ -192,7 +216,7 @@ class OptimalLattice:
         for name, weight in given.items():
             if name not in lattice.names:
                 raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
-            require(self, "weights", weight, FloatIn(0, closed="neither"))
+            require(self, "weights", weight, POSITIVE)
         weights = np.array(
             [lattice.table.schema[name].weight * given.get(name, 1.0) for name in lattice.names]
         )
@@ -235,16 +259,6 @@ class OptimalLattice:
         }
 
     def _check(self, table: Table) -> None:
-        require(self, "guarantee", self.guarantee, InstanceOf((Guarantee,), "a guarantee"))
-        require(self, "measure", self.measure, OneOf(MEASURES))
-        require(self, "max_suppressed", self.max_suppressed, FloatIn(0, 1))
-        require(self, "aggregate", self.aggregate, OneOf(("mean", "maximum", "geometric")))
-        require(self, "visit", self.visit, OneOf(("best", "all")))
-        for name in ("weights", "lowest", "highest"):
-            by_column = InstanceOf((Mapping, type(None)), "None or a mapping from columns")
-            require(self, name, getattr(self, name), by_column)
-        positive = FloatIn(0, closed="neither")
-        require(self, "time_limit", self.time_limit, positive, InstanceOf((type(None),), "None"))
+        check_parameters(self)
         require(self, "table", table, InstanceOf((Table,), "a Table"))
-        generator(self.random_state, owner=self)
         self.guarantee.columns(table.schema.sensitive)

@@ -12,9 +12,10 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.errors import InfeasibleError, ParameterError
-from discreet.core.params import FloatIn, InstanceOf, OneOf, require
+from discreet.core.guarantee import A_GUARANTEE
+from discreet.core.params import Constraints, FloatIn, InstanceOf, OneOf, check_parameters, require
 from discreet.core.release import Release
-from discreet.core.rng import RandomState, generator
+from discreet.core.rng import RANDOM_STATE, RandomState
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice, Node
@@ -34,7 +35,12 @@ Minimal: TypeAlias = tuple[list[Node], dict[str, object]]
 class MinimalGeneralization(ABC):
     """A search for minimal nodes of the lattice, of which the one that costs least is released."""
 
-    _parameter_names: ClassVar[tuple[str, ...]] = ("max_suppressed", "measure")
+    constraints: ClassVar[Constraints] = {
+        "guarantee": A_GUARANTEE,
+        "max_suppressed": FloatIn(0, 1),
+        "measure": OneOf(MEASURES),
+        "random_state": RANDOM_STATE,
+    }
 
     def __init__(
         self, guarantee: Guarantee, *, max_suppressed: float, measure: str, random_state: RandomState
@@ -59,7 +65,11 @@ class MinimalGeneralization(ABC):
             "n_nodes": lattice.n_nodes,
             "checked": len(scorer.scores),
         }
-        parameters = {name: getattr(self, name) for name in self._parameter_names}
+        parameters = {
+            name: getattr(self, name)
+            for name in self.constraints
+            if name not in ("guarantee", "random_state")
+        }
         return release_node(
             self, lattice, best.node, self.max_suppressed, parameters=parameters, details=details | told
         )
@@ -121,11 +131,8 @@ class MinimalGeneralization(ABC):
         )
 
     def _check(self, table: Table) -> None:
-        require(self, "guarantee", self.guarantee, InstanceOf((Guarantee,), "a guarantee"))
-        require(self, "max_suppressed", self.max_suppressed, FloatIn(0, 1))
-        require(self, "measure", self.measure, OneOf(MEASURES))
+        check_parameters(self)
         require(self, "table", table, InstanceOf((Table,), "a Table"))
-        generator(self.random_state, owner=self)
         self.guarantee.columns(table.schema.sensitive)
 
 

@@ -1,0 +1,89 @@
+"""Run a job and print what it came to, whatever kind of data it is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from discreet.cli import _parse_options as gather
+
+if TYPE_CHECKING:
+    from discreet.job import Job
+
+
+def perform(command: str, job: Job, *, as_json: bool, quiet: bool) -> None:
+    """Run a job and say what it came to."""
+    from discreet.cli._progress import stages
+    from discreet.core.errors import SchemaError
+    from discreet.job import MissingRoleError, run
+    from discreet.job.running import STAGES
+
+    if job.out is None:
+        raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
+    try:
+        with stages(len(STAGES), quiet=quiet or as_json) as tell:
+            release = run(job, tell)
+    except SchemaError as error:
+        if isinstance(error, MissingRoleError):
+            error.remedy = _missing(command, job, error.names)  # type: ignore[attr-defined]
+        elif hasattr(error, "column"):
+            error.remedy = _drop(command, error.column)  # type: ignore[attr-defined]
+        raise
+    if as_json or not quiet:
+        _tell(command, job, release, as_json=as_json)
+
+
+def _tell(command: str, job: Job, release: Any, *, as_json: bool) -> None:
+    """Print the outcome in the way of what was made."""
+    from discreet.core.registry import METHODS
+
+    if job.out is None:
+        return
+    made = METHODS[job.method or ""].makes_of(job.kind.takes)
+    if made == "baskets":
+        from discreet.cli import _basket_output
+
+        _basket_output.tell_outcome(
+            _basket_output.outcome(command, release, job.out), release, as_json=as_json
+        )
+    elif made == "pseudo-data":
+        from discreet.cli.publish import condense
+
+        condense.tell_outcome(command, release, job.out, as_json=as_json)
+    elif made == "sketches":
+        from discreet.cli.publish import sketch
+
+        sketch.tell_outcome(command, release, job.out, as_json=as_json)
+    else:
+        from discreet.cli import _output
+
+        _output.tell_outcome(
+            _output.outcome(command, release, job.out), release, as_json=as_json, quiet=False
+        )
+
+
+def _drop(command: str, column: str) -> str:
+    """Describe how to drop a column that names people."""
+    from discreet.job.template import key
+
+    if command == "run":
+        return f'[columns.{key(column)}] role = "identifier" to drop it, or "sensitive" to publish it all the same'
+    flag = gather.as_flag([column])
+    return f"--identifier {flag} to drop it, or --sensitive {flag} to publish it all the same"
+
+
+def _missing(command: str, job: Job, names: tuple[str, ...]) -> str:
+    """Describe what to add for columns that have no role, guessed as `discreet init` would."""
+    from discreet.engines.files import read
+    from discreet.job.proposals import look, role_of
+    from discreet.job.template import key
+
+    guesses = {facts.name: role_of(facts).role.value for facts in look(read(job.data, **job.reading))}
+    roles = {role: [name for name in names if guesses[name] == role] for role in gather.ROLES}
+    guessed = [(role, found) for role, found in roles.items() if found]
+    if command == "run":
+        tables = " ".join(
+            f'[columns.{key(name)}] role = "{role}"' for role, found in guessed for name in found
+        )
+        return f"{tables} (a guess; the roles are your decision)"
+    flags = " ".join(f"--{role} {gather.as_flag(found)}" for role, found in guessed)
+    return f"{flags} (a guess; the roles are your decision), or --rest identifier to drop what is not named"

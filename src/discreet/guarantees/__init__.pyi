@@ -1,0 +1,22 @@
+from discreet.core.guarantee import TOLERANCE as TOLERANCE
+from discreet.core.guarantee import AllOf as AllOf
+from discreet.core.guarantee import Guarantee as Guarantee
+
+from .alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
+from .basic_privacy import BasicPrivacy as BasicPrivacy
+from .beta_likeness import BasicBetaLikeness as BasicBetaLikeness
+from .beta_likeness import EnhancedBetaLikeness as EnhancedBetaLikeness
+from .delta_anonymity import DeltaAnonymity as DeltaAnonymity
+from .delta_disclosure import DeltaDisclosure as DeltaDisclosure
+from .indistinguishability import Indistinguishability as Indistinguishability
+from .k_anonymity import KAnonymity as KAnonymity
+from .k_map import KMap as KMap
+from .k_variance import KVariance as KVariance
+from .km_anonymity import KmAnonymity as KmAnonymity
+from .l_diversity import DistinctDiversity as DistinctDiversity
+from .l_diversity import EntropyDiversity as EntropyDiversity
+from .l_diversity import RecursiveDiversity as RecursiveDiversity
+from .local_dp import LocalDP as LocalDP
+from .privacy_degree import PrivacyDegree as PrivacyDegree
+from .registry import guarantee_from_dict as guarantee_from_dict
+from .t_closeness import TCloseness as TCloseness

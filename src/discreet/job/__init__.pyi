@@ -1,0 +1,5 @@
+from .kinds import BasketSection as BasketSection
+from .kinds import MissingRoleError as MissingRoleError
+from .kinds import SketchSection as SketchSection
+from .model import Job as Job
+from .running import run as run

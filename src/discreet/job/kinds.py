@@ -1,0 +1,327 @@
+"""Kinds of data: how a job describes each, how it is read, and what a method needs to know of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from discreet.core.errors import InputError, ParameterError, SchemaError
+from discreet.core.params import Constraint, InstanceOf, IntIn, OneOf, require
+from discreet.core.registry import Data, Method
+from discreet.core.schema import Column, Role, Schema, identifier, other, quasi, sensitive
+from discreet.job.hierarchies import hierarchy_from, key_from
+from discreet.job.wording import listed, nearest, refuse_unknown
+
+if TYPE_CHECKING:
+    from discreet.job.model import Job
+
+TEXT = InstanceOf((str,), "a text")
+TEXTS = InstanceOf((list, tuple), "a list of texts")
+_COLUMN = {
+    Role.IDENTIFIER: ("pseudonym",),
+    Role.QUASI: ("hierarchy", "weight", "ordered"),
+    Role.SENSITIVE: ("hierarchy", "ordered"),
+    Role.OTHER: (),
+}
+
+_ENDINGS = {
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".parq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".arrows": "arrow",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
+_PACKED = (".gz", ".zst", ".zstd")
+
+
+class MissingRoleError(SchemaError):
+    """Columns without a role; ``names`` holds them, so that a caller can say how to give them one."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        verb = "has" if len(names) == 1 else "have"
+        super().__init__(f"Every column needs a role; {listed(names)} {verb} none.")
+
+
+@dataclass(frozen=True)
+class BasketSection:
+    """What a job says of baskets.
+
+    Parameters
+    ----------
+    sensitive
+        The names of the sensitive items, for a privacy degree.
+    hierarchy
+        The tree over the items, for k^m-anonymity; None joins neighboring items.
+    """
+
+    sensitive: Sequence[Any] = ()
+    hierarchy: Any = None
+
+
+@dataclass(frozen=True)
+class SketchSection:
+    """What a job says of sketches.
+
+    Parameters
+    ----------
+    key
+        The secret key, as bytes or text.
+    components
+        The longest sketch.
+    """
+
+    key: bytes | str = field(repr=False)
+    components: int = 128
+
+
+class Kind(ABC):
+    """One kind of data in jobs."""
+
+    takes: ClassVar[Data]
+    """The kind of data as the registry of methods names it."""
+    section: ClassVar[str]
+    """The table of a job file, and the field of a job, that describes the data."""
+    noun: ClassVar[str]
+    """The data in an error message."""
+    formats: ClassVar[tuple[str, ...]]
+    """The formats in which releases can be written."""
+    reading: ClassVar[Mapping[str, Constraint]]
+    """How a file is read: the keys of [input] beside its path."""
+
+    @abstractmethod
+    def parse(self, given: Mapping[str, Any], folder: Path) -> Any:
+        """Read the kind's section of a job file."""
+
+    def check(self, job: Job, method: Method) -> None:
+        """Refuse a job that does not fit together; by default anything fits."""
+        del job, method
+
+    @abstractmethod
+    def read(self, job: Job) -> Any:
+        """Read the data as publishers take it."""
+
+    def arguments(self, job: Job) -> dict[str, Any]:
+        """Return the arguments of a publisher that the section supplies."""
+        del job
+        return {}
+
+    def output_format(self, job: Job) -> str | None:
+        """Return the format of the written data; None where there is but one."""
+        return job.format or "csv"
+
+
+class TableKind(Kind):
+    """Tables: every column has a role."""
+
+    takes = "table"
+    section = "columns"
+    noun = "tables"
+    formats = ("csv", "tsv", "parquet", "arrow", "jsonl")
+    reading: ClassVar[Mapping[str, Constraint]] = {
+        "delimiter": TEXT,
+        "encoding": TEXT,
+        "quote": TEXT,
+        "header": InstanceOf((bool,), "true or false"),
+        "decimal": TEXT,
+        "thousands": TEXT,
+        "nulls": TEXTS,
+        "dates": TEXT,
+        "text": TEXTS,
+    }
+
+    def parse(self, given: Mapping[str, Any], folder: Path) -> dict[str, Column]:
+        """Read the roles of the columns."""
+        return {str(name): column_from(name, one, folder) for name, one in given.items()}
+
+    def read(self, job: Job) -> Any:
+        """Read the table, with a role for every column."""
+        from discreet.core.tables.source import source_of
+        from discreet.core.tables.table import Table
+        from discreet.engines.files import read
+
+        frame = read(job.data, **job.reading) if job.is_file else job.data
+        return Table(frame, complete(job.columns or {}, source_of(frame).names, rest=job.rest))
+
+    def output_format(self, job: Job) -> str | None:
+        """Return the format of the written data: the input's by default."""
+        return job.format or (format_of(Path(job.data)) if job.is_file else "csv")
+
+
+class BasketKind(Kind):
+    """Baskets: some items are sensitive, or a tree joins them."""
+
+    takes = "baskets"
+    section = "baskets"
+    noun = "baskets"
+    formats = ("csv", "tsv", "parquet", "arrow")
+    reading: ClassVar[Mapping[str, Constraint]] = dict.fromkeys(
+        ("format", "basket", "item", "delimiter"), TEXT
+    )
+
+    def parse(self, given: Mapping[str, Any], folder: Path) -> BasketSection:
+        """Read the sensitive items and the tree over the items."""
+        refuse_unknown("[baskets]", given, ("sensitive", "hierarchy"))
+        named = given.get("sensitive", [])
+        require("baskets", "sensitive", named, InstanceOf((list, tuple), "a list of items"))
+        tree = given.get("hierarchy")
+        spec = None if tree is None else hierarchy_from(tree, column="item", folder=folder)
+        return BasketSection(list(named), spec)
+
+    def check(self, job: Job, method: Method) -> None:
+        """Refuse sensitive items or a hierarchy that the method has no use for."""
+        about = job.baskets or BasketSection()
+        if "sensitive" in method.supplied:
+            if not about.sensitive:
+                raise ParameterError("A privacy degree needs sensitive items, and the job names none.")
+            if about.hierarchy is not None:
+                raise ParameterError(
+                    "A hierarchy of items belongs to km-anonymity; a privacy degree has no use for it."
+                )
+        elif about.sensitive:
+            raise ParameterError("For km-anonymity no item is sensitive, or all are; name none.")
+
+    def read(self, job: Job) -> Any:
+        """Read the baskets."""
+        from discreet.core.baskets.baskets import Baskets
+        from discreet.engines.baskets.files import read_baskets
+
+        if job.is_file:
+            return read_baskets(job.data, **job.reading)
+        require(job, "data", job.data, InstanceOf((Baskets,), "the path of a file, or Baskets"))
+        return job.data
+
+    def arguments(self, job: Job) -> dict[str, Any]:
+        """Return the sensitive items, or the tree over the items."""
+        about = job.baskets or BasketSection()
+        return {"sensitive": list(about.sensitive)} if about.sensitive else {"hierarchy": about.hierarchy}
+
+
+class SketchKind(Kind):
+    """Records that are published as sketches: texts or baskets."""
+
+    takes = "records"
+    section = "sketches"
+    noun = "sketches"
+    formats = ()
+    reading: ClassVar[Mapping[str, Constraint]] = {
+        **TableKind.reading,
+        **BasketKind.reading,
+        "column": TEXT,
+        "weights": OneOf(("tf-idf", "counts")),
+        "min_texts": IntIn(1),
+    }
+
+    def parse(self, given: Mapping[str, Any], folder: Path) -> SketchSection:
+        """Read where the key is, and the longest sketch."""
+        refuse_unknown("[sketches]", given, ("key", "components"))
+        if "key" not in given:
+            raise InputError('[sketches] needs a key: key = "env:NAME" or "file:PATH" says where it is.')
+        key = key_from(given["key"], column="sketches", folder=folder)
+        return SketchSection(key, given.get("components", 128))
+
+    def read(self, job: Job) -> Any:
+        """Read the records; those that hold nothing are left out."""
+        return read_records(Path(job.data), **job.reading)[0] if job.is_file else job.data
+
+    def arguments(self, job: Job) -> dict[str, Any]:
+        """Return the family that makes the sketches."""
+        from discreet.publish.sketches.family import SketchFamily
+
+        about = job.sketches
+        if about is None:
+            raise ParameterError("A job for sketches needs a key.")
+        return {"family": SketchFamily(about.key, about.components)}
+
+    def output_format(self, job: Job) -> str | None:
+        """Return None: sketches are written in one format."""
+        return None
+
+
+KINDS: tuple[Kind, ...] = (TableKind(), BasketKind(), SketchKind())
+"""Every kind of data that a job can be about; a job file without any of their sections is about a table."""
+
+
+def read_records(path: Path, **options: Any) -> tuple[Any, int]:
+    """Read records to be sketched, and count the empty ones that were left out.
+
+    A folder holds texts, a ``column`` of a table does, and any other file holds baskets.
+    """
+    import numpy as np
+
+    from discreet.core.sparse_rows import SparseRows
+    from discreet.engines.baskets.files import read_baskets
+    from discreet.engines.files import read
+    from discreet.engines.texts import text_rows
+
+    column = options.pop("column", None)
+    words = {name: options.pop(name) for name in ("weights", "min_texts") if name in options}
+    if path.is_dir():
+        texts = text_rows(path, **words, **options)
+    elif column is not None:
+        options["text"] = [*options.get("text", ()), column]
+        texts = text_rows(read(path, **options), column=column, **words)
+    else:
+        baskets = read_baskets(path, **options, **words)
+        held = np.flatnonzero(baskets.lengths)
+        if not held.size:
+            raise InputError(f"{path} holds no items, so there is nothing to sketch.")
+        return baskets.take(held), len(baskets) - held.size
+    return SparseRows.of(texts.filled().rows, names=texts.names), int(texts.empty.sum())
+
+
+def column_from(name: str, given: object, folder: Path) -> Column:
+    """Read one column's role and how it may be published."""
+    where = f"[columns.{name}]"
+    if not isinstance(given, Mapping) or "role" not in given:
+        raise SchemaError(f'{where} needs a role: role = "identifier", "quasi", "sensitive" or "other".')
+    roles = [role.value for role in Role]
+    if given["role"] not in roles:
+        raise SchemaError(f"{where} has an unknown role{nearest(given['role'], roles)}")
+    role = Role(given["role"])
+    refuse_unknown(where, given, ("role", *_COLUMN[role]))
+    hierarchy = given.get("hierarchy")
+    spec = None if hierarchy is None else hierarchy_from(hierarchy, column=name, folder=folder)
+    ordered = given.get("ordered")
+    require(where, "ordered", ordered, InstanceOf((list, tuple, type(None)), "a list of the column's values"))
+    if role is Role.IDENTIFIER:
+        place = given.get("pseudonym")
+        return identifier(pseudonym=None if place is None else key_from(place, column=name, folder=folder))
+    if role is Role.QUASI:
+        return quasi(spec, weight=given.get("weight", 1.0), ordered=ordered)
+    return other() if role is Role.OTHER else sensitive(spec, ordered=ordered)
+
+
+def complete(columns: Mapping[str, Column], names: Sequence[str], *, rest: Role | None) -> Schema:
+    """Put roles on all columns of a table; the ones not named get the role ``rest``, or are refused."""
+    for name in columns:
+        if name not in names:
+            raise SchemaError(
+                f"A role is given for '{name}', which the table does not have{nearest(name, names)}"
+            )
+    bare = [name for name in names if name not in columns]
+    if bare and rest is None:
+        raise MissingRoleError(bare)
+    return Schema({**columns, **{name: Column(rest) for name in bare if rest is not None}})
+
+
+def format_of(path: Path) -> str:
+    """Describe a file's format by the ending of its name.
+
+    >>> format_of(Path("visits.parquet")), format_of(Path("visits.tsv.gz")), format_of(Path("visits"))
+    ('parquet', 'tsv', 'csv')
+    """
+    endings = [ending.lower() for ending in path.suffixes]
+    if endings and endings[-1] in _PACKED:
+        endings.pop()
+    return _ENDINGS.get(endings[-1], "csv") if endings else "csv"

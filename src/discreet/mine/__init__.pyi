@@ -1,0 +1,17 @@
+from .itemsets.found import FoundItemsets as FoundItemsets
+from .itemsets.grouped import FoundGroupedItemsets as FoundGroupedItemsets
+from .itemsets.itemsets import Itemsets as Itemsets
+from .itemsets.masked import FoundMaskedItemsets as FoundMaskedItemsets
+from .itemsets.masked import MaskedItemsets as MaskedItemsets
+from .itemsets.rules import rules as rules
+from .noisy.decision_tree import ReconstructedTree as ReconstructedTree
+from .noisy.naive_bayes import ReconstructedNaiveBayes as ReconstructedNaiveBayes
+from .noisy.saved_models import model_from_dict as model_from_dict
+from .noisy.saved_models import model_to_dict as model_to_dict
+from .noisy.statistics import Moments as Moments
+from .noisy.statistics import Regression as Regression
+from .noisy.statistics import corrected_moments as corrected_moments
+from .noisy.statistics import corrected_regression as corrected_regression
+from .sketches.kmeans import SketchKMeans as SketchKMeans
+from .sketches.neighbors import SketchNeighbors as SketchNeighbors
+from .sketches.values import SketchReconstruction as SketchReconstruction

@@ -1,0 +1,17 @@
+from .baskets.apriori_anonymization import AprioriAnonymization as AprioriAnonymization
+from .baskets.cahd import Cahd as Cahd
+from .baskets.perm_mondrian import PermMondrian as PermMondrian
+from .pseudo.condensation import Condensation as Condensation
+from .pseudo.stream_condensation import StreamCondensation as StreamCondensation
+from .sketches.client import sketch_by_delta as sketch_by_delta
+from .sketches.client import sketch_record as sketch_record
+from .sketches.delta_sketch import DeltaSketch as DeltaSketch
+from .sketches.family import SketchFamily as SketchFamily
+from .sketches.k_variance_sketch import KVarianceSketch as KVarianceSketch
+from .tables.anatomy import Anatomy as Anatomy
+from .tables.generalization import Generalization as Generalization
+from .tables.incognito import Incognito as Incognito
+from .tables.local_recoding import LocalRecoding as LocalRecoding
+from .tables.mondrian import Mondrian as Mondrian
+from .tables.optimal_lattice import OptimalLattice as OptimalLattice
+from .tables.samarati import Samarati as Samarati

@@ -1,0 +1,65 @@
+"""The registry: what it says of a method is true, and the documentation says the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from discreet.core.registry import CLASS_GUARANTEES, METHODS, Method, methods
+from discreet.guarantees.registry import GUARANTEES
+
+DOCS = Path(__file__).parents[2] / "docs" / "methods.md"
+
+
+def table(role: str) -> str:
+    """Write the methods of a role as a table of the documentation."""
+    lines = ["| name | class | takes | keeps | what it does |", "|---|---|---|---|---|"]
+    for method in methods(role=role):  # type: ignore[arg-type]
+        takes = " or ".join(method.takes)
+        lines.append(
+            f"| `{method.name}` | `{method.class_name}` | {takes} | {_kept(method)} | {method.summary} |"
+        )
+    return "\n".join(lines)
+
+
+def _kept(method: Method) -> str:
+    if method.guarantees == CLASS_GUARANTEES:
+        return "any guarantee about classes"
+    return (", " if not method.joins else " & ").join(f"`{name}`" for name in method.guarantees) or "—"
+
+
+@pytest.mark.parametrize("role", ["publisher", "collector", "miner"])
+def test_the_documentation_lists_every_method_as_the_registry_does(role: str) -> None:
+    found = re.search(f"<!-- {role}s -->\n(.*?)\n<!-- end -->", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    assert found[1].strip() == table(role)
+
+
+def test_guarantees_are_named_as_their_classes() -> None:
+    for method in METHODS.values():
+        assert set(method.guarantees) <= set(GUARANTEES)
+
+
+def test_options_leave_out_what_is_supplied() -> None:
+    assert list(METHODS["mondrian"].options()) == ["strict", "summary", "weights"]
+    assert list(METHODS["cahd"].options()) == ["alpha", "order", "randomize_groups"]
+    assert list(METHODS["apriori"].options()) == ["fan_out"]
+    assert list(METHODS["k-variance-sketch"].options()) == ["partition"]
+    strict = METHODS["mondrian"].options()["strict"]
+    assert (strict.default, strict.required, [str(one) for one in strict.constraints]) == (
+        True,
+        False,
+        ["a bool"],
+    )
+    assert METHODS["generalization"].options()["levels"].required
+
+
+def test_what_a_method_keeps() -> None:
+    assert METHODS["mondrian"].keeps(["KAnonymity", "TCloseness"])
+    assert not METHODS["mondrian"].keeps(["KmAnonymity"])
+    assert METHODS["cahd"].keeps(["PrivacyDegree"])
+    assert not METHODS["cahd"].keeps(["PrivacyDegree", "PrivacyDegree"])
+    assert METHODS["anatomy"].makes_of("table") == "grouped-table"
+    assert METHODS["anatomy"].makes_of("baskets") == "baskets"

@@ -1,0 +1,416 @@
+"""The checks that every publisher of the registry passes, whatever it takes and makes; none is exempt.
+
+What differs between kinds of data is in a case for each kind: data, the guarantee of a strength, a slow judgment of the
+release, and how it is read as plain values.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import math
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet import Baskets, Table, other, quasi, sensitive
+from discreet.core.errors import (
+    DiscreetError,
+    InfeasibleError,
+    InputError,
+    OutputError,
+    ParameterError,
+    PromiseBrokenError,
+)
+from discreet.core.registry import METHODS, Method, methods
+from discreet.guarantees import (
+    DeltaAnonymity,
+    Guarantee,
+    Indistinguishability,
+    KAnonymity,
+    KmAnonymity,
+    KVariance,
+    PrivacyDegree,
+)
+from discreet.publish import SketchFamily
+from tests.oracles import k_variance as oracles_k_variance
+from tests.oracles import km as oracles_km
+from tests.oracles import sketches as oracles_sketches
+from tests.oracles import tables as oracles_tables
+
+PLANTED = "Wilhelmina-4711"
+SECRETS = ["pill", "test"]
+N = 60
+
+
+@dataclass(frozen=True)
+class Case:
+    """How a kind of data is made, published and judged.
+
+    ``guarantee`` makes the guarantee of a strength, where 2 is easily kept and 1000 is out of reach; ``letter`` is its
+    shortcut. ``rows`` reads a release as plain values in no order, and ``kept`` judges it by slow definitions.
+    """
+
+    data: Callable[[], Any]
+    guarantee: Callable[[int], Guarantee]
+    letter: Callable[[int], Any]
+    arguments: Callable[[], dict[str, Any]]
+    release: Callable[[Any, Any], Any]
+    rows: Callable[[Any], Counter[Any]]
+    kept: Callable[[Any, int], bool]
+    infeasible: int = 1000
+
+
+def people() -> Table:
+    """Return a table with an identifying text that is planted in a column nobody publishes exactly."""
+    rng = np.random.default_rng(3)
+    frame = pa.table(
+        {
+            "age": rng.integers(20, 40, N),
+            "height": rng.integers(150, 190, N),
+            "disease": [f"d{one % 6}" for one in range(N)],
+            "ward": ["w"] * N,
+        }
+    )
+    return Table(frame, {"age": quasi(), "height": quasi(), "disease": sensitive(), "ward": other()})
+
+
+def shop() -> Baskets:
+    """Return baskets of a few ordinary items, and now and then a sensitive one."""
+    rng = np.random.default_rng(4)
+    items = np.array(["tea", "milk", "bread", "beer", PLANTED])
+    return Baskets.from_lists(
+        [
+            [*items[rng.random(5) < 0.4].tolist(), *([SECRETS[one // 10 % 2]] if one % 10 == 0 else [])]
+            for one in range(N)
+        ]
+    )
+
+
+def numbers() -> np.ndarray:
+    """Return correlated rows of numbers."""
+    return np.random.default_rng(5).multivariate_normal([0, 0], [[2.0, 1.0], [1.0, 2.0]], N)
+
+
+def records() -> Any:
+    """Return sparse records, one with a planted name."""
+    rng = np.random.default_rng(6)
+    names = ["tea", "milk", "bread", "beer", "salt", PLANTED]
+    held = rng.random((30, 6)) < 0.6
+    held[:, :2] = True
+    return [{name: 1 for name, has in zip(names, row, strict=True) if has} for row in held]
+
+
+def table_rows(release: Any) -> Counter[Any]:
+    return Counter(tuple(map(str, row.values())) for row in release.frame.to_pylist())
+
+
+def has_classes(release: Any, k: int) -> bool:
+    rows = release.frame.to_pylist()
+    classes = oracles_tables.equivalence_classes(rows, ["age", "height"])
+    return all(len(members) >= k for members in classes)
+
+
+def has_anatomy(release: Any, l: int) -> bool:  # noqa: E741
+    group = release.data.group
+    sizes = Counter(row[group] for row in release.frame.to_pylist())
+    return all(
+        one["count"] * l <= sizes[one[group]] and one["count"] >= 1 for one in release.data.counts.to_pylist()
+    )
+
+
+def basket_rows(release: Any) -> Counter[Any]:
+    data = release.data
+    baskets = data.baskets if hasattr(data, "baskets") else data
+    return Counter(tuple(sorted(one)) for one in baskets.lists())
+
+
+def has_degree(release: Any, p: int) -> bool:
+    data = release.data
+    sizes = Counter(data.group.tolist())
+    held = release.original.lists()
+    totals = Counter(name for one in held for name in one if name in SECRETS)
+    counts, names = data.sensitive, data.sensitive_names.to_pylist()
+    counted: Counter[str] = Counter()
+    for group, code, count in zip(counts.group, counts.values, counts.counts, strict=True):
+        counted[names[int(code)]] += int(count)
+        if count * p > sizes[int(group)]:
+            return False
+    return counted == totals
+
+
+def is_km(release: Any, k: int) -> bool:
+    return oracles_km.is_km_anonymous(release.data.lists(), k, 2)
+
+
+def has_levels(release: Any, k: int) -> bool:
+    return int(release.evidence.sizes.min()) >= k and int(release.evidence.sizes.sum()) == N
+
+
+def sketch_rows(release: Any) -> Counter[Any]:
+    sketches = release.data
+    return Counter(
+        tuple(sketches.values[start:stop].tolist())
+        for start, stop in zip(sketches.indptr[:-1], sketches.indptr[1:], strict=True)
+    )
+
+
+def is_delta(release: Any, delta: float) -> bool:
+    kept = [records()[place] for place in release.order]
+    return all(
+        oracles_sketches.is_delta_anonymous(record, int(length), Fraction(delta))
+        for record, length in zip(kept, release.data.lengths, strict=True)
+    )
+
+
+def is_k_variance(release: Any, k: int) -> bool:
+    names = sorted({name for record in records() for name in record})
+    rows = [[record.get(name, 0) for name in names] for record in records()]
+    lengths = np.zeros(len(rows), np.int64)
+    lengths[release.order] = release.data.lengths
+    return all(
+        oracles_k_variance.admissible(row, rows[near], int(min(lengths[place], lengths[near])))
+        for place, row in enumerate(rows)
+        for near in oracles_k_variance.cosine_order(row, rows, place)[:k]
+    )
+
+
+FAMILY = SketchFamily("a key of the checks", components=60)
+
+
+def plain(publisher: Any, data: Any) -> Any:
+    return publisher.release(data)
+
+
+def streamed(publisher: Any, data: Any) -> Any:
+    return publisher.fit(data).release()
+
+
+def of_sensitive() -> dict[str, Any]:
+    return {"sensitive": SECRETS}
+
+
+CASES: dict[tuple[str, str, str], Case] = {
+    ("table", "table", "KAnonymity"): Case(
+        people, KAnonymity, KAnonymity, dict, plain, table_rows, has_classes
+    ),
+    ("table", "grouped-table", "PrivacyDegree"): Case(
+        people, PrivacyDegree, int, dict, plain, table_rows, has_anatomy
+    ),
+    ("baskets", "baskets", "PrivacyDegree"): Case(
+        shop, PrivacyDegree, int, of_sensitive, plain, basket_rows, has_degree
+    ),
+    ("baskets", "baskets", "KmAnonymity"): Case(
+        shop,
+        lambda k: KmAnonymity(k, 2),
+        lambda k: KmAnonymity(k, 2),
+        dict,
+        plain,
+        basket_rows,
+        is_km,
+    ),
+    ("table", "pseudo-data", "Indistinguishability"): Case(
+        people, Indistinguishability, int, dict, plain, table_rows, has_levels
+    ),
+    ("stream", "pseudo-data", "Indistinguishability"): Case(
+        numbers, Indistinguishability, int, dict, streamed, table_rows, has_levels
+    ),
+    ("records", "sketches", "DeltaAnonymity"): Case(
+        records, DeltaAnonymity, float, lambda: {"family": FAMILY}, plain, sketch_rows, is_delta
+    ),
+    ("records", "sketches", "KVariance"): Case(
+        records, KVariance, int, lambda: {"family": FAMILY}, plain, sketch_rows, is_k_variance
+    ),
+}
+"""A case for each kind of data, kind of release and first guarantee."""
+REQUIRED: dict[str, dict[str, Any]] = {
+    "generalization": {"levels": {"age": 1, "height": 1}},
+    "stream-condensation": {"init_number": N // 2},
+}
+"""Parameters without a default, and what makes a guarantee within reach."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A publisher of the registry on one kind of data."""
+
+    method: Method
+    takes: str
+    case: Case
+
+    def make(self, guarantee: Any, **more: Any) -> Any:
+        """Make the publisher."""
+        given = {**self.case.arguments(), **REQUIRED.get(self.method.name, {}), **more}
+        return self.method.load()(guarantee, **given)
+
+    def release(self, guarantee: Any, data: Any = None, **more: Any) -> Any:
+        """Publish the data of the case, or other data."""
+        return self.case.release(self.make(guarantee, **more), self.case.data() if data is None else data)
+
+    @property
+    def seeds(self) -> bool:
+        """Whether anything is random."""
+        return "random_state" in self.method.parameters()
+
+
+def found() -> list[Any]:
+    """Return every publisher of the registry for every kind of data it takes; one without a case is an error."""
+    checked = []
+    for method in methods(role="publisher"):
+        for takes in method.takes:
+            case = CASES[takes, method.makes_of(takes), method.guarantees[0]]
+            checked.append(pytest.param(Checked(method, takes, case), id=f"{method.name}-{takes}"))
+    return checked
+
+
+every_publisher = pytest.mark.parametrize("one", found())
+
+
+@every_publisher
+@pytest.mark.parametrize("strength", [1, 2, 3])
+def test_the_promise_is_kept_by_the_slow_definition(one: Checked, strength: int) -> None:
+    release = one.release(one.case.guarantee(strength))
+    assert release.verdict.ok
+    assert release.guarantee == one.case.guarantee(strength)
+    assert one.case.kept(release, strength)
+
+
+@every_publisher
+def test_the_letter_and_the_guarantee_are_the_same(one: Checked) -> None:
+    seeded = {"random_state": 1} if one.seeds else {}
+    by_letter = one.release(one.case.letter(2), **seeded)
+    by_guarantee = one.release(one.case.guarantee(2), **seeded)
+    assert by_letter.guarantee == by_guarantee.guarantee
+    assert one.case.rows(by_letter) == one.case.rows(by_guarantee)
+
+
+@every_publisher
+def test_infeasible_is_an_error(one: Checked) -> None:
+    with pytest.raises(InfeasibleError):
+        one.release(one.case.guarantee(one.case.infeasible))
+
+
+@every_publisher
+def test_a_stronger_parameter_gives_no_weaker_measure(one: Checked) -> None:
+    seeded = {"random_state": 1} if one.seeds else {}
+    worst = [one.release(one.case.guarantee(strength), **seeded).verdict for strength in (1, 2, 4)]
+    assert all(verdict.ok for verdict in worst)
+    bounds = [verdict.bound for verdict in worst]
+    assert bounds == sorted(bounds)
+
+
+@every_publisher
+def test_a_seed_gives_the_same_release_and_global_generators_are_untouched(one: Checked) -> None:
+    before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+    if one.seeds:
+        first, second = (one.release(one.case.guarantee(2), random_state=7) for _ in range(2))
+        assert first.recipe["seed"] == 7
+        assert one.release(one.case.guarantee(2)).recipe["seed"] is None
+    else:
+        first, second = (one.release(one.case.guarantee(2)) for _ in range(2))
+    assert one.case.rows(first) == one.case.rows(second)
+    assert before == (random.getstate(), np.random.get_state()[1].tolist())  # noqa: NPY002
+
+
+@every_publisher
+def test_the_input_stays_as_it_was(one: Checked) -> None:
+    data = one.case.data()
+    before = _frozen(data)
+    one.release(one.case.guarantee(2), data)
+    assert _frozen(data) == before
+
+
+@every_publisher
+def test_planted_names_are_shown_by_no_text(one: Checked, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    publisher = one.make(one.case.guarantee(2))
+    release = one.case.release(publisher, one.case.data())
+    told = [repr(publisher), repr(release), repr(release.evidence), str(release.verdict), caplog.text]
+    told += [str(release.recipe), release.guarantee.describe()]
+    with pytest.raises(DiscreetError) as caught:
+        one.release(one.case.guarantee(one.case.infeasible))
+    told += [str(caught.value), str(caught.value.__cause__)]
+    assert not [text for text in told if PLANTED in text]
+
+
+@every_publisher
+def test_every_declared_constraint_names_its_parameter(one: Checked) -> None:
+    parameters = one.method.parameters()
+    first = next(iter(parameters))
+    for name, parameter in parameters.items():
+        assert parameter.constraints or name in ("bounds", "columns"), f"{name} is not constrained"
+        guarantee = one.case.guarantee(2)
+        for wrong in (object(), ...):
+            given = {} if name == first else {name: wrong}
+            with pytest.raises(ParameterError, match=f"'{name}' parameter of {one.method.class_name}"):
+                one.release(wrong if name == first else guarantee, **given)
+
+
+@every_publisher
+def test_foreign_folders_are_never_touched_and_broken_promises_never_written(
+    one: Checked, tmp_path: Path
+) -> None:
+    release = one.release(one.case.guarantee(2))
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "mine.txt").write_text("mine")
+    with pytest.raises(OutputError):
+        release.write(foreign)
+    assert [path.name for path in foreign.iterdir()] == ["mine.txt"]
+    folder = release.write(tmp_path / "out")
+    assert (folder / "release.json").is_file()
+    with pytest.raises(OutputError):
+        release.write(folder)
+    release.write(folder, overwrite=True)
+    broken = dataclasses.replace(release, guarantee=one.case.guarantee(one.case.infeasible))
+    with pytest.raises((PromiseBrokenError, InputError)):
+        broken.write(tmp_path / "broken")
+    assert not (tmp_path / "broken").exists()
+
+
+def test_every_method_is_named_once_and_exported() -> None:
+    import discreet.collect
+    import discreet.mine
+    import discreet.publish
+
+    packages = {"publisher": discreet.publish, "collector": discreet.collect, "miner": discreet.mine}
+    verbs = {"publisher": ("release",), "collector": ("perturb",), "miner": ("mine", "predict", "fit")}
+    homes = [method.home for method in METHODS.values()]
+    assert len(set(homes)) == len(homes)
+    for method in METHODS.values():
+        package = packages[method.role]
+        assert getattr(package, method.class_name) is method.load()
+        assert any(hasattr(method.load(), verb) for verb in verbs[method.role])
+        assert len(method.takes) == len(method.makes)
+    exported = {
+        name
+        for package, verb in ((discreet.publish, "release"), (discreet.collect, "perturb"))
+        for name in package.__all__
+        if hasattr(getattr(package, name), verb)
+    }
+    named = {method.class_name for role in ("publisher", "collector") for method in methods(role=role)}  # type: ignore[arg-type]
+    assert exported == named
+
+
+def test_every_method_declares_constraints() -> None:
+    free = {"channels", "family", "items", "matrix", "covariance", "bounds", "columns", "key"}
+    for method in METHODS.values():
+        for name, parameter in method.parameters().items():
+            assert parameter.constraints or name in free, f"{method.name}: {name}"
+            assert all(math.isfinite(len(str(constraint))) for constraint in parameter.constraints)
+
+
+def _frozen(data: Any) -> str:
+    if isinstance(data, Baskets):
+        return str(data.lists())
+    if isinstance(data, Table):
+        return str(data.frame.to_pydict())
+    return str(data.tolist() if isinstance(data, np.ndarray) else data)
