@@ -1,1 +1,19 @@
 """Privacy between parties: protocols whose parties learn the common result, and not each other's records."""
+
+from discreet.parties.errors import FrameError, PartyError, PeerLostError, SessionError
+from discreet.parties.protocol import Party, Protocol
+from discreet.parties.simulation import Simulation, simulate
+from discreet.parties.sums.secure_sum import SecureSum, Sum
+
+__all__ = [
+    "FrameError",
+    "Party",
+    "PartyError",
+    "PeerLostError",
+    "Protocol",
+    "SecureSum",
+    "SessionError",
+    "Simulation",
+    "Sum",
+    "simulate",
+]

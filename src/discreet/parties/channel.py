@@ -51,11 +51,14 @@ class Channel(ABC):
         The name of the party at the other end.
     session : bytes
         The identifier of the session; a frame of another session is refused.
+    timeout : float
+        The seconds to wait for a frame.
     """
 
-    def __init__(self, peer: str, session: bytes) -> None:
+    def __init__(self, peer: str, session: bytes, timeout: float = 60.0) -> None:
         self.peer = peer
         self.session = session
+        self.timeout = timeout
         self._n_sent = 0
         self._n_received = 0
 
@@ -65,8 +68,10 @@ class Channel(ABC):
         self._n_sent += 1
         self._write(header, payload)
 
-    def recv(self, kind: str, size: int | None = None) -> bytes:
+    def recv(self, kind: str, size: int | None = None, *, timeout: float | None = None) -> bytes:
         """Receive the next frame, which must be of this kind and, where stated, of this size.
+
+        ``timeout`` replaces the channel's own time-out, in seconds.
 
         Raises
         ------
@@ -75,7 +80,7 @@ class Channel(ABC):
         PeerLostError
             If the peer died, stopped or did not answer in time.
         """
-        header, payload = self._read()
+        header, payload = self._read(self.timeout if timeout is None else timeout)
         number, tag, found = decode_header(header)
         if found == ABORT:
             raise self._aborted(payload)
@@ -110,7 +115,7 @@ class Channel(ABC):
     def _write(self, header: bytes, payload: Payload) -> None: ...
 
     @abstractmethod
-    def _read(self) -> tuple[bytes, bytes]: ...
+    def _read(self, timeout: float) -> tuple[bytes, bytes]: ...
 
     @abstractmethod
     def close(self) -> None:
@@ -126,9 +131,8 @@ class MemoryChannel(Channel):
     b'hello'
     """
 
-    def __init__(self, peer: str, session: bytes, timeout: float) -> None:
-        super().__init__(peer, session)
-        self._timeout = timeout
+    def __init__(self, peer: str, session: bytes, timeout: float = 60.0) -> None:
+        super().__init__(peer, session, timeout)
         self._inbox: queue.SimpleQueue[tuple[bytes, bytes] | None] = queue.SimpleQueue()
         self._other: MemoryChannel = self
         self._closed = False
@@ -138,11 +142,11 @@ class MemoryChannel(Channel):
             raise PeerLostError(self.peer, "cannot be reached: the channel is closed")
         self._other._inbox.put((header, bytes(payload)))
 
-    def _read(self) -> tuple[bytes, bytes]:
+    def _read(self, timeout: float) -> tuple[bytes, bytes]:
         try:
-            item = self._inbox.get(timeout=self._timeout)
+            item = self._inbox.get(timeout=max(timeout, 0.0))
         except queue.Empty:
-            raise PeerLostError(self.peer, f"did not answer within {self._timeout:g} seconds") from None
+            raise PeerLostError(self.peer, f"did not answer within {timeout:.3g} seconds") from None
         if item is None:
             self._inbox.put(None)
             raise PeerLostError(self.peer, "closed the connection")

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 
 from discreet.core.errors import ParameterError
+from discreet.core.verdict import Basis, Verdict
 from discreet.parties.channel import Channel, Payload
 from discreet.parties.errors import PartyError
 from discreet.parties.meter import Meter
@@ -70,6 +71,11 @@ class Party:
             raise PartyError(f"The protocol takes 2 parties; the session has {len(self.names)}.")
         return self.peers[0]
 
+    @property
+    def timeout(self) -> float:
+        """The seconds that a receive waits."""
+        return min((channel.timeout for channel in self._channels.values()), default=60.0)
+
     def random(self, n_bytes: int) -> bytes:
         """Return fresh coins."""
         return self._random_bytes(n_bytes)
@@ -86,9 +92,9 @@ class Party:
         self._channels[peer].send(kind, payload)
         self.meter.sent(kind, size)
 
-    def recv(self, peer: str, kind: str, size: int | None = None) -> bytes:
+    def recv(self, peer: str, kind: str, size: int | None = None, *, timeout: float | None = None) -> bytes:
         """Receive the next frame of a peer, which must be of this kind and, where stated, of this size."""
-        payload = self._channels[peer].recv(kind, size)
+        payload = self._channels[peer].recv(kind, size, timeout=timeout)
         self.meter.received(kind, len(payload))
         return payload
 
@@ -140,6 +146,36 @@ class Protocol(ABC):
             )
         if len(set(names)) < len(names):
             raise ParameterError("Two parties of a session have the same name; names must differ.")
+
+    def withstands(self, n_parties: int) -> int:
+        """Return how many parties may pool what they saw and learn no more than ``leaks`` says."""
+        del n_parties
+        return 1
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read a party's private input from a file."""
+        raise ParameterError(f"The protocol '{self.name}' takes no input from a file; run it from Python.")
+
+    def result_columns(self, output: Any) -> dict[str, Any]:
+        """Return a party's output as columns, as they are written to a file."""
+        raise ParameterError(f"The protocol '{self.name}' writes no file; run it from Python.")
+
+    def verdict(self, names: Sequence[str]) -> Verdict:
+        """Return what a run among these parties promises; it rests on an assumption about them."""
+        withstood = self.withstands(len(names))
+        return Verdict(
+            ok=withstood >= 1,
+            guarantee=f"{self.name} among {len(names)} parties ({self.assumption})",
+            measure="colluding parties withstood",
+            worst=withstood,
+            relation=">=",
+            bound=1,
+            n_groups=len(names),
+            n_rows=0,
+            failing_groups=0,
+            failing_rows=0,
+            basis=Basis.ASSUMED,
+        )
 
     def parameters(self) -> dict[str, object]:
         """Return the public parameters as plain data, as they enter the hash of the session."""
