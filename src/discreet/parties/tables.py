@@ -25,6 +25,16 @@ def labelled_numbers(path: str | os.PathLike[str], labels: Sequence[str]) -> Any
     return numbers[[places[label] for label in labels]]
 
 
+def number_columns(path: str | os.PathLike[str]) -> Any:
+    """Return all columns of a file, which must be numbers, as a matrix."""
+    import numpy as np
+
+    table = _read(path)
+    if not table.num_columns:
+        raise InputError(f"{path} must have at least one column of numbers.")
+    return np.column_stack([_numbers(path, column) for column in table.columns])
+
+
 def texts(path: str | os.PathLike[str]) -> list[str]:
     """Return the only column of a file as texts, without nulls."""
     table = _read(path)

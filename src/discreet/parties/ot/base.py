@@ -65,5 +65,13 @@ def receive_base(party: Party, peer: str, choices: Sequence[int], *, label: str)
 def _key(party: Party, label: str, index: int, point: bytes, answer: bytes, element: bytes) -> bytes:
     """Return the hash of session, label, index and transcript that becomes a key; the label has a length of its own."""
     name = label.encode()
-    parts = party.session, len(name).to_bytes(2, "big"), name, index.to_bytes(4, "big"), point, answer, element
+    parts = (
+        party.session,
+        len(name).to_bytes(2, "big"),
+        name,
+        index.to_bytes(4, "big"),
+        point,
+        answer,
+        element,
+    )
     return hashlib.sha512(b"discreet base transfer" + b"".join(parts)).digest()[:SEED]

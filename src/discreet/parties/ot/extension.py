@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.bit_matrix import transposed
-from discreet.parties.crypto.aes import KeyStream, RowHash, SEED
+from discreet.parties.crypto.aes import SEED, KeyStream, RowHash
 from discreet.parties.ot.columns import ReceiverColumns, SenderColumns, column_frames
 from discreet.parties.ot.consistency import MASK_WORDS, answer_check, check_frames, require_consistent
 from discreet.parties.protocol import Party
@@ -32,8 +32,10 @@ def random_frames(sender: str, receiver: str, n: int, *, malicious: bool) -> lis
     """Return the frames of n random transfers."""
     frames = []
     for start, stop in batches(n):
-        for words in _chunk_words(stop - start, malicious=malicious):
-            frames.append(FrameShape(receiver, sender, _COLUMNS, words * WIDTH * 8))
+        frames += [
+            FrameShape(receiver, sender, _COLUMNS, words * WIDTH * 8)
+            for words in _chunk_words(stop - start, malicious=malicious)
+        ]
         if malicious:
             frames += check_frames(sender, receiver, WIDTH)
     return frames

@@ -84,9 +84,7 @@ class KOfNTransfer(Protocol):
         ):
             raise InputError(f"The messages must be {self.n} strings of {self.message_bytes} bytes each.")
         key = scalar_from(party.random(UNIFORM))
-        hidden = [
-            _masked(one, evaluate(key, _indexed(party, index))) for index, one in enumerate(messages)
-        ]
+        hidden = [_masked(one, evaluate(key, _indexed(party, index))) for index, one in enumerate(messages)]
         party.send(party.peer, _MESSAGES, b"".join(hidden))
         payload = party.recv(party.peer, _BLINDED, self.k * ELEMENT)
         blinded = received_elements(payload, self.k, of="k-of-N transfer")
