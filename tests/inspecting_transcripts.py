@@ -17,6 +17,8 @@ from discreet.parties.transcript import RecordedFrame
 
 WINDOW = 32
 """The bytes of a sample, which is the length of a group element."""
+MOST = 3000
+"""The most samples of each kind that a classifier sees, one half to learn from and one to be judged by."""
 Views = Sequence[Sequence[RecordedFrame]]
 
 
@@ -32,7 +34,8 @@ def require_shapes(protocol: Protocol, run: Simulation) -> None:
 def require_alike(left: Views, right: Views) -> None:
     """Assert that two collections of views have the same shapes and bytes of the same distribution.
 
-    Frames of one kind are compared by a χ² test of their bytes and by a trained classifier.
+    Frames of one kind are compared by a χ² test of their bytes and by a trained classifier, whose AUC must lie within
+    4.5 standard deviations of 0.5.
     """
     assert [one.shape for one in left[0]] == [one.shape for one in right[0]]
     samples = [_samples(views) for views in (left, right)]
@@ -40,8 +43,9 @@ def require_alike(left: Views, right: Views) -> None:
     for kind in samples[0]:
         one, other = samples[0][kind], samples[1][kind]
         assert byte_p_value(one, other) > 1e-6, kind
-        if min(len(one), len(other)) >= 400:
-            assert abs(auc(one, other) - 0.5) < 0.08, kind
+        half = min(len(one), len(other), MOST) // 2
+        if half >= 200:
+            assert abs(auc(one, other) - 0.5) < 4.5 * np.sqrt((2 * half + 1) / (12 * half**2)), kind
 
 
 def byte_p_value(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> float:
@@ -58,7 +62,7 @@ def byte_p_value(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> float:
 
 def auc(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> float:
     """Return how well a classifier trained on half of the samples tells the other half apart."""
-    size = min(len(left), len(right), 3000) // 2 * 2
+    size = min(len(left), len(right), MOST) // 2 * 2
     bits = [np.unpackbits(one[:size], axis=1).astype(np.float64) for one in (left, right)]
     half = size // 2
     train, test = (np.concatenate([one[part] for one in bits]) for part in (slice(half), slice(half, None)))

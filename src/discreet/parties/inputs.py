@@ -22,7 +22,7 @@ def private_integers(
     Traceback (most recent call last):
     discreet.core.errors.InputError: The vector must hold integers in [0, 7].
     """
-    values = np.asarray(data)
+    values = _array(data, of)
     if values.ndim == 1 and len(shape) == 2 and shape[1] == 1:
         values = values[:, None]
     if values.shape != shape:
@@ -41,20 +41,32 @@ def private_integers(
     return np.ascontiguousarray(plain.astype(np.uint64))
 
 
+def _array(data: Any, of: str) -> NDArray[Any]:
+    """Return the data as an array; lists of integers that fit into no word of 64 bits stay integers."""
+    try:
+        values = np.asarray(data)
+        if values.dtype.kind == "f" and isinstance(data, list | tuple):
+            values = np.asarray(data, object)
+    except (ValueError, TypeError, OverflowError):
+        raise InputError(f"The {of} must be a vector or a matrix of integers.") from None
+    return values
+
+
 def private_bits(data: Any, *, n: int, of: str) -> NDArray[np.bool_]:
     """Return n bits, given as truth values or as zeros and ones."""
     return private_integers(data, shape=(n,), low=0, high=1, of=of).astype(np.bool_)
 
 
-def private_set(data: Any, *, max_size: int, of: str) -> list[bytes]:
-    """Return the distinct elements of a set as bytes; text is written in UTF-8 and an integer in decimal digits.
+def private_set(data: Any, *, max_size: int, of: str) -> dict[bytes, Any]:
+    """Return the distinct elements of a set by their bytes: text in UTF-8, an integer in decimal digits.
 
     >>> private_set(["b", "a", "b", 7], max_size=3, of="set")
-    [b'7', b'a', b'b']
+    {b'7': 7, b'a': 'a', b'b': 'b'}
     """
     if isinstance(data, str | bytes) or not isinstance(data, Iterable):
         raise InputError(f"The {of} must be a collection of texts, bytes or integers.")
-    found = sorted({_element(one, of) for one in data})
+    elements = {_element(one, of): one for one in data}
+    found = {name: elements[name] for name in sorted(elements)}
     if len(found) > max_size:
         raise InputError(f"The {of} has more elements than the {max_size} the session admits.")
     return found

@@ -64,7 +64,7 @@ class IntersectionSize(Protocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
-        return ()
+        return ("A party that puts in one guessed element learns whether the other party holds it.",)
 
     def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
         """Return the frames of a complete run."""
@@ -83,7 +83,7 @@ class IntersectionSize(Protocol):
         elements = private_set(data, max_size=size, of="set")
         coins = KeyStream(party.random(SEED))
         power = scalar_from(party.random(UNIFORM))
-        hashes = _hashed(party, elements, size, coins)
+        hashes = _hashed(party, list(elements), size, coins)
         raised = _raised(power, [hashes[at] for at in shuffled(coins, size)])
         return self._count(party, power, raised) if first else self._answer(party, power, raised, coins)
 

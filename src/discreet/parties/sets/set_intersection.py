@@ -28,8 +28,8 @@ class SetIntersection(Protocol):
 
     The first party of the session learns the intersection, and the second one where ``output="both"``. Sets are padded
     to the agreed sizes, so not even their true sizes show. Elements are texts, bytes or integers; text is compared
-    byte for byte in UTF-8, and an integer equals its decimal digits as text. The output is the sorted list of common
-    elements as bytes, or None at a party that learns nothing.
+    byte for byte in UTF-8, and an integer equals its decimal digits as text. The output is the list of a party's own
+    elements that are common, in the order of their bytes, or None at a party that learns nothing.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class SetIntersection(Protocol):
     >>> protocol = SetIntersection(max_first=10, max_second=10)
     >>> run = simulate(protocol, {"clinic": ["ada", "bob", "eve"], "insurer": ["bob", "eve", "joe"]})
     >>> run.outputs["clinic"]
-    [b'bob', b'eve']
+    ['bob', 'eve']
 
     References
     ----------
@@ -67,7 +67,7 @@ class SetIntersection(Protocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
-        return ()
+        return ("A party that puts in guessed elements learns which of them the other party holds.",)
 
     def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
         """Return the frames of a complete run."""
@@ -80,12 +80,13 @@ class SetIntersection(Protocol):
             frames.append(FrameShape(first, second, _MATCHES, -(-self.max_second // 8)))
         return frames
 
-    def run(self, party: Party, data: Any) -> list[bytes] | None:
+    def run(self, party: Party, data: Any) -> list[Any] | None:
         """Run one party's half with its set."""
         first = party.index == 0
         size = self.max_first if first else self.max_second
         elements = private_set(data, max_size=size, of="set")
-        return self._receive(party, elements) if first else self._send(party, elements)
+        found = self._receive(party, list(elements)) if first else self._send(party, list(elements))
+        return None if found is None else [elements[one] for one in found]
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the set: a file of one column."""
@@ -95,7 +96,7 @@ class SetIntersection(Protocol):
 
     def result_columns(self, output: Any) -> dict[str, Any]:
         """Return the intersection as one column."""
-        return {"element": [one.decode() for one in output or ()]}
+        return {"element": output or []}
 
     @property
     def _tag(self) -> int:

@@ -65,7 +65,7 @@ class BitProducts:
     """One party's end of transfers in both directions, by which bits are multiplied."""
 
     def __init__(self, party: Party, *, label: str) -> None:
-        self._party = party
+        self.party = party
         there, back = f"{label}, there", f"{label}, back"
         if party.index == 0:
             self._sender = TransferSender(party, party.peer, label=there)
@@ -78,7 +78,7 @@ class BitProducts:
         """Return this party's shares of n triples whose vectors have ``width`` bits, at most 8."""
         mask = np.uint8((1 << width) - 1)
         b = self._receiver.random_bits(n)
-        if self._party.index == 0:
+        if self.party.index == 0:
             first, second = self._sender.random(n)
             received = self._receiver.random(b)
         else:
@@ -94,24 +94,24 @@ class BitProducts:
         a, b, c = triples.take(n)
         opened = np.concatenate([_bits(x ^ a, width), y ^ b])
         packed = np.packbits(opened)
-        packed = packed ^ exchanged(self._party, _OPENED, packed)
+        packed = packed ^ exchanged(self.party, _OPENED, packed)
         opened = np.unpackbits(packed, count=opened.size)
         d, e = _vectors(opened[: n * width], width), opened[n * width :]
         found: Bits = c ^ d * b ^ a * e
-        if self._party.index == 0:
+        if self.party.index == 0:
             found ^= d * e
         return found
 
     def cross_products(self, own: Bits) -> Bits:
         """Return shares of the products of each own bit and the other party's; one transfer each, there."""
         n = own.size
-        if self._party.index == 0:
+        if self.party.index == 0:
             first, second = (_low_byte(one) & np.uint8(1) for one in self._sender.random(n))
             corrections = np.packbits(first ^ second ^ own)
-            self._party.send(self._party.peer, _CORRECTIONS, corrections.data)
+            self.party.send(self.party.peer, _CORRECTIONS, corrections.data)
             return first
         received = _low_byte(self._receiver.random(own.view(np.bool_))) & np.uint8(1)
-        payload = self._party.recv(self._party.peer, _CORRECTIONS, _packed_bytes(n))
+        payload = self.party.recv(self.party.peer, _CORRECTIONS, _packed_bytes(n))
         return received ^ np.unpackbits(np.frombuffer(payload, np.uint8), count=n) * own
 
 

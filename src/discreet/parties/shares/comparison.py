@@ -84,7 +84,9 @@ class Comparison(Protocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
-        return ()
+        if self.output == "shares":
+            return ()
+        return ("A party that compares again with values of its choice finds the other's by bisection.",)
 
     def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
         """Return the frames of a complete run."""
@@ -96,11 +98,8 @@ class Comparison(Protocol):
 
     def run(self, party: Party, data: Any) -> NDArray[np.bool_] | Bits | None:
         """Run one party's half with its shares or values."""
-        words = self._words(party, data)
-        products = BitProducts(party, label=self.name)
-        share = np.concatenate(
-            [_at_least_zero(party, products, words[start:stop]) for start, stop in _parts(self.n)]
-        )
+        words = self.checked(party.index, data)
+        share = self.share(BitProducts(party, label=self.name), words)
         if self.output == "shares":
             return share
         packed = np.packbits(share)
@@ -117,11 +116,16 @@ class Comparison(Protocol):
         """Return the results as one column."""
         return {"result": [] if output is None else output}
 
-    def _words(self, party: Party, data: Any) -> NDArray[np.uint64]:
-        """Return shares of the integers less the threshold."""
+    def share(self, products: BitProducts, words: NDArray[np.uint64]) -> Bits:
+        """Return this party's share of the results, over transfers that are set up already."""
+        parts = [_at_least_zero(products, words[start:stop]) for start, stop in _parts(self.n)]
+        return np.concatenate(parts)
+
+    def checked(self, index: int, data: Any) -> NDArray[np.uint64]:
+        """Return shares of the integers less the threshold; refuse what the session does not admit."""
         low, high = (-(1 << 61), (1 << 61) - 1) if self.of == "values" else (-(1 << 63), (1 << 64) - 1)
         words = private_integers(data, shape=(self.n,), low=low, high=high, of=f"vector of {self.of}")
-        if party.index == 0:
+        if index == 0:
             return words - np.uint64(self.threshold % (1 << 64))
         return np.uint64(0) - words if self.of == "values" else words
 
@@ -146,14 +150,14 @@ def _circuit_frames(names: tuple[str, str], n: int) -> list[FrameShape]:
     return frames
 
 
-def _at_least_zero(party: Party, products: BitProducts, words: NDArray[np.uint64]) -> Bits:
+def _at_least_zero(products: BitProducts, words: NDArray[np.uint64]) -> Bits:
     """Return shares of whether the sum of both parties' words, as a signed integer, is at least zero.
 
     The sign of the sum is the XOR of both signs and of the carry into them. The carry is one where the low bits of the
     first party exceed the complement of those of the second. In the tree a pair of bits stands for a group of digits:
     bit 0 whether the first party's are greater, bit 1 whether they are equal.
     """
-    n, first = words.size, party.index == 0
+    n, first = words.size, products.party.index == 0
     triples = products.triples(n * sum(_layers()), width=2)
     low = words if first else ~words
     digits = (low[None, :] >> np.arange(LOW_BITS, dtype=np.uint64)[:, None] & np.uint64(1)).astype(np.uint8)

@@ -93,7 +93,11 @@ class ScalarProduct(Protocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
-        return ()
+        if self.output == "shares":
+            return ()
+        return (
+            "A party that learns the product and puts in a single nonzero value learns the other's at its place.",
+        )
 
     def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
         """Return the frames of a complete run."""
@@ -107,7 +111,13 @@ class ScalarProduct(Protocol):
 
     def run(self, party: Party, data: Any) -> NDArray[np.int64] | NDArray[np.uint64] | None:
         """Run one party's half with its matrix or vector."""
-        share = self._send(party, data) if party.index == 0 else self._receive(party, data)
+        values = self.checked(party.index, data)
+        if party.index == 0:
+            sender = TransferSender(party, party.peer, label=self.name, malicious=self.malicious)
+            share = self.first_share(sender, values)
+        else:
+            receiver = TransferReceiver(party, party.peer, label=self.name, malicious=self.malicious)
+            share = self.second_share(receiver, values)
         if self.output == "shares":
             return share
         other = other_share(party, share.view(np.uint8).reshape(-1), self.output)
@@ -126,11 +136,16 @@ class ScalarProduct(Protocol):
         places = np.indices(output.shape).reshape(2, -1)
         return {"first": places[0], "second": places[1], "product": output.reshape(-1)}
 
-    def _send(self, party: Party, data: Any) -> NDArray[np.uint64]:
-        low, high = _range(self.first_bits, signed=self.signed)
-        values = private_integers(data, shape=(self.n, self.n_first), low=low, high=high, of="first matrix")
+    def checked(self, index: int, data: Any) -> NDArray[np.uint64]:
+        """Return the matrix of the first or second party as words; refuse what the session does not admit."""
+        bits, columns = ((self.first_bits, self.n_first), (self.second_bits, self.n_second))[index]
+        low, high = _range(bits, signed=self.signed)
+        of = f"{('first', 'second')[index]} matrix"
+        return private_integers(data, shape=(self.n, columns), low=low, high=high, of=of)
+
+    def first_share(self, sender: TransferSender, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the first party's share of the products, over transfers that are set up already."""
         weights = _weights(self.second_bits, signed=self.signed)
-        sender = TransferSender(party, party.peer, label=self.name, malicious=self.malicious)
         sums = np.zeros((self.n_second, self.n_first), np.uint64)
         for start, stop in self._parts():
             column, bit, row = self._places(start, stop)
@@ -138,10 +153,8 @@ class ScalarProduct(Protocol):
             _add_rows(sums, column, masks)
         return np.ascontiguousarray((np.uint64(0) - sums).T)
 
-    def _receive(self, party: Party, data: Any) -> NDArray[np.uint64]:
-        low, high = _range(self.second_bits, signed=self.signed)
-        values = private_integers(data, shape=(self.n, self.n_second), low=low, high=high, of="second matrix")
-        receiver = TransferReceiver(party, party.peer, label=self.name, malicious=self.malicious)
+    def second_share(self, receiver: TransferReceiver, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the second party's share of the products, over transfers that are set up already."""
         sums = np.zeros((self.n_second, self.n_first), np.uint64)
         for start, stop in self._parts():
             column, bit, row = self._places(start, stop)
