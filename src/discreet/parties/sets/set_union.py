@@ -60,12 +60,12 @@ class SetUnion(Protocol):
         """What each party learns beyond the union."""
         return (
             (
-                "The first party learns how many items any of the second, fourth … party have in common with each other "
-                "and with the rest, but not which ones."
+                "The first party learns how many items any of the second, fourth … party have in common with each "
+                "other and with the rest, but not which ones."
             ),
             (
-                "The second party learns how many items any of the first, third … party have in common with each other, "
-                "but not which ones."
+                "The second party learns how many items any of the first, third … party have in common with each "
+                "other, but not which ones."
             ),
             "Of two parties each learns which items only the other one has, which the union reveals.",
         )
