@@ -26,6 +26,7 @@ from discreet.cli.fit import fit
 from discreet.cli.init import init
 from discreet.cli.interruption import was_asked_to_stop
 from discreet.cli.mine import mine
+from discreet.cli.party import party
 from discreet.cli.perturb import perturb
 from discreet.cli.predict import predict
 from discreet.cli.recipe import recipe
@@ -107,6 +108,7 @@ for command in (
     reconstruct,
     fit,
     predict,
+    party,
     experiments,
 ):
     app.add_command(command)

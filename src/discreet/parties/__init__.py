@@ -2,10 +2,13 @@
 
 from discreet.parties.errors import FrameError, PartyError, PeerLostError, SessionError
 from discreet.parties.protocol import Party, Protocol
+from discreet.parties.sets.candidate_union import CandidateUnion
+from discreet.parties.sets.set_union import SetUnion
 from discreet.parties.simulation import Simulation, simulate
 from discreet.parties.sums.secure_sum import SecureSum, Sum
 
 __all__ = [
+    "CandidateUnion",
     "FrameError",
     "Party",
     "PartyError",
@@ -13,6 +16,7 @@ __all__ = [
     "Protocol",
     "SecureSum",
     "SessionError",
+    "SetUnion",
     "Simulation",
     "Sum",
     "simulate",

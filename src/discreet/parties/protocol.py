@@ -95,6 +95,8 @@ class Party:
     def recv(self, peer: str, kind: str, size: int | None = None, *, timeout: float | None = None) -> bytes:
         """Receive the next frame of a peer, which must be of this kind and, where stated, of this size."""
         payload = self._channels[peer].recv(kind, size, timeout=timeout)
+        if self._transcript is not None and self._transcript.keep_received:
+            self._transcript.record(FrameShape(peer, self.name, kind, len(payload)), payload)
         self.meter.received(kind, len(payload))
         return payload
 
@@ -146,6 +148,10 @@ class Protocol(ABC):
             )
         if len(set(names)) < len(names):
             raise ParameterError("Two parties of a session have the same name; names must differ.")
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise a ParameterError unless a party could run with this input; nothing is sent."""
+        del data, names, name
 
     def withstands(self, n_parties: int) -> int:
         """Return how many parties may pool what they saw and learn no more than ``leaks`` says."""

@@ -26,9 +26,13 @@ class RecordedFrame:
 
 @dataclass
 class Transcript:
-    """All frames of a run, in the order in which they were sent; each sender's own order is exact."""
+    """The frames of a run in the order in which they were sent; each sender's own order is exact.
+
+    ``keep_received`` is for one party on its own, which records what it receives as well.
+    """
 
     keep_payloads: bool = True
+    keep_received: bool = False
     frames: list[RecordedFrame] = field(default_factory=list, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 

@@ -152,13 +152,7 @@ class SecureSum(Protocol):
     def run(self, party: Party, data: Any) -> Sum:
         """Add a vector to the sum; return the sum and the parties it covers."""
         self.check_parties(party.names)
-        words = fixed_point.encode(
-            data,
-            kind=self.kind,
-            length=self.length,
-            n_parties=len(party.names),
-            fraction_bits=self.fraction_bits,
-        )
+        words = self._words(data, len(party.names))
         if self.method == "ring":
             total: fixed_point.Words | None = ring_sum.ring_sum(party, words)
             included = party.names
@@ -174,6 +168,11 @@ class SecureSum(Protocol):
             return Sum(None, included)
         return Sum(fixed_point.decode(total, kind=self.kind, fraction_bits=self.fraction_bits), included)
 
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise a ParameterError unless the vector has the right length and its values are in range."""
+        del name
+        self._words(data, len(names))
+
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the vector: a file of one column of numbers, or of the columns label and value."""
         from discreet.parties.tables import labelled_numbers
@@ -185,6 +184,11 @@ class SecureSum(Protocol):
         values = np.zeros(0) if output.values is None else output.values
         labels = {"label": list(self.labels)} if self.labels and output.values is not None else {}
         return {**labels, "value": values}
+
+    def _words(self, data: Any, n_parties: int) -> fixed_point.Words:
+        return fixed_point.encode(
+            data, kind=self.kind, length=self.length, n_parties=n_parties, fraction_bits=self.fraction_bits
+        )
 
     def _collector(self, names: Sequence[str]) -> str:
         return self.collector or names[0]
