@@ -17,13 +17,8 @@ from discreet.parties.shares import comparison
 from discreet.parties.shares.bit_products import BitProducts
 from discreet.parties.shares.comparison import Comparison
 from discreet.parties.transcript import FrameShape, RecordedFrame
-from inspecting_transcripts import (
-    integer_canaries,
-    require_alike,
-    require_no_canary,
-    require_shapes,
-    views_of,
-)
+from parties_inspector import assert_absent, assert_declared, view_bytes
+from views_by_kind import require_alike, views_of
 
 EDGES = [0, 1, -1, 2, (1 << 62) - 1, -(1 << 62), (1 << 32), -(1 << 32), (1 << 31) - 1]
 
@@ -42,7 +37,7 @@ def test_shares_against_a_threshold(data: st.DataObject) -> None:
     output = data.draw(st.sampled_from(["shares", "first", "second", "both"]))
     protocol = Comparison(n=len(values), threshold=threshold, output=output)
     run = simulate(protocol, dict(zip("ab", _shares(values), strict=True)))
-    require_shapes(protocol, run)
+    assert_declared(run, protocol.frames(tuple(run.outputs)), tuple(run.outputs))
     expected = [value >= threshold for value in values]
     if output == "shares":
         assert (run.outputs["a"] ^ run.outputs["b"]).tolist() == expected
@@ -67,7 +62,7 @@ def test_several_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     protocol = Comparison(n=50, threshold=3)
     run = simulate(protocol, dict(zip("ab", _shares(values), strict=True)))
     assert run.outputs["a"].tolist() == [value >= 3 for value in values]
-    require_shapes(protocol, run)
+    assert_declared(run, protocol.frames(tuple(run.outputs)), tuple(run.outputs))
 
 
 class _Products(Protocol):
@@ -150,7 +145,8 @@ def test_the_last_frame_is_determined_by_output_and_own_share() -> None:
 def test_no_canary_travels() -> None:
     canaries = [1_234_567_890_123_456, 987_654_321_987_654]
     run = simulate(Comparison(n=30, of="values"), {"a": [canaries[0]] * 30, "b": [canaries[1]] * 30})
-    require_no_canary(run, integer_canaries(canaries))
+    for canary in canaries:
+        assert_absent(canary, view_bytes(run.transcript.frames))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from discreet.parties.ot import base, columns, extension
 from discreet.parties.ot.k_of_n_transfer import KOfNTransfer
 from discreet.parties.ot.oblivious_transfer import ObliviousTransfer
 from discreet.parties.transcript import FrameShape, RecordedFrame
-from inspecting_transcripts import auc, require_alike, require_no_canary, require_shapes, views_of
+from parties_inspector import assert_absent, assert_declared, view_bytes
+from views_by_kind import auc, require_alike, views_of
 
 NAMES = ("sender", "receiver")
 
@@ -39,7 +40,7 @@ def test_chosen_messages(n: int, size: int, malicious: bool) -> None:
     run = simulate(protocol, {"sender": messages, "receiver": choices})
     assert np.array_equal(run.outputs["receiver"], messages[np.arange(n), choices])
     assert run.outputs["sender"] is None
-    require_shapes(protocol, run)
+    assert_declared(run, protocol.frames(tuple(run.outputs)), tuple(run.outputs))
 
 
 @settings(max_examples=10)
@@ -51,12 +52,12 @@ def test_random_and_correlated_messages(n: int, malicious: bool) -> None:
     pairs, found = run.outputs["sender"], run.outputs["receiver"]
     assert np.array_equal(found, pairs[np.arange(n), choices])
     assert not (found == pairs[np.arange(n), 1 - choices]).all(axis=1).any()
-    require_shapes(protocol, run)
+    assert_declared(run, protocol.frames(tuple(run.outputs)), tuple(run.outputs))
     differences = np.frombuffer(secrets.token_bytes(8 * n), np.uint64)
     protocol = ObliviousTransfer(n=n, form="correlated", malicious=malicious)
     run = simulate(protocol, {"sender": differences, "receiver": choices})
     assert np.array_equal(run.outputs["receiver"] - run.outputs["sender"], differences * choices)
-    require_shapes(protocol, run)
+    assert_declared(run, protocol.frames(tuple(run.outputs)), tuple(run.outputs))
 
 
 @pytest.mark.parametrize("malicious", [False, True])
@@ -68,7 +69,7 @@ def test_several_frames_and_batches(monkeypatch: pytest.MonkeyPatch, malicious: 
         messages, choices = _messages(n, 33), _choices(n)
         run = simulate(protocol, {"sender": messages, "receiver": choices})
         assert np.array_equal(run.outputs["receiver"], messages[np.arange(n), choices])
-        require_shapes(protocol, run)
+        assert_declared(run, protocol.frames(tuple(run.outputs)), tuple(run.outputs))
 
 
 def test_messages_of_one_extension_are_never_repeated() -> None:
@@ -165,10 +166,12 @@ def test_no_canary_travels() -> None:
     canary = b"canary-4711-0815"
     protocol = ObliviousTransfer(n=64, message_bytes=16)
     run = simulate(protocol, {"sender": [[canary, canary[::-1]]] * 64, "receiver": [0, 1] * 32})
-    require_no_canary(run, [canary, canary[:8], canary[8:]])
+    for value in [canary.decode(), canary[:8].decode(), canary[8:].decode()]:
+        assert_absent(value, view_bytes(run.transcript.frames))
     protocol_n = KOfNTransfer(n=20, k=2, message_bytes=16)
     run = simulate(protocol_n, {"sender": [canary] * 20, "receiver": [3, 7]})
-    require_no_canary(run, [canary, canary[:8], canary[8:]])
+    for value in [canary.decode(), canary[:8].decode(), canary[8:].decode()]:
+        assert_absent(value, view_bytes(run.transcript.frames))
 
 
 class _InconsistentColumns(columns.ReceiverColumns):
@@ -257,7 +260,7 @@ def test_k_of_n(data: st.DataObject) -> None:
     protocol = KOfNTransfer(n=n, k=len(indices), message_bytes=size)
     run = simulate(protocol, {"sender": messages, "receiver": indices})
     assert run.outputs == {"sender": None, "receiver": [messages[index] for index in indices]}
-    require_shapes(protocol, run)
+    assert_declared(run, protocol.frames(tuple(run.outputs)), tuple(run.outputs))
 
 
 def test_views_of_k_of_n_can_be_simulated() -> None:

@@ -16,13 +16,8 @@ from discreet.parties.crypto.ristretto import ristretto
 from discreet.parties.ot import extension
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.transcript import FrameShape, RecordedFrame
-from inspecting_transcripts import (
-    integer_canaries,
-    require_alike,
-    require_no_canary,
-    require_shapes,
-    views_of,
-)
+from parties_inspector import assert_absent, assert_declared, view_bytes
+from views_by_kind import require_alike, views_of
 
 
 def _ends(bits: int, signed: bool) -> tuple[int, int]:
@@ -54,7 +49,7 @@ def test_products(data: st.DataObject) -> None:
         output=output, malicious=malicious,
     )  # fmt: skip
     run = simulate(protocol, dict(zip("ab", matrices, strict=True)))
-    require_shapes(protocol, run)
+    assert_declared(run, protocol.frames(tuple(run.outputs)), tuple(run.outputs))
     expected = _slow_product(*matrices)
     if output == "shares":
         total = run.outputs["a"] + run.outputs["b"]
@@ -86,7 +81,7 @@ def test_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     protocol = ScalarProduct(n=150, first_bits=10, second_bits=4, n_first=5, n_second=2)
     run = simulate(protocol, {"a": first, "b": second})
     assert np.array_equal(run.outputs["a"], first.T @ second)
-    require_shapes(protocol, run)
+    assert_declared(run, protocol.frames(tuple(run.outputs)), tuple(run.outputs))
 
 
 def test_shares_are_fresh() -> None:
@@ -139,7 +134,7 @@ def test_the_last_frame_is_determined_by_output_and_own_share() -> None:
 def test_no_canary_travels() -> None:
     canary = 1_234_567_890_123
     run = simulate(ScalarProduct(n=64, first_bits=42), {"a": [canary] * 64, "b": [1, 0] * 32})
-    require_no_canary(run, integer_canaries([canary]))
+    assert_absent(canary, view_bytes(run.transcript.frames))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,12 @@ _HOMES = {
     "secure-sum": ("sums.secure_sum", "SecureSum"),
     "set-union": ("sets.set_union", "SetUnion"),
     "candidate-union": ("sets.candidate_union", "CandidateUnion"),
+    "set-intersection": ("sets.set_intersection", "SetIntersection"),
+    "intersection-size": ("sets.intersection_size", "IntersectionSize"),
+    "scalar-product": ("shares.scalar_product", "ScalarProduct"),
+    "comparison": ("shares.comparison", "Comparison"),
+    "oblivious-transfer": ("ot.oblivious_transfer", "ObliviousTransfer"),
+    "k-of-n-transfer": ("ot.k_of_n_transfer", "KOfNTransfer"),
 }
 """Each protocol's module and class; loaded when it is first used."""
 

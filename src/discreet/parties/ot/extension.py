@@ -20,7 +20,9 @@ CHUNK = 1 << 10
 """The words of one frame: 65,536 transfers."""
 BATCH = 1 << 20
 """The transfers that are checked at once, and whose corrections travel at once."""
-_COLUMNS = "ot.columns"
+WINDOW = 16
+"""The batches a receiver may be ahead of the sender, so that what waits to be read stays bounded."""
+_COLUMNS, _NEXT = "ot.columns", "ot.next"
 
 
 def setup_frames(sender: str, receiver: str) -> list[FrameShape]:
@@ -31,7 +33,9 @@ def setup_frames(sender: str, receiver: str) -> list[FrameShape]:
 def random_frames(sender: str, receiver: str, n: int, *, malicious: bool) -> list[FrameShape]:
     """Return the frames of n random transfers."""
     frames = []
-    for start, stop in batches(n):
+    for number, (start, stop) in enumerate(batches(n)):
+        if _paused(number):
+            frames.append(FrameShape(sender, receiver, _NEXT, 0))
         frames += [
             FrameShape(receiver, sender, _COLUMNS, words * WIDTH * 8)
             for words in _chunk_words(stop - start, malicious=malicious)
@@ -79,7 +83,9 @@ class TransferReceiver:
     def random(self, choices: NDArray[np.bool_], *, blocks: int = 1) -> NDArray[np.uint64]:
         """Return for each choice the random message it names, of ``blocks`` · 128 bits."""
         found = np.empty((choices.size, 2 * blocks), np.uint64)
-        for start, stop in batches(choices.size):
+        for number, (start, stop) in enumerate(batches(choices.size)):
+            if _paused(number):
+                self.party.recv(self.peer, _NEXT, 0)
             self._batch(choices[start:stop], found[start:stop])
         return found
 
@@ -128,7 +134,9 @@ class TransferSender:
     def random(self, n: int, *, blocks: int = 1) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """Return n pairs of random messages of ``blocks`` · 128 bits: the first ones, and the second ones."""
         first, second = (np.empty((n, 2 * blocks), np.uint64) for _ in range(2))
-        for start, stop in batches(n):
+        for number, (start, stop) in enumerate(batches(n)):
+            if _paused(number):
+                self.party.send(self.peer, _NEXT)
             self._batch(first[start:stop], second[start:stop])
         return first, second
 
@@ -159,6 +167,11 @@ class TransferSender:
             for source, target in ((rows, first), (other, second)):
                 hashes = self._hash(source, self._used + start, block=block)
                 target[start : start + rows.shape[0], 2 * block : 2 * block + 2] = hashes
+
+
+def _paused(number: int) -> bool:
+    """Whether the receiver waits for the sender before this batch."""
+    return number > 0 and number % WINDOW == 0
 
 
 def _chunk_words(n: int, *, malicious: bool) -> Iterator[int]:

@@ -78,14 +78,17 @@ class IntersectionSize(Protocol):
 
     def run(self, party: Party, data: Any) -> int | None:
         """Run one party's half with its set."""
-        first = party.index == 0
-        size = self.max_first if first else self.max_second
-        elements = private_set(data, max_size=size, of="set")
+        first, size = party.index == 0, (self.max_first, self.max_second)[party.index]
+        elements = self._checked(party.index, data)
         coins = KeyStream(party.random(SEED))
         power = scalar_from(party.random(UNIFORM))
         hashes = _hashed(party, list(elements), size, coins)
         raised = _raised(power, [hashes[at] for at in shuffled(coins, size)])
         return self._count(party, power, raised) if first else self._answer(party, power, raised, coins)
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError unless the party could run with this input."""
+        self._checked(names.index(name), data)
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the set: a file of one column."""
@@ -96,6 +99,9 @@ class IntersectionSize(Protocol):
     def result_columns(self, output: Any) -> dict[str, Any]:
         """Return the size as one value."""
         return {"size": [] if output is None else [output]}
+
+    def _checked(self, index: int, data: Any) -> dict[bytes, Any]:
+        return private_set(data, max_size=(self.max_first, self.max_second)[index], of="set")
 
     def _count(self, party: Party, power: bytes, raised: list[bytes]) -> int:
         _send(party, _FIRST, raised)

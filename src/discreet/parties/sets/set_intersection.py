@@ -82,11 +82,13 @@ class SetIntersection(Protocol):
 
     def run(self, party: Party, data: Any) -> list[Any] | None:
         """Run one party's half with its set."""
-        first = party.index == 0
-        size = self.max_first if first else self.max_second
-        elements = private_set(data, max_size=size, of="set")
-        found = self._receive(party, list(elements)) if first else self._send(party, list(elements))
+        elements = self._checked(party.index, data)
+        found = self._send(party, list(elements)) if party.index else self._receive(party, list(elements))
         return None if found is None else [elements[one] for one in found]
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError unless the party could run with this input."""
+        self._checked(names.index(name), data)
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the set: a file of one column."""
@@ -97,6 +99,9 @@ class SetIntersection(Protocol):
     def result_columns(self, output: Any) -> dict[str, Any]:
         """Return the intersection as one column."""
         return {"element": output or []}
+
+    def _checked(self, index: int, data: Any) -> dict[bytes, Any]:
+        return private_set(data, max_size=(self.max_first, self.max_second)[index], of="set")
 
     @property
     def _tag(self) -> int:

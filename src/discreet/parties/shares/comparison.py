@@ -106,6 +106,10 @@ class Comparison(Protocol):
         other = other_share(party, packed, self.output)
         return None if other is None else np.unpackbits(packed ^ other, count=self.n).view(np.bool_)
 
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError unless the party could run with this input."""
+        self.checked(names.index(name), data)
+
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the shares or values: a file of one column of numbers."""
         from discreet.parties.tables import labelled_numbers

@@ -13,7 +13,6 @@ from discreet.parties.transcript import FrameShape
 
 Output = Literal["shares", "first", "second", "both"]
 _SHARE = "share"
-_AT_ONCE = 1 << 15
 
 
 def require_output(owner: object, output: str) -> None:
@@ -48,11 +47,6 @@ def other_share(party: Party, share: NDArray[np.uint8], output: str) -> NDArray[
 
 
 def exchanged(party: Party, kind: str, payload: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Send bytes and receive as many; long ones one way after the other, so that neither end waits on a full line."""
-    if party.index and payload.size > _AT_ONCE:
-        received = party.recv(party.peer, kind, payload.size)
-        party.send(party.peer, kind, payload.data)
-    else:
-        party.send(party.peer, kind, payload.data)
-        received = party.recv(party.peer, kind, payload.size)
-    return np.frombuffer(received, np.uint8)
+    """Send bytes and receive as many; channels take frames in while they send, so neither end waits on the other."""
+    party.send(party.peer, kind, payload.data)
+    return np.frombuffer(party.recv(party.peer, kind, payload.size), np.uint8)

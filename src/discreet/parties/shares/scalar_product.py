@@ -123,6 +123,10 @@ class ScalarProduct(Protocol):
         other = other_share(party, share.view(np.uint8).reshape(-1), self.output)
         return None if other is None else (share + other.view(np.uint64).reshape(share.shape)).view(np.int64)
 
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError unless the party could run with this input."""
+        self.checked(names.index(name), data)
+
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the matrix: a file whose columns are numbers."""
         from discreet.parties.tables import number_columns
