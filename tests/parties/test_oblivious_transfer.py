@@ -72,6 +72,17 @@ def test_several_frames_and_batches(monkeypatch: pytest.MonkeyPatch, malicious: 
         assert_declared(run, protocol.frames(tuple(run.outputs)), tuple(run.outputs))
 
 
+def test_the_receiver_waits_where_it_is_far_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extension, "BATCH", 64)
+    monkeypatch.setattr(extension, "WINDOW", 2)
+    protocol = ObliviousTransfer(n=300, form="random")
+    choices = _choices(300)
+    run = simulate(protocol, {"sender": None, "receiver": choices})
+    assert np.array_equal(run.outputs["receiver"], run.outputs["sender"][np.arange(300), choices])
+    assert sum(shape.kind == "ot.next" for shape in run.transcript.shapes("sender")) == 2
+    assert_declared(run, protocol.frames(NAMES), NAMES)
+
+
 def test_messages_of_one_extension_are_never_repeated() -> None:
     def half(party: Party, transfers: Any) -> Any:
         return [transfers() for _ in range(3)]
@@ -80,7 +91,7 @@ def test_messages_of_one_extension_are_never_repeated() -> None:
         def run(self, party: Party, data: Any) -> Any:
             if party.index == 0:
                 sender = extension.TransferSender(party, party.peer, label="x")
-                return half(party, lambda: np.stack(sender.random(64)))
+                return half(party, lambda: sender.random(64))
             receiver = extension.TransferReceiver(party, party.peer, label="x")
             return half(party, lambda: receiver.random(np.zeros(64, np.bool_)))
 

@@ -131,42 +131,40 @@ class TransferSender:
         self._hash = RowHash(party.session, label)
         self._used = 0
 
-    def random(self, n: int, *, blocks: int = 1) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Return n pairs of random messages of ``blocks`` · 128 bits: the first ones, and the second ones."""
-        first, second = (np.empty((n, 2 * blocks), np.uint64) for _ in range(2))
+    def random(self, n: int, *, blocks: int = 1) -> NDArray[np.uint64]:
+        """Return n pairs of random messages of ``blocks`` · 128 bits, of the shape (n, 2, words)."""
+        pairs = np.empty((n, 2, 2 * blocks), np.uint64)
         for number, (start, stop) in enumerate(batches(n)):
             if _paused(number):
                 self.party.send(self.peer, _NEXT)
-            self._batch(first[start:stop], second[start:stop])
-        return first, second
+            self._batch(pairs[start:stop])
+        return pairs
 
-    def _batch(self, first: NDArray[np.uint64], second: NDArray[np.uint64]) -> None:
+    def _batch(self, pairs: NDArray[np.uint64]) -> None:
         kept, done = [], 0
-        for words in _chunk_words(first.shape[0], malicious=self.malicious):
+        for words in _chunk_words(pairs.shape[0], malicious=self.malicious):
             payload = self.party.recv(self.peer, _COLUMNS, words * WIDTH * 8)
             columns = self._columns.extend(np.frombuffer(payload, np.uint64).reshape(WIDTH, words))
             if self.malicious:
                 kept.append(columns)
             else:
-                self._hashed(columns, first, second, 64 * done)
+                self._hashed(columns, pairs, 64 * done)
             done += words
         if self.malicious:
             require_consistent(self.party, self.peer, self._columns.mask, kept)
             done = 0
             for columns in kept:
-                self._hashed(columns, first, second, 64 * done)
+                self._hashed(columns, pairs, 64 * done)
                 done += columns.shape[1]
         self._used += 64 * done
 
-    def _hashed(
-        self, columns: NDArray[np.uint64], first: NDArray[np.uint64], second: NDArray[np.uint64], start: int
-    ) -> None:
-        rows = transposed(columns)[: max(0, first.shape[0] - start)]
-        other = rows ^ self._columns.secret
-        for block in range(first.shape[1] // 2):
-            for source, target in ((rows, first), (other, second)):
+    def _hashed(self, columns: NDArray[np.uint64], pairs: NDArray[np.uint64], start: int) -> None:
+        rows = transposed(columns)[: max(0, pairs.shape[0] - start)]
+        for which, source in enumerate((rows, rows ^ self._columns.secret)):
+            target = pairs[start : start + rows.shape[0], which]
+            for block in range(target.shape[1] // 2):
                 hashes = self._hash(source, self._used + start, block=block)
-                target[start : start + rows.shape[0], 2 * block : 2 * block + 2] = hashes
+                target[:, 2 * block : 2 * block + 2] = hashes
 
 
 def _paused(number: int) -> bool:

@@ -37,9 +37,9 @@ def send_correlated(sender: TransferSender, differences: NDArray[np.uint64]) -> 
     blocks = -(-n_words // 2)
     found = np.empty((n, n_words), np.uint64)
     for start, stop in batches(n, blocks=blocks):
-        first, second = sender.random(stop - start, blocks=blocks)
-        found[start:stop] = first[:, :n_words]
-        corrections = first[:, :n_words] - second[:, :n_words]
+        pairs = sender.random(stop - start, blocks=blocks)[:, :, :n_words]
+        found[start:stop] = pairs[:, 0]
+        corrections = pairs[:, 0] - pairs[:, 1]
         corrections += differences[start:stop]
         sender.party.send(sender.peer, _CORRECTIONS, corrections.view(np.uint8).reshape(-1).data)
     return found
@@ -66,10 +66,8 @@ def send_chosen(sender: TransferSender, messages: NDArray[np.uint8]) -> None:
     n, _, size = messages.shape
     blocks = -(-size // BLOCK)
     for start, stop in batches(n, blocks=blocks):
-        pads = sender.random(stop - start, blocks=blocks)
-        hidden = np.empty((stop - start, 2, size), np.uint8)
-        for which, pad in enumerate(pads):
-            np.bitwise_xor(messages[start:stop, which], pad.view(np.uint8)[:, :size], out=hidden[:, which])
+        pads = sender.random(stop - start, blocks=blocks).view(np.uint8)[:, :, :size]
+        hidden = np.bitwise_xor(messages[start:stop], pads)
         sender.party.send(sender.peer, _MESSAGES, hidden.reshape(-1).data)
 
 

@@ -121,7 +121,7 @@ class ObliviousTransfer(Protocol):
             return send_chosen(sender, messages)
         if self.form == "correlated":
             return send_correlated(sender, differences[:, None])[:, 0]
-        return np.stack(sender.random(self.n), axis=1).view(np.uint8)
+        return sender.random(self.n).view(np.uint8)
 
     def _receive(self, party: Party, data: Any) -> Any:
         choices = private_bits(data, n=self.n, of="vector of choices")

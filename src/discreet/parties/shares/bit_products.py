@@ -79,13 +79,13 @@ class BitProducts:
         mask = np.uint8((1 << width) - 1)
         b = self._receiver.random_bits(n)
         if self.party.index == 0:
-            first, second = self._sender.random(n)
+            pairs = self._sender.random(n)
             received = self._receiver.random(b)
         else:
             received = self._receiver.random(b)
-            first, second = self._sender.random(n)
-        v, u = _low_byte(first) & mask, _low_byte(received) & mask
-        a = v ^ (_low_byte(second) & mask)
+            pairs = self._sender.random(n)
+        v, u = _low_byte(pairs[:, 0]) & mask, _low_byte(received) & mask
+        a = v ^ (_low_byte(pairs[:, 1]) & mask)
         return Triples(a, b.view(np.uint8), a * b ^ u ^ v)
 
     def products(self, triples: Triples, x: Bits, y: Bits, *, width: int) -> Bits:
@@ -106,7 +106,8 @@ class BitProducts:
         """Return shares of the products of each own bit and the other party's; one transfer each, there."""
         n = own.size
         if self.party.index == 0:
-            first, second = (_low_byte(one) & np.uint8(1) for one in self._sender.random(n))
+            pairs = self._sender.random(n)
+            first, second = (_low_byte(pairs[:, which]) & np.uint8(1) for which in (0, 1))
             corrections = np.packbits(first ^ second ^ own)
             self.party.send(self.party.peer, _CORRECTIONS, corrections.data)
             return first
