@@ -33,7 +33,7 @@ class Taken:
 
 
 def both(module: str, protocol: str, parameters: dict[str, Any], *, runs: int = 4) -> Taken:
-    """Run both sides; ``module`` has ``inputs(protocol, index)`` for their data and ``shown(output)`` for plain data."""
+    """Run both sides; ``module`` has ``inputs(protocol, index)`` for data and ``shown(output)`` for plain results."""
     with tempfile.TemporaryDirectory() as folder:
         session = _session(Path(folder), protocol, parameters)
         with ThreadPoolExecutor(2) as pool:
