@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.core.errors import InputError, ParameterError
+from discreet.core.errors import InputError, InternalError, ParameterError
 from discreet.parties import Party, Protocol, simulate
 from discreet.parties.crypto.ristretto import ristretto
 from discreet.parties.shares import comparison
@@ -87,7 +87,7 @@ class _Products(Protocol):
         found = products.products(triples, x, y, width=self.width)
         again = products.products(triples, x, y, width=self.width)
         cross = products.cross_products(y)
-        with pytest.raises(RuntimeError, match="not enough"):
+        with pytest.raises(InternalError, match="not enough"):
             products.products(triples, x, y, width=self.width)
         return found, again, cross
 

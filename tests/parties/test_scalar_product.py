@@ -160,6 +160,11 @@ def test_bad_inputs(first: Any, second: Any) -> None:
     assert str(1 << 40) not in str(error.value)
 
 
+def test_too_many_products_are_refused() -> None:
+    with pytest.raises(ParameterError, match="products"):
+        ScalarProduct(n=2, n_first=1 << 12, n_second=1 << 12)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [

@@ -17,7 +17,7 @@ from discreet.parties.protocol import Party, Protocol
 from discreet.parties.sets.oblivious_tags import N_PLACES, TagReceiver, TagSender, tag_bytes, tag_frames
 from discreet.parties.transcript import FrameShape
 
-MAX_SIZE = 1 << 26
+MAX_SIZE = 1 << 24
 _TAGS, _MATCHES = "psi.tags", "psi.matches"
 _AT_ONCE = 1 << 20
 

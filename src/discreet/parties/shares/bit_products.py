@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.errors import InternalError
 from discreet.parties.ot.extension import TransferReceiver, TransferSender, random_frames, setup_frames
 from discreet.parties.protocol import Party
 from discreet.parties.shares.opening import exchanged
@@ -56,7 +57,7 @@ class Triples:
         """Return the shares of n triples that are not used yet."""
         taken = self.a[:n], self.b[:n], self.c[:n]
         if taken[0].size < n:
-            raise RuntimeError("there are not enough triples")
+            raise InternalError("There are not enough triples.")
         self.a, self.b, self.c = self.a[n:], self.b[n:], self.c[n:]
         return taken
 

@@ -75,7 +75,7 @@ class Comparison(Protocol):
     output: Output = "both"
 
     def __post_init__(self) -> None:
-        require(self, "n", self.n, IntIn(1, 1 << 32))
+        require(self, "n", self.n, IntIn(1, 1 << 28))
         require(self, "of", self.of, OneOf(("shares", "values")))
         limit = 1 << (61 if self.of == "values" else 62)
         require(self, "threshold", self.threshold, IntIn(-limit, limit - 1))

@@ -21,6 +21,7 @@ from discreet.parties.shares.opening import Output, opening_frames, other_share,
 from discreet.parties.transcript import FrameShape
 
 _MAX_COLUMNS = 1 << 12
+_MAX_PRODUCTS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ class ScalarProduct(Protocol):
         require(self, "signed", self.signed, OneOf((False, True)))
         require(self, "malicious", self.malicious, OneOf((False, True)))
         require_output(self, self.output)
+        if self.n_first * self.n_second > _MAX_PRODUCTS:
+            raise ParameterError(f"At most {_MAX_PRODUCTS} products can be computed at once.")
         if self.n << (self.first_bits + self.second_bits) > 1 << 63:
             raise ParameterError(
                 f"Products of {self.n} integers of {self.first_bits} and {self.second_bits} bits may not fit into 64 "
