@@ -143,7 +143,7 @@ class Mesh:
         try:
             connection = await self._greet(member, reader, writer, purposes)
         except PartyError as error:
-            if not waiting.done() and (self.hello.purpose != "run" or purposes == ["run"]):
+            if not waiting.done() and (self.hello.purpose != "run" or purposes != ["doctor"]):
                 waiting.set_exception(error)
             return
         if waiting.done() or (self.hello.purpose == "run" and purposes != ["run"]):
@@ -187,11 +187,10 @@ async def guarded(peer: str, writer: asyncio.StreamWriter, steps: Callable[[], A
         failure = PartyError(
             f"Party '{peer}' did not complete the handshake within {_HANDSHAKE_SECONDS:g} seconds."
         )
-    except ssl.SSLError:
-        failure = PartyError(f"Party '{peer}' does not accept the certificate of this party.")
     except (asyncio.IncompleteReadError, OSError):
         failure = PartyError(
-            f"Party '{peer}' closed the connection while the session was opened; see its message."
+            f"Party '{peer}' closed the connection while the session was opened: it refuses the certificate of this "
+            "party, or it stopped; see its message."
         )
     writer.transport.abort()
     raise failure from None
