@@ -26,6 +26,7 @@ from discreet.parties.network.tls import holds_certificate, shown_by, tls_contex
 BUFFER = 1 << 22
 _AGAIN_SECONDS = 0.1
 _HANDSHAKE_SECONDS = 10.0
+_CLOSE_SECONDS = 1.0
 
 
 @dataclass
@@ -37,9 +38,13 @@ class Connection:
     writer: asyncio.StreamWriter
     hello: Hello
 
-    def close(self) -> None:
-        """Close the connection at once."""
+    async def close(self) -> None:
+        """Close the connection, at once if the peer does not agree."""
+        with contextlib.suppress(OSError, TimeoutError):
+            self.writer.close()
+            await asyncio.wait_for(self.writer.wait_closed(), _CLOSE_SECONDS)
         self.writer.transport.abort()
+        await asyncio.sleep(0)
 
 
 class Mesh:
@@ -103,7 +108,7 @@ class Mesh:
             if connection is not None and (self.hello.purpose != "run" or connection.hello.purpose == "run"):
                 return connection
             if connection is not None:
-                connection.writer.close()
+                await connection.close()
             if time.monotonic() + _AGAIN_SECONDS > deadline:
                 raise PartyError(f"Party '{member.name}' was not reached at {member.address} in time.")
             await asyncio.sleep(_AGAIN_SECONDS)
@@ -147,7 +152,7 @@ class Mesh:
                 waiting.set_exception(error)
             return
         if waiting.done() or (self.hello.purpose == "run" and purposes != ["run"]):
-            writer.close()
+            await connection.close()
         else:
             waiting.set_result(connection)
 
@@ -180,9 +185,9 @@ async def guarded(peer: str, writer: asyncio.StreamWriter, steps: Callable[[], A
     except PartyError as error:
         failure = error
         with contextlib.suppress(OSError, TimeoutError):
-            await asyncio.wait_for(writer.drain(), 1.0)
+            await asyncio.wait_for(writer.drain(), _CLOSE_SECONDS)
             writer.close()
-            await asyncio.wait_for(writer.wait_closed(), 1.0)
+            await asyncio.wait_for(writer.wait_closed(), _CLOSE_SECONDS)
     except TimeoutError:
         failure = PartyError(
             f"Party '{peer}' did not complete the handshake within {_HANDSHAKE_SECONDS:g} seconds."

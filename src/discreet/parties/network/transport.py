@@ -216,6 +216,7 @@ async def _cancel_all() -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.sleep(0)
 
 
 def _wait(future: Future[Any], seconds: float) -> None:
@@ -259,7 +260,7 @@ async def _connect_all(mesh: Mesh, seconds: float) -> dict[str, Connection]:
     except BaseException:
         for wait in waits.values():
             if wait.done() and not wait.cancelled() and wait.exception() is None:
-                wait.result().close()
+                await wait.result().close()
             wait.cancel()
         raise
     finally:
