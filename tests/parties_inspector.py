@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2_contingency
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
@@ -33,25 +32,34 @@ def view_bytes(frames: Iterable[RecordedFrame]) -> bytes:
 def views(
     protocol: Protocol, inputs: Mapping[str, Any], parties: str | Sequence[str], n: int, *, coins: str
 ) -> list[bytes]:
-    """What parties receive in n runs, each with coins of its own, ordered by sender, as senders race.
-
-    A frame that several of the parties received counts once: the χ² test takes bytes as independent.
-    """
+    """What parties receive in n runs, each with coins of its own, ordered by sender, as senders race."""
     found = []
     for number in range(n):
         run = simulate(protocol, inputs, coins=f"{coins} {number}".encode())
         frames = [frame for party in parties for frame in run.transcript.view(party)]
         frames.sort(key=lambda f: (f.shape.receiver, f.shape.sender))
-        once = {(f.shape.sender, f.shape.kind, f.payload): f for f in frames}
-        found.append(view_bytes(once.values()))
+        found.append(view_bytes(frames))
     return found
 
 
 def chi_square(one: Sequence[bytes], other: Sequence[bytes]) -> float:
-    """The p-value that the bytes of both come from one distribution."""
-    counts = [np.bincount(np.frombuffer(b"".join(side), np.uint8), minlength=256) for side in (one, other)]
-    table = np.array(counts)
-    return float(chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue)
+    """The p-value that the bytes of both come from one distribution: the χ² statistic among relabeled views.
+
+    Bytes of one view need not be independent, a relayed one counts twice; views are.
+    """
+    counts = np.array([np.bincount(np.frombuffer(view, np.uint8), minlength=256) for view in (*one, *other)])
+    labels = np.repeat([False, True], [len(one), len(other)])
+    rng = np.random.default_rng(0)
+    found = _statistic(counts, labels)
+    relabeled = [_statistic(counts, rng.permutation(labels)) for _ in range(999)]
+    return float((1 + np.sum(np.array(relabeled) >= found)) / 1000)
+
+
+def _statistic(counts: np.ndarray[Any, Any], labels: np.ndarray[Any, Any]) -> float:
+    table = np.array([counts[~labels].sum(axis=0), counts[labels].sum(axis=0)], float)
+    table = table[:, table.sum(axis=0) > 0]
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    return float(((table - expected) ** 2 / expected).sum())
 
 
 def auc(one: Sequence[bytes], other: Sequence[bytes]) -> float:
@@ -67,8 +75,10 @@ def auc(one: Sequence[bytes], other: Sequence[bytes]) -> float:
 
 def assert_indistinguishable(one: Sequence[bytes], other: Sequence[bytes]) -> None:
     assert {len(view) for view in one} == {len(view) for view in other}
-    assert chi_square(one, other) > 1e-4
-    assert abs(auc(one, other) - 0.5) < 0.16
+    assert chi_square(one, other) > 0.002
+    half = min(len(one), len(other)) / 2
+    chance = ((2 * half + 1) / (12 * half * half)) ** 0.5
+    assert abs(auc(one, other) - 0.5) < 3.3 * chance
 
 
 def encodings_of(value: str | int) -> list[bytes]:

@@ -145,13 +145,19 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
     write_outcome(outcome, out, overwrite=given["overwrite"])
     meter = outcome.meter
     if as_json:
-        plain = {"protocol": known.protocol.name, "out": str(out), "leaks": list(known.protocol.leaks)}
+        plain = {
+            "protocol": known.protocol.name,
+            "out": str(out),
+            "leaks": list(known.protocol.leaks),
+            "covers": list(outcome.covers),
+        }
         tell_json({"command": "party run", "ok": True, **plain, "meter": meter.to_dict()})
     elif not quiet:
         seconds = sum(step.seconds for step in meter.steps)
         traffic = f"{meter.bytes_sent:,} bytes sent, {meter.bytes_received:,} received"
         lines = [
             ("protocol", f"{known.protocol.name} among {', '.join(known.names)}"),
+            ("covers", ", ".join(outcome.covers)),
             ("cost", f"{meter.rounds} rounds, {traffic}, {seconds:.2f} s"),
             ("promise", str(known.protocol.verdict(known.names))),
         ]

@@ -1,71 +1,66 @@
-"""Pictures of a protocol's messages: lifelines and arrows, drawn from the frames of a recorded run."""
+"""Picture: the messages of a run as a chart, one line for each party and one arrow for each frame."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from itertools import groupby
 
 from discreet.parties.transcript import FrameShape
 
-_LEFT, _TOP, _STEP, _WIDTH = 90, 56, 34, 360
-_STYLE = (
-    "text{font:13px sans-serif;fill:#37474f}"
-    ".name{font-weight:bold;text-anchor:middle}"
-    ".kind{text-anchor:middle}"
-    "line{stroke:#90a4ae}"
-    ".arrow{stroke:#00796b;stroke-width:1.5}"
-    "path{fill:#00796b}"
-)
+_COLUMN, _ROW, _TOP, _SIDE = 240, 26, 56, 90
+_INK, _ARROW, _LINE = "#5f6b6b", "#00897b", "#9aa5a5"
 
 
-def message_picture(frames: Iterable[FrameShape], names: Sequence[str]) -> str:
-    """Return an SVG of who sends what to whom; successive frames of one kind are drawn as one arrow.
+def message_chart(frames: Iterable[FrameShape], names: Sequence[str], *, in_order: bool = False) -> str:
+    """Return an SVG picture of who sent what to whom, from the recorded frames of a run.
 
-    It shows kinds and sizes, which are functions of public parameters, and no payload.
+    Frames are grouped by kind, in the order in which the kinds first appear, and by sender within a kind; with
+    ``in_order`` they stay in the order of the frames.
 
-    >>> picture = message_picture([FrameShape("a", "b", "keys", 32)] * 3, ("a", "b"))
-    >>> "keys, 3 × 32 bytes" in picture
-    True
+    >>> message_chart([FrameShape("a", "b", "keys", 64)], ("a", "b")).count("<line")
+    3
     """
-    places = {name: _LEFT + _WIDTH * index for index, name in enumerate(names)}
-    arrows = [_arrow(places, _TOP + _STEP * row, list(same)) for row, same in enumerate(_grouped(frames))]
-    width = 2 * _LEFT + _WIDTH * (len(names) - 1)
-    height = _TOP + _STEP * len(arrows)
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img">',
-        f"<style>{_STYLE}</style>",
+    rows = list(frames) if in_order else _ordered(list(frames), names)
+    width = 2 * _SIDE + _COLUMN * (len(names) - 1)
+    height = _TOP + _ROW * (len(rows) + 1)
+    parts = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+            'font-family="sans-serif" font-size="12" role="img">'
+        ),
+        f"<title>Messages between {escape(', '.join(names))}</title>",
+        (
+            '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
+            f'orient="auto-start-reverse"><path d="M0 0L8 4L0 8z" fill="{_ARROW}"/></marker></defs>'
+        ),
     ]
-    for name, x in places.items():
-        lines.append(f'<text class="name" x="{x}" y="20">{escape(name)}</text>')
-        lines.append(f'<line x1="{x}" y1="30" x2="{x}" y2="{height}"/>')
-    return "\n".join([*lines, *arrows, "</svg>", ""])
+    parts += [_lifeline(name, _x(names, name), height) for name in names]
+    parts += [_arrow(frame, names, _TOP + _ROW * (at + 1)) for at, frame in enumerate(rows)]
+    return "\n".join([*parts, "</svg>\n"])
 
 
-def _grouped(frames: Iterable[FrameShape]) -> Iterable[Iterable[FrameShape]]:
-    return (same for _, same in groupby(frames, key=lambda one: (one.sender, one.receiver, one.kind)))
+def _ordered(frames: list[FrameShape], names: Sequence[str]) -> list[FrameShape]:
+    kinds = list(dict.fromkeys(frame.kind for frame in frames))
+    place = {name: at for at, name in enumerate(names)}
+    return sorted(frames, key=lambda f: (kinds.index(f.kind), place[f.sender], place[f.receiver]))
 
 
-def _arrow(places: dict[str, int], y: int, frames: list[FrameShape]) -> str:
-    first = frames[0]
-    start, stop = places[first.sender], places[first.receiver]
-    back = 8 if start < stop else -8
-    label = f"{first.kind}, {_sizes([frame.size for frame in frames])}"
+def _x(names: Sequence[str], name: str) -> int:
+    return _SIDE + _COLUMN * list(names).index(name)
+
+
+def _lifeline(name: str, x: int, height: int) -> str:
     return (
-        f'<text class="kind" x="{(start + stop) // 2}" y="{y - 6}">{escape(label)}</text>'
-        f'<line class="arrow" x1="{start}" y1="{y}" x2="{stop - back}" y2="{y}"/>'
-        f'<path d="M{stop} {y}l{-back} -4v8z"/>'
+        f'<text x="{x}" y="24" text-anchor="middle" font-weight="bold" fill="{_INK}">{escape(name)}</text>'
+        f'<line x1="{x}" y1="36" x2="{x}" y2="{height - 8}" stroke="{_LINE}" stroke-dasharray="4 3"/>'
     )
 
 
-def _sizes(sizes: list[int]) -> str:
-    """Return the sizes of successive frames as text.
-
-    >>> _sizes([1000]), _sizes([8, 8]), _sizes([8, 3])
-    ('1,000 bytes', '2 × 8 bytes', '2 frames, 11 bytes')
-    """
-    if len(sizes) == 1:
-        return f"{sizes[0]:,} bytes"
-    if len(set(sizes)) == 1:
-        return f"{len(sizes)} × {sizes[0]:,} bytes"
-    return f"{len(sizes)} frames, {sum(sizes):,} bytes"
+def _arrow(frame: FrameShape, names: Sequence[str], y: int) -> str:
+    start, end = _x(names, frame.sender), _x(names, frame.receiver)
+    near = start + (_COLUMN if end > start else -_COLUMN) // 2
+    label = f"{frame.kind}, {frame.size:,} bytes"
+    return (
+        f'<line x1="{start}" y1="{y}" x2="{end}" y2="{y}" stroke="{_ARROW}" marker-end="url(#tip)"/>'
+        f'<text x="{near}" y="{y - 5}" text-anchor="middle" fill="{_INK}">{escape(label)}</text>'
+    )

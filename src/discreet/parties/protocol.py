@@ -166,6 +166,11 @@ class Protocol(ABC):
         """Return a party's output as columns, as they are written to a file."""
         raise ParameterError(f"The protocol '{self.name}' writes no file; run it from Python.")
 
+    def covers(self, output: Any, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the parties whose inputs are in an output."""
+        del output
+        return tuple(names)
+
     def verdict(self, names: Sequence[str]) -> Verdict:
         """Return what a run among these parties promises; it rests on an assumption about them."""
         withstood = self.withstands(len(names))

@@ -109,7 +109,7 @@ async def _meet(
     server.close()
     for future in waits.values():
         if future.done() and future.exception() is None:
-            future.result().writer.close()
+            await future.result().close()
         future.cancel()
     return checks
 

@@ -26,6 +26,7 @@ from discreet.parties.network.tls import holds_certificate, shown_by, tls_contex
 BUFFER = 1 << 22
 _AGAIN_SECONDS = 0.1
 _HANDSHAKE_SECONDS = 10.0
+_CLOSE_SECONDS = 1.0
 
 
 @dataclass
@@ -37,9 +38,13 @@ class Connection:
     writer: asyncio.StreamWriter
     hello: Hello
 
-    def close(self) -> None:
-        """Close the connection at once."""
+    async def close(self) -> None:
+        """Close the connection, at once if the peer does not agree."""
+        with contextlib.suppress(OSError, TimeoutError):
+            self.writer.close()
+            await asyncio.wait_for(self.writer.wait_closed(), _CLOSE_SECONDS)
         self.writer.transport.abort()
+        await asyncio.sleep(0)
 
 
 class Mesh:
@@ -103,7 +108,7 @@ class Mesh:
             if connection is not None and (self.hello.purpose != "run" or connection.hello.purpose == "run"):
                 return connection
             if connection is not None:
-                connection.writer.close()
+                await connection.close()
             if time.monotonic() + _AGAIN_SECONDS > deadline:
                 raise PartyError(f"Party '{member.name}' was not reached at {member.address} in time.")
             await asyncio.sleep(_AGAIN_SECONDS)
@@ -143,11 +148,11 @@ class Mesh:
         try:
             connection = await self._greet(member, reader, writer, purposes)
         except PartyError as error:
-            if not waiting.done() and (self.hello.purpose != "run" or purposes == ["run"]):
+            if not waiting.done() and (self.hello.purpose != "run" or purposes != ["doctor"]):
                 waiting.set_exception(error)
             return
         if waiting.done() or (self.hello.purpose == "run" and purposes != ["run"]):
-            writer.close()
+            await connection.close()
         else:
             waiting.set_result(connection)
 
@@ -180,18 +185,17 @@ async def guarded(peer: str, writer: asyncio.StreamWriter, steps: Callable[[], A
     except PartyError as error:
         failure = error
         with contextlib.suppress(OSError, TimeoutError):
-            await asyncio.wait_for(writer.drain(), 1.0)
+            await asyncio.wait_for(writer.drain(), _CLOSE_SECONDS)
             writer.close()
-            await asyncio.wait_for(writer.wait_closed(), 1.0)
+            await asyncio.wait_for(writer.wait_closed(), _CLOSE_SECONDS)
     except TimeoutError:
         failure = PartyError(
             f"Party '{peer}' did not complete the handshake within {_HANDSHAKE_SECONDS:g} seconds."
         )
-    except ssl.SSLError:
-        failure = PartyError(f"Party '{peer}' does not accept the certificate of this party.")
     except (asyncio.IncompleteReadError, OSError):
         failure = PartyError(
-            f"Party '{peer}' closed the connection while the session was opened; see its message."
+            f"Party '{peer}' closed the connection while the session was opened: it refuses the certificate of this "
+            "party, or it stopped; see its message."
         )
     writer.transport.abort()
     raise failure from None

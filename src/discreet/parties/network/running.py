@@ -27,6 +27,11 @@ class Outcome:
     meter: Meter
     frames: tuple[FrameShape, ...]
 
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The parties whose inputs are in the output."""
+        return self.session.protocol.covers(self.output, self.session.names)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the record of the run as plain data: shapes and costs, no input and no output."""
         protocol = self.session.protocol
@@ -35,6 +40,7 @@ class Outcome:
             "protocol": protocol.name,
             "party": self.name,
             "parties": list(self.session.names),
+            "covers": list(self.covers),
             "session": self.session.digest().hex(),
             "verdict": protocol.verdict(self.session.names).to_dict(),
             "leaks": list(protocol.leaks),

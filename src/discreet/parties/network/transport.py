@@ -25,9 +25,11 @@ from discreet.parties.transcript import Transcript
 
 T = TypeVar("T")
 _END = "end"
+_CHUNK = 1 << 18
 _HIGH_WATER = 1 << 25
 _MAX_INBOX = 1 << 30
 _END_SECONDS = 5.0
+_CLOSE_SECONDS = 1.0
 
 
 class NetworkChannel(Channel):
@@ -39,25 +41,47 @@ class NetworkChannel(Channel):
         super().__init__(connection.peer, session, timeout)
         self._reader, self._writer, self._loop = connection.reader, connection.writer, loop
         self._inbox: queue.SimpleQueue[tuple[bytes, bytes] | PartyError] = queue.SimpleQueue()
+        self._outbox: asyncio.Queue[tuple[bytes, bytes] | None] = asyncio.Queue()
         self._waiting_bytes = 0
+        self._unsent_bytes = 0
+        self._lock = threading.Lock()
+        self._room = threading.Event()
         self._ended = threading.Event()
-        self._writer.transport.set_write_buffer_limits(high=_HIGH_WATER)
-        self._pump = asyncio.run_coroutine_threadsafe(self._receive(), loop)
+        self._writer.transport.set_write_buffer_limits(high=2 * _CHUNK)
+        self._receiver = asyncio.run_coroutine_threadsafe(self._receive(), loop)
+        self._sender = asyncio.run_coroutine_threadsafe(self._transmit(), loop)
 
     def _write(self, header: bytes, payload: Payload) -> None:
-        if self._writer.transport.is_closing():
+        if self._sender.done() or self._writer.transport.is_closing():
             raise PeerLostError(self.peer, "closed the connection")
-        frame = header + payload if len(payload) < 4096 else (header, bytes(payload))
-        self._loop.call_soon_threadsafe(self._put, frame)
-        if self._writer.transport.get_write_buffer_size() > _HIGH_WATER:
-            try:
-                asyncio.run_coroutine_threadsafe(self._writer.drain(), self._loop).result(self.timeout)
-            except (FutureTimeoutError, OSError):
-                raise PeerLostError(self.peer, f"took no frame within {self.timeout:g} seconds") from None
+        frame = header, bytes(payload)
+        self._room.clear()
+        full = self._count_unsent(len(frame[1])) > _HIGH_WATER
+        self._loop.call_soon_threadsafe(self._outbox.put_nowait, frame)
+        if full and not self._room.wait(self.timeout):
+            raise PeerLostError(self.peer, f"took no frame within {self.timeout:g} seconds")
 
-    def _put(self, frame: bytes | tuple[bytes, bytes]) -> None:
-        for part in frame if isinstance(frame, tuple) else (frame,):
-            self._writer.write(part)
+    def _count_unsent(self, n_bytes: int) -> int:
+        with self._lock:
+            self._unsent_bytes += n_bytes
+            return self._unsent_bytes
+
+    async def _transmit(self) -> None:
+        """Move frames from the outbox to the network, in pieces: a long buffer is slow to shorten."""
+        try:
+            while (frame := await self._outbox.get()) is not None:
+                header, payload = frame
+                self._writer.write(header + payload[:_CHUNK])
+                for at in range(_CHUNK, len(payload), _CHUNK):
+                    await self._writer.drain()
+                    self._writer.write(memoryview(payload)[at : at + _CHUNK])
+                await self._writer.drain()
+                if self._count_unsent(-len(payload)) <= _HIGH_WATER:
+                    self._room.set()
+        except OSError:
+            return
+        finally:
+            self._room.set()
 
     def _read(self, timeout: float) -> tuple[bytes, bytes]:
         try:
@@ -110,14 +134,16 @@ class NetworkChannel(Channel):
         """Send what is still to be sent, and close the connection."""
 
         async def closed() -> None:
-            self._writer.close()
+            self._outbox.put_nowait(None)
             with contextlib.suppress(OSError, TimeoutError):
-                await asyncio.wait_for(self._writer.wait_closed(), 1.0)
+                await asyncio.wait_for(asyncio.wrap_future(self._sender), _CLOSE_SECONDS)
+                self._writer.close()
+                await asyncio.wait_for(self._writer.wait_closed(), _CLOSE_SECONDS)
             self._writer.transport.abort()
 
         with contextlib.suppress(FutureTimeoutError):
-            asyncio.run_coroutine_threadsafe(closed(), self._loop).result(2.0)
-        self._pump.cancel()
+            asyncio.run_coroutine_threadsafe(closed(), self._loop).result(2 * _CLOSE_SECONDS)
+        self._receiver.cancel()
 
 
 @contextlib.contextmanager
@@ -190,6 +216,7 @@ async def _cancel_all() -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.sleep(0)
 
 
 def _wait(future: Future[Any], seconds: float) -> None:
@@ -233,7 +260,7 @@ async def _connect_all(mesh: Mesh, seconds: float) -> dict[str, Connection]:
     except BaseException:
         for wait in waits.values():
             if wait.done() and not wait.cancelled() and wait.exception() is None:
-                wait.result().close()
+                await wait.result().close()
             wait.cancel()
         raise
     finally:

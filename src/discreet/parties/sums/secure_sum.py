@@ -185,6 +185,11 @@ class SecureSum(Protocol):
         labels = {"label": list(self.labels)} if self.labels and output.values is not None else {}
         return {**labels, "value": values}
 
+    def covers(self, output: Sum, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the parties whose vectors are in the sum."""
+        del names
+        return output.parties
+
     def _words(self, data: Any, n_parties: int) -> fixed_point.Words:
         return fixed_point.encode(
             data, kind=self.kind, length=self.length, n_parties=n_parties, fraction_bits=self.fraction_bits
