@@ -43,7 +43,6 @@ POINTS = {
     "ot.evaluated",
     "psi.first",
     "psi.second",
-    "psi.both",
 }
 CASES = [
     (name, sender, kind)

@@ -18,15 +18,19 @@ ORDER = 2**252 + 27742317777372353535851937790883648493
 IDENTITY = bytes(ELEMENT)
 
 
+class GroupError(PartyError):
+    """Bytes that encode no element, or a product that is the identity."""
+
+
 class Ristretto(Protocol):
     """The operations of the group; elements and scalars are strings of 32 bytes, checked by the caller."""
 
     def multiply(self, scalar: bytes, element: bytes) -> bytes:
-        """Return the multiple of an element; a zero scalar and the identity raise an PartyError."""
+        """Return the multiple of an element; a zero scalar and the identity raise a GroupError."""
         ...
 
     def multiply_base(self, scalar: bytes) -> bytes:
-        """Return the multiple of the generator; a zero scalar raises an PartyError."""
+        """Return the multiple of the generator; a zero scalar raises a GroupError."""
         ...
 
     def add(self, one: bytes, other: bytes) -> bytes:
@@ -38,7 +42,7 @@ class Ristretto(Protocol):
         ...
 
     def invert(self, scalar: bytes) -> bytes:
-        """Return the multiplicative inverse of a scalar; zero raises an PartyError."""
+        """Return the multiplicative inverse of a scalar; zero raises a GroupError."""
         ...
 
     def from_uniform(self, uniform: bytes) -> bytes:
@@ -99,14 +103,14 @@ class _Sodium:
         try:
             return bytes(self._sodium.crypto_scalarmult_ristretto255(scalar, element))
         except RuntimeError:
-            raise PartyError("The product is the identity, or its factor is no group element.") from None
+            raise GroupError("The product is the identity, or its factor is no group element.") from None
 
     def multiply_base(self, scalar: bytes) -> bytes:
         _check(scalar)
         try:
             return bytes(self._sodium.crypto_scalarmult_ristretto255_base(scalar))
         except RuntimeError:
-            raise PartyError("A scalar must not be zero.") from None
+            raise GroupError("A scalar must not be zero.") from None
 
     def add(self, one: bytes, other: bytes) -> bytes:
         _check(one, other)
@@ -121,7 +125,7 @@ class _Sodium:
         try:
             return bytes(self._sodium.crypto_core_ristretto255_scalar_invert(scalar))
         except ValueError:
-            raise PartyError("A scalar must not be zero.") from None
+            raise GroupError("A scalar must not be zero.") from None
 
     def from_uniform(self, uniform: bytes) -> bytes:
         _check(uniform, length=UNIFORM)
@@ -133,4 +137,4 @@ class _Sodium:
 
 def _check(*strings: bytes, length: int = ELEMENT) -> None:
     if any(type(one) is not bytes or len(one) != length for one in strings):
-        raise PartyError(f"Elements and scalars of the group have {length} bytes.")
+        raise GroupError(f"Elements and scalars of the group have {length} bytes.")

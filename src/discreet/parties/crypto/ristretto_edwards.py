@@ -6,8 +6,7 @@ libsodium's own functions. Field arithmetic is by Python integers: slower, and n
 
 from __future__ import annotations
 
-from discreet.parties.crypto.ristretto import ELEMENT, IDENTITY, ORDER, UNIFORM
-from discreet.parties.errors import PartyError
+from discreet.parties.crypto.ristretto import ELEMENT, IDENTITY, ORDER, UNIFORM, GroupError
 
 _P = 2**255 - 19
 _D = -121665 * pow(121666, -1, _P) % _P
@@ -29,7 +28,7 @@ class Edwards:
     def multiply(self, scalar: bytes, element: bytes) -> bytes:
         """Return the multiple of an element; its component of small order is removed by a factor of eight."""
         if element == IDENTITY or not any(scalar):
-            raise PartyError("The product is the identity, or its factor is no group element.")
+            raise GroupError("The product is the identity, or its factor is no group element.")
         point = _packed(_decoded(element))
         for _ in range(3):
             point = self._sodium.crypto_core_ed25519_add(point, point)
@@ -40,7 +39,7 @@ class Edwards:
     def multiply_base(self, scalar: bytes) -> bytes:
         """Return the multiple of the generator."""
         if not any(scalar):
-            raise PartyError("A scalar must not be zero.")
+            raise GroupError("A scalar must not be zero.")
         return _encoded(_unpacked(self._sodium.crypto_scalarmult_ed25519_base_noclamp(scalar)))
 
     def add(self, one: bytes, other: bytes) -> bytes:
@@ -56,13 +55,13 @@ class Edwards:
     def invert(self, scalar: bytes) -> bytes:
         """Return the multiplicative inverse of a scalar."""
         if not any(scalar):
-            raise PartyError("A scalar must not be zero.")
+            raise GroupError("A scalar must not be zero.")
         return bytes(self._sodium.crypto_core_ed25519_scalar_invert(scalar))
 
     def from_uniform(self, uniform: bytes) -> bytes:
         """Return the sum of the elements that both halves map to."""
         if len(uniform) != UNIFORM:
-            raise PartyError(f"An element is made from {UNIFORM} bytes.")
+            raise GroupError(f"An element is made from {UNIFORM} bytes.")
         halves = (_mapped(_field(uniform[:ELEMENT])), _mapped(_field(uniform[ELEMENT:])))
         sum_ = self._sodium.crypto_core_ed25519_add(_packed(halves[0]), _packed(halves[1]))
         return _encoded(_unpacked(sum_))
@@ -71,7 +70,7 @@ class Edwards:
         """Whether the bytes are the canonical encoding of an element."""
         try:
             _decoded(element)
-        except PartyError:
+        except GroupError:
             return False
         return True
 
@@ -103,14 +102,14 @@ _SQRT_AD_MINUS_ONE = _P - _sqrt_ratio(-_D - 1, 1)[1]
 def _decoded(element: bytes) -> _Point:
     s = int.from_bytes(element, "little")
     if len(element) != ELEMENT or s >= _P or s & 1:
-        raise PartyError("The bytes encode no group element.")
+        raise GroupError("The bytes encode no group element.")
     u1, u2 = 1 - s * s, 1 + s * s
     v = -(_D * u1 * u1) - u2 * u2
     square, root = _sqrt_ratio(1, v * u2 * u2 % _P)
     x = _absolute(2 * s * root * u2)
     y = u1 * root * root * u2 * v % _P
     if not square or x * y % _P & 1 or y == 0:
-        raise PartyError("The bytes encode no group element.")
+        raise GroupError("The bytes encode no group element.")
     return x, y
 
 

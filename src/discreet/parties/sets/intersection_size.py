@@ -11,7 +11,8 @@ from discreet.core.params import IntIn, OneOf, require
 from discreet.kernels.threads import in_threads
 from discreet.parties.crypto.aes import SEED, KeyStream
 from discreet.parties.crypto.oprf import hash_to_group
-from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, received_elements, ristretto, scalar_from
+from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, GroupError, ristretto, scalar_from
+from discreet.parties.errors import PartyError
 from discreet.parties.inputs import private_set
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.sets.set_intersection import MAX_SIZE, shuffled
@@ -106,13 +107,13 @@ class IntersectionSize(Protocol):
     def _count(self, party: Party, power: bytes, raised: list[bytes]) -> int:
         _send(party, _FIRST, raised)
         own = set(_received(party, _BOTH, self.max_first))
-        size = len(own & set(_raised(power, _received(party, _SECOND, self.max_second))))
+        size = len(own & set(_raised_received(power, party, _SECOND, self.max_second)))
         if self.output == "both":
             party.send(party.peer, _SIZE, size.to_bytes(8, "big"))
         return size
 
     def _answer(self, party: Party, power: bytes, raised: list[bytes], coins: KeyStream) -> int | None:
-        both = _raised(power, _received(party, _FIRST, self.max_first))
+        both = _raised_received(power, party, _FIRST, self.max_first)
         _send(party, _BOTH, [both[at] for at in shuffled(coins, len(both))])
         _send(party, _SECOND, raised)
         if self.output == "first":
@@ -146,12 +147,17 @@ def _send(party: Party, kind: str, elements: list[bytes]) -> None:
 
 
 def _received(party: Party, kind: str, n: int) -> list[bytes]:
-    found = []
-    for start in range(0, n, _AT_ONCE):
-        count = min(_AT_ONCE, n - start)
-        payload = party.recv(party.peer, kind, count * ELEMENT)
-        found += received_elements(payload, count, of="size of an intersection")
-    return found
+    """Return strings of the length of elements; whether they are elements shows when they are raised."""
+    sizes = (min(_AT_ONCE, n - start) * ELEMENT for start in range(0, n, _AT_ONCE))
+    data = b"".join(party.recv(party.peer, kind, size) for size in sizes)
+    return [data[at : at + ELEMENT] for at in range(0, len(data), ELEMENT)]
+
+
+def _raised_received(power: bytes, party: Party, kind: str, n: int) -> list[bytes]:
+    try:
+        return _raised(power, _received(party, kind, n))
+    except GroupError:
+        raise PartyError(f"Party '{party.peer}' sent an invalid group element.") from None
 
 
 def _frames(sender: str, receiver: str, kind: str, n: int) -> Iterator[FrameShape]:
