@@ -7,12 +7,12 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.bit_matrix import add_tweaks
+from discreet.kernels.bit_matrix import add_blocks, add_tweaks
 
 SEED = 16
 """The bytes of a key."""
 _BLOCK = 16
-_ZEROS = bytes(1 << 18)
+_ZEROS = memoryview(bytes(1 << 18))
 
 
 class KeyStream:
@@ -58,14 +58,16 @@ class RowHash:
         # A permutation of independent blocks is wanted here, which is what this mode computes.
         self._permutation = Cipher(algorithms.AES128(key), modes.ECB()).encryptor()  # noqa: S305
 
-    def __call__(self, rows: NDArray[np.uint64], start: int, *, block: int = 0) -> NDArray[np.uint64]:
-        """Return the hashes of the rows, of 128 bits; the tweak of row r is (start + r, block)."""
+    def write(self, target: NDArray[np.uint64], rows: NDArray[np.uint64], start: int) -> None:
+        """Write the hashes of the rows, each of as many blocks of 128 bits as a row of the target has.
+
+        The tweak of block b of row r is (start + r, b).
+        """
         first = self._permuted(rows)
         tweaked = np.empty_like(first)
-        add_tweaks(first, start, block, tweaked)
-        hashes = self._permuted(tweaked)
-        hashes ^= first
-        return hashes
+        for block in range(target.shape[1] // 2):
+            add_tweaks(first, start, block, tweaked)
+            add_blocks(self._permuted(tweaked), first, target[:, 2 * block : 2 * block + 2])
 
     def _permuted(self, rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
         buffer = np.empty(rows.shape[0] * _BLOCK + _BLOCK, np.uint8)

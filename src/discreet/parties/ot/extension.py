@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.bit_matrix import transposed
+from discreet.kernels.bit_matrix import shifted, transposed
 from discreet.parties.crypto.aes import SEED, KeyStream, RowHash
 from discreet.parties.ot.columns import ReceiverColumns, SenderColumns, column_frames
 from discreet.parties.ot.consistency import MASK_WORDS, answer_check, check_frames, require_consistent
@@ -117,9 +117,7 @@ class TransferReceiver:
 
     def _hashed(self, columns: NDArray[np.uint64], target: NDArray[np.uint64], start: int) -> None:
         rows = transposed(columns)[: max(0, target.shape[0] - start)]
-        for block in range(target.shape[1] // 2):
-            hashes = self._hash(rows, self._used + start, block=block)
-            target[start : start + rows.shape[0], 2 * block : 2 * block + 2] = hashes
+        self._hash.write(target[start : start + rows.shape[0]], rows, self._used + start)
 
 
 class TransferSender:
@@ -160,11 +158,8 @@ class TransferSender:
 
     def _hashed(self, columns: NDArray[np.uint64], pairs: NDArray[np.uint64], start: int) -> None:
         rows = transposed(columns)[: max(0, pairs.shape[0] - start)]
-        for which, source in enumerate((rows, rows ^ self._columns.secret)):
-            target = pairs[start : start + rows.shape[0], which]
-            for block in range(target.shape[1] // 2):
-                hashes = self._hash(source, self._used + start, block=block)
-                target[:, 2 * block : 2 * block + 2] = hashes
+        for which, source in enumerate((rows, shifted(rows, self._columns.secret))):
+            self._hash.write(pairs[start : start + rows.shape[0], which], source, self._used + start)
 
 
 def _paused(number: int) -> bool:
