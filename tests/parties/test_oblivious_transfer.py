@@ -14,7 +14,7 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.parties import FrameError, Party, PartyError, simulate
 from discreet.parties.channel import memory_pair
 from discreet.parties.crypto.ristretto import IDENTITY, ristretto
-from discreet.parties.ot import base, columns, extension
+from discreet.parties.ot import base, columns, consistency, extension
 from discreet.parties.ot.k_of_n_transfer import KOfNTransfer
 from discreet.parties.ot.oblivious_transfer import ObliviousTransfer
 from discreet.parties.transcript import FrameShape, RecordedFrame
@@ -183,6 +183,24 @@ def test_no_canary_travels() -> None:
     run = simulate(protocol_n, {"sender": [canary] * 20, "receiver": [3, 7]})
     for value in [canary.decode(), canary[:8].decode(), canary[8:].decode()]:
         assert_absent(value, view_bytes(run.transcript.frames))
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 128, 129, 1000])
+def test_the_mask_of_the_choices_hides_their_hash(n: int) -> None:
+    """The hash is a one-to-one function of the mask: the tags of its 128 bits are linearly independent."""
+    n_words = extension.batch_words(n, malicious=True)
+    key = secrets.token_bytes(16)
+    masks = np.zeros((129, n_words), np.uint64)
+    for bit in range(128):
+        masks[bit, n_words - 2 + bit // 64] = np.uint64(1) << np.uint64(bit % 64)
+    tags = consistency._tags(key, [masks])
+    rows = [int.from_bytes((tag ^ tags[128]).tobytes(), "little") for tag in tags[:128]]
+    rank = 0
+    while any(rows):
+        pivot = max(rows)
+        rows = [min(row, row ^ pivot) for row in rows if row != pivot]
+        rank += 1
+    assert rank == 128
 
 
 class _InconsistentColumns(columns.ReceiverColumns):

@@ -109,11 +109,13 @@ class TransferReceiver:
         self._used += 64 * done
 
     def _packed(self, choices: NDArray[np.bool_]) -> NDArray[np.uint64]:
-        """Return the choices as words, with random ones behind them where they are checked."""
-        words = np.zeros(-(-choices.size // 64), np.uint64)
+        """Return the choices as words, with a block of random ones behind them where they are checked."""
+        words = np.zeros(batch_words(choices.size, malicious=self.malicious), np.uint64)
         packed = np.packbits(choices, bitorder="little")
         words.view(np.uint8)[: packed.size] = packed
-        return np.concatenate([words, self._coins.words(MASK_WORDS)]) if self.malicious else words
+        if self.malicious:
+            words[-MASK_WORDS:] = self._coins.words(MASK_WORDS)
+        return words
 
     def _hashed(self, columns: NDArray[np.uint64], target: NDArray[np.uint64], start: int) -> None:
         rows = transposed(columns)[: max(0, target.shape[0] - start)]
@@ -162,6 +164,15 @@ class TransferSender:
             self._hash.write(pairs[start : start + rows.shape[0], which], source, self._used + start)
 
 
+def batch_words(n: int, *, malicious: bool) -> int:
+    """Return the words of a batch; the mask of a checked one is a whole block of the hash, which is 128 bits.
+
+    >>> batch_words(64, malicious=False), batch_words(64, malicious=True)
+    (1, 4)
+    """
+    return 2 * -(-n // 128) + MASK_WORDS if malicious else -(-n // 64)
+
+
 def _paused(number: int) -> bool:
     """Whether the receiver waits for the sender before this batch."""
     return number > 0 and number % WINDOW == 0
@@ -169,6 +180,6 @@ def _paused(number: int) -> bool:
 
 def _chunk_words(n: int, *, malicious: bool) -> Iterator[int]:
     """Return the words of each frame of a batch."""
-    words = -(-n // 64) + (MASK_WORDS if malicious else 0)
+    words = batch_words(n, malicious=malicious)
     for start in range(0, words, CHUNK):
         yield min(CHUNK, words - start)
