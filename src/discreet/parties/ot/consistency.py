@@ -20,7 +20,7 @@ from discreet.parties.transcript import FrameShape
 MASK_WORDS = 2
 """The words of random choices at the end of a batch, so that the hash of the choices reveals nothing.
 
-They must fill a block of the hash: a block times a nonzero element of the field is uniform, two halves of blocks are not.
+They must fill a block of the hash: a block times a nonzero element of the field is uniform, two halves need not be.
 """
 _KEY, _TAGS = "ot.check.key", "ot.check.tags"
 _TAG = 16
