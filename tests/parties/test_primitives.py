@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.parties import PartyError
 from discreet.parties.crypto.embedding import BLOCK, blocks_for, embed, extract
-from discreet.parties.crypto.masks import agree, derive, public_key, seal, stream, unseal
+from discreet.parties.crypto.masks import add_stream, agree, derive, public_key, seal, unseal
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, ristretto, scalar_from
 from discreet.parties.crypto.shamir import PRIME, SHARE_BYTES, combine, split
 from discreet.parties.crypto.shuffling import shuffled
@@ -31,7 +31,22 @@ def test_hkdf_as_in_rfc_5869() -> None:
 def test_aes_256_in_counter_mode_of_the_zero_key() -> None:
     """The first two blocks are the key-check values of the AES and GCM test vectors of NIST."""
     expected = "dc95c078a2408989ad48a21492842087" + "530f8afbc74536b9a963b4f1c4cb738b"
-    assert stream(bytes(32), 4).astype("<u8").tobytes().hex() == expected
+    words = np.zeros(4, "<u8")
+    add_stream(words, bytes(32))
+    assert words.tobytes().hex() == expected
+
+
+@pytest.mark.parametrize("length", [1, 4095, 4096, 4097, 9000])
+def test_a_stream_in_blocks_is_the_stream_at_once(length: int) -> None:
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    key = os.urandom(32)
+    whole = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor().update(bytes(8 * length))
+    words = np.full(length, 7, np.uint64)
+    add_stream(words, key)
+    assert np.array_equal(words, np.frombuffer(whole, "<u8") + np.uint64(7))
+    add_stream(words, key, sign=-1)
+    assert (words == 7).all()
 
 
 def test_aes_256_gcm_of_the_zero_key() -> None:
@@ -48,25 +63,24 @@ def test_x25519_as_in_rfc_7748() -> None:
     alice_key = bytes.fromhex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a")
     shared = bytes.fromhex("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742")
     assert public_key(bob).hex() == "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f"
-    assert agree(bob, alice_key, session=b"s", purpose="p") == derive(shared, salt=b"s", info=b"p")
+    assert agree(bob, alice_key) == shared
 
 
-def test_both_ends_derive_a_key_that_depends_on_session_and_purpose() -> None:
+def test_both_ends_agree() -> None:
     a, b = os.urandom(32), os.urandom(32)
-    one = agree(a, public_key(b), session=b"s", purpose="mask 0 1")
-    assert one == agree(b, public_key(a), session=b"s", purpose="mask 0 1")
-    assert one != agree(a, public_key(b), session=b"t", purpose="mask 0 1")
-    assert one != agree(a, public_key(b), session=b"s", purpose="mask 0 2")
+    assert agree(a, public_key(b)) == agree(b, public_key(a))
 
 
 def test_a_key_of_small_order_is_refused() -> None:
     with pytest.raises(PartyError, match="public key that is not valid"):
-        agree(os.urandom(32), bytes(32), session=b"s", purpose="p")
+        agree(os.urandom(32), bytes(32))
 
 
 def test_streams_of_different_keys_differ_and_are_uniform() -> None:
-    words = stream(os.urandom(32), 50_000)
-    assert not np.array_equal(words, stream(os.urandom(32), 50_000))
+    words, others = np.zeros(50_000, np.uint64), np.zeros(50_000, np.uint64)
+    add_stream(words, os.urandom(32))
+    add_stream(others, os.urandom(32))
+    assert not np.array_equal(words, others)
     counts = np.bincount(words.view(np.uint8), minlength=256)
     assert ((counts - counts.mean()) ** 2 / counts.mean()).sum() < 400
 

@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from discreet.core.errors import ParameterError
 from discreet.core.verdict import Basis
 from discreet.parties import PartyError, PeerLostError, SecureSum, simulate
+from discreet.parties.crypto.masks import public_key
+from discreet.parties.crypto.shamir import SHARE_BYTES, combine
+from discreet.parties.sums import masked_sum
 from discreet.parties.sums.fixed_point import largest
 from parties_inspector import (
     assert_absent,
@@ -207,6 +210,42 @@ def test_with_masks_the_neighbors_learn_nothing_and_neither_do_fewer_than_the_th
     assert_indistinguishable(one, views(SecureSum(length=1), second, ("a", "b"), 100, coins="other"))
 
 
+def test_a_collector_that_lies_about_a_drop_out_still_cannot_unmask_its_vector(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The collector has b's masked vector, says that b left, and learns b's pair secret: b's own mask remains."""
+    announced = masked_sum._announce
+
+    def lie(half: Any, sharing: Any, arrived: Any) -> Any:
+        return announced(
+            half, sharing, [place for place in arrived if place != 1] if half.collects else arrived
+        )
+
+    seen: dict[str, Any] = {}
+    unmasked = masked_sum._unmask
+
+    def keep(half: Any, arrived: Any, revealed: Any, sharing: Any, included: Any) -> Any:
+        seen.update(half=half, arrived=arrived, revealed=revealed)
+        return unmasked(half, arrived, revealed, sharing, included)
+
+    monkeypatch.setattr(masked_sum, "_announce", lie)
+    monkeypatch.setattr(masked_sum, "_unmask", keep)
+    vectors = {name: [at] * 500 for at, name in enumerate(NAMES)}
+    with pytest.raises(PeerLostError):
+        simulate(SecureSum(length=500), vectors, timeout=1.0)
+    shares = {place: piece[SHARE_BYTES : 2 * SHARE_BYTES] for place, piece in seen["revealed"].items()}
+    secret = combine(shares, threshold=3)
+    assert public_key(secret) == seen["half"].keys[1][32:]
+    vector = np.frombuffer(seen["arrived"][1], np.uint64).copy()
+    for other in (0, 2, 3, 4):
+        negative = np.zeros(500, np.uint64)
+        masked_sum._add_pair_mask(negative, secret, seen["half"], 1, other)
+        vector -= negative
+    assert not (vector == 1).any()
+    counts = np.bincount(vector.view(np.uint8), minlength=256)
+    assert ((counts - counts.mean()) ** 2 / counts.mean()).sum() < 400
+
+
 def test_the_verdict_is_assumed_and_counts_the_colluders_it_withstands() -> None:
     verdict = SecureSum(length=1).verdict(NAMES)
     assert verdict.ok
@@ -236,7 +275,7 @@ def test_wrong_vectors_are_refused_before_anything_is_sent(vector: Any, words: s
         simulate(SecureSum(length=2), {"a": vector, "b": [0, 0], "c": [0, 0]})
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e18])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e18, 1e308])
 def test_reals_out_of_range_are_refused(value: float) -> None:
     with pytest.raises(ParameterError, match=r"finite|out of range"):
         simulate(SecureSum(length=1, kind="real"), {"a": [value], "b": [0.0]})

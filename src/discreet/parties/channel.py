@@ -108,8 +108,9 @@ class Channel(ABC):
 
     def _aborted(self, payload: bytes) -> PeerLostError:
         reason, _, about = payload[:200].decode("ascii", "replace").partition(":")
-        wording = REASONS.get(reason, REASONS["failed"]).format(about)
-        return PeerLostError(self.peer, wording, cause=about or None)
+        known = about if about.isprintable() and len(about) <= MAX_KIND else "?"
+        wording = REASONS.get(reason, REASONS["failed"]).format(known)
+        return PeerLostError(self.peer, wording, cause=known or None)
 
     @abstractmethod
     def _write(self, header: bytes, payload: Payload) -> None: ...

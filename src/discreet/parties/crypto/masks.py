@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+Words = np.ndarray[Any, np.dtype[np.uint64]]
 KEY_BYTES = 32
 SEAL_BYTES = 16
 """The bytes that sealing adds to a message."""
+_BLOCK = 1 << 12
+_ZEROS = bytes(8 * _BLOCK)
 
 
 def public_key(secret: bytes) -> bytes:
@@ -18,19 +21,18 @@ def public_key(secret: bytes) -> bytes:
     return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
 
 
-def agree(secret: bytes, peer_key: bytes, *, session: bytes, purpose: str) -> bytes:
-    """Return the key that two parties share for one purpose of one session (X25519, then HKDF-SHA256)."""
+def agree(secret: bytes, peer_key: bytes) -> bytes:
+    """Return what two parties share by X25519; keys are derived from it."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
     from discreet.parties.errors import PartyError
 
     try:
-        shared = X25519PrivateKey.from_private_bytes(secret).exchange(
+        return X25519PrivateKey.from_private_bytes(secret).exchange(
             X25519PublicKey.from_public_bytes(peer_key)
         )
     except ValueError:
         raise PartyError("A party sent a public key that is not valid.") from None
-    return derive(shared, salt=session, info=purpose.encode())
 
 
 def derive(secret: bytes, *, salt: bytes, info: bytes, length: int = KEY_BYTES) -> bytes:
@@ -41,20 +43,30 @@ def derive(secret: bytes, *, salt: bytes, info: bytes, length: int = KEY_BYTES) 
     return HKDF(SHA256(), length, salt, info).derive(secret)
 
 
-def stream(key: bytes, length: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Return pseudo-random words of 64 bits: AES-256-CTR from counter zero, little-endian.
+def add_stream(into: Words, key: bytes, *, sign: int = 1) -> None:
+    """Add to words, or subtract from them, a pseudo-random stream: AES-256-CTR from counter zero, little-endian.
 
     A key must be used for one stream only.
 
-    >>> stream(bytes(32), 3).dtype.name, len(stream(bytes(32), 3))
-    ('uint64', 3)
+    >>> words = np.zeros(3, np.uint64)
+    >>> add_stream(words, bytes(32))
+    >>> add_stream(words, bytes(32), sign=-1)
+    >>> words
+    array([0, 0, 0], dtype=uint64)
     """
     from cryptography.hazmat.primitives.ciphers import Cipher
     from cryptography.hazmat.primitives.ciphers.algorithms import AES
     from cryptography.hazmat.primitives.ciphers.modes import CTR
 
     encryptor = Cipher(AES(key), CTR(bytes(16))).encryptor()
-    return np.frombuffer(encryptor.update(bytes(8 * length)), dtype="<u8")
+    block = np.empty(min(_BLOCK, len(into)) + 2, dtype="<u8")
+    for start in range(0, len(into), _BLOCK):
+        part = into[start : start + _BLOCK]
+        encryptor.update_into(_ZEROS[: 8 * len(part)], block.view(np.uint8).data)
+        if sign > 0:
+            part += block[: len(part)]
+        else:
+            part -= block[: len(part)]
 
 
 def seal(key: bytes, message: bytes) -> bytes:

@@ -91,7 +91,7 @@ async def check_sessions(
     await write_frame(writer, "entries", json.dumps(ours).encode())
     entries = _json(await read_frame(reader, "entries", MAX_HELLO))
     keys = differing_keys(ours, {key: str(value) for key, value in entries.items()})
-    named = ", ".join(f"'{key}'" for key in keys[:5] if key.isprintable()) or "an unknown key"
+    named = ", ".join(f"'{key[:60]}'" for key in keys[:5] if key.isprintable()) or "an unknown key"
     raise SessionError(f"The session file of party '{peer}' differs from this one in {named}.")
 
 

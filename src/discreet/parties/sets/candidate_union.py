@@ -139,6 +139,6 @@ class CandidateUnion(Protocol):
     def _words(
         self, party: Party, held: np.ndarray[Any, np.dtype[np.bool_]]
     ) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """Return a random word for each held candidate and zero for the others, in the same time for every set."""
+        """Return a random word for each held candidate and zero for the others."""
         drawn = np.frombuffer(party.random(8 * len(held)), dtype="<u8")
         return np.where(held, drawn, np.uint64(0)).astype(np.uint64)

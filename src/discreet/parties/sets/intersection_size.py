@@ -15,7 +15,7 @@ from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, GroupError, rist
 from discreet.parties.errors import PartyError
 from discreet.parties.inputs import private_set
 from discreet.parties.protocol import Party, Protocol
-from discreet.parties.sets.set_intersection import MAX_SIZE, shuffled
+from discreet.parties.sets.set_intersection import MAX_SIZE, padded, shuffled
 from discreet.parties.transcript import FrameShape
 
 _FIRST, _SECOND, _BOTH, _SIZE = "psi.first", "psi.second", "psi.both", "psi.size"
@@ -124,12 +124,7 @@ class IntersectionSize(Protocol):
 def _hashed(party: Party, elements: list[bytes], size: int, coins: KeyStream) -> list[bytes]:
     """Return the elements as group elements of this session, and random ones up to the agreed size."""
     tag = b"discreet intersection size" + party.session
-    fakes = coins.take((size - len(elements)) * UNIFORM).tobytes()
-    group = ristretto()
-    return [
-        *(hash_to_group(element, tag=tag) for element in elements),
-        *(group.from_uniform(fakes[at : at + UNIFORM]) for at in range(0, len(fakes), UNIFORM)),
-    ]
+    return [hash_to_group(element, tag=tag) for element in padded(elements, size, coins)]
 
 
 def _raised(power: bytes, elements: list[bytes]) -> list[bytes]:

@@ -68,35 +68,19 @@ class TagReceiver:
     ``tags`` holds the tag of each element, and ``place`` which of its three places the element has.
     """
 
-    def __init__(self, party: Party, elements: Sequence[bytes], *, max_size: int, size: int) -> None:
+    def __init__(self, party: Party, elements: Sequence[bytes], *, size: int) -> None:
+        bins = n_bins(len(elements))
         words = _hashed(party, elements)
-        places = _places(words, n_bins(max_size))
-        seed = int.from_bytes(party.random(8), "little")
-        table = cuckoo_table(places, n_bins(max_size), seed)
+        table = cuckoo_table(_places(words, bins), bins, int.from_bytes(party.random(8), "little"))
         if table is None:
             raise PartyError(
                 "The elements found no place in the table; run the protocol again in a new session."
             )
-        rows = self._exchange(party, words, table, max_size)
-        bins = np.flatnonzero(table >= 0)
-        order = np.argsort(table[bins])
-        bins = bins[order]
-        self.tags = _tags(bins, rows[bins], size)
-        self.place = bins // (n_bins(max_size) // N_PLACES)
-
-    def _exchange(
-        self, party: Party, words: NDArray[np.uint64], table: NDArray[np.int64], max_size: int
-    ) -> NDArray[np.uint64]:
-        columns = ReceiverColumns(party, party.peer, width=WIDTH, label="set intersection")
-        codes = KeyStream(party.random(SEED)).words(table.size * WIDTH // 64).reshape(table.size, -1)
-        held = table >= 0
-        codes[held] = _codes(party, words[table[held], :2])
-        rows = []
-        for start, stop in _chunks(max_size):
-            kept, sent = columns.extend(transposed(codes[64 * start : 64 * stop]))
-            party.send(party.peer, _COLUMNS, sent.view(np.uint8).reshape(-1).data)
-            rows.append(transposed(kept))
-        return np.concatenate(rows)
+        rows = _received_rows(party, words, table)
+        held = np.flatnonzero(table >= 0)
+        held = held[np.argsort(table[held])]
+        self.tags = _tags(held, rows[held], size)
+        self.place = held // (bins // N_PLACES)
 
 
 class TagSender:
@@ -121,6 +105,20 @@ class TagSender:
         codes &= self._secret
         places = _places(words, self._n_bins)
         return [_tags(bins, self._rows[bins] ^ codes, self._size) for bins in places.T]
+
+
+def _received_rows(party: Party, words: NDArray[np.uint64], table: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Send the codes of the elements in their bins, masked, and return the row of each bin; empty bins are random."""
+    columns = ReceiverColumns(party, party.peer, width=WIDTH, label="set intersection")
+    codes = KeyStream(party.random(SEED)).words(table.size * WIDTH // 64).reshape(table.size, -1)
+    held = table >= 0
+    codes[held] = _codes(party, words[table[held], :2])
+    rows = []
+    for start, stop in _chunks(len(words)):
+        kept, sent = columns.extend(transposed(codes[64 * start : 64 * stop]))
+        party.send(party.peer, _COLUMNS, sent.view(np.uint8).reshape(-1).data)
+        rows.append(transposed(kept))
+    return np.concatenate(rows)
 
 
 def _chunks(max_receiver: int) -> Iterator[tuple[int, int]]:

@@ -20,6 +20,7 @@ from discreet.parties.transcript import FrameShape
 MAX_SIZE = 1 << 24
 _TAGS, _MATCHES = "psi.tags", "psi.matches"
 _AT_ONCE = 1 << 20
+_FAKE = 32
 
 
 @dataclass(frozen=True)
@@ -108,14 +109,14 @@ class SetIntersection(Protocol):
         return tag_bytes(self.max_first, self.max_second)
 
     def _receive(self, party: Party, elements: list[bytes]) -> list[bytes]:
-        own = TagReceiver(party, elements, max_size=self.max_first, size=self._tag)
-        mine = [tag.tobytes() for tag in own.tags]
+        coins = KeyStream(party.random(SEED))
+        own = TagReceiver(party, padded(elements, self.max_first, coins), size=self._tag)
         found, matches = [], np.zeros(self.max_second, np.bool_)
         position = [self._received_tags(party) for _ in range(N_PLACES)]
-        for element, tag, place in zip(elements, mine, own.place.tolist(), strict=True):
-            at = position[place].get(tag)
-            if at is not None:
-                found.append(element)
+        for number, (tag, place) in enumerate(zip(own.tags, own.place.tolist(), strict=True)):
+            at = position[place].get(tag.tobytes())
+            if at is not None and number < len(elements):
+                found.append(elements[number])
                 matches[at] = True
         if self.output == "both":
             party.send(party.peer, _MATCHES, np.packbits(matches).data)
@@ -134,16 +135,22 @@ class SetIntersection(Protocol):
         sender = TagSender(party, max_receiver=self.max_first, size=self._tag)
         coins = KeyStream(party.random(SEED))
         order = shuffled(coins, self.max_second)
-        for tags in sender.tags(elements):
-            padded = coins.take(self.max_second * self._tag).reshape(self.max_second, self._tag)
-            padded[order[: len(elements)]] = tags
+        for tags in sender.tags(padded(elements, self.max_second, coins)):
+            placed = np.empty_like(tags)
+            placed[order] = tags
             for start, stop in _parts(self.max_second):
-                party.send(party.peer, _TAGS, padded[start:stop].reshape(-1).data)
+                party.send(party.peer, _TAGS, placed[start:stop].reshape(-1).data)
         if self.output == "first":
             return None
         payload = party.recv(party.peer, _MATCHES, -(-self.max_second // 8))
         matches = np.unpackbits(np.frombuffer(payload, np.uint8), count=self.max_second)[order]
         return [element for element, match in zip(elements, matches, strict=False) if match]
+
+
+def padded(elements: Sequence[bytes], size: int, coins: KeyStream) -> list[bytes]:
+    """Return the elements and random ones up to the size, which cost the same time and match nothing."""
+    fakes = coins.take((size - len(elements)) * _FAKE).tobytes()
+    return [*elements, *(fakes[at : at + _FAKE] for at in range(0, len(fakes), _FAKE))]
 
 
 def shuffled(coins: KeyStream, n: int) -> NDArray[np.int64]:

@@ -133,9 +133,7 @@ class SetUnion(Protocol):
         """Return the set of the next party, encrypted by all: each set goes once around."""
         n = len(party.names)
         before, after = party.names[party.index - 1], party.names[(party.index + 1) % n]
-        elements = [embed(item, max_bytes=self.max_item_bytes) for item in items]
-        elements += self._fakes(party, self.max_items - len(items))
-        held = shuffled(_powers(secret, elements), party.random)
+        held = shuffled(_powers(secret, self._filled(party, items)), party.random)
         for _ in range(n - 1):
             party.send(after, "encrypted", b"".join(held))
             received = self._receive(party, before, "encrypted", 1)
@@ -191,14 +189,22 @@ class SetUnion(Protocol):
         elements = received_elements(party.recv(peer, kind, size), size // ELEMENT, of="set union")
         return [b"".join(elements[at : at + blocks]) for at in range(0, len(elements), blocks)]
 
+    def _filled(self, party: Party, items: list[bytes]) -> list[bytes]:
+        """Return the embedded items and fakes; as many of both are computed for every size of the set."""
+        texts = items + [party.random(8) for _ in range(self.max_items - len(items))]
+        embedded = [embed(text[: self.max_item_bytes], max_bytes=self.max_item_bytes) for text in texts]
+        fakes = self._fakes(party, self.max_items)
+        return embedded[: len(items)] + fakes[len(items) :]
+
     def _fakes(self, party: Party, n: int) -> list[bytes]:
         """Return random elements, which nobody can tell from encrypted items and which hold no text."""
         group, blocks = ristretto(), blocks_for(self.max_item_bytes)
         return [b"".join(group.from_uniform(party.random(UNIFORM)) for _ in range(blocks)) for _ in range(n)]
 
     def _without_repetitions(self, party: Party, items: list[bytes]) -> list[bytes]:
+        """Return every item once and fakes in the place of repetitions, in the same steps however many there are."""
         once = list(dict.fromkeys(items))
-        return once + self._fakes(party, len(items) - len(once))
+        return once + self._fakes(party, len(items))[len(once) :]
 
 
 def _merger(origin: int) -> int:

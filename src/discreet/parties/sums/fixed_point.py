@@ -64,7 +64,8 @@ def _integer(array: np.ndarray[Any, Any], n_parties: int) -> Words:
 def _real(array: np.ndarray[Any, Any], n_parties: int, fraction_bits: int) -> Words:
     if array.size and array.dtype.kind not in "iubf":
         raise ParameterError("The vector of a real secure sum must hold numbers and no missing value.")
-    scaled = np.ldexp(array.astype(np.float64), fraction_bits)
+    with np.errstate(over="ignore"):
+        scaled = np.ldexp(array.astype(np.float64), fraction_bits)
     if not np.isfinite(scaled).all():
         raise ParameterError("The vector of a real secure sum must hold finite numbers.")
     limit = largest(n_parties)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.parties.crypto.masks import SEAL_BYTES, agree, public_key, seal, stream, unseal
+from discreet.parties.crypto.masks import SEAL_BYTES, add_stream, agree, derive, public_key, seal, unseal
 from discreet.parties.crypto.shamir import SHARE_BYTES, combine, split
 from discreet.parties.errors import PartyError, PeerLostError
 from discreet.parties.protocol import Party
@@ -34,6 +34,7 @@ class _Half:
     own_mask: bytes
     keys: dict[int, bytes] = field(default_factory=dict)
     shares: dict[int, bytes] = field(default_factory=dict)
+    sealing: dict[int, bytes] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -149,7 +150,8 @@ def _read_relay(half: _Half) -> tuple[list[int], dict[int, bytes]]:
 
 def _mask(half: _Half, words: Words, sharing: Sequence[int]) -> Words:
     """Return the words plus the own mask, plus the masks shared with later and minus those shared with earlier ones."""
-    masked = words + stream(half.own_mask, len(words))
+    masked = words.copy()
+    add_stream(masked, half.own_mask)
     for place in sharing:
         if place != half.party.index:
             _add_pair_mask(masked, half.masking_secret, half, half.party.index, place)
@@ -207,7 +209,7 @@ def _unmask(
         shares = {x: piece[at * SHARE_BYTES : (at + 1) * SHARE_BYTES] for x, piece in revealed.items()}
         secret = combine(shares, threshold=half.threshold)
         if place in included:
-            total -= stream(secret, length)
+            add_stream(total, secret, sign=-1)
         else:
             for other in included:
                 _add_pair_mask(total, secret, half, place, other)
@@ -220,9 +222,9 @@ def _publish(
     party, n = half.party, half.n
     mask = _to_mask(included, n)
     if total is not None:
+        payload = mask + total.tobytes() if to_all else mask
         for place in included:
             if place != party.index:
-                payload = mask + total.tobytes() if to_all else mask
                 _send_if_there(party, party.names[place], "result", payload)
         return total
     payload = party.recv(half.collector, "result", len(mask) + 8 * length * to_all)
@@ -234,17 +236,17 @@ def _publish(
 def _add_pair_mask(into: Words, secret: bytes, half: _Half, place: int, other: int) -> None:
     """Add the mask that the party at ``place``, whose masking secret this is, shares with another."""
     low, high = sorted((place, other))
-    key = agree(secret, half.keys[other][32:], session=half.party.session, purpose=f"mask {low} {high}")
-    if place < other:
-        into += stream(key, len(into))
-    else:
-        into -= stream(key, len(into))
+    shared = agree(secret, half.keys[other][32:])
+    key = derive(shared, salt=half.party.session, info=f"mask {low} {high}".encode())
+    add_stream(into, key, sign=1 if place < other else -1)
 
 
 def _sealing_key(half: _Half, sender: int, receiver: int) -> bytes:
+    """Return the key that seals what one of two parties sends to the other; the own place is one of both."""
     other = receiver if sender == half.party.index else sender
-    purpose = f"shares {sender} {receiver}"
-    return agree(half.sealing_secret, half.keys[other][:32], session=half.party.session, purpose=purpose)
+    if other not in half.sealing:
+        half.sealing[other] = agree(half.sealing_secret, half.keys[other][:32])
+    return derive(half.sealing[other], salt=half.party.session, info=f"shares {sender} {receiver}".encode())
 
 
 def _gather(half: _Half, peers: Iterable[str], kind: str, size: int) -> dict[int, bytes]:
