@@ -15,6 +15,7 @@ from discreet.guarantees.k_variance import KVariance
 from discreet.guarantees.km_anonymity import KmAnonymity
 from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.guarantees.local_dp import LocalDP
+from discreet.guarantees.no_value_disclosed import NoValueDisclosed
 from discreet.guarantees.plain import guarantee_from_dict
 from discreet.guarantees.privacy_degree import PrivacyDegree
 from discreet.guarantees.t_closeness import TCloseness
@@ -37,6 +38,7 @@ __all__ = [
     "KVariance",
     "KmAnonymity",
     "LocalDP",
+    "NoValueDisclosed",
     "PrivacyDegree",
     "RecursiveDiversity",
     "TCloseness",
