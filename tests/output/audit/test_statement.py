@@ -128,7 +128,7 @@ CONDITIONS = st.recursive(
 
 
 @given(CONDITIONS)
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_conditions_select_the_rows_the_engine_selects(open_vault: Vault, condition: str) -> None:
     sql = f"SELECT count(*), sum(salary) FROM data WHERE {condition}"
     [(count, total)] = plainly(sql)

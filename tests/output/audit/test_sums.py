@@ -36,7 +36,7 @@ def over_records(members: list[bool], sizes: list[int]) -> list[int]:
 
 
 @given(histories(), st.sampled_from([None, 2, 3, 5]))
-@settings(max_examples=300)
+@settings(max_examples=200)
 def test_a_set_is_denied_exactly_when_a_record_would_be_determined(history, prime) -> None:
     sizes, sets = history
     audit = SumAudit(SumAuditor(), np.array(sizes), prime=prime)
@@ -52,7 +52,7 @@ def test_a_set_is_denied_exactly_when_a_record_would_be_determined(history, prim
 
 
 @given(histories(), st.integers(3, 4))
-@settings(max_examples=150)
+@settings(max_examples=25)
 def test_no_combination_involves_fewer_records_than_the_group(history, group) -> None:
     sizes, sets = history
     audit = SumAudit(SumAuditor(group=group), np.array(sizes))

@@ -41,6 +41,7 @@ class Session:
         self._holdings, self._auditor, self._log = holdings, auditor, log
         self._pooled = pooled
         self._audits: dict[str, dict[str, Audit]] = {}
+        self._shared: dict[str, Any] = {}
         self._layouts = [holdings.layout]
         self._engine = Engine(holdings.public, holdings.n_elements, timeout=timeout)
         self._declared = Declared(kinds(holdings.public), tuple(holdings.secret))
@@ -116,7 +117,13 @@ class Session:
         audits = self._audits.setdefault("" if self._pooled else user, {})
         if name not in audits:
             first, *later = self._layouts
-            audit = self._auditor.over(self._holdings.secret[name], first.sizes[name])
+            shared = self._shared.setdefault("" if self._pooled else user, self._auditor.shared())
+            audit = self._auditor.over(
+                self._holdings.secret[name],
+                sizes=first.sizes[name],
+                public=self._holdings.public,
+                shared=shared,
+            )
             for layout in later:
                 assert layout.origins is not None
                 audit.carry(layout.origins[name], layout.sizes[name])
@@ -141,6 +148,8 @@ class Session:
                 raise QueryError(f"This vault does not answer {output.function.upper()}.")
             if aggregates.setdefault(output.column, cast("Aggregate", audited)) != audited:
                 raise QueryError("Ask for MIN and MAX of a column in two statements.")
+        if self._auditor.one_column and len(aggregates) > 1:
+            raise QueryError("Ask for one sensitive column in a statement.")
         members = self._engine.members(statement.where)
         if not statement.group:
             return _Asked(statement, [()], (members,), aggregates)

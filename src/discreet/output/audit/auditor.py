@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.errors import ParameterError
@@ -89,6 +92,11 @@ class Plan:
     state: Any = field(repr=False)
 
 
+def set_key(members: BoolArray, sizes: IntArray) -> bytes:
+    """Return what two sets with the same records have in common."""
+    return hashlib.sha256(np.packbits(members & (sizes > 0)).tobytes()).digest()
+
+
 class Audit(ABC):
     """The state of one auditor over one column.
 
@@ -147,15 +155,37 @@ class Auditor(ABC):
     """The aggregates it answers."""
     several: ClassVar[bool] = False
     """Whether it decides on several query sets at once, as GROUP BY needs."""
+    one_column: ClassVar[bool] = False
+    """Whether a statement may aggregate only one sensitive column."""
     follows_updates: ClassVar[bool] = False
     """Whether it keeps old answers counting when the data changes."""
 
     @abstractmethod
-    def over(self, column: SecretColumn, sizes: IntArray | None = None) -> Audit:
+    def over(
+        self,
+        column: SecretColumn,
+        *,
+        sizes: IntArray | None = None,
+        public: Sequence[PublicColumn] = (),
+        shared: Any = None,
+    ) -> Audit:
         """Return the state of this auditor before any question about a column.
 
-        ``sizes`` are those of the elements in the first version of the data, if the column is of a later one.
+        Parameters
+        ----------
+        column : SecretColumn
+            The column.
+        sizes : array, optional
+            The sizes of the elements in the first version of the data, if the column is of a later one.
+        public : sequence of PublicColumn
+            The public columns.
+        shared : object
+            What ``shared`` returned, for all columns of one history.
         """
+
+    def shared(self) -> Any:
+        """Return what the auditors of all columns of one history share."""
+        return None
 
     def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
         """Refuse a column that this auditor cannot protect."""

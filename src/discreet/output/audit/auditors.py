@@ -7,9 +7,15 @@ from typing import Any
 
 from discreet.core.params import unknown
 from discreet.output.audit.auditor import Auditor
+from discreet.output.audit.boolean import BooleanAuditor
+from discreet.output.audit.extrema import ExtremaAuditor
+from discreet.output.audit.interval import IntervalAuditor
+from discreet.output.audit.private import PrivateAnswers
 from discreet.output.audit.sums import SumAuditor
 
-AUDITORS: dict[str, type[Auditor]] = {kind.name: kind for kind in (SumAuditor,)}
+AUDITORS: dict[str, type[Auditor]] = {
+    kind.name: kind for kind in (SumAuditor, ExtremaAuditor, BooleanAuditor, IntervalAuditor, PrivateAnswers)
+}
 """Every auditor by its name on the command line."""
 
 

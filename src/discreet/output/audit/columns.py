@@ -35,6 +35,8 @@ class SecretColumn:
         The sum of every element in units, lowest limb first; the last limb is signed.
     largest, smallest : tuple of int
         The extreme values of every element in units; 0 where it has none.
+    distinct : bool
+        Whether no two values are equal.
     """
 
     unit: Fraction
@@ -42,6 +44,7 @@ class SecretColumn:
     limbs: IntArray
     largest: tuple[int, ...]
     smallest: tuple[int, ...]
+    distinct: bool
 
     @classmethod
     def of(cls, values: Sequence[Any], elements: IntArray | None = None) -> SecretColumn:
@@ -66,7 +69,9 @@ class SecretColumn:
             sums[element] += units
             largest[element] = units if first else max(largest[element], units)
             smallest[element] = units if first else min(smallest[element], units)
-        return cls(Fraction(1, denominator), sizes, _limbs(sums), tuple(largest), tuple(smallest))
+        present = [one for one in exact if one is not None]
+        distinct = len(set(present)) == len(present)
+        return cls(Fraction(1, denominator), sizes, _limbs(sums), tuple(largest), tuple(smallest), distinct)
 
     def total(self, members: BoolArray) -> Fraction | None:
         """Return the exact sum over the records of some elements; None without records."""

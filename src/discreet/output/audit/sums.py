@@ -21,7 +21,7 @@ from discreet.output.audit.auditor import (
     Plan,
     Question,
 )
-from discreet.output.audit.columns import SecretColumn
+from discreet.output.audit.columns import PublicColumn, SecretColumn
 from discreet.output.audit.row_space import RowSpace
 
 
@@ -74,8 +74,16 @@ class SumAuditor(Auditor):
         require(self, "minimum_set_size", self.minimum_set_size, IntIn(0))
         require(self, "max_overlap", self.max_overlap, IntIn(0), OneOf((None,)))
 
-    def over(self, column: SecretColumn, sizes: IntArray | None = None) -> SumAudit:
+    def over(
+        self,
+        column: SecretColumn,
+        *,
+        sizes: IntArray | None = None,
+        public: Sequence[PublicColumn] = (),
+        shared: Any = None,
+    ) -> SumAudit:
         """Return the state of this auditor before any question about a column."""
+        del public, shared
         return SumAudit(self, column.sizes if sizes is None else sizes)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from discreet.core.arrays import IntArray
 from discreet.output.audit.auditor import Audit, Auditor, Denied, Plan, Question
-from discreet.output.audit.columns import SecretColumn
+from discreet.output.audit.columns import PublicColumn, SecretColumn
 from discreet.output.audit.row_space import RowSpace
 
 
@@ -21,8 +21,16 @@ class Unaudited(Auditor):
     aggregates: ClassVar[frozenset[str]] = frozenset({"sum", "min", "max"})
     several: ClassVar[bool] = True
 
-    def over(self, column: SecretColumn, sizes: IntArray | None = None) -> _Unaudited:
+    def over(
+        self,
+        column: SecretColumn,
+        *,
+        sizes: IntArray | None = None,
+        public: Sequence[PublicColumn] = (),
+        shared: Any = None,
+    ) -> _Unaudited:
         """Return an auditor that allows everything."""
+        del public, shared
         return _Unaudited(column.sizes if sizes is None else sizes)
 
 

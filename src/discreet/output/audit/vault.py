@@ -270,6 +270,13 @@ class Vault:
             self._running().carry(after, timeout=self.config.timeout)
             self._data = (source, after)
 
+    def trial(self, auditor: Auditor | None = None) -> Vault:
+        """Return a vault over the same data with an empty history in memory, to be attacked without consequences."""
+        chosen = auditor or self.auditor
+        vault = Vault(self.config, chosen, Log.create(None), None)
+        vault._begin(Path(), self.holdings, "")
+        return vault
+
     def close(self) -> None:
         """Close the vault."""
         with self._lock:
