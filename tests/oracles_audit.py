@@ -10,7 +10,9 @@ import numpy as np
 
 def echelon(vectors: Sequence[Sequence[int]]) -> list[list[Fraction]]:
     """The reduced row echelon form over the rationals."""
-    rows = [[Fraction(int(one)) for one in vector] for vector in vectors]
+    rows = [
+        [one if isinstance(one, Fraction) else Fraction(int(one)) for one in vector] for vector in vectors
+    ]
     done: list[list[Fraction]] = []
     width = len(rows[0]) if rows else 0
     for column in range(width):

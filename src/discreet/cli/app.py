@@ -14,6 +14,7 @@ import click
 from discreet import __version__
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
+from discreet.cli.audit import audit
 from discreet.cli.check import check
 from discreet.cli.choose_pq import choose_pq
 from discreet.cli.condense import condense
@@ -107,6 +108,7 @@ for command in (
     reconstruct,
     fit,
     predict,
+    audit,
     experiments,
 ):
     app.add_command(command)

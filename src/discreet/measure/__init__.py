@@ -37,6 +37,15 @@ from discreet.measure.kl_cells import CellError, kl, kl_cells, mean_kl_cells
 from discreet.measure.loss import Entropy, Loss, aggregate, loss, loss_between
 from discreet.measure.noise_stripping import NoiseStripped
 from discreet.measure.pca_attack import pca_attack
+from discreet.measure.query_attack import (
+    averaging,
+    differencing,
+    general_tracker,
+    individual_tracker,
+    linear_reconstruction,
+    random_queries,
+)
+from discreet.measure.query_target import QueryAttack, QueryTarget
 from discreet.measure.reinterrogated_privacy import reinterrogated_privacy
 from discreet.measure.risk import AttackerRisk, ClassSizes, Risk, class_size_histogram, risk
 from discreet.measure.sketch_attack import (
@@ -71,6 +80,8 @@ __all__ = [
     "Membership",
     "NeighbourAccuracy",
     "NoiseStripped",
+    "QueryAttack",
+    "QueryTarget",
     "ReconstructionError",
     "Reidentification",
     "Risk",
@@ -78,6 +89,7 @@ __all__ = [
     "accuracy_by_prior",
     "aggregate",
     "average_basic_privacy",
+    "averaging",
     "basic_privacy",
     "basket_risk",
     "class_size_histogram",
@@ -86,14 +98,18 @@ __all__ = [
     "closest_records",
     "cluster_cohesion",
     "covariance_compatibility",
+    "differencing",
     "expected_error",
     "fidelity",
     "fidelity_between",
+    "general_tracker",
     "guess_attributes",
+    "individual_tracker",
     "itemset_error",
     "itemset_error_by_length",
     "kl",
     "kl_cells",
+    "linear_reconstruction",
     "link_sketches",
     "linkage",
     "loss",
@@ -104,6 +120,7 @@ __all__ = [
     "neighbour_accuracy",
     "neighbour_overlap",
     "pca_attack",
+    "random_queries",
     "reconstruction_error",
     "reidentification",
     "reinterrogated_privacy",

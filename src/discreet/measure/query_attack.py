@@ -30,7 +30,7 @@ def differencing(
         others = target.total(target.is_not_record(record))
         if whole is not None and others is not None:
             claims[record] = whole - others
-    return _found("differencing", target, claims)
+    return _found("differencing", target, chosen, claims)
 
 
 def individual_tracker(
@@ -43,14 +43,15 @@ def individual_tracker(
     J. Schlörer, Identification and retrieval of personal records from a statistical data bank, 1975.
     """
     claims: dict[int, float] = {}
-    names = list(target.public)
-    for record in _chosen(target, n_targets, random_state) if len(names) > 1 else []:
-        part = target.is_record(record, names[:1])
+    chosen = _chosen(target, n_targets, random_state)
+    for record in chosen if len(target.public) > 1 else []:
+        first, *rest = sorted(target.public, key=lambda name: -target.alike(name, record))
+        part = target.is_record(record, [first])
         wide = target.total(part)
-        tracker = target.total(f"{part} AND {target.is_not_record(record, names[1:])}")
+        tracker = target.total(f"{part} AND {target.is_not_record(record, rest)}")
         if wide is not None:
             claims |= {} if tracker is None else {record: wide - tracker}
-    return _found("individual tracker", target, claims)
+    return _found("individual tracker", target, chosen, claims)
 
 
 def general_tracker(
@@ -64,40 +65,36 @@ def general_tracker(
     """
     rng = generator(random_state)
     claims: dict[int, float] = {}
+    chosen = _chosen(target, n_targets, rng)
     tracker = _half(target, rng)
     if tracker is None:
-        return _found("general tracker", target, claims)
+        return _found("general tracker", target, chosen, claims)
     inside, outside = tracker
     halves = [target.total(inside), target.total(outside)]
-    for record in _chosen(target, n_targets, rng):
+    for record in chosen:
         person = target.is_record(record)
         padded = [target.total(f"({person}) OR {half}") for half in (inside, outside)]
         parts = [*padded, *halves]
         if None not in parts:
             numbers = [part for part in parts if part is not None]
             claims[record] = numbers[0] + numbers[1] - numbers[2] - numbers[3]
-    return _found("general tracker", target, claims)
+    return _found("general tracker", target, chosen, claims)
 
 
 def averaging(
     target: QueryTarget, *, n_targets: int = 5, n_times: int = 50, random_state: RandomState = None
 ) -> QueryAttack:
-    """Ask for one record again and again, each time in other words, and average; undoes noise that is drawn anew.
-
-    A value is claimed if the answers' standard error would make it useful: below their own spread by a factor of five.
-    """
+    """Ask for one record again and again, each time in other words, and average; undoes noise that is drawn anew."""
     require("averaging", "n_times", n_times, IntIn(2))
     claims: dict[int, float] = {}
-    for record in _chosen(target, n_targets, random_state):
+    chosen = _chosen(target, n_targets, random_state)
+    for record in chosen:
         person = target.is_record(record)
-        words = [
-            person + f" AND ({person})" * (time % 7) + f" OR ({person})" * (time // 7)
-            for time in range(n_times)
-        ]
+        words = [person + f" AND ({person})" * (time % 6) for time in range(n_times)]
         answers = [one for one in map(target.total, words) if one is not None]
         if len(answers) > 1:
             claims[record] = float(np.mean(answers))
-    return _found("averaging", target, claims)
+    return _found("averaging", target, chosen, claims)
 
 
 def linear_reconstruction(
@@ -124,7 +121,9 @@ def linear_reconstruction(
                 sets.append(members)
                 answers.append(answer)
     solved = _solved(sets, answers, len(chosen))
-    return _found("linear reconstruction", target, {chosen[at]: value for at, value in solved.items()})
+    return _found(
+        "linear reconstruction", target, chosen, {chosen[at]: value for at, value in solved.items()}
+    )
 
 
 def random_queries(
@@ -150,7 +149,7 @@ def random_queries(
             if answer is not None and members.any():
                 sets.append(members)
                 answers.append(answer)
-    return _found("random queries", target, _solved(sets, answers, target.n_records))
+    return _found("random queries", target, target.alone(), _solved(sets, answers, target.n_records))
 
 
 ATTACKS: dict[str, Callable[..., QueryAttack]] = {
@@ -213,5 +212,5 @@ def _chosen(target: QueryTarget, n_targets: int, random_state: RandomState) -> l
     return sorted(int(one) for one in rng.permutation(alone)[:n_targets])
 
 
-def _found(attack: str, target: QueryTarget, claims: dict[int, float]) -> QueryAttack:
-    return QueryAttack(attack, target.asked, target.answered, claims)
+def _found(attack: str, target: QueryTarget, chosen: Sequence[int], claims: dict[int, float]) -> QueryAttack:
+    return QueryAttack(attack, len(chosen), target.asked, target.answered, claims)

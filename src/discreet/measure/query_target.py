@@ -62,6 +62,11 @@ class QueryTarget:
             seen[row] = seen.get(row, 0) + 1
         return [place for place, row in enumerate(rows) if seen[row] == 1]
 
+    def alike(self, name: str, record: int) -> int:
+        """Return how many records have a record's value in a public column."""
+        values = self._columns[name]
+        return sum(one == values[record] for one in values)
+
     def is_record(self, record: int, names: Sequence[str] | None = None) -> str:
         """Write the condition that holds for records equal to one in some public columns, all by default."""
         chosen = list(self._columns) if names is None else names
@@ -86,18 +91,24 @@ class QueryTarget:
 
 @dataclass(frozen=True)
 class QueryAttack:
-    """What an attack found: how often it asked, and which values it claims to know."""
+    """What an attack found: how many records it was after, how often it asked, which values it claims to know."""
 
     attack: str
+    n_targets: int
     asked: int
     answered: int
     claims: Mapping[int, float]
 
     def pinned(self, truth: Sequence[float] | FloatArray, *, tolerance: float = 0.01) -> int:
-        """Return for how many records the claimed value is right, up to a share of the column's range."""
+        """Return for how many records the claimed value is right, up to a share of the column's range.
+
+        Records without a finite true value do not count.
+        """
         values = np.asarray(truth, np.float64)
-        near = tolerance * float(np.ptp(values)) + 1e-9 * float(np.abs(values).max(initial=1.0))
-        return sum(abs(claimed - values[record]) <= near for record, claimed in self.claims.items())
+        known = values[np.isfinite(values)]
+        near = tolerance * float(np.ptp(known)) if known.size else 0.0
+        near += 1e-9 * float(np.abs(known).max(initial=1.0))
+        return sum(bool(abs(claimed - values[record]) <= near) for record, claimed in self.claims.items())
 
 
 def equals(name: str, value: Any) -> str:

@@ -81,14 +81,13 @@ def _outcome(
     vault: Vault, name: str, column: str, public: dict[str, list[Any]], truth: Any, seed: int
 ) -> Attacked:
     results = []
-    targets = 0
     for auditor in (None, Unaudited()):
         with vault.trial(auditor) as trial:
             target = QueryTarget(lambda sql, trial=trial: _number(trial, sql), public, column)  # type: ignore[misc]
             results.append(ATTACKS[name](target, random_state=seed))
-            targets = len(target.alone())
-    pinned = [result.pinned(truth, tolerance=1e-6) for result in results]
-    return Attacked(name, column, targets, *results, *pinned)
+    audited, unaudited = results
+    pinned, alone = (result.pinned(truth, tolerance=1e-6) for result in results)
+    return Attacked(name, column, audited.n_targets, audited, unaudited, pinned, alone)
 
 
 def _number(vault: Vault, sql: str) -> float | None:

@@ -20,9 +20,12 @@ from discreet.output.audit.auditor import (
     Denied,
     Plan,
     Question,
+    set_key,
 )
 from discreet.output.audit.columns import PublicColumn, SecretColumn
 from discreet.output.audit.row_space import RowSpace
+
+_MOST_REMEMBERED = 100_000
 
 
 @dataclass(frozen=True)
@@ -95,12 +98,18 @@ class _State:
 
 
 class SumAudit(Audit):
-    """The state of a ``SumAuditor`` over one column."""
+    """The state of a ``SumAuditor`` over one column.
+
+    The row space only grows, so a set that was denied stays denied, and one that is spanned stays spanned; both are
+    remembered.
+    """
 
     def __init__(self, auditor: SumAuditor, sizes: IntArray, *, prime: int | None = None) -> None:
         self.auditor = auditor
         self.sizes = np.asarray(sizes, np.int64)
         self.state = _State(RowSpace.over(self.sizes, prime), ())
+        self._denied: set[bytes] = set()
+        self._spanned: set[bytes] = set()
 
     def decide(self, question: Question) -> Plan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
@@ -109,9 +118,19 @@ class SumAudit(Audit):
             reason = self._refusal(state, members)
             if reason:
                 return Denied(reason)
+            key = set_key(members, self.sizes)
+            if key in self._denied:
+                return Denied(WOULD_DISCLOSE)
+            if key in self._spanned:
+                state = self._with(state, state.space, members)
+                continue
             grown = state.space.with_set(members, self.sizes)
             if grown is not state.space and grown.exposes(self.auditor.group):
+                if state is self.state:
+                    _remember(self._denied, key)
                 return Denied(WOULD_DISCLOSE)
+            if grown is self.state.space:
+                _remember(self._spanned, key)
             state = self._with(state, grown, members)
         return Plan(question, state)
 
@@ -136,6 +155,8 @@ class SumAudit(Audit):
         space = self.state.space.carried(origins, sizes, self.sizes)
         self.sizes = np.asarray(sizes, np.int64)
         self.state = _State(space, ())
+        self._denied.clear()
+        self._spanned.clear()
 
     def _refusal(self, state: _State, members: Any) -> str | None:
         if self.sizes[members].sum() < self.auditor.minimum_set_size:
@@ -154,3 +175,9 @@ class SumAudit(Audit):
         packed = np.packbits(members).tobytes()
         known = state.answered if packed in state.answered else (*state.answered, packed)
         return _State(space, known)
+
+
+def _remember(known: set[bytes], key: bytes) -> None:
+    if len(known) >= _MOST_REMEMBERED:
+        known.clear()
+    known.add(key)
