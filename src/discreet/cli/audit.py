@@ -320,7 +320,7 @@ def _auditor(given: dict[str, Any]) -> Auditor:
     kind = AUDITORS[given["auditor"]]
     fields = {one.name: one for one in dataclasses.fields(kind)}  # type: ignore[arg-type]
     known = {one.name for other in AUDITORS.values() for one in dataclasses.fields(other)}  # type: ignore[arg-type]
-    named = {name: given[name] for name in known if given.get(name) not in (None, False)}
+    named = {name: given[name] for name in known if given.get(name) is not None and given[name] is not False}
     for name in sorted(named):
         if name not in fields:
             raise gather.mistake(
