@@ -78,14 +78,14 @@ class RowSpace:
 
     def with_set(self, members: BoolArray, element_sizes: IntArray) -> RowSpace:
         """Return the space with one more query set."""
-        split, vector = self._split(members, element_sizes)
-        left = reduced(vector, split.rows, split.pivots, self.prime)
+        split, vector, cut = self._split(members, element_sizes)
+        rows, sets = _widened(self.rows, cut), _widened(self.sets, cut)
+        left = reduced(vector, rows[:-1], self.pivots, self.prime)
+        sets[-1] = vector
         found = np.flatnonzero(left)
         if not found.size:
-            if self._spans(split.sets, vector):
-                return self
-            return _rebuilt(split, np.vstack([split.sets, vector]))
-        return split._grown(vector, left, int(found[0]))
+            return self if self._spans(vector) else _rebuilt(split, sets)
+        return split._grown(sets, rows, left, int(found[0]))
 
     def exposes(self, group: int) -> bool:
         """Whether some combination of the sets involves fewer than ``group`` records."""
@@ -122,68 +122,60 @@ class RowSpace:
             rows=_padded(self.rows, width),
         )
 
-    def _split(self, members: BoolArray, element_sizes: IntArray) -> tuple[RowSpace, Bits]:
-        """Split the atoms that the set cuts, and return the set over the new atoms."""
-        here = self.labels >= 0
-        inside = np.bincount(
-            self.labels[here & members], element_sizes[here & members], self.sizes.size
-        ).astype(np.int64)
+    def _split(self, members: BoolArray, element_sizes: IntArray) -> tuple[RowSpace, Bits, IntArray]:
+        """Split the atoms that a set cuts: the labels and sizes, the set over the new atoms, and which were cut.
+
+        The part of an atom inside the set becomes a new atom at the end.
+        """
+        here = (self.labels >= 0) & members
+        count = self.sizes.size
+        inside = np.bincount(self.labels[here], element_sizes[here], count).astype(np.int64)
         cut = np.flatnonzero((inside > 0) & (inside < self.sizes))
-        vector = np.zeros(self.sizes.size + cut.size, np.int8)
-        vector[: self.sizes.size][inside == self.sizes] = 1
+        vector = np.ones(count + cut.size, np.int8)
+        vector[:count] = inside == self.sizes
         if not cut.size:
-            return self, vector
-        place = np.full(self.sizes.size, -1, np.int64)
-        place[cut] = self.sizes.size + np.arange(cut.size)
-        vector[self.sizes.size :] = 1
-        moved = here & members & (place[np.maximum(self.labels, 0)] >= 0)
+            return self, vector, cut
+        place = np.full(count, -1, np.int64)
+        place[cut] = count + np.arange(cut.size)
+        moved = np.flatnonzero(here)
+        moved = moved[place[self.labels[moved]] >= 0]
         labels = self.labels.copy()
         labels[moved] = place[self.labels[moved]]
-        parents = np.concatenate([np.arange(self.sizes.size), cut])
         sizes = np.concatenate([self.sizes, inside[cut]])
         sizes[cut] -= inside[cut]
-        split = replace(
-            self, labels=labels, sizes=sizes, sets=self.sets[:, parents], rows=self.rows[:, parents]
-        )
-        return split, vector
+        return replace(self, labels=labels, sizes=sizes), vector, cut
 
-    def _grown(self, vector: Bits, left: Residues, pivot: int) -> RowSpace:
+    def _grown(self, sets: Bits, rows: Residues, left: Residues, pivot: int) -> RowSpace:
+        """Return the space with one more row, which is brought to 1 at its pivot; ``rows`` has room for it."""
         inverse = pow(int(left[pivot]), -1, self.prime)
-        row = (left.astype(np.int64) * inverse % self.prime).astype(np.int32)
-        rows = self.rows.copy()
-        eliminate(rows, row, pivot, self.prime)
-        return replace(
-            self,
-            sets=np.vstack([self.sets, vector]),
-            rows=np.vstack([rows, row]),
-            pivots=np.append(self.pivots, pivot),
-        )
+        rows[-1] = left.astype(np.int64) * inverse % self.prime
+        eliminate(rows[:-1], rows[-1], pivot, self.prime)
+        return replace(self, sets=sets, rows=rows, pivots=np.append(self.pivots, pivot))
 
-    @staticmethod
-    def _spans(sets: Bits, vector: Bits) -> bool:
-        """Whether the sets span the vector over the rationals."""
-        if not vector.any() or (sets == vector).all(axis=1).any():
+    def _spans(self, vector: Bits) -> bool:
+        """Whether the sets span a vector over the rationals."""
+        if not vector.any() or (self.sets == vector).all(axis=1).any():
             return True
-        return _rank(np.vstack([sets, vector])) == len(sets)
+        return _rank(np.vstack([self.sets, vector])) == self.rank
 
 
 def _rebuilt(space: RowSpace, sets: Bits) -> RowSpace:
     """Reduce independent sets anew, modulo a prime that keeps them independent."""
+    none = np.zeros(0, np.int64)
     while True:
-        prime = secret_prime()
         fresh = replace(
             space,
-            prime=prime,
+            prime=secret_prime(),
             sets=sets[:0],
             rows=np.zeros((0, sets.shape[1]), np.int32),
-            pivots=np.zeros(0, np.int64),
+            pivots=none,
         )
-        for vector in sets:
-            left = reduced(vector, fresh.rows, fresh.pivots, prime)
+        for count, vector in enumerate(sets):
+            left = reduced(vector, fresh.rows, fresh.pivots, fresh.prime)
             found = np.flatnonzero(left)
             if not found.size:
                 break
-            fresh = fresh._grown(vector, left, int(found[0]))
+            fresh = fresh._grown(sets[: count + 1], _widened(fresh.rows, none), left, int(found[0]))
         else:
             return fresh
 
@@ -195,6 +187,15 @@ def _rank(matrix: Bits) -> int:
     if not matrix.size:
         return 0
     return int(fmpz_mat(*matrix.shape, matrix.ravel().tolist()).rank())
+
+
+def _widened(matrix: Any, cut: IntArray) -> Any:
+    """Copy a matrix with some columns repeated at the end, and room for one more row."""
+    count, width = matrix.shape
+    wide = np.empty((count + 1, width + cut.size), matrix.dtype)
+    wide[:-1, :width] = matrix
+    wide[:-1, width:] = matrix[:, cut]
+    return wide
 
 
 def _padded(matrix: Any, width: int) -> Any:
