@@ -47,6 +47,35 @@ def pycanon_t_closeness(source: str, separator: str, sensitive: str) -> dict[str
     return {"seconds": time.process_time() - began, "t": float(t)}
 
 
+def acro_crosstab(n: int) -> dict[str, float]:
+    """Time ACRO's check of one table of mean salaries by age and department."""
+    import contextlib
+    import io
+    import logging
+
+    import numpy as np
+    import pandas as pd
+    from acro import ACRO
+
+    logging.disable(logging.CRITICAL)
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 68, n),
+            "dept": rng.integers(0, 20, n),
+            "salary": rng.integers(10_000, 200_000, n),
+        }
+    )
+    with contextlib.redirect_stdout(io.StringIO()):
+        acro = ACRO(suppress=False)
+        spent = []
+        for _ in range(3):
+            began = time.process_time()
+            acro.crosstab(frame["age"], frame["dept"], values=frame["salary"], aggfunc="mean")
+            spent.append(time.process_time() - began)
+    return {"seconds": min(spent)}
+
+
 def pyfim_eclat(path: str, share: float) -> dict[str, Any]:
     """Time pyfim's eclat on baskets that are lists already; the itemsets are summed up in a short text."""
     import hashlib

@@ -17,6 +17,7 @@ from .l_diversity import DistinctDiversity as DistinctDiversity
 from .l_diversity import EntropyDiversity as EntropyDiversity
 from .l_diversity import RecursiveDiversity as RecursiveDiversity
 from .local_dp import LocalDP as LocalDP
+from .no_value_disclosed import NoValueDisclosed as NoValueDisclosed
 from .privacy_degree import PrivacyDegree as PrivacyDegree
 from .registry import guarantee_from_dict as guarantee_from_dict
 from .t_closeness import TCloseness as TCloseness

@@ -22,6 +22,7 @@ from discreet.guarantees.k_variance import KVariance
 from discreet.guarantees.km_anonymity import KmAnonymity
 from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.guarantees.local_dp import LocalDP
+from discreet.guarantees.no_value_disclosed import NoValueDisclosed
 from discreet.guarantees.privacy_degree import PrivacyDegree
 from discreet.guarantees.t_closeness import TCloseness
 
@@ -45,6 +46,7 @@ GUARANTEES: dict[str, type[Guarantee]] = {
         BasicPrivacy,
         LocalDP,
         DeltaAnonymity,
+        NoValueDisclosed,
     )
 }
 """Every single promise by its name."""

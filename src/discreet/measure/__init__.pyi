@@ -15,6 +15,8 @@ from .baskets.risk import SensitiveTie as SensitiveTie
 from .baskets.risk import basket_risk as basket_risk
 from .baskets.risk import reidentification as reidentification
 from .baskets.risk import sensitive_tie as sensitive_tie
+from .cautions import Caution as Caution
+from .cautions import cautions as cautions
 from .noise.noise_stripping import NoiseStripped as NoiseStripped
 from .noise.pca_attack import pca_attack as pca_attack
 from .noise.spectral_attack import spectral_attack as spectral_attack
@@ -31,6 +33,14 @@ from .pseudo.fidelity import covariance_compatibility as covariance_compatibilit
 from .pseudo.fidelity import fidelity as fidelity
 from .pseudo.fidelity import fidelity_between as fidelity_between
 from .pseudo.fidelity import neighbor_accuracy as neighbor_accuracy
+from .queries.attacks import averaging as averaging
+from .queries.attacks import differencing as differencing
+from .queries.attacks import general_tracker as general_tracker
+from .queries.attacks import individual_tracker as individual_tracker
+from .queries.attacks import linear_reconstruction as linear_reconstruction
+from .queries.attacks import random_queries as random_queries
+from .queries.target import QueryAttack as QueryAttack
+from .queries.target import QueryTarget as QueryTarget
 from .sketches.attacks import GuessedAttributes as GuessedAttributes
 from .sketches.attacks import LinkedSketches as LinkedSketches
 from .sketches.attacks import guess_attributes as guess_attributes

@@ -1,0 +1,1 @@
+"""Commands for the privacy of results."""

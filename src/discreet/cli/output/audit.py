@@ -1,0 +1,361 @@
+"""`discreet audit`: a vault in front of data, which answers until an answer could disclose a value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+
+if TYPE_CHECKING:
+    from discreet.output.audit import Answer, Auditor, Denied
+
+_GROUP = """\b
+Examples:
+  discreet audit init staff.parquet --sensitive salary --public age,department --auditor sum
+  discreet audit ask staff.vault "SELECT avg(salary) FROM data WHERE department = 'x'"
+  discreet audit log staff.vault --verify
+  discreet audit attack staff.vault
+  discreet audit token staff.vault ann
+  discreet audit serve staff.vault --port 8000
+
+\b
+Each takes --json and --quiet."""
+_INIT = """\b
+Examples:
+  discreet audit init staff.parquet --sensitive salary --public age,department --auditor sum
+  discreet audit init staff.duckdb --table staff --sensitive salary --public age --auditor extrema
+  discreet audit init people.csv --sensitive ill --public age --auditor boolean --order age
+  discreet audit init staff.csv --sensitive salary --public age --auditor interval --low 0 --high 200000 --width 5000
+  discreet audit init staff.csv --sensitive salary --public age --auditor private --low 0 --high 200000 --epsilon 1"""
+
+
+@click.group(short_help="Answer queries until an answer would disclose a value.", epilog=_GROUP)
+def audit() -> None:
+    """Put an auditor in front of data: aggregate queries are answered or denied, and never forgotten."""
+
+
+@audit.command(short_help="Make a vault for data.", epilog=_INIT)
+@click.argument("data", type=options.DATA)
+@click.option(
+    "--sensitive", multiple=True, required=True, metavar="COLUMNS", help="Columns to aggregate: numbers."
+)
+@click.option("--public", multiple=True, metavar="COLUMNS", help="Columns for WHERE and GROUP BY.")
+@click.option(
+    "--auditor",
+    type=click.Choice(["sum", "extrema", "boolean", "interval", "private"]),
+    default="sum",
+    help="What is answered: sums and averages (sum, the default; interval; private with noise), maxima and "
+    "minima (extrema), counts of a 0/1 column over ranges (boolean).",
+)
+@click.option(
+    "--vault", type=options.DATA, metavar="DIR", help="The folder to make; DATA's name with .vault."
+)
+@click.option("--group", type=int, help="sum: the fewest records that answers may together come down to.")
+@click.option("--minimum-set-size", type=int, help="sum, extrema: deny smaller query sets.")
+@click.option("--max-overlap", type=int, help="sum: deny sets that share more records with an earlier one.")
+@click.option("--distinct", is_flag=True, help="extrema: everyone knows that all values differ.")
+@click.option("--order", metavar="COLUMN", help="boolean: the public column that orders the records.")
+@click.option("--low", type=float, help="interval, private: the lower bound of the sensitive columns.")
+@click.option("--high", type=float, help="interval, private: the upper bound of the sensitive columns.")
+@click.option("--width", type=float, help="interval: the narrowest interval for a value.")
+@click.option("--epsilon", type=float, help="private: the whole privacy budget.")
+@click.option("--per-question", type=float, help="private: what a question costs; a tenth by default.")
+@click.option(
+    "--mechanism", type=click.Choice(["laplace", "gaussian"]), help="private: the noise; laplace by default."
+)
+@click.option("--delta", type=float, help="private: the delta of the Gaussian mechanism; 1e-9 by default.")
+@click.option("--null-public", is_flag=True, help="It is no secret whose sensitive values are missing.")
+@click.option("--per-user", is_flag=True, help="One history for each user; users who collude defeat it.")
+@click.option("--key", metavar="COLUMN", help="The column that names each person once; needed for update.")
+@click.option("--table", metavar="NAME", help="The table of a DuckDB file.")
+@options.telling
+def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
+    """Make a vault for DATA: a file, a folder of Parquet files, or a DuckDB file. It stays where it is."""
+    from discreet.cli._output import tell_json, tell_lines
+    from discreet.output.audit import Vault
+
+    folder = vault or data.with_suffix(".vault")
+    with Vault.create(
+        folder,
+        data,
+        sensitive=gather.names_in(given["sensitive"]),
+        public=gather.names_in(given["public"]),
+        auditor=_auditor(given),
+        nulls="public" if given["null_public"] else "refuse",
+        pooled=not given["per_user"],
+        key=given["key"],
+        table=given["table"],
+    ) as made:
+        plain = {
+            "command": "audit init",
+            "ok": True,
+            "vault": str(folder),
+            "records": made.holdings.n_records,
+            "auditor": made.auditor.to_dict(),
+        }
+        if as_json:
+            tell_json(plain)
+        elif not quiet:
+            tell_lines(
+                [
+                    ("vault", str(folder)),
+                    ("records", f"{made.holdings.n_records:,}"),
+                    ("auditor", str(made.auditor)),
+                    ("next", f'discreet audit ask {folder} "SELECT count(*) FROM data"'),  # noqa: S608
+                ]
+            )
+
+
+@audit.command(
+    short_help="Ask a vault.",
+    epilog="\b\nExample:\n  discreet audit ask staff.vault \"SELECT avg(salary) FROM data WHERE department = 'x'\"",
+)
+@click.argument("vault", type=options.DATA)
+@click.argument("sql")
+@click.option("--user", default="", metavar="NAME", help="Who is asking.")
+@click.option("--epsilon", type=float, help="With private answers: what to spend on the question.")
+@click.option("--wait", type=float, default=10.0, help="Seconds to wait for another process; 10 by default.")
+@options.telling
+def ask(
+    vault: Path, sql: str, user: str, epsilon: float | None, wait: float, as_json: bool, quiet: bool
+) -> int:
+    """Answer SQL over the table data, or deny it (exit code 1)."""
+    from discreet.cli._output import tell_json, tell_lines
+    from discreet.output.audit import Denied, Vault
+    from discreet.output.audit.plain import plain_result
+
+    with Vault.open(vault, wait=wait) as opened:
+        found = opened.ask(sql, user=user, epsilon=epsilon)
+    if as_json:
+        tell_json({"command": "audit ask", **plain_result(found)})
+    elif isinstance(found, Denied):
+        if not quiet:
+            tell_lines([("denied", found.reason)])
+    else:
+        _tell_rows(found)
+    return 1 if isinstance(found, Denied) else 0
+
+
+@audit.command(
+    short_help="Show what was asked.", epilog="\b\nExample:\n  discreet audit log staff.vault --verify"
+)
+@click.argument("vault", type=options.DATA)
+@click.option("--verify", is_flag=True, help="Check the chain, and put the query sets together again.")
+@click.option("--last", type=click.IntRange(min=1), default=20, help="How many statements; 20 by default.")
+@click.option("--report", type=options.DATA, metavar="FILE", help="Write a page about the vault.")
+@options.telling
+def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool, quiet: bool) -> int:
+    """Show the statements that VAULT was asked, and what became of them; never an answer."""
+    from discreet.cli._output import tell_json, tell_lines, verdict_lines
+    from discreet.output.audit import Vault
+
+    with Vault.open(vault, wait=10) as opened:
+        history = opened.history()
+        verdict = opened.verdict if verify else None
+        left = opened.epsilon_left
+        if report is not None:
+            from discreet.engines.writing import atomic_file
+            from discreet.report.vault import render_vault
+
+            with atomic_file(report) as temporary:
+                temporary.write_text(render_vault(opened), encoding="utf-8")
+    answered = sum(one.answered for one in history)
+    if as_json:
+        tell_json(
+            {
+                "command": "audit log",
+                "ok": verdict is None or verdict.ok,
+                "asked": len(history),
+                "answered": answered,
+                "epsilon_left": left,
+                "verdict": None if verdict is None else verdict.to_dict(),
+                "entries": [vars(one) for one in history[-last:]],
+                "report": None if report is None else str(report),
+            }
+        )
+    elif not quiet:
+        tell_lines(
+            [
+                (
+                    "asked",
+                    f"{len(history):,} statements, {answered:,} answered, {len(history) - answered:,} denied",
+                ),
+                *([] if left is None else [("epsilon", f"{left:g} left")]),
+                *((str(one.number), _entry(one)) for one in history[-last:]),
+                *([] if verdict is None else [("chain", "every entry matches"), *verdict_lines(verdict)]),
+                *([] if report is None else [("report", str(report))]),
+            ]
+        )
+    return 0 if verdict is None or verdict.ok else 1
+
+
+@audit.command(
+    short_help="Attack one's own vault.",
+    epilog="\b\nExample:\n  discreet audit attack staff.vault --picture attacks.html",
+)
+@click.argument("vault", type=options.DATA)
+@click.option("--column", metavar="COLUMN", help="The sensitive column to attack; the first by default.")
+@click.option("--picture", type=options.DATA, metavar="FILE", help="Draw it: .html, .svg or .png.")
+@click.option("--seed", type=click.IntRange(min=0), help="Make the attackers' draws repeatable.")
+@options.telling
+def attack(
+    vault: Path, column: str | None, picture: Path | None, seed: int | None, as_json: bool, quiet: bool
+) -> int:
+    """Run the published attacks on copies of VAULT, with its auditor and with the gate alone; its log is untouched."""
+    from discreet.cli._output import tell_json, tell_lines
+    from discreet.output.audit import Vault
+    from discreet.output.audit.attacking import attack as attacked
+
+    with Vault.open(vault, wait=10) as opened:
+        found = attacked(opened, column=column, random_state=seed)
+    if picture is not None:
+        from discreet.report.pictures import write_picture
+        from discreet.report.vault import attack_picture
+
+        write_picture(attack_picture(found), picture)
+    pinned = max((one.pinned for one in found), default=0)
+    if as_json:
+        tell_json({"command": "audit attack", "ok": not pinned, "attacks": [one.to_dict() for one in found]})
+    elif not quiet:
+        head = f"{'asked':>7} {'answered':>9} {'pinned':>8} {'gate alone':>11} {'targets':>8}"
+        tell_lines(
+            [
+                ("attack", head),
+                *((one.attack, _attacked(one)) for one in found),
+                *([] if picture is None else [("picture", str(picture))]),
+            ]
+        )
+    return 1 if pinned else 0
+
+
+@audit.command(
+    short_help="Move a vault to changed data.",
+    epilog="\b\nExample:\n  discreet audit update staff.vault staff-2.parquet",
+)
+@click.argument("vault", type=options.DATA)
+@click.argument("data", type=options.DATA)
+@options.telling
+def update(vault: Path, data: Path, as_json: bool, quiet: bool) -> None:
+    """Move VAULT to changed DATA; old answers keep counting. The old data must still be there."""
+    from discreet.cli._output import tell_json, tell_lines
+    from discreet.output.audit import Vault
+
+    with Vault.open(vault, wait=10) as opened:
+        opened.update(data)
+        records = opened.holdings.n_records
+    if as_json:
+        tell_json({"command": "audit update", "ok": True, "vault": str(vault), "records": records})
+    elif not quiet:
+        tell_lines([("vault", str(vault)), ("records", f"{records:,}"), ("data", str(data))])
+
+
+@audit.command(
+    short_help="Make a user's token for the service.",
+    epilog="\b\nExample:\n  discreet audit token staff.vault ann",
+)
+@click.argument("vault", type=options.DATA)
+@click.argument("user")
+@click.option("--revoke", is_flag=True, help="Withdraw the user's tokens instead.")
+@options.telling
+def token(vault: Path, user: str, revoke: bool, as_json: bool, quiet: bool) -> None:
+    """Make a bearer token for USER; it is shown once, and only its hash is kept."""
+    from discreet.cli._output import tell_json
+    from discreet.output.audit.tokens import Tokens
+
+    tokens = Tokens(vault)
+    if revoke:
+        tokens.revoke(user)
+        return
+    made = tokens.issue(user)
+    if as_json:
+        tell_json({"command": "audit token", "ok": True, "user": user, "token": made})
+    elif not quiet:
+        click.echo(made)
+
+
+@audit.command(
+    short_help="Serve a vault over HTTP.",
+    epilog="\b\nExample:\n  discreet audit serve staff.vault --port 8000 --tls-certificate cert.pem --tls-key key.pem",
+)
+@click.argument("vault", type=options.DATA)
+@click.option("--host", default="127.0.0.1", help="The address to listen on; 127.0.0.1 by default.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="The port; 8000 by default.")
+@click.option("--tls-certificate", type=options.DATA, metavar="FILE", help="The certificate, for HTTPS.")
+@click.option("--tls-key", type=options.DATA, metavar="FILE", help="The certificate's key.")
+@click.option("--rate", type=float, default=50.0, help="Questions a second for each user; 50 by default.")
+@click.option("--plain-http", is_flag=True, help="Allow HTTP without TLS on other addresses than loopback.")
+@options.telling
+def serve(vault: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+    """Serve VAULT to users with tokens; JSON in and out, described at /openapi.json."""
+    from discreet.output.audit import Vault
+    from discreet.output.audit.serving import serve as serving
+
+    if (given["tls_certificate"] is None) != (given["tls_key"] is None):
+        raise gather.mistake(
+            "TLS needs a certificate and its key.", "--tls-certificate c.pem --tls-key k.pem"
+        )
+    if given["host"] not in ("127.0.0.1", "::1", "localhost") and not (
+        given["tls_certificate"] or given["plain_http"]
+    ):
+        raise gather.mistake(
+            "Beyond this machine tokens and answers need TLS.", "--tls-certificate c.pem --tls-key k.pem"
+        )
+    scheme = "https" if given["tls_certificate"] else "http"
+    with Vault.open(vault) as opened:
+        if not (quiet or as_json):
+            click.echo(f"serving {vault} on {scheme}://{given['host']}:{given['port']}")
+        del given["plain_http"]
+        serving(opened, **given)
+
+
+def _auditor(given: dict[str, Any]) -> Auditor:
+    """Return the auditor that the options name; those of another are refused."""
+    import dataclasses
+
+    from discreet.output.audit.auditors import AUDITORS
+
+    kind = AUDITORS[given["auditor"]]
+    fields = {one.name: one for one in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    known = {one.name for other in AUDITORS.values() for one in dataclasses.fields(other)}  # type: ignore[arg-type]
+    named = {name: given[name] for name in known if given.get(name) is not None and given[name] is not False}
+    for name in sorted(named):
+        if name not in fields:
+            raise gather.mistake(
+                f"--{name.replace('_', '-')} does not belong to --auditor {given['auditor']}."
+            )
+    for name, one in fields.items():
+        if one.default is dataclasses.MISSING and name not in named:
+            raise gather.mistake(f"--auditor {given['auditor']} needs --{name.replace('_', '-')}.")
+    return kind(**named)
+
+
+def _tell_rows(found: Answer | Denied) -> None:
+    from discreet.output.audit import Denied
+
+    assert not isinstance(found, Denied)
+    shown = [[str(name) for name in found.columns]]
+    shown += [["NULL" if one is None else str(one) for one in row] for row in found.rows]
+    widths = [max(len(row[at]) for row in shown) for at in range(len(found.columns))]
+    from discreet.cli._errors import one_line
+
+    for row in shown:
+        click.echo(
+            one_line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        )
+    if found.epsilon_left is not None:
+        click.echo(f"epsilon left: {found.epsilon_left:g}")
+
+
+def _attacked(one: Any) -> str:
+    audited = one.audited
+    return f"{audited.asked:>7,} {audited.answered:>9,} {one.pinned:>8,} {one.pinned_unaudited:>11,} {one.targets:>8,}"
+
+
+def _entry(one: Any) -> str:
+    outcome = "answered" if one.answered else f"denied: {one.reason}"
+    who = f" {one.user}" if one.user else ""
+    return f"{one.time}{who}  {outcome}  {one.sql}"

@@ -1,0 +1,96 @@
+"""No value disclosed: the answers of a query log together determine nobody's value (Chin & Ozsoyoglu 1982)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NoReturn, Protocol, runtime_checkable
+
+from discreet.core.errors import ParameterError, SchemaError
+from discreet.core.guarantee import Relation
+from discreet.core.params import InstanceOf, OneOf, require
+from discreet.core.verdict import Basis, Verdict
+from discreet.guarantees.constructed import ConstructedGuarantee
+
+
+@runtime_checkable
+class QueryLog(Protocol):
+    """Anything that knows which queries were answered, such as a Vault."""
+
+    def disclosures(self) -> Mapping[str, tuple[int, int]]:
+        """Return for each sensitive column how many values the answers determine, and how many there are."""
+        ...
+
+
+@dataclass(frozen=True, repr=False)
+class NoValueDisclosed(ConstructedGuarantee):
+    """The answered queries determine no value of a sensitive column.
+
+    Judged from the query log of a vault, by construction: the answered query sets are put together again, without the
+    auditor's own state.
+
+    Parameters
+    ----------
+    of
+        The sensitive columns that are judged; None judges all of them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from discreet.output.audit import Vault
+    >>> staff = pa.table({"name": ["ann", "bob", "eve"], "salary": [10, 20, 30]})
+    >>> vault = Vault.in_memory(staff, sensitive=["salary"], public=["name"])
+    >>> print(NoValueDisclosed().check(vault))
+    NoValueDisclosed(): kept (values disclosed 0, asked <= 0; by construction)
+    """
+
+    of: tuple[str, ...] | None = None
+
+    about: ClassVar[str] = "query log"
+    relation: ClassVar[Relation] = "<="
+    tolerance: ClassVar[float] = 0.0
+    measured: ClassVar[str] = "values disclosed"
+
+    def __post_init__(self) -> None:
+        named: object = self.of
+        if isinstance(named, str | list):
+            object.__setattr__(self, "of", (named,) if isinstance(named, str) else tuple(named))
+        require(self, "of", self.of, InstanceOf((tuple,), "a tuple of column names"), OneOf((None,)))
+
+    @property
+    def bound(self) -> float:
+        """The most values that may be disclosed: none."""
+        return 0.0
+
+    def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
+        """Judge the query log of a vault, by construction; anything else is refused."""
+        del suppressed
+        if not isinstance(subject, QueryLog):
+            self._refuse()
+        found = subject.disclosures()
+        names = tuple(found) if self.of is None else self.of
+        missing = [name for name in names if name not in found]
+        if missing:
+            raise SchemaError(
+                f"NoValueDisclosed looks at the column {missing[0]!r}, which is not sensitive here."
+            )
+        disclosed = [found[name][0] for name in names]
+        return self._found(
+            ok=not any(disclosed),
+            worst=float(max(disclosed, default=0)),
+            n_groups=len(names),
+            n_rows=max((found[name][1] for name in names), default=0),
+            failing_groups=sum(count > 0 for count in disclosed),
+            failing_rows=sum(disclosed),
+            basis=Basis.CONSTRUCTION,
+        )
+
+    def describe(self) -> str:
+        """Return the promise in one plain sentence."""
+        where = "any sensitive column" if self.of is None else " or ".join(self.of)
+        return f"The answered queries together determine nobody's value of {where}."
+
+    def _refuse(self) -> NoReturn:
+        raise ParameterError(
+            "NoValueDisclosed is a promise about the query log of a vault; nothing else can be judged by it."
+        )

@@ -1,0 +1,77 @@
+"""Row reduction modulo a prime below 2**26, whose products are exact in double precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.kernels.compiled import compiled
+
+LARGEST_PRIME = 1 << 26
+
+
+def reduced(vector: Any, rows: Any, pivots: Any, prime: int) -> Any:
+    """Return a vector of zeros and ones less its part in the space of the rows, modulo the prime.
+
+    Every row is 1 at its own pivot and 0 at the others', so its coefficient is the vector's entry there.
+    """
+    return _reduced(vector, rows, pivots, prime)
+
+
+def eliminate(rows: Any, vector: Any, pivot: int, prime: int) -> None:
+    """Subtract from every row the multiple of the vector that leaves 0 at its pivot, in place.
+
+    The vector is 1 at the pivot.
+    """
+    _eliminate(rows, vector, pivot, prime)
+
+
+def lightest(rows: Any, sizes: Any, enough: int) -> Any:
+    """Return how many records each row involves, counted no further than ``enough``."""
+    return _lightest(rows, sizes, enough)
+
+
+@compiled
+def _reduced(vector, rows, pivots, prime):
+    n = vector.size
+    total = np.zeros(n, np.int64)
+    for i in range(pivots.size):
+        if vector[pivots[i]] != 0:
+            for j in range(n):
+                total[j] += rows[i, j]
+    out = np.empty(n, np.int32)
+    for j in range(n):
+        out[j] = (vector[j] - total[j]) % prime
+    return out
+
+
+@compiled
+def _eliminate(rows, vector, pivot, prime):
+    n = vector.size
+    p = float(prime)
+    inverse = 1.0 / p
+    for i in range(rows.shape[0]):
+        if rows[i, pivot] == 0:
+            continue
+        factor = p - rows[i, pivot]
+        for j in range(n):
+            value = rows[i, j] + factor * vector[j]
+            value -= np.floor(value * inverse) * p
+            value += p if value < 0.0 else 0.0
+            value -= p if value >= p else 0.0
+            rows[i, j] = np.int32(value)
+
+
+@compiled
+def _lightest(rows, sizes, enough):
+    out = np.zeros(rows.shape[0], np.int64)
+    for i in range(rows.shape[0]):
+        weight = 0
+        for j in range(sizes.size):
+            if rows[i, j] != 0:
+                weight += sizes[j]
+                if weight >= enough:
+                    break
+        out[i] = weight
+    return out

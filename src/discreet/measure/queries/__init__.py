@@ -1,0 +1,1 @@
+"""Attacks by sequences of queries."""

@@ -1,0 +1,1 @@
+"""Privacy of results: what a query or a mined pattern may reveal."""

@@ -1,0 +1,14 @@
+from .auditor import Answer as Answer
+from .auditor import Auditor as Auditor
+from .auditor import Bound as Bound
+from .auditor import Denied as Denied
+from .boolean import BooleanAuditor as BooleanAuditor
+from .errors import DataChangedError as DataChangedError
+from .errors import LogError as LogError
+from .errors import QueryError as QueryError
+from .errors import VaultInUseError as VaultInUseError
+from .extrema import ExtremaAuditor as ExtremaAuditor
+from .interval import IntervalAuditor as IntervalAuditor
+from .private import PrivateAnswers as PrivateAnswers
+from .sums import SumAuditor as SumAuditor
+from .vault import Vault as Vault

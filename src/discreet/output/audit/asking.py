@@ -1,0 +1,246 @@
+"""Session: one question from statement to answer, in the order that makes it safe to be interrupted anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, cast
+
+from discreet.core.arrays import BoolArray
+from discreet.core.errors import DiscreetError
+from discreet.output.audit.auditor import Answer, Audit, Auditor, Bound, Denied, Plan, Question
+from discreet.output.audit.errors import QueryError
+from discreet.output.audit.holdings import Holdings, Layout, pack_sets, unpack_sets
+from discreet.output.audit.log import Entry, Log, now
+from discreet.output.audit.predicates import Engine, kinds
+from discreet.output.audit.statement import Declared, Output, Statement, read_statement
+
+_MOST_GROUPS = 10_000
+_MOST_USER = 200
+_AUDITED = {"sum": "sum", "avg": "sum", "min": "min", "max": "max"}
+Aggregate = Literal["sum", "min", "max"]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A statement with its query sets: one, or one for each group."""
+
+    statement: Statement
+    keys: list[tuple[Any, ...]]
+    sets: tuple[BoolArray, ...]
+    aggregates: dict[str, Aggregate]
+
+
+class Session:
+    """The auditors of a vault over its columns, by user, and the engine that finds query sets."""
+
+    def __init__(
+        self, holdings: Holdings, auditor: Auditor, log: Log, *, pooled: bool, timeout: float
+    ) -> None:
+        self._holdings, self._auditor, self._log = holdings, auditor, log
+        self._pooled = pooled
+        self._audits: dict[str, dict[str, Audit]] = {}
+        self._shared: dict[str, Any] = {}
+        self._layouts = [holdings.layout]
+        self._engine = Engine(holdings.public, holdings.n_elements, timeout=timeout)
+        self._declared = Declared(kinds(holdings.public), tuple(holdings.secret))
+
+    def ask(self, sql: str, *, user: str, epsilon: float | None) -> Answer | Denied:
+        """Answer a query, or deny it: decide without looking at values, commit, and only then look."""
+        if len(user) > _MOST_USER:
+            raise QueryError(f"A user's name has at most {_MOST_USER} characters.")
+        asked = self._read(sql)
+        spent = self._auditor.price(epsilon) if asked.aggregates else None
+        plans: dict[str, Plan] = {}
+        denied: Denied | None = None
+        for name, aggregate in asked.aggregates.items():
+            plan = self._audit(user, name).decide(Question(aggregate, asked.sets, spent))
+            if isinstance(plan, Denied):
+                denied = plan
+                break
+            plans[name] = plan
+        number = self._commit(sql, user, asked, denied, spent)
+        if denied is not None:
+            return denied
+        released = {name: self._settle(user, name, plan, number) for name, plan in plans.items()}
+        return self._answer(asked, released, user)
+
+    def epsilon_left(self, user: str) -> float | None:
+        """Return the privacy budget that remains to a user."""
+        left = [self._audit(user, name).epsilon_left for name in self._declared.sensitive]
+        return min((one for one in left if one is not None), default=None)
+
+    def disclosures(self) -> dict[str, tuple[int, int]]:
+        """Return for each column how many values the log settles for some user, and how many there are."""
+        found = {}
+        for name, column in self._holdings.secret.items():
+            settled = [audits[name].disclosed() for audits in self._audits.values() if name in audits]
+            found[name] = (max(settled, default=0), int(column.sizes.sum()))
+        return found
+
+    def replay(self, entries: Sequence[Entry]) -> None:
+        """Bring the auditors to where they were, and answer to the log what was decided but not answered."""
+        self._layouts = []
+        waiting: dict[int, dict[str, tuple[Entry, Question]]] = {}
+        for entry in entries:
+            if entry.kind == "data":
+                self._follow(Layout.unpack(entry.sets))
+            elif entry.kind == "query" and entry.body["reason"] is None:
+                for name, question in self._questions(entry).items():
+                    audit = self._audit(entry.body["user"], name)
+                    if audit.answers_kept:
+                        waiting.setdefault(entry.number, {})[name] = (entry, question)
+                    else:
+                        audit.restore(question, None)
+            elif entry.kind == "answer":
+                asked, question = waiting[entry.body["to"]].pop(entry.body["column"])
+                released = [_from_plain(one) for one in entry.body["released"]]
+                self._audit(asked.body["user"], entry.body["column"]).restore(question, released)
+        for number, columns in waiting.items():
+            for name, (asked, question) in columns.items():
+                self._finish(number, name, asked.body["user"], question)
+
+    def carry(self, holdings: Holdings, *, timeout: float) -> None:
+        """Move to a new version of the data."""
+        self._holdings = holdings
+        self._follow(holdings.layout)
+        self._engine.close()
+        self._engine = Engine(holdings.public, holdings.n_elements, timeout=timeout)
+
+    def close(self) -> None:
+        """Close the engine."""
+        self._engine.close()
+
+    def _audit(self, user: str, name: str) -> Audit:
+        """Return the auditor of a column for a user, brought through all versions of the data so far."""
+        audits = self._audits.setdefault("" if self._pooled else user, {})
+        if name not in audits:
+            first, *later = self._layouts
+            shared = self._shared.setdefault("" if self._pooled else user, self._auditor.shared())
+            audit = self._auditor.over(
+                self._holdings.secret[name],
+                sizes=first.sizes[name],
+                public=self._holdings.public,
+                shared=shared,
+            )
+            for layout in later:
+                assert layout.origins is not None
+                audit.carry(layout.origins[name], layout.sizes[name])
+            audits[name] = audit
+        return audits[name]
+
+    def _follow(self, layout: Layout) -> None:
+        for audits in self._audits.values():
+            for name, audit in audits.items():
+                assert layout.origins is not None
+                audit.carry(layout.origins[name], layout.sizes[name])
+        self._layouts.append(layout)
+
+    def _read(self, sql: str) -> _Asked:
+        statement = read_statement(sql, self._declared)
+        aggregates: dict[str, Aggregate] = {}
+        for output in statement.outputs:
+            audited = _AUDITED.get(output.function)
+            if audited is None or output.column is None:
+                continue
+            if audited not in self._auditor.aggregates:
+                raise QueryError(f"This vault does not answer {output.function.upper()}.")
+            if aggregates.setdefault(output.column, cast("Aggregate", audited)) != audited:
+                raise QueryError("Ask for MIN and MAX of a column in two statements.")
+        if self._auditor.one_column and len(aggregates) > 1:
+            raise QueryError("Ask for one sensitive column in a statement.")
+        members = self._engine.members(statement.where)
+        if not statement.group:
+            return _Asked(statement, [()], (members,), aggregates)
+        if aggregates and not self._auditor.several:
+            raise QueryError("This vault's auditor decides on one query set at a time; ask without GROUP BY.")
+        keys, sets = self._holdings.groups(members, statement.group)
+        if len(keys) > _MOST_GROUPS:
+            raise QueryError(f"GROUP BY makes more than {_MOST_GROUPS:,} groups.")
+        return _Asked(statement, keys, tuple(sets), aggregates)
+
+    def _commit(self, sql: str, user: str, asked: _Asked, denied: Denied | None, spent: float | None) -> int:
+        body = {
+            "time": now(),
+            "user": user,
+            "sql": sql,
+            "reason": None if denied is None else denied.reason,
+            "aggregates": asked.aggregates,
+            "sets": len(asked.sets),
+            "epsilon": spent,
+        }
+        return self._log.append("query", body, pack_sets(asked.sets))
+
+    def _questions(self, entry: Entry) -> dict[str, Question]:
+        n_elements = len(next(iter(self._layouts[-1].sizes.values())))
+        sets = unpack_sets(entry.sets, entry.body["sets"], n_elements)
+        return {
+            name: Question(aggregate, sets, entry.body["epsilon"])
+            for name, aggregate in entry.body["aggregates"].items()
+        }
+
+    def _settle(self, user: str, name: str, plan: Plan, number: int) -> tuple[Any, ...]:
+        """Look at the truth, and make what is released durable where later decisions depend on it."""
+        audit, column = self._audit(user, name), self._holdings.secret[name]
+        truths = [column.truth(plan.question.aggregate, members) for members in plan.question.sets]
+        released = audit.answer(plan, truths)
+        if audit.answers_kept:
+            plain = [_to_plain(one) for one in released]
+            self._log.append("answer", {"to": number, "column": name, "released": plain})
+        return released
+
+    def _finish(self, number: int, name: str, user: str, question: Question) -> None:
+        plan = self._audit(user, name).decide(question)
+        if isinstance(plan, Denied):
+            raise DiscreetError("The log allows a question that the auditor denies; it was changed.")
+        self._settle(user, name, plan, number)
+
+    def _answer(self, asked: _Asked, released: dict[str, tuple[Any, ...]], user: str) -> Answer:
+        outputs = asked.statement.outputs
+        rows = tuple(
+            tuple(self._cell(asked, released, output, place) for output in outputs)
+            for place in range(len(asked.sets))
+        )
+        left = self.epsilon_left(user)
+        return Answer(tuple(output.name for output in outputs), rows, left)
+
+    def _cell(self, asked: _Asked, released: dict[str, tuple[Any, ...]], output: Output, place: int) -> Any:
+        members = asked.sets[place]
+        if output.function == "group":
+            return asked.keys[place][asked.statement.group.index(cast("str", output.column))]
+        if output.column is None:
+            return self._holdings.counts(members)
+        column = self._holdings.secret[output.column]
+        if output.function == "count":
+            return column.count(members)
+        value = released[output.column][place]
+        return _number(value, column.count(members) if output.function == "avg" else None)
+
+
+def _number(value: Any, divisor: int | None) -> Any:
+    """Return a released number as an int or the nearest float; it depends on the exact number alone."""
+    if value is None or divisor == 0:
+        return None
+    if isinstance(value, Bound):
+        return value if divisor is None else Bound(value.relation, value.value / divisor)
+    exact = Fraction(value) / (divisor or 1)
+    if divisor is None and exact.denominator == 1:
+        return int(exact)
+    try:
+        return float(exact)
+    except OverflowError:
+        return int(exact)
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, Bound):
+        return value.to_dict()
+    return None if value is None else str(Fraction(value))
+
+
+def _from_plain(plain: Any) -> Any:
+    if isinstance(plain, dict):
+        [(relation, value)] = plain.items()
+        return Bound("at most" if relation == "at_most" else "at least", value)
+    return None if plain is None else Fraction(plain)

@@ -1,0 +1,115 @@
+"""Attacks on one's own vault, beside the same data behind the gate alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import DiscreetError
+from discreet.core.params import unknown
+from discreet.core.rng import RandomState, generator
+from discreet.measure.queries.attacks import ATTACKS
+from discreet.measure.queries.target import QueryAttack, QueryTarget
+from discreet.output.audit.auditor import Denied
+from discreet.output.audit.errors import QueryError
+from discreet.output.audit.unaudited import Unaudited
+from discreet.output.audit.vault import Vault
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What one attack came to, against the vault's auditor and against the gate alone."""
+
+    attack: str
+    column: str
+    targets: int
+    audited: QueryAttack
+    unaudited: QueryAttack
+    pinned: int
+    pinned_unaudited: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain data for JSON, without any claimed value."""
+        return {
+            "attack": self.attack,
+            "column": self.column,
+            "targets": self.targets,
+            "asked": self.audited.asked,
+            "answered": self.audited.answered,
+            "pinned": self.pinned,
+            "pinned_with_the_gate_alone": self.pinned_unaudited,
+        }
+
+
+def attack(
+    vault: Vault,
+    *,
+    attacks: Sequence[str] | None = None,
+    column: str | None = None,
+    random_state: RandomState = None,
+) -> list[Attacked]:
+    """Run the attacks on copies of a vault with an empty history; its own log is untouched.
+
+    Parameters
+    ----------
+    vault : Vault
+        The vault.
+    attacks : sequence of str, optional
+        Which attacks; all by default.
+    column : str, optional
+        The sensitive column to attack; the first by default.
+    random_state : None, int or Generator
+        What the attackers draw from.
+    """
+    for name in attacks or ():
+        if name not in ATTACKS:
+            raise unknown("attack", "attacks", name, ATTACKS)
+    chosen = column or vault.config.sensitive[0]
+    if chosen not in vault.config.sensitive:
+        raise unknown("attack", "column", chosen, vault.config.sensitive)
+    if not vault.config.public:
+        raise DiscreetError("The vault has no public columns, so that no record can be singled out.")
+    public, truth = _records(vault, chosen)
+    seed = int(generator(random_state).integers(1 << 31))
+    return [_outcome(vault, name, chosen, public, truth, seed) for name in attacks or ATTACKS]
+
+
+def _outcome(
+    vault: Vault, name: str, column: str, public: dict[str, list[Any]], truth: Any, seed: int
+) -> Attacked:
+    results = []
+    for auditor in (None, Unaudited()):
+        with vault.trial(auditor) as trial:
+            target = QueryTarget(lambda sql, trial=trial: _number(trial, sql), public, column)  # type: ignore[misc]
+            results.append(ATTACKS[name](target, random_state=seed))
+    audited, unaudited = results
+    pinned, alone = (result.pinned(truth, tolerance=1e-6) for result in results)
+    return Attacked(name, column, audited.n_targets, audited, unaudited, pinned, alone)
+
+
+def _number(vault: Vault, sql: str) -> float | None:
+    try:
+        answer = vault.ask(sql)
+    except QueryError:
+        return None
+    if isinstance(answer, Denied):
+        return None
+    value = answer.rows[0][0]
+    return value if isinstance(value, int | float) else None
+
+
+def _records(vault: Vault, column: str) -> tuple[dict[str, list[Any]], Any]:
+    """Return every record's public values, and its sensitive one where the record is alone in its element.
+
+    Other records are not singled out by any attack.
+    """
+    held = vault.holdings
+    rows = held.layout.rows
+    public = {one.name: [one.values[code] for code in one.codes[rows].tolist()] for one in held.public}
+    secret = held.secret[column]
+    truth = np.array([float(secret.unit * secret.largest[element]) for element in rows.tolist()])
+    truth[secret.sizes[rows] != 1] = np.inf
+    return public, truth

@@ -1,0 +1,251 @@
+"""Auditing counts of a 0/1 column over ranges of an ordering column (Kleinberg, Papadimitriou & Raghavan 2003)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.errors import SchemaError
+from discreet.core.params import InstanceOf, require
+from discreet.output.audit.auditor import (
+    NOT_A_RANGE,
+    WOULD_DISCLOSE,
+    Audit,
+    Auditor,
+    Bound,
+    Denied,
+    Plan,
+    Question,
+    set_key,
+)
+from discreet.output.audit.columns import PublicColumn, SecretColumn
+
+
+@dataclass(frozen=True)
+class BooleanAuditor(Auditor):
+    """Answers how many records of a range have a 1, as long as no record's bit is determined.
+
+    Records are ordered by one public column, and a question is about a range of it. The answers bound differences of
+    prefix sums, so that what they leave possible is found by shortest paths, exactly. The published auditor denies
+    where the true answer would determine a bit, and the denial then tells of the answer. Here the answers that would
+    be safe are found without looking: they form an interval. An answer inside it is exact, and one at or beyond its
+    ends is released as an inequality, "at most" or "at least" that end. A question is denied where no two answers are
+    safe.
+
+    Parameters
+    ----------
+    order
+        The public column that orders the records.
+
+    Examples
+    --------
+    Of the first four records none has a 1. The answer leaves open whether one has.
+
+    >>> import pyarrow as pa
+    >>> from discreet.output.audit import Vault
+    >>> people = pa.table({"age": [20, 25, 30, 35, 40, 45, 50, 55], "ill": [0, 0, 0, 0, 1, 1, 0, 1]})
+    >>> vault = Vault.in_memory(people, sensitive=["ill"], public=["age"], auditor=BooleanAuditor("age"))
+    >>> print(vault.ask("SELECT sum(ill) FROM data").value)
+    3
+    >>> print(vault.ask("SELECT sum(ill) FROM data WHERE age < 40").value)
+    at most 1
+
+    References
+    ----------
+    J. Kleinberg, C. Papadimitriou and P. Raghavan, Auditing Boolean attributes, 2003.
+    """
+
+    order: str
+
+    name: ClassVar[str] = "boolean"
+    aggregates: ClassVar[frozenset[str]] = frozenset({"sum"})
+
+    def __post_init__(self) -> None:
+        require(self, "order", self.order, InstanceOf((str,), "the name of a public column"))
+
+    def over(
+        self,
+        column: SecretColumn,
+        *,
+        sizes: IntArray | None = None,
+        public: Sequence[PublicColumn] = (),
+        shared: Any = None,
+    ) -> BooleanAudit:
+        """Return the state of this auditor before any question about a column."""
+        del shared
+        return BooleanAudit(column.sizes if sizes is None else sizes, self._blocks(public))
+
+    def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
+        """Refuse a column that holds anything but 0 and 1."""
+        self._blocks(public)
+        held = [column.unit * one for one in (*column.largest, *column.smallest)]
+        if any(value not in (0, 1) for value in held):
+            raise SchemaError(
+                f"The column {name!r} holds more than 0 and 1, which the boolean auditor needs."
+            )
+
+    def _blocks(self, public: Sequence[PublicColumn]) -> IntArray:
+        """Return the place of every element in the order."""
+        found = [column for column in public if column.name == self.order]
+        if not found:
+            raise SchemaError(f"The ordering column {self.order!r} is not public.")
+        [column] = found
+        ordered = sorted(
+            range(len(column.values)),
+            key=lambda code: (
+                (column.values[code] is not None, column.values[code] or 0)
+                if column.kind == "number"
+                else (column.values[code] is not None, str(column.values[code]))
+            ),
+        )
+        place = np.empty(len(ordered), np.int64)
+        place[ordered] = np.arange(len(ordered))
+        return place[column.codes]
+
+
+@dataclass(frozen=True)
+class _State:
+    """Boundaries in the order, and the largest difference of prefix sums between any two: reach[i, j] >= s_j - s_i."""
+
+    ends: IntArray
+    reach: IntArray
+
+    @classmethod
+    def over(cls, n: int) -> _State:
+        return cls(np.array([0, n]), np.array([[0, n], [0, 0]]))
+
+    def with_end(self, end: int) -> _State:
+        """Return the state with one more boundary."""
+        at = int(np.searchsorted(self.ends, end))
+        if self.ends[at] == end:
+            return self
+        before, after = end - self.ends[at - 1], self.ends[at] - end
+        into = np.minimum(self.reach[:, at - 1] + before, self.reach[:, at])
+        out = np.minimum(self.reach[at - 1], self.reach[at] + after)
+        reach = np.insert(np.insert(self.reach, at, into, axis=1), at, np.insert(out, at, 0), axis=0)
+        return _State(np.insert(self.ends, at, end), reach)
+
+    def place(self, end: int) -> int:
+        return int(np.searchsorted(self.ends, end))
+
+    def at_most(self, a: int, b: int, count: int) -> _State:
+        """Return the state with s_b - s_a <= count; with a and b exchanged and a negative count, at least."""
+        through = self.reach[:, a][:, None] + count + self.reach[b]
+        return replace(self, reach=np.minimum(self.reach, through))
+
+    def open_counts(self, a: int, b: int) -> tuple[int, int]:
+        """Return the least and the most that s_b - s_a may be so that no bit is determined."""
+        lower, upper = np.arange(self.ends.size - 1), np.arange(1, self.ends.size)
+        needed = 1 - np.diff(self.ends)
+        least = max(
+            int((1 - self.reach[lower, a] - self.reach[b, upper]).max()),
+            int((needed - self.reach[upper, a] - self.reach[b, lower]).max()),
+        )
+        most = min(
+            int((self.reach[lower, b] + self.reach[a, upper] - 1).min()),
+            int((self.reach[upper, b] + self.reach[a, lower] - needed).min()),
+        )
+        return least, most
+
+
+@dataclass(frozen=True)
+class _Allowed:
+    """What may be released of a range: the ends of the safe interval, and whether answers beyond them are possible."""
+
+    state: _State
+    first: int
+    last: int
+    least: int
+    most: int
+    below: bool
+    above: bool
+
+
+class BooleanAudit(Audit):
+    """The state of a ``BooleanAuditor`` over one column."""
+
+    answers_kept: ClassVar[bool] = True
+
+    def __init__(self, sizes: IntArray, blocks: IntArray) -> None:
+        self.sizes = np.asarray(sizes, np.int64)
+        self.blocks = blocks
+        counts = np.bincount(blocks, self.sizes).astype(np.int64)
+        self.starts = np.concatenate([[0], np.cumsum(counts)])
+        self.counts = counts
+        self.state = _State.over(int(self.starts[-1]))
+        self.told: dict[bytes, Any] = {}
+
+    def decide(self, question: Question) -> Plan | Denied:
+        """Return the plan of a question that may be answered, or the denial; the state does not change."""
+        [members] = question.sets
+        found = self._range(members)
+        if found is None:
+            return Denied(NOT_A_RANGE)
+        first, last = found
+        if first == last or set_key(members, self.sizes) in self.told:
+            return Plan(question, None)
+        state = self.state.with_end(first).with_end(last)
+        a, b = state.place(first), state.place(last)
+        low, high = -int(state.reach[b, a]), int(state.reach[a, b])
+        least, most = state.open_counts(a, b)
+        least, most = max(low, least), min(high, most)
+        if low < high and least >= most:
+            return Denied(WOULD_DISCLOSE)
+        return Plan(question, _Allowed(state, first, last, least, most, low < least, most < high))
+
+    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+        """Return the count inside the safe interval, and an inequality at or beyond its ends."""
+        allowed, [truth], [members] = plan.state, truths, plan.question.sets
+        if allowed is None or truth is None:
+            return (self.told.get(set_key(members, self.sizes)),)
+        count: Any = int(truth)
+        if allowed.below and count <= allowed.least:
+            count = Bound("at most", allowed.least)
+        elif allowed.above and count >= allowed.most:
+            count = Bound("at least", allowed.most)
+        self.restore(plan.question, (count,))
+        return (count,)
+
+    def restore(self, question: Question, released: Sequence[Any] | None) -> None:
+        """Bring the state to where it was after a question of the log was answered."""
+        [members], [count] = question.sets, released or [None]
+        found = self._range(members)
+        key = set_key(members, self.sizes)
+        if count is None or found is None or key in self.told:
+            return
+        self.told[key] = count
+        state = self.state.with_end(found[0]).with_end(found[1])
+        a, b = state.place(found[0]), state.place(found[1])
+        if not isinstance(count, Bound) or count.relation == "at most":
+            state = state.at_most(a, b, _whole(count))
+        if not isinstance(count, Bound) or count.relation == "at least":
+            state = state.at_most(b, a, -_whole(count))
+        self.state = state
+
+    def disclosed(self) -> int:
+        """Return for how many records the answers settle the bit."""
+        sizes = np.diff(self.state.ends)
+        at = np.arange(sizes.size)
+        most, least = self.state.reach[at, at + 1], -self.state.reach[at + 1, at]
+        return int(sizes[(most <= 0) | (least >= sizes)].sum())
+
+    def _range(self, members: BoolArray) -> tuple[int, int] | None:
+        """Return where a set begins and ends among the ordered records; None if it is not a range."""
+        inside = np.bincount(self.blocks[members], self.sizes[members], self.counts.size).astype(np.int64)
+        if ((inside > 0) & (inside < self.counts)).any():
+            return None
+        chosen = np.flatnonzero(inside)
+        if not chosen.size:
+            return 0, 0
+        first, last = int(self.starts[chosen[0]]), int(self.starts[chosen[-1] + 1])
+        return (first, last) if last - first == inside.sum() else None
+
+
+def _whole(count: Any) -> int:
+    return math.floor(count.value if isinstance(count, Bound) else count)

@@ -1,0 +1,195 @@
+"""One version of the data in memory: elements, public columns over them, and exact sums of the sensitive ones."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.errors import SchemaError
+from discreet.output.audit.columns import Nulls, PublicColumn, SecretColumn, elements_of, secret_values
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which element every row belongs to, how large the elements are for each column, and where they came from.
+
+    ``origins`` holds for each sensitive column the earlier element that an element's records came from, -1 for new
+    values; it is None for the first version.
+    """
+
+    rows: IntArray
+    sizes: Mapping[str, IntArray]
+    origins: Mapping[str, IntArray] | None = None
+
+    def pack(self) -> bytes:
+        """Return the layout as bytes for the log."""
+        names = list(self.sizes)
+        held: dict[str, Any] = {"rows": self.rows.astype(np.int32), "names": np.array(names)}
+        held["sizes"] = np.stack([self.sizes[name] for name in names]).astype(np.int64)
+        if self.origins is not None:
+            held["origins"] = np.stack([self.origins[name] for name in names]).astype(np.int64)
+        stream = io.BytesIO()
+        np.savez_compressed(stream, **held)
+        return stream.getvalue()
+
+    @classmethod
+    def unpack(cls, raw: bytes) -> Layout:
+        """Return the layout that ``pack`` wrote."""
+        with np.load(io.BytesIO(raw), allow_pickle=False) as held:
+            names = [str(name) for name in held["names"]]
+            sizes = dict(zip(names, held["sizes"], strict=True))
+            origins = dict(zip(names, held["origins"], strict=True)) if "origins" in held else None
+            return cls(held["rows"].astype(np.int64), sizes, origins)
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """The columns of one version of the data."""
+
+    layout: Layout
+    public: tuple[PublicColumn, ...]
+    secret: Mapping[str, SecretColumn]
+
+    @property
+    def n_elements(self) -> int:
+        """The number of distinct combinations of public values (and, after updates, of origins)."""
+        return len(next(iter(self.layout.sizes.values())))
+
+    @property
+    def n_records(self) -> int:
+        """The number of rows."""
+        return self.layout.rows.size
+
+    def groups(
+        self, members: BoolArray, names: Sequence[str]
+    ) -> tuple[list[tuple[Any, ...]], list[BoolArray]]:
+        """Return the groups among some elements: their values, and their members."""
+        by_name = {column.name: column for column in self.public}
+        chosen = [by_name[name] for name in names]
+        held = np.flatnonzero(members)
+        codes = np.stack([column.codes[held] for column in chosen], axis=1)
+        found, label = np.unique(codes, axis=0, return_inverse=True)
+        keys = [tuple(column.values[code] for column, code in zip(chosen, row, strict=True)) for row in found]
+        label = label.ravel()
+        sets = []
+        for place in sorted(range(len(keys)), key=lambda at: _sortable(keys[at])):
+            one = np.zeros(members.size, np.bool_)
+            one[held[label == place]] = True
+            sets.append(one)
+        return sorted(keys, key=_sortable), sets
+
+    def counts(self, members: BoolArray) -> int:
+        """Return how many rows some elements have."""
+        return int(np.bincount(self.layout.rows, minlength=members.size)[members].sum())
+
+
+def first_version(
+    table: pa.Table, public: Sequence[str], sensitive: Sequence[str], *, nulls: Nulls
+) -> Holdings:
+    """Return the columns of the first version of the data."""
+    if public:
+        rows, columns = elements_of({name: table[name] for name in public})
+    else:
+        rows, columns = np.zeros(table.num_rows, np.int64), []
+    secret = {
+        name: SecretColumn.of(secret_values(name, table[name], nulls=nulls), rows) for name in sensitive
+    }
+    layout = Layout(rows, {name: column.sizes for name, column in secret.items()})
+    return Holdings(layout, tuple(columns), secret)
+
+
+def loaded(
+    table: pa.Table, layout: Layout, public: Sequence[str], sensitive: Sequence[str], *, nulls: Nulls
+) -> Holdings:
+    """Return the columns of data whose layout is known from the log."""
+    if layout.rows.size != table.num_rows:
+        raise SchemaError("The data does not have the rows that the log knows.")
+    _, first = np.unique(layout.rows, return_index=True)
+    columns = []
+    for name in public:
+        distinct, [column] = elements_of({name: table[name]})
+        columns.append(
+            PublicColumn(name, column.kind, column.type, column.values, column.codes[distinct[first]])
+        )
+    secret = {
+        name: SecretColumn.of(secret_values(name, table[name], nulls=nulls), layout.rows)
+        for name in sensitive
+    }
+    return Holdings(layout, tuple(columns), secret)
+
+
+def next_version(
+    old: Holdings,
+    before: pa.Table,
+    after: pa.Table,
+    public: Sequence[str],
+    sensitive: Sequence[str],
+    *,
+    key: str,
+    nulls: Nulls,
+) -> Holdings:
+    """Return the columns of changed data; a record keeps its origin in a column if key and value are the same."""
+    require_unique(after, key)
+    place = {one: row for row, one in enumerate(before[key].to_pylist())}
+    matched = np.array([place.get(one, -1) for one in after[key].to_pylist()], np.int64)
+    origins = {}
+    for name in sensitive:
+        was = secret_values(name, before[name], nulls=nulls)
+        now = secret_values(name, after[name], nulls=nulls)
+        same = np.array([at >= 0 and was[at] == one for at, one in zip(matched, now, strict=True)], np.bool_)
+        origins[name] = np.where(same, old.layout.rows[np.maximum(matched, 0)], -1)
+    rows = (
+        elements_of({name: after[name] for name in public})[0]
+        if public
+        else np.zeros(after.num_rows, np.int64)
+    )
+    for origin in origins.values():
+        _, rows = np.unique(rows * (old.n_elements + 1) + origin + 1, return_inverse=True)
+    _, first = np.unique(rows, return_index=True)
+    sizes = {
+        name: SecretColumn.of(secret_values(name, after[name], nulls=nulls), rows).sizes for name in sensitive
+    }
+    layout = Layout(rows.astype(np.int64), sizes, {name: one[first] for name, one in origins.items()})
+    return loaded(after, layout, public, sensitive, nulls=nulls)
+
+
+def require_unique(table: pa.Table, key: str) -> None:
+    """Refuse a key column with missing or repeated values."""
+    values = table[key].to_pylist()
+    if any(one is None for one in values) or len(set(values)) < len(values):
+        raise SchemaError(
+            f"The key column {key!r} has missing or repeated values. A vault takes one row for each person: "
+            "add up or average a person's rows first."
+        )
+
+
+def pack_sets(sets: Sequence[BoolArray]) -> bytes:
+    """Return disjoint query sets as bytes for the log."""
+    if len(sets) == 1:
+        return zlib.compress(np.packbits(sets[0]).tobytes(), 1)
+    labels = np.full(sets[0].size if sets else 0, -1, np.int32)
+    for label, members in enumerate(sets):
+        labels[members] = label
+    return zlib.compress(labels.tobytes(), 1)
+
+
+def unpack_sets(raw: bytes, n_sets: int, n_elements: int) -> tuple[BoolArray, ...]:
+    """Return the query sets that ``pack_sets`` wrote."""
+    held = zlib.decompress(raw)
+    if n_sets == 1:
+        return (np.unpackbits(np.frombuffer(held, np.uint8), count=n_elements).astype(np.bool_),)
+    labels = np.frombuffer(held, np.int32)
+    if labels.size != (n_elements if n_sets else 0):
+        raise ValueError("the sets do not fit the data")
+    return tuple(labels == label for label in range(n_sets))
+
+
+def _sortable(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple((one is not None, "" if one is None else one) for one in key)

@@ -1,0 +1,221 @@
+"""Differentially private sums under a privacy filter: noise by OpenDP, a budget that is charged before it is spent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.errors import ParameterError
+from discreet.core.params import FloatIn, OneOf, require
+from discreet.output.audit.auditor import BUDGET_SPENT, Audit, Auditor, Denied, Plan, Question, set_key
+from discreet.output.audit.bounds import require_between
+from discreet.output.audit.columns import PublicColumn, SecretColumn
+
+_GRID = 1 << 20
+"""Into how many steps the distance of the bounds is cut; noise is drawn on whole steps."""
+
+
+@dataclass(frozen=True)
+class PrivateAnswers(Auditor):
+    """Answers sums and averages with noise, until the privacy budget is spent.
+
+    Two tables are neighbors if one record's value differs; the public columns count as known, so counts are exact. The
+    bounds' distance is cut into 2**20 steps, and noise is drawn on whole steps by OpenDP's discrete mechanisms, so that
+    no rounding of floating-point numbers tells of the data. Groups of one statement are disjoint and cost one question.
+    A question about the same set is answered from the log, at no cost.
+
+    Parameters
+    ----------
+    epsilon
+        The whole budget. All sensitive columns share it.
+    low, high
+        The bounds of the sensitive columns.
+    per_question
+        What a question costs unless it says otherwise; a tenth of the budget by default.
+    mechanism
+        "laplace" adds up epsilons; "gaussian" adds up zero-concentrated privacy losses and promises (epsilon, delta).
+    delta
+        The delta of the Gaussian mechanism.
+
+    References
+    ----------
+    R. Rogers, A. Roth, J. Ullman and S. Vadhan, Privacy odometers and filters, 2016.
+    J. Whitehouse, A. Ramdas, R. Rogers and Z. S. Wu, Fully-adaptive composition in differential privacy, 2023.
+    """
+
+    epsilon: float
+    low: float
+    high: float
+    per_question: float | None = None
+    mechanism: Literal["laplace", "gaussian"] = "laplace"
+    delta: float = 1e-9
+
+    name: ClassVar[str] = "private"
+    aggregates: ClassVar[frozenset[str]] = frozenset({"sum"})
+    several: ClassVar[bool] = True
+    one_column: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require(self, "epsilon", self.epsilon, FloatIn(0, 1e6, closed="right"))
+        require(self, "low", self.low, FloatIn())
+        require(self, "high", self.high, FloatIn())
+        if self.low >= self.high:
+            raise ParameterError("The 'low' parameter of PrivateAnswers must be below 'high'.")
+        require(self, "mechanism", self.mechanism, OneOf(("laplace", "gaussian")))
+        require(self, "delta", self.delta, FloatIn(0, 1, closed="neither"))
+        require(self, "per_question", self.per_question, FloatIn(1e-6, self.epsilon), OneOf((None,)))
+
+    def over(
+        self,
+        column: SecretColumn,
+        *,
+        sizes: IntArray | None = None,
+        public: Sequence[PublicColumn] = (),
+        shared: Any = None,
+    ) -> PrivateAudit:
+        """Return the state of this auditor before any question about a column."""
+        del public
+        return PrivateAudit(self, column.sizes if sizes is None else sizes, shared or self.shared())
+
+    def shared(self) -> Ledger:
+        """Return the account that all columns share."""
+        return Ledger(self.cost(self.epsilon))
+
+    def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
+        """Refuse a column with values outside the bounds."""
+        del public
+        require_between(name, column, self.low, self.high)
+
+    def price(self, epsilon: float | None) -> float | None:
+        """Return what a question costs."""
+        if epsilon is None:
+            return self.per_question if self.per_question is not None else self.epsilon / 10
+        require("ask", "epsilon", epsilon, FloatIn(1e-6, self.epsilon))
+        return float(epsilon)
+
+    def cost(self, epsilon: float) -> Fraction:
+        """Return what an epsilon takes from the budget: itself, or the rho whose conversion at delta it is."""
+        if self.mechanism == "laplace":
+            return Fraction(repr(float(epsilon)))
+        log = math.log(1 / self.delta)
+        rho = (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2
+        return Fraction(rho)
+
+    def epsilon_of(self, cost: Fraction) -> float:
+        """Return the epsilon that a part of the budget buys."""
+        if self.mechanism == "laplace" or cost <= 0:
+            return float(cost)
+        rho = float(cost)
+        return rho + 2 * math.sqrt(rho * math.log(1 / self.delta))
+
+
+@dataclass
+class Ledger:
+    """The budget of one history and what is left of it."""
+
+    whole: Fraction
+    spent: Fraction = Fraction(0)
+
+    @property
+    def left(self) -> Fraction:
+        """What is left."""
+        return self.whole - self.spent
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    epsilon: float
+    value: Fraction
+
+
+class PrivateAudit(Audit):
+    """The state of ``PrivateAnswers`` over one column."""
+
+    answers_kept: ClassVar[bool] = True
+
+    def __init__(self, auditor: PrivateAnswers, sizes: IntArray, ledger: Ledger) -> None:
+        self.auditor, self.ledger = auditor, ledger
+        self.sizes = np.asarray(sizes, np.int64)
+        self.drawn: dict[bytes, _Drawn] = {}
+
+    @property
+    def epsilon_left(self) -> float:
+        """The privacy budget that remains."""
+        return self.auditor.epsilon_of(self.ledger.left)
+
+    def decide(self, question: Question) -> Plan | Denied:
+        """Return the plan of a question that the budget covers, or the denial; the state does not change."""
+        cost = self._cost(question)
+        if cost > self.ledger.left:
+            return Denied(BUDGET_SPENT)
+        return Plan(question, cost)
+
+    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+        """Charge the question, draw noise for the sets that have no answer yet, and return the noisy sums."""
+        question = plan.question
+        epsilon = question.epsilon or 0.0
+        released = [
+            self._released(members, truth, epsilon)
+            for members, truth in zip(question.sets, truths, strict=True)
+        ]
+        self.restore(question, released)
+        return tuple(released)
+
+    def restore(self, question: Question, released: Sequence[Any] | None) -> None:
+        """Bring the state to where it was after a question of the log was answered."""
+        epsilon = question.epsilon or 0.0
+        self.ledger.spent += self._cost(question)
+        for members, value in zip(question.sets, released or (), strict=True):
+            if value is not None and self._known(members, epsilon) is None:
+                self.drawn[self._key(members)] = _Drawn(epsilon, Fraction(value))
+
+    def disclosed(self) -> int:
+        """Return 0: noise settles no value while the budget is kept."""
+        return 0 if self.ledger.left >= 0 else int(self.sizes.sum())
+
+    def _cost(self, question: Question) -> Fraction:
+        """Return what a question costs: nothing if all its sets were answered as well as asked before."""
+        epsilon = question.epsilon or 0.0
+        if all(self._known(members, epsilon) or not self.sizes[members].any() for members in question.sets):
+            return Fraction(0)
+        return self.auditor.cost(epsilon)
+
+    def _known(self, members: BoolArray, epsilon: float) -> _Drawn | None:
+        found = self.drawn.get(self._key(members))
+        return found if found is not None and found.epsilon >= epsilon else None
+
+    def _key(self, members: BoolArray) -> bytes:
+        return set_key(members, self.sizes)
+
+    def _released(self, members: BoolArray, truth: Fraction | None, epsilon: float) -> Fraction | None:
+        if truth is None:
+            return None
+        known = self._known(members, epsilon)
+        if known is not None:
+            return known.value
+        low, high = Fraction(self.auditor.low), Fraction(self.auditor.high)
+        step, offset = (high - low) / _GRID, low * int(self.sizes[members].sum())
+        return offset + step * noisy(self.auditor, round((truth - offset) / step), epsilon)
+
+
+def noisy(auditor: PrivateAnswers, steps: int, epsilon: float) -> int:
+    """Return a whole number with noise; changing one record moves it by at most the grid and one for rounding."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
+    distance = _GRID + 1
+    limit = float(auditor.cost(epsilon))
+    make = dp.m.make_laplace if auditor.mechanism == "laplace" else dp.m.make_gaussian
+    scale = distance / limit if auditor.mechanism == "laplace" else distance / math.sqrt(2 * limit)
+    mechanism = make(*space, scale=scale)
+    while mechanism.map(distance) > limit:
+        scale *= 1 + 1e-12
+        mechanism = make(*space, scale=scale)
+    return int(mechanism(steps))

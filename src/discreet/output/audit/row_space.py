@@ -1,0 +1,230 @@
+"""The space spanned by query sets over atoms, reduced modulo a secret prime and confirmed by exact arithmetic.
+
+If the rank modulo the prime equals the true rank, then every integer vector in the true row space is also in the
+row space modulo the prime. Each set that raises the rank modulo the prime raises the true rank, and one that does
+not is confirmed to be spanned over the rationals (otherwise another prime is drawn). So no disclosure is ever missed,
+and the prime matters for speed alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.arrays import BoolArray, IntArray
+from discreet.kernels.audit.row_space import LARGEST_PRIME, eliminate, lightest, reduced
+
+_SEARCH_STEPS = 20_000
+_CONFIRMED_CELLS = 1 << 20
+
+Bits = NDArray[np.int8]
+Residues = NDArray[np.int32]
+
+
+def secret_prime() -> int:
+    """Return a random prime between 2**25 and 2**26, drawn from the operating system."""
+    half = LARGEST_PRIME // 2
+    while True:
+        candidate = half + 1 + 2 * secrets.randbelow(half // 2)
+        if all(candidate % divisor for divisor in range(3, 1 << 13, 2)):
+            return candidate
+
+
+@dataclass(frozen=True)
+class RowSpace:
+    """Query sets over atoms; an atom holds the records that have been in the same sets so far.
+
+    Attributes
+    ----------
+    labels : array
+        The atom of every element; -1 for an element without records.
+    sizes : array
+        How many records every atom holds.
+    sets : array
+        The independent query sets, one row each, a column for each atom.
+    rows, pivots : array
+        The reduced row echelon form of ``sets`` modulo the prime.
+    """
+
+    prime: int
+    labels: IntArray
+    sizes: IntArray
+    sets: Bits
+    rows: Residues
+    pivots: IntArray
+
+    @classmethod
+    def over(cls, sizes: IntArray, prime: int | None = None) -> RowSpace:
+        """Return the empty space over elements of these sizes."""
+        labels = np.where(sizes > 0, 0, -1).astype(np.int64)
+        n_atoms = int((sizes > 0).any())
+        return cls(
+            prime or secret_prime(),
+            labels,
+            np.full(n_atoms, int(sizes.sum()), np.int64),
+            np.zeros((0, n_atoms), np.int8),
+            np.zeros((0, n_atoms), np.int32),
+            np.zeros(0, np.int64),
+        )
+
+    @property
+    def rank(self) -> int:
+        """The number of independent query sets."""
+        return len(self.pivots)
+
+    def with_set(self, members: BoolArray, element_sizes: IntArray) -> RowSpace:
+        """Return the space with one more query set."""
+        split, vector, cut = self._split(members, element_sizes)
+        rows, sets = _widened(self.rows, cut), _widened(self.sets, cut)
+        left = reduced(vector, rows[:-1], self.pivots, self.prime)
+        sets[-1] = vector
+        found = np.flatnonzero(left)
+        if not found.size:
+            return self if self._spans(vector) else _rebuilt(split, sets)
+        return split._grown(sets, rows, left, int(found[0]))
+
+    def exposes(self, group: int) -> bool:
+        """Whether some combination of the sets involves fewer than ``group`` records."""
+        weights = lightest(self.rows, self.sizes, group)
+        light = np.flatnonzero(weights < group)
+        for row in light:
+            support = self.rows[row] != 0
+            if self.sets.size > _CONFIRMED_CELLS or _rank(self.sets[:, ~support]) < self.rank:
+                return True
+        return group > 2 and _has_light(self.rows, self.sizes, group - 1, self.prime)
+
+    def exposed_records(self) -> int:
+        """Return how many records' values the sets determine, by exact arithmetic alone."""
+        rank = _rank(self.sets)
+        alone = np.flatnonzero(self.sizes == 1)
+        return sum(_rank(np.delete(self.sets, atom, axis=1)) < rank for atom in alone)
+
+    def carried(self, origins: IntArray, sizes: IntArray, element_sizes: IntArray) -> RowSpace:
+        """Return the same sets over the elements of a new version of the data.
+
+        Records that are gone stay in their atoms, and new records form an atom that is in no set.
+        """
+        atom = np.where(origins >= 0, self.labels[np.maximum(origins, 0)], -1)
+        kept = np.bincount(atom[atom >= 0], sizes[atom >= 0], self.sizes.size).astype(np.int64)
+        if (kept > self.sizes).any() or sizes.sum() < 0 or element_sizes.size <= origins.max(initial=-1):
+            raise ValueError("the new version does not follow from the old one")
+        is_new = (atom < 0) & (sizes > 0)
+        width = self.sizes.size + int(is_new.any())
+        return replace(
+            self,
+            labels=np.where(is_new, width - 1, np.where(sizes > 0, atom, -1)),
+            sizes=np.append(self.sizes, [int(sizes[is_new].sum())] * int(is_new.any())).astype(np.int64),
+            sets=_padded(self.sets, width),
+            rows=_padded(self.rows, width),
+        )
+
+    def _split(self, members: BoolArray, element_sizes: IntArray) -> tuple[RowSpace, Bits, IntArray]:
+        """Split the atoms that a set cuts: the labels and sizes, the set over the new atoms, and which were cut.
+
+        The part of an atom inside the set becomes a new atom at the end.
+        """
+        here = (self.labels >= 0) & members
+        count = self.sizes.size
+        inside = np.bincount(self.labels[here], element_sizes[here], count).astype(np.int64)
+        cut = np.flatnonzero((inside > 0) & (inside < self.sizes))
+        vector = np.ones(count + cut.size, np.int8)
+        vector[:count] = inside == self.sizes
+        if not cut.size:
+            return self, vector, cut
+        place = np.full(count, -1, np.int64)
+        place[cut] = count + np.arange(cut.size)
+        moved = np.flatnonzero(here)
+        moved = moved[place[self.labels[moved]] >= 0]
+        labels = self.labels.copy()
+        labels[moved] = place[self.labels[moved]]
+        sizes = np.concatenate([self.sizes, inside[cut]])
+        sizes[cut] -= inside[cut]
+        return replace(self, labels=labels, sizes=sizes), vector, cut
+
+    def _grown(self, sets: Bits, rows: Residues, left: Residues, pivot: int) -> RowSpace:
+        """Return the space with one more row, which is brought to 1 at its pivot; ``rows`` has room for it."""
+        inverse = pow(int(left[pivot]), -1, self.prime)
+        rows[-1] = left.astype(np.int64) * inverse % self.prime
+        eliminate(rows[:-1], rows[-1], pivot, self.prime)
+        return replace(self, sets=sets, rows=rows, pivots=np.append(self.pivots, pivot))
+
+    def _spans(self, vector: Bits) -> bool:
+        """Whether the sets span a vector over the rationals."""
+        if not vector.any() or (self.sets == vector).all(axis=1).any():
+            return True
+        return _rank(np.vstack([self.sets, vector])) == self.rank
+
+
+def _rebuilt(space: RowSpace, sets: Bits) -> RowSpace:
+    """Reduce independent sets anew, modulo a prime that keeps them independent."""
+    none = np.zeros(0, np.int64)
+    while True:
+        fresh = replace(
+            space,
+            prime=secret_prime(),
+            sets=sets[:0],
+            rows=np.zeros((0, sets.shape[1]), np.int32),
+            pivots=none,
+        )
+        for count, vector in enumerate(sets):
+            left = reduced(vector, fresh.rows, fresh.pivots, fresh.prime)
+            found = np.flatnonzero(left)
+            if not found.size:
+                break
+            fresh = fresh._grown(sets[: count + 1], _widened(fresh.rows, none), left, int(found[0]))
+        else:
+            return fresh
+
+
+def _rank(matrix: Bits) -> int:
+    """Return the rank over the rationals, by exact arithmetic."""
+    from flint import fmpz_mat
+
+    if not matrix.size:
+        return 0
+    return int(fmpz_mat(*matrix.shape, matrix.ravel().tolist()).rank())
+
+
+def _widened(matrix: Any, cut: IntArray) -> Any:
+    """Copy a matrix with some columns repeated at the end, and room for one more row."""
+    count, width = matrix.shape
+    wide = np.empty((count + 1, width + cut.size), matrix.dtype)
+    wide[:-1, :width] = matrix
+    wide[:-1, width:] = matrix[:, cut]
+    return wide
+
+
+def _padded(matrix: Any, width: int) -> Any:
+    return np.pad(matrix, ((0, 0), (0, width - matrix.shape[1])))
+
+
+def _has_light(rows: Residues, sizes: IntArray, budget: int, prime: int) -> bool:
+    """Whether some combination of the rows involves at most ``budget`` records.
+
+    A search that branches on columns, heaviest first: the combination is 0 there, or the column is paid for.
+    A search of too many steps counts as found, so that a denial may be needless but never missing.
+    """
+    order = np.argsort(-sizes, kind="stable")
+    stack = [(rows[:, order].astype(np.int64), sizes[order], budget)]
+    for _ in range(_SEARCH_STEPS):
+        if not stack:
+            return False
+        matrix, weights, left = stack.pop()
+        used = matrix.any(axis=0)
+        matrix, weights = matrix[:, used], weights[used]
+        if len(matrix) == 0:
+            continue
+        if int(weights.sum()) <= left or not matrix.any(axis=1).all():
+            return True
+        column = matrix[:, 0]
+        pivot = int(np.flatnonzero(column)[0])
+        factor = column * pow(int(column[pivot]), -1, prime) % prime
+        without = (matrix - factor[:, None] * matrix[pivot]) % prime
+        if weights[0] <= left:
+            stack.append((matrix[:, 1:], weights[1:], left - int(weights[0])))
+        stack.append((np.delete(without, pivot, axis=0)[:, 1:], weights[1:], left))
+    return True

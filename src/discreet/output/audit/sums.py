@@ -1,0 +1,183 @@
+"""Auditing sums and averages: no combination of answers may come down to one record (Chin & Ozsoyoglu 1982)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.core.arrays import IntArray
+from discreet.core.params import IntIn, OneOf, require
+from discreet.output.audit.auditor import (
+    OVERLAP,
+    SMALL_SET,
+    WOULD_DISCLOSE,
+    Audit,
+    Auditor,
+    Denied,
+    Plan,
+    Question,
+    set_key,
+)
+from discreet.output.audit.columns import PublicColumn, SecretColumn
+from discreet.output.audit.row_space import RowSpace
+
+_MOST_REMEMBERED = 100_000
+
+
+@dataclass(frozen=True)
+class SumAuditor(Auditor):
+    """Answers sums and averages as long as they determine no combination of fewer than ``group`` records.
+
+    Records that have been in the same query sets form an atom. A set is denied if the row space of all answered sets
+    would then hold a vector that involves fewer than ``group`` records; with the default of 2, the unit vector of a
+    record. Denials depend on the query sets alone, not on any answer.
+
+    Parameters
+    ----------
+    group
+        The smallest number of records that a combination of answers may involve. Above 2 the search is exact up to
+        a limit of steps, beyond which a set is denied.
+    minimum_set_size
+        Sets of fewer records are denied.
+    max_overlap
+        Sets that share more records than this with a different answered set are denied; None sets no limit.
+
+    Examples
+    --------
+    Four records; the sum of all and the sum of the first three would determine the fourth.
+
+    >>> audit = SumAuditor().over(SecretColumn.of([10, 20, 30, 40]))
+    >>> everyone, three = np.array([True] * 4), np.array([True, True, True, False])
+    >>> audit.ask(Question("sum", (everyone,)), [Fraction(100)])
+    (Fraction(100, 1),)
+    >>> audit.ask(Question("sum", (three,)), [Fraction(60)])
+    Denied(reason='the answer, together with earlier ones, could disclose a value')
+
+    References
+    ----------
+    F. Chin and G. Ozsoyoglu, Auditing and inference control in statistical databases, 1982.
+    K. Kenthapadi, N. Mishra and K. Nissim, Simulatable auditing, 2005.
+    """
+
+    group: int = 2
+    minimum_set_size: int = 0
+    max_overlap: int | None = None
+
+    name: ClassVar[str] = "sum"
+    aggregates: ClassVar[frozenset[str]] = frozenset({"sum"})
+    several: ClassVar[bool] = True
+    follows_updates: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require(self, "group", self.group, IntIn(2, 100))
+        require(self, "minimum_set_size", self.minimum_set_size, IntIn(0))
+        require(self, "max_overlap", self.max_overlap, IntIn(0), OneOf((None,)))
+
+    def over(
+        self,
+        column: SecretColumn,
+        *,
+        sizes: IntArray | None = None,
+        public: Sequence[PublicColumn] = (),
+        shared: Any = None,
+    ) -> SumAudit:
+        """Return the state of this auditor before any question about a column."""
+        del public, shared
+        return SumAudit(self, column.sizes if sizes is None else sizes)
+
+
+@dataclass(frozen=True)
+class _State:
+    space: RowSpace
+    answered: tuple[bytes, ...]
+    """Every answered set as packed bits, where overlaps are limited."""
+
+
+class SumAudit(Audit):
+    """The state of a ``SumAuditor`` over one column.
+
+    The row space only grows, so a set that was denied stays denied, and one that is spanned stays spanned; both are
+    remembered.
+    """
+
+    def __init__(self, auditor: SumAuditor, sizes: IntArray, *, prime: int | None = None) -> None:
+        self.auditor = auditor
+        self.sizes = np.asarray(sizes, np.int64)
+        self.state = _State(RowSpace.over(self.sizes, prime), ())
+        self._denied: set[bytes] = set()
+        self._spanned: set[bytes] = set()
+
+    def decide(self, question: Question) -> Plan | Denied:
+        """Return the plan of a question that may be answered, or the denial; the state does not change."""
+        state = self.state
+        for members in question.sets:
+            reason = self._refusal(state, members)
+            if reason:
+                return Denied(reason)
+            key = set_key(members, self.sizes)
+            if key in self._denied:
+                return Denied(WOULD_DISCLOSE)
+            if key in self._spanned:
+                state = self._with(state, state.space, members)
+                continue
+            grown = state.space.with_set(members, self.sizes)
+            if grown is not state.space and grown.exposes(self.auditor.group):
+                if state is self.state:
+                    _remember(self._denied, key)
+                return Denied(WOULD_DISCLOSE)
+            if grown is self.state.space:
+                _remember(self._spanned, key)
+            state = self._with(state, grown, members)
+        return Plan(question, state)
+
+    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+        """Take the plan's state over, and return the true sums."""
+        self.state = plan.state
+        return tuple(truths)
+
+    def restore(self, question: Question, released: Sequence[Any] | None) -> None:
+        """Bring the state to where it was after a question of the log was answered."""
+        del released
+        for members in question.sets:
+            grown = self.state.space.with_set(members, self.sizes)
+            self.state = self._with(self.state, grown, members)
+
+    def disclosed(self) -> int:
+        """Return for how many records the log settles a value, recomputed exactly."""
+        return self.state.space.exposed_records()
+
+    def carry(self, origins: IntArray, sizes: IntArray) -> None:
+        """Move to a new version of the data; overlaps are counted from there on."""
+        space = self.state.space.carried(origins, sizes, self.sizes)
+        self.sizes = np.asarray(sizes, np.int64)
+        self.state = _State(space, ())
+        self._denied.clear()
+        self._spanned.clear()
+
+    def _refusal(self, state: _State, members: Any) -> str | None:
+        if self.sizes[members].sum() < self.auditor.minimum_set_size:
+            return SMALL_SET
+        if self.auditor.max_overlap is None:
+            return None
+        for packed in state.answered:
+            earlier = np.unpackbits(np.frombuffer(packed, np.uint8), count=members.size).astype(np.bool_)
+            if (earlier != members).any() and self.sizes[earlier & members].sum() > self.auditor.max_overlap:
+                return OVERLAP
+        return None
+
+    def _with(self, state: _State, space: RowSpace, members: Any) -> _State:
+        if self.auditor.max_overlap is None:
+            return _State(space, ())
+        packed = np.packbits(members).tobytes()
+        known = state.answered if packed in state.answered else (*state.answered, packed)
+        return _State(space, known)
+
+
+def _remember(known: set[bytes], key: bytes) -> None:
+    if len(known) >= _MOST_REMEMBERED:
+        known.clear()
+    known.add(key)

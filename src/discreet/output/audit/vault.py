@@ -1,0 +1,455 @@
+"""Vault: data behind a gate and an auditor, with a log that is written before anything is answered."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
+from discreet.core.params import InstanceOf, OneOf, require
+from discreet.core.verdict import Verdict
+from discreet.engines.files import reason
+from discreet.output.audit.asking import Session
+from discreet.output.audit.auditor import Answer, Auditor, Denied
+from discreet.output.audit.auditors import auditor_from_dict
+from discreet.output.audit.columns import Nulls
+from discreet.output.audit.errors import DataChangedError, LogError, VaultInUseError
+from discreet.output.audit.holdings import (
+    Holdings,
+    Layout,
+    first_version,
+    loaded,
+    next_version,
+    require_unique,
+)
+from discreet.output.audit.log import Entry, Log, now
+from discreet.output.audit.source import fetch, fingerprint
+
+_CONFIG, _LOG, _LOCK = "vault.json", "log.sqlite", "lock"
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a vault was made with."""
+
+    public: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    auditor: dict[str, Any]
+    nulls: Nulls = "refuse"
+    pooled: bool = True
+    key: str | None = None
+    table: str | None = None
+    timeout: float = 30.0
+    format: int = _FORMAT
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question of the log, without any answer."""
+
+    number: int
+    time: str
+    user: str
+    sql: str
+    answered: bool
+    reason: str | None
+    epsilon: float | None
+
+
+class Vault:
+    """Data that answers aggregate queries until an answer could disclose a value.
+
+    ``create`` makes a vault for a file, a folder of Parquet files or a table of a DuckDB file; ``open`` opens it;
+    ``in_memory`` takes a frame and keeps the log in memory alone.
+
+    Examples
+    --------
+    >>> staff = pa.table({"name": ["ann", "bob", "eve", "joe"], "salary": [10, 20, 30, 40]})
+    >>> with Vault.in_memory(staff, sensitive=["salary"], public=["name"]) as vault:
+    ...     vault.ask("SELECT sum(salary) FROM data").value
+    ...     vault.ask("SELECT sum(salary) FROM data WHERE name <> 'eve'")
+    100
+    Denied(reason='the answer, together with earlier ones, could disclose a value')
+    """
+
+    def __init__(self, config: Config, auditor: Auditor, log: Log, folder: Path | None) -> None:
+        self.config, self.auditor, self.folder = config, auditor, folder
+        self._log, self._lock = log, threading.RLock()
+        self._held: int | None = None
+        self._session: Session | None = None
+        self._data: tuple[Path, Holdings] | None = None
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        data: str | os.PathLike[str],
+        *,
+        sensitive: Sequence[str],
+        public: Sequence[str],
+        auditor: Auditor,
+        nulls: Nulls = "refuse",
+        pooled: bool = True,
+        key: str | None = None,
+        table: str | None = None,
+    ) -> Vault:
+        """Make a vault in a new folder, and open it.
+
+        Parameters
+        ----------
+        path : path
+            The folder to make.
+        data : path
+            The data: a file, a folder of Parquet files, or a DuckDB file. It stays where it is, and must not change.
+        sensitive : sequence of str
+            The columns that may be added up, averaged, counted or compared, never selected: numbers.
+        public : sequence of str
+            The columns for WHERE and GROUP BY. They count as known to everyone.
+        auditor : Auditor
+            What decides, such as ``SumAuditor()``.
+        nulls : {"refuse", "public"}
+            Whether sensitive columns may have missing values. "public" says that it is no secret whose are missing.
+        pooled : bool
+            Whether all users share one history, since they may collude; otherwise each has their own.
+        key : str, optional
+            A column that names each person once; needed to update the data later.
+        table : str, optional
+            The table of a DuckDB file.
+        """
+        require("Vault", "auditor", auditor, InstanceOf((Auditor,), "an auditor such as SumAuditor()"))
+        config = _config(sensitive, public, auditor, nulls, pooled, key, table)
+        source, folder = Path(data).resolve(), Path(path)
+        digest = fingerprint(source)
+        fetched = fetch(source, _needed(config), table=table)
+        held = _first(fetched, config, auditor)
+        try:
+            folder.mkdir(parents=True, mode=0o700)
+        except FileExistsError:
+            raise OutputError(f"{folder} is there already; a vault is made in a new folder.") from None
+        except OSError as error:
+            raise OutputError(f"{folder} cannot be made: {reason(error)}.") from None
+        text = json.dumps(asdict(config), indent=2, ensure_ascii=False) + "\n"
+        with os.fdopen(os.open(folder / _CONFIG, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        (folder / _LOCK).touch(0o600)
+        vault = cls(config, auditor, Log.create(folder / _LOG), folder)
+        vault._hold(0)
+        vault._begin(source, held, digest)
+        return vault
+
+    @classmethod
+    def in_memory(
+        cls,
+        frame: Any,
+        *,
+        sensitive: Sequence[str],
+        public: Sequence[str],
+        auditor: Auditor | None = None,
+        nulls: Nulls = "refuse",
+        pooled: bool = True,
+    ) -> Vault:
+        """Return a vault over a frame whose log ends with the process; for notebooks and trials."""
+        from discreet.output.audit.sums import SumAuditor
+
+        chosen = auditor or SumAuditor()
+        config = _config(sensitive, public, chosen, nulls, pooled, None, None)
+        fetched = frame if isinstance(frame, pa.Table) else _arrow(frame)
+        missing = [name for name in _needed(config) if name not in fetched.column_names]
+        if missing:
+            raise SchemaError(f"The frame has no column {', '.join(map(repr, missing))}.")
+        vault = cls(config, chosen, Log.create(None), None)
+        vault._begin(Path(), _first(fetched, config, chosen), "")
+        return vault
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, wait: float = 0.0) -> Vault:
+        """Open a vault: check its data and its log, and bring the auditor to where it was.
+
+        Parameters
+        ----------
+        path : path
+            The vault's folder.
+        wait : float
+            How many seconds to wait while another process has it open.
+        """
+        folder = Path(path)
+        config, auditor = _read_config(folder)
+        vault = cls(config, auditor, Log.open(folder / _LOG), folder)
+        try:
+            vault._hold(wait)
+            vault._replay()
+        except BaseException:
+            vault.close()
+            raise
+        return vault
+
+    def ask(self, sql: str, *, user: str = "", epsilon: float | None = None) -> Answer | Denied:
+        """Answer a query, or deny it.
+
+        Parameters
+        ----------
+        sql : str
+            ``SELECT`` of ``COUNT``, ``SUM``, ``AVG``, ``MIN``, ``MAX`` from ``data``, with ``WHERE`` and ``GROUP BY``
+            over public columns. Other statements raise QueryError.
+        user : str
+            Who is asking.
+        epsilon : float, optional
+            With ``PrivateAnswers``, how much of the privacy budget to spend.
+        """
+        require("ask", "user", user, InstanceOf((str,), "a name"))
+        with self._lock:
+            return self._running().ask(sql, user=user, epsilon=epsilon)
+
+    def history(self) -> list[Asked]:
+        """Return every question of the log, checking its chain."""
+        with self._lock:
+            return [asked_of(entry) for entry in self._log.entries() if entry.kind == "query"]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the log discloses no value, recomputed from the answered query sets."""
+        from discreet.guarantees import NoValueDisclosed
+
+        return NoValueDisclosed(of=self.config.sensitive).check(self)
+
+    @property
+    def epsilon_left(self) -> float | None:
+        """The privacy budget that remains, where the auditor has one."""
+        with self._lock:
+            return self._running().epsilon_left("")
+
+    def disclosures(self) -> dict[str, tuple[int, int]]:
+        """Return for each sensitive column how many values the log settles, and how many there are."""
+        with self._lock:
+            return self._running().disclosures()
+
+    @property
+    def holdings(self) -> Holdings:
+        """The data in memory."""
+        if self._data is None:
+            raise ParameterError("The vault is closed.")
+        return self._data[1]
+
+    def update(self, data: str | os.PathLike[str]) -> None:
+        """Move to changed data, so that old answers keep counting; the old data must still be there.
+
+        Records whose key and value are the same stay the same; a changed value is a new one, and the old one stays
+        protected. Which values changed counts as known.
+        """
+        if self.config.key is None or not self.auditor.follows_updates or self.folder is None:
+            raise ParameterError(
+                "This vault cannot follow updates; that needs a key column and the sum auditor. "
+                "Make a new vault only if no one has the answers of this one."
+            )
+        with self._lock:
+            path, held = self._data or (Path(), self.holdings)
+            needed, table = _needed(self.config), self.config.table
+            source = Path(data).resolve()
+            digest = fingerprint(source)
+            after = next_version(
+                held,
+                fetch(path, needed, table=table),
+                fetch(source, needed, table=table),
+                self.config.public,
+                self.config.sensitive,
+                key=self.config.key,
+                nulls=self.config.nulls,
+            )
+            self._write_data(source, after, digest)
+            self._running().carry(after, timeout=self.config.timeout)
+            self._data = (source, after)
+
+    def trial(self, auditor: Auditor | None = None) -> Vault:
+        """Return a vault over the same data with an empty history in memory, to be attacked without consequences."""
+        chosen = auditor or self.auditor
+        vault = Vault(self.config, chosen, Log.create(None), None)
+        vault._begin(Path(), self.holdings, "")
+        return vault
+
+    def close(self) -> None:
+        """Close the vault."""
+        with self._lock:
+            if self._session is not None:
+                self._session.close()
+            self._session = self._data = None
+            self._log.close()
+            if self._held is not None:
+                os.close(self._held)
+                self._held = None
+
+    def __enter__(self) -> Vault:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Vault({str(self.folder) if self.folder else 'in memory'}, {self.auditor})"
+
+    def _running(self) -> Session:
+        if self._session is None:
+            raise ParameterError("The vault is closed.")
+        return self._session
+
+    def _begin(self, source: Path, held: Holdings, digest: str) -> None:
+        self._write_data(source, held, digest)
+        self._data = (source, held)
+        self._session = Session(
+            held, self.auditor, self._log, pooled=self.config.pooled, timeout=self.config.timeout
+        )
+
+    def _write_data(self, source: Path, held: Holdings, digest: str) -> None:
+        body = {
+            "data": str(source),
+            "fingerprint": digest,
+            "config": _digest(self.config),
+            "records": held.n_records,
+            "elements": held.n_elements,
+            "time": now(),
+        }
+        self._log.append("data", body, held.layout.pack())
+
+    def _replay(self) -> None:
+        """Rebuild the state from the log, and finish what a crash left between a decision and its answer."""
+        entries = list(self._log.entries())
+        versions = [entry for entry in entries if entry.kind == "data"]
+        if not versions or entries[0] is not versions[0]:
+            raise LogError("The log does not begin with the data it is about.")
+        if any(entry.body.get("config") != _digest(self.config) for entry in versions):
+            raise LogError(f"{_CONFIG} is not the one the log was begun with.")
+        latest = versions[-1].body
+        source = Path(latest["data"])
+        if fingerprint(source) != latest["fingerprint"]:
+            raise DataChangedError(
+                f"{source} changed since the vault was made. Restore it, or move the vault to the new data "
+                "with an update while the old file is there."
+            )
+        fetched = fetch(source, _needed(self.config), table=self.config.table)
+        held = loaded(
+            fetched,
+            Layout.unpack(versions[-1].sets),
+            self.config.public,
+            self.config.sensitive,
+            nulls=self.config.nulls,
+        )
+        self._data = (source, held)
+        self._session = Session(
+            held, self.auditor, self._log, pooled=self.config.pooled, timeout=self.config.timeout
+        )
+        with _as_log_error():
+            self._session.replay(entries)
+
+    def _hold(self, wait: float) -> None:
+        """Take the vault for this process alone."""
+        import fcntl
+        import time
+
+        if self.folder is None:
+            return
+        descriptor = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        limit = time.monotonic() + wait
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                if time.monotonic() >= limit:
+                    os.close(descriptor)
+                    raise VaultInUseError(f"{self.folder} is open in another process.") from None
+                time.sleep(0.02)
+            else:
+                self._held = descriptor
+                return
+
+
+def asked_of(entry: Entry) -> Asked:
+    """Return what a query entry of the log says."""
+    body = entry.body
+    return Asked(
+        entry.number,
+        body["time"],
+        body["user"],
+        body["sql"],
+        body["reason"] is None,
+        body["reason"],
+        body.get("epsilon"),
+    )
+
+
+def _config(
+    sensitive: Sequence[str],
+    public: Sequence[str],
+    auditor: Auditor,
+    nulls: Nulls,
+    pooled: bool,
+    key: str | None,
+    table: str | None,
+) -> Config:
+    require("Vault", "nulls", nulls, OneOf(("refuse", "public")))
+    require("Vault", "pooled", pooled, OneOf((True, False)))
+    names = [*public, *sensitive]
+    if not sensitive or isinstance(sensitive, str) or isinstance(public, str):
+        raise SchemaError("Name the sensitive and the public columns as lists; at least one is sensitive.")
+    if len({name.lower() for name in names}) < len(names):
+        raise SchemaError("A column is named twice, or two differ by case alone.")
+    if key is not None and key in sensitive:
+        raise SchemaError("The key column must not be sensitive.")
+    return Config(tuple(public), tuple(sensitive), auditor.to_dict(), nulls, pooled, key, table)
+
+
+def _read_config(folder: Path) -> tuple[Config, Auditor]:
+    try:
+        plain = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
+        config = Config(**{**plain, "public": tuple(plain["public"]), "sensitive": tuple(plain["sensitive"])})
+        auditor = auditor_from_dict(config.auditor)
+    except FileNotFoundError:
+        raise InputError(f"{folder} is not a vault: it has no {_CONFIG}.") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{folder / _CONFIG} cannot be read as that of a vault.") from None
+    if config.format != _FORMAT:
+        raise InputError(f"{folder} was made by another version of Discreet.")
+    return config, auditor
+
+
+def _digest(config: Config) -> str:
+    import hashlib
+
+    return hashlib.sha256(json.dumps(asdict(config), sort_keys=True).encode()).hexdigest()
+
+
+def _needed(config: Config) -> list[str]:
+    return list(dict.fromkeys([*config.public, *config.sensitive, *([config.key] if config.key else [])]))
+
+
+def _first(fetched: pa.Table, config: Config, auditor: Auditor) -> Holdings:
+    if config.key is not None:
+        require_unique(fetched, config.key)
+    held = first_version(fetched, config.public, config.sensitive, nulls=config.nulls)
+    for name, column in held.secret.items():
+        auditor.require_fit(name, column, held.public)
+    return held
+
+
+def _arrow(frame: Any) -> pa.Table:
+    import narwhals as nw
+
+    wrapped = nw.from_native(frame)
+    return (wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped).to_arrow()
+
+
+@contextlib.contextmanager
+def _as_log_error() -> Iterator[None]:
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, IndexError):
+        raise LogError("The log holds an entry that cannot be replayed; the vault answers nothing.") from None

@@ -1,0 +1,137 @@
+"""`discreet audit`: from a file to a vault, its answers, its log, its attacks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def staff(tmp_path: Path) -> Path:
+    path = tmp_path / "staff.csv"
+    rows = [f"p{k},{20 + k % 9},{'xyz'[k % 3]},{1000 + 37 * k}" for k in range(30)]
+    path.write_text("name,age,department,salary\n" + "\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture
+def vault(staff: Path, invoke) -> Path:
+    made = invoke("audit", "init", staff, "--sensitive", "salary", "--public", "name,age,department")
+    assert made.exit_code == 0, made.output
+    return staff.with_suffix(".vault")
+
+
+def test_ask_and_log(vault: Path, invoke) -> None:
+    answer = invoke("audit", "ask", vault, "SELECT department, avg(salary) FROM data GROUP BY department")
+    assert answer.exit_code == 0
+    assert answer.output.splitlines()[0].split() == ["department", "avg(salary)"]
+    assert answer.output.splitlines()[1].split() == ["x", "1499.5"]
+    denied = invoke("audit", "ask", vault, "SELECT sum(salary) FROM data WHERE name = 'p1'", "--user", "ann")
+    assert denied.exit_code == 1
+    assert "could disclose" in denied.output
+    shown = invoke("audit", "log", vault, "--verify", "--json")
+    plain = json.loads(shown.output)
+    assert plain["verdict"]["basis"] == "by construction"
+    assert [one["answered"] for one in plain["entries"]] == [True, False]
+    assert plain["entries"][1]["user"] == "ann"
+    assert "kept" in invoke("audit", "log", vault, "--verify").output
+
+
+def test_json_answers(vault: Path, invoke) -> None:
+    shown = invoke("audit", "ask", vault, "SELECT count(*), sum(salary) FROM data", "--json")
+    assert json.loads(shown.output) == {
+        "command": "audit ask",
+        "denied": False,
+        "columns": ["count(*)", "sum(salary)"],
+        "rows": [[30, 46095]],
+    }
+
+
+def test_a_refused_statement_is_one_line(vault: Path, process) -> None:
+    ran = process("audit", "ask", vault, "SELECT salary FROM data")
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert ran.stderr.startswith("error: ")
+    assert "1037" not in ran.stderr
+
+
+def test_attack_and_picture(vault: Path, invoke, tmp_path: Path) -> None:
+    picture = tmp_path / "attacks.svg"
+    shown = invoke("audit", "attack", vault, "--seed", "1", "--picture", picture, "--json")
+    assert shown.exit_code == 0, shown.output
+    found = json.loads(shown.output)["attacks"]
+    assert len(found) == 6
+    assert all(one["pinned"] == 0 for one in found)
+    assert sum(one["pinned_with_the_gate_alone"] for one in found) > 60
+    assert "gate alone" in picture.read_text()
+    assert json.loads(invoke("audit", "log", vault, "--json").output)["asked"] == 0
+
+
+def test_the_report_holds_no_answer(vault: Path, invoke, tmp_path: Path) -> None:
+    invoke("audit", "ask", vault, "SELECT sum(salary) FROM data WHERE department = 'x'")
+    invoke("audit", "ask", vault, "SELECT sum(salary) FROM data WHERE name = 'p1'")
+    report = tmp_path / "vault.html"
+    assert invoke("audit", "log", vault, "--report", report).exit_code == 0
+    page = report.read_text()
+    assert "The promise is" in page
+    assert "name = &#x27;p1&#x27;" in page
+    assert str(sum(1000 + 37 * k for k in range(0, 30, 3))) not in page
+    assert "1037" not in page
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--auditor", "interval"], "--low"),
+        (["--auditor", "boolean"], "--order"),
+        (["--auditor", "sum", "--low", "3"], "does not belong"),
+        (["--auditor", "extrema", "--group", "3"], "does not belong"),
+        (["--group", "1"], "group"),
+        (["--sensitive", "pay"], "pay"),
+        (["--table", "t"], "DuckDB"),
+        (["--auditor", "private", "--low", "0", "--high", "10", "--epsilon", "1"], "bounds"),
+    ],
+)
+def test_options_that_do_not_fit(staff: Path, process, options: list[str], words: str) -> None:
+    ran = process("audit", "init", staff, "--sensitive", "salary", "--public", "age", *options)
+    assert ran.returncode == 2
+    assert words in ran.stderr
+    assert not staff.with_suffix(".vault").exists()
+
+
+def test_every_auditor_can_be_made(staff: Path, invoke, tmp_path: Path) -> None:
+    for auditor, more in {
+        "sum": ["--group", "3", "--minimum-set-size", "4", "--max-overlap", "20", "--per-user"],
+        "extrema": ["--distinct"],
+        "interval": ["--low", "0", "--high", "5000", "--width", "100"],
+        "private": ["--low", "0", "--high", "5000", "--epsilon", "1", "--mechanism", "gaussian"],
+    }.items():
+        folder = tmp_path / auditor
+        common = ["--sensitive", "salary", "--public", "age", "--vault", folder, "--auditor", auditor]
+        made = invoke("audit", "init", staff, *common, *more)
+        assert made.exit_code == 0, made.output
+        function = "max" if auditor == "extrema" else "avg"
+        asked = invoke("audit", "ask", folder, f"SELECT {function}(salary) FROM data WHERE age < 25")
+        assert asked.exit_code == 0, asked.output
+
+
+def test_update_and_token(staff: Path, invoke, tmp_path: Path) -> None:
+    folder = tmp_path / "keyed"
+    invoke(
+        "audit", "init", staff, "--sensitive", "salary", "--public", "age", "--key", "name", "--vault", folder
+    )
+    after = tmp_path / "after.csv"
+    after.write_text(staff.read_text() + "p99,30,x,1\n")
+    shown = invoke("audit", "update", folder, after, "--json")
+    assert json.loads(shown.output)["records"] == 31
+    token = invoke("audit", "token", folder, "ann").output.strip()
+    assert len(token) > 40
+    assert invoke("audit", "token", folder, "ann", "--revoke").exit_code == 0
+
+
+def test_a_service_beyond_this_machine_needs_tls(vault: Path, process) -> None:
+    ran = process("audit", "serve", vault, "--host", "0.0.0.0")
+    assert ran.returncode == 2
+    assert "TLS" in ran.stderr

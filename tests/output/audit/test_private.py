@@ -1,0 +1,129 @@
+"""Differentially private answers: the budget, the log, and the noise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.core.errors import ParameterError
+from discreet.output.audit import Denied, PrivateAnswers, QueryError, Vault
+from discreet.output.audit.auditor import BUDGET_SPENT
+from discreet.output.audit.private import noisy
+
+TABLE = pa.table(
+    {
+        "age": list(range(40)),
+        "dept": ["x", "y"] * 20,
+        "pay": [float(k % 10) for k in range(40)],
+        "tax": [float(k % 5) for k in range(40)],
+    }
+)
+
+
+@pytest.fixture
+def vault(tmp_path: Path):
+    pq.write_table(TABLE, tmp_path / "data.parquet")
+    made = Vault.create(
+        tmp_path / "vault",
+        tmp_path / "data.parquet",
+        sensitive=["pay", "tax"],
+        public=["age", "dept"],
+        auditor=PrivateAnswers(epsilon=1.0, low=0, high=10, per_question=0.1),
+    )
+    yield made
+    made.close()
+
+
+def test_ten_tenths_are_one(vault: Vault) -> None:
+    for age in range(10):
+        answer = vault.ask(f"SELECT sum({'pay' if age % 2 else 'tax'}) FROM data WHERE age > {age}")
+        assert answer.epsilon_left == pytest.approx(0.9 - 0.1 * age)
+    assert answer.epsilon_left == 0
+    assert vault.ask("SELECT sum(pay) FROM data") == Denied(BUDGET_SPENT)
+    assert vault.ask("SELECT sum(pay) FROM data WHERE age > 9"), "answered before, so it costs nothing"
+    assert vault.ask("SELECT count(*) FROM data WHERE dept = 'x'").value == 20
+
+
+def test_equal_questions_have_equal_answers(vault: Vault) -> None:
+    first = vault.ask("SELECT sum(pay) FROM data WHERE age >= 30")
+    same = vault.ask("SELECT sum(pay) FROM data WHERE NOT age < 30 AND dept IN ('x', 'y')")
+    assert first.rows == same.rows
+    assert same.epsilon_left == first.epsilon_left
+    mean = vault.ask("SELECT avg(pay) FROM data WHERE age >= 30")
+    assert mean.value == pytest.approx(first.value / 10)
+    vault.close()
+    with Vault.open(vault.folder) as again:
+        assert again.ask("SELECT sum(pay) FROM data WHERE age >= 30").rows == first.rows
+        assert again.epsilon_left == first.epsilon_left
+        better = again.ask("SELECT sum(pay) FROM data WHERE age >= 30", epsilon=0.5)
+        assert better.epsilon_left == pytest.approx(0.4)
+
+
+def test_groups_cost_one_question(vault: Vault) -> None:
+    answer = vault.ask("SELECT dept, sum(pay) FROM data GROUP BY dept")
+    assert len(answer.rows) == 2
+    assert answer.epsilon_left == pytest.approx(0.9)
+    with pytest.raises(QueryError, match="one sensitive column"):
+        vault.ask("SELECT sum(pay), sum(tax) FROM data")
+
+
+def test_a_charge_without_an_answer_stays(vault: Vault, monkeypatch) -> None:
+    """The process ends between the commit of the question and the draw: the charge is there when it comes back."""
+    from discreet.output.audit import private
+
+    def died(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(private, "noisy", died)
+    with pytest.raises(KeyboardInterrupt):
+        vault.ask("SELECT sum(pay) FROM data")
+    monkeypatch.undo()
+    vault.close()
+    with Vault.open(vault.folder) as again:
+        assert again.epsilon_left == pytest.approx(0.9)
+        assert again.ask("SELECT sum(pay) FROM data").epsilon_left == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_noise_has_the_spread_it_should(mechanism) -> None:
+    auditor = PrivateAnswers(epsilon=1.0, low=0, high=1, mechanism=mechanism)
+    drawn = np.array([noisy(auditor, 0, 1.0) for _ in range(1500)]) / (1 << 20)
+    spread = np.sqrt(2) if mechanism == "laplace" else 1 / np.sqrt(2 * float(auditor.cost(1.0)))
+    assert abs(drawn.mean()) < 6 * spread / np.sqrt(1500)
+    assert 0.8 * spread < drawn.std() < 1.25 * spread
+    assert not np.array_equal(drawn, [noisy(auditor, 0, 1.0) / (1 << 20) for _ in range(1500)])
+
+
+def test_the_gaussian_budget_adds_up_by_squares() -> None:
+    """By zero-concentrated privacy many small questions cost less than their epsilons' sum."""
+    auditor = PrivateAnswers(epsilon=1.0, low=0, high=10, per_question=0.1, mechanism="gaussian")
+    assert auditor.epsilon_of(auditor.cost(0.3)) == pytest.approx(0.3)
+    with Vault.in_memory(TABLE, sensitive=["pay"], public=["age"], auditor=auditor) as vault:
+        answered = sum(bool(vault.ask(f"SELECT sum(pay) FROM data WHERE age > {age}")) for age in range(39))
+    assert answered > 30
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"epsilon": 0},
+        {"low": 11},
+        {"mechanism": "uniform"},
+        {"delta": 0},
+        {"per_question": 2},
+        {"epsilon": float("nan")},
+    ],
+)
+def test_parameters_are_checked(bad) -> None:
+    with pytest.raises(ParameterError, match=next(iter(bad))):
+        PrivateAnswers(**{"epsilon": 1, "low": 0, "high": 10} | bad)
+
+
+def test_a_question_cannot_cost_nothing(vault: Vault) -> None:
+    for epsilon in (0, -1, 5, float("nan")):
+        with pytest.raises(ParameterError, match="epsilon"):
+            vault.ask("SELECT sum(pay) FROM data", epsilon=epsilon)
