@@ -24,7 +24,7 @@ from discreet.parties.transcript import FrameShape
 N_PLACES = 3
 """The bins in which an element may lie."""
 WIDTH = 512
-"""The bits of the code of an element; codes of two elements differ in 128 of them at least, but for 2^-128."""
+"""The bits of the code of an element; codes of two elements differ in fewer than 128 with a probability of 2^-96."""
 STATISTICAL = 40
 """An error of the protocol has a probability of 2^-40 at most."""
 _CHUNK = 1 << 10

@@ -137,11 +137,11 @@ class ScalarProduct(Protocol):
         return number_columns(path)
 
     def result_columns(self, output: Any) -> dict[str, Any]:
-        """Return the products, a row for each pair of columns."""
+        """Return the products, a row for each pair of columns; shares as signed integers, which every reader takes."""
         if output is None:
             return {"first": [], "second": [], "product": []}
         places = np.indices(output.shape).reshape(2, -1)
-        return {"first": places[0], "second": places[1], "product": output.reshape(-1)}
+        return {"first": places[0], "second": places[1], "product": output.reshape(-1).view(np.int64)}
 
     def checked(self, index: int, data: Any) -> NDArray[np.uint64]:
         """Return the matrix of the first or second party as words; refuse what the session does not admit."""
