@@ -18,7 +18,7 @@ from parties_sessions import sum_of, write_session
 
 @pytest.fixture
 def two(tmp_path: Path) -> Path:
-    path = write_session(tmp_path, ("a", "b"), sum_of(2), head="timeout = 5\nconnect_timeout = 2\n")
+    path = write_session(tmp_path, ("a", "b"), sum_of(2), head="timeout = 20\nconnect_timeout = 20\n")
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text("value\n1\n2\n")
     return path
@@ -141,10 +141,11 @@ def test_labels_that_do_not_fit_are_refused(two: Path, content: str) -> None:
         (["--as", "a", "--key", "none.pem"], "cannot be read"),
         (["--as", "a", "--listen", "nowhere"], "of --listen must be HOST:PORT"),
         (["--as", "b"], "Party 'a' was not reached"),
-        (["--as", "a"], "Party 'b' has not connected within 2 seconds"),
+        (["--as", "a"], "Party 'b' has not connected within 1 seconds"),
     ],
 )
 def test_wrong_runs_are_one_line(two: Path, args: list[str], words: str) -> None:
+    two.write_text(two.read_text().replace("connect_timeout = 20", "connect_timeout = 1"))
     out = two.parent / "out"
     result = run("party", "run", two, "--data", two.with_name("a.csv"), "--out", out, *args)
     assert result.exit_code == 2
@@ -174,9 +175,9 @@ def test_the_doctor_leaves_with_2_when_something_is_wrong(two: Path) -> None:
 
 def test_the_doctor_leaves_with_0_when_all_is_well(two: Path) -> None:
     session = Session.read(two)
-    other = threading.Thread(target=lambda: examine(session, "b", two.with_name("b.pem"), wait=5))
+    other = threading.Thread(target=lambda: examine(session, "b", two.with_name("b.pem"), wait=20))
     other.start()
-    found = run("party", "doctor", two, "--as", "a", "--wait", "5")
+    found = run("party", "doctor", two, "--as", "a", "--wait", "20")
     other.join()
     assert found.exit_code == 0, found.output
     assert "session agree" in found.output
