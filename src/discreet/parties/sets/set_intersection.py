@@ -111,6 +111,10 @@ class SetIntersection(Protocol):
     def _receive(self, party: Party, elements: list[bytes]) -> list[bytes]:
         coins = KeyStream(party.random(SEED))
         own = TagReceiver(party, padded(elements, self.max_first, coins), size=self._tag)
+        with party.step("tags"):
+            return self._matched(party, elements, own)
+
+    def _matched(self, party: Party, elements: list[bytes], own: TagReceiver) -> list[bytes]:
         found, matches = [], np.zeros(self.max_second, np.bool_)
         position = [self._received_tags(party) for _ in range(N_PLACES)]
         for number, (tag, place) in enumerate(zip(own.tags, own.place.tolist(), strict=True)):
@@ -133,6 +137,10 @@ class SetIntersection(Protocol):
 
     def _send(self, party: Party, elements: list[bytes]) -> list[bytes] | None:
         sender = TagSender(party, max_receiver=self.max_first, size=self._tag)
+        with party.step("tags"):
+            return self._answered(party, elements, sender)
+
+    def _answered(self, party: Party, elements: list[bytes], sender: TagSender) -> list[bytes] | None:
         coins = KeyStream(party.random(SEED))
         order = shuffled(coins, self.max_second)
         for tags in sender.tags(padded(elements, self.max_second, coins)):

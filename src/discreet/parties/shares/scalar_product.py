@@ -117,10 +117,12 @@ class ScalarProduct(Protocol):
         values = self.checked(party.index, data)
         if party.index == 0:
             sender = TransferSender(party, party.peer, label=self.name, malicious=self.malicious)
-            share = self.first_share(sender, values)
+            with party.step("transfers"):
+                share = self.first_share(sender, values)
         else:
             receiver = TransferReceiver(party, party.peer, label=self.name, malicious=self.malicious)
-            share = self.second_share(receiver, values)
+            with party.step("transfers"):
+                share = self.second_share(receiver, values)
         if self.output == "shares":
             return share
         other = other_share(party, share.view(np.uint8).reshape(-1), self.output)
