@@ -19,8 +19,9 @@ from discreet.parties import FrameError, PartyError, PeerLostError, SessionError
 from discreet.parties.channel import MAX_PAYLOAD
 from discreet.parties.network import handshake, mesh
 from discreet.parties.network.keys import make_keys
+from discreet.parties.network.network_channel import NetworkChannel
 from discreet.parties.network.session import Session
-from discreet.parties.network.transport import NetworkChannel, open_session
+from discreet.parties.network.transport import open_session
 from parties_sessions import Proxy, free_port, meet, reach, sum_of, write_session
 
 THREE = {"a": [1, 2], "b": [10, 20], "c": [100, 200]}
@@ -261,7 +262,7 @@ def test_an_oversized_frame_is_refused_before_it_is_read(two: Path) -> None:
     def oversized(party: Any) -> None:
         channel: NetworkChannel = party._channels[party.peer]
         header = struct.pack(">IBI8s", MAX_PAYLOAD + 1, 4, 9, party.session[:8]) + b"keys"
-        channel._loop.call_soon_threadsafe(channel._writer.write, header)
+        channel._loop.call_soon_threadsafe(channel._stream.transport.write, header)
 
     found = messages(meet(two, TWO, before={"b": oversized}))
     assert "larger than the limit of 67108864 bytes" in found["a"]
