@@ -8,21 +8,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.parties.inspector import assert_absent
 
 CANARY = 4711471147
 SIGNALS = {"killed": signal.SIGKILL, "interrupted": signal.SIGINT}
-HEAD = "timeout = 6\nconnect_timeout = 30\n"
+SECONDS = 20
+HEAD = f"timeout = {SECONDS}\nconnect_timeout = 60\n"
 
 
 class Ended:
     """How a party's process ended."""
 
-    def __init__(self, process: subprocess.Popen[str], out: Path, seconds: float) -> None:
-        self.stdout, self.stderr = process.communicate(timeout=60)
-        self.code, self.out, self.seconds = process.returncode, out, seconds
+    def __init__(self, process: subprocess.Popen[str], out: Path) -> None:
+        self.stdout, self.stderr = process.communicate(timeout=120)
+        self.code, self.out, self.at = process.returncode, out, time.monotonic()
 
     @property
     def wrote(self) -> bool:
@@ -33,7 +35,6 @@ def run_all(
     path: Path, data: Mapping[str, Path | None], *, end: tuple[str, str, str] | None = None
 ) -> dict[str, Ended]:
     """Start every party; ``end`` names one, the kind of the frame before which it ends itself, and how."""
-    started = time.monotonic()
     processes, outs = {}, {}
     for name, file in data.items():
         outs[name] = path.parent / f"out-{name}"
@@ -50,9 +51,9 @@ def run_all(
             text=True,
             env={**os.environ, "NO_COLOR": "1"},
         )
-    return {
-        name: Ended(process, outs[name], time.monotonic() - started) for name, process in processes.items()
-    }
+    with ThreadPoolExecutor(len(processes)) as pool:
+        ended = pool.map(Ended, processes.values(), outs.values())
+        return dict(zip(processes, ended, strict=True))
 
 
 def numbers(folder: Path, name: str, values: list[int]) -> Path:

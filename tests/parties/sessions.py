@@ -26,7 +26,7 @@ def write_session(
     protocol: str,
     *,
     ports: Mapping[str, int] | None = None,
-    head: str = "timeout = 5\nconnect_timeout = 5\n",
+    head: str = "timeout = 20\nconnect_timeout = 20\n",
 ) -> Path:
     """Make a key for every party and write the session file they share."""
     entries = []
@@ -74,6 +74,16 @@ def meet(
     return found
 
 
+def reach(port: int) -> socket.socket:
+    """Connect as soon as somebody listens."""
+    for _ in range(400):
+        try:
+            return socket.create_connection(("127.0.0.1", port))
+        except OSError:
+            threading.Event().wait(0.05)
+    raise OSError("nobody listens")
+
+
 @dataclass
 class Proxy:
     """A listener that passes bytes between two parties; it can record or change those of the dialing one."""
@@ -97,7 +107,7 @@ class Proxy:
     def _serve(self) -> None:
         try:
             inner, _ = self._server.accept()
-            outer = self._reach()
+            outer = reach(self.target)
         except OSError:
             return
         back = threading.Thread(target=self._pass, args=(outer, inner, self.answered, None), daemon=True)
@@ -106,14 +116,6 @@ class Proxy:
         back.join(5)
         inner.close()
         outer.close()
-
-    def _reach(self) -> socket.socket:
-        for _ in range(100):
-            try:
-                return socket.create_connection(("127.0.0.1", self.target))
-            except OSError:
-                threading.Event().wait(0.05)
-        raise OSError
 
     @staticmethod
     def _pass(source: socket.socket, sink: socket.socket, record: bytearray, change_at: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import socket
@@ -13,14 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.parties.sessions import Proxy, free_port, meet, sum_of, write_session
+from tests.parties.sessions import Proxy, free_port, meet, reach, sum_of, write_session
 
 from discreet.parties import FrameError, PartyError, PeerLostError, SessionError
 from discreet.parties.channel import MAX_PAYLOAD
 from discreet.parties.network import handshake, mesh
 from discreet.parties.network.keys import make_keys
+from discreet.parties.network.network_channel import NetworkChannel
 from discreet.parties.network.session import Session
-from discreet.parties.network.transport import NetworkChannel, open_session
+from discreet.parties.network.transport import open_session
 
 THREE = {"a": [1, 2], "b": [10, 20], "c": [100, 200]}
 TWO = {"a": [1, 2], "b": [10, 20]}
@@ -33,7 +35,14 @@ def three(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def two(tmp_path: Path) -> Path:
-    return write_session(tmp_path, ("a", "b"), sum_of(2), head="timeout = 3\nconnect_timeout = 3\n")
+    return write_session(tmp_path, ("a", "b"), sum_of(2))
+
+
+@pytest.fixture
+def short(two: Path) -> Path:
+    """A session whose parties do not wait long for each other to appear."""
+    two.write_text(two.read_text().replace("connect_timeout = 20", "connect_timeout = 3"))
+    return two
 
 
 def messages(found: dict[str, Any]) -> dict[str, str]:
@@ -83,24 +92,24 @@ def test_a_default_that_is_written_out_makes_no_difference(two: Path) -> None:
     assert meet(two, TWO, paths={"b": other})["a"].values.tolist() == [11, 22]
 
 
-def test_a_dialing_party_with_another_certificate_is_refused(two: Path, tmp_path: Path) -> None:
+def test_a_dialing_party_with_another_certificate_is_refused(short: Path, tmp_path: Path) -> None:
     make_keys("b", tmp_path / "other")
-    own = two.with_name("own.toml")
-    entry = Session.read(two).member("b")
-    make_other_session(two, own, tmp_path / "other" / "b.toml", entry.address)
+    own = short.with_name("own.toml")
+    entry = Session.read(short).member("b")
+    make_other_session(short, own, tmp_path / "other" / "b.toml", entry.address)
     found = messages(
-        meet(two, TWO, paths={"b": own}, keys={"b": tmp_path / "other" / "b.pem"}),
+        meet(short, TWO, paths={"b": own}, keys={"b": tmp_path / "other" / "b.pem"}),
     )
     assert "it refuses the certificate of this party" in found["b"]
     assert found["a"] == "Party 'b' has not connected within 3 seconds."
 
 
-def test_a_listening_party_with_another_certificate_is_refused(two: Path, tmp_path: Path) -> None:
+def test_a_listening_party_with_another_certificate_is_refused(short: Path, tmp_path: Path) -> None:
     make_keys("a", tmp_path / "other")
-    own = two.with_name("own.toml")
-    make_other_session(two, own, tmp_path / "other" / "a.toml", Session.read(two).member("a").address)
-    found = messages(meet(two, TWO, paths={"a": own}, keys={"a": tmp_path / "other" / "a.pem"}))
-    address = Session.read(two).member("a").address
+    own = short.with_name("own.toml")
+    make_other_session(short, own, tmp_path / "other" / "a.toml", Session.read(short).member("a").address)
+    found = messages(meet(short, TWO, paths={"a": own}, keys={"a": tmp_path / "other" / "a.pem"}))
+    address = Session.read(short).member("a").address
     assert found["b"] == f"What answers at {address} does not hold the certificate of party 'a'."
 
 
@@ -142,46 +151,35 @@ def test_a_party_of_the_session_cannot_take_the_place_of_another(three: Path) ->
 
 
 def test_strangers_and_other_protocols_do_not_disturb(two: Path) -> None:
-    address = Session.read(two).member("a")
-    done: list[bool] = []
-
-    def disturb() -> None:
-        time.sleep(0.3)
-        for talk in (b"GET / HTTP/1.0\r\n\r\n", bytes(100), b"\x16\x03\x01"):
-            with socket.create_connection((address.host, address.port)) as stranger:
-                stranger.sendall(talk)
-        done.append(True)
-
-    def late() -> dict[str, Any]:
-        thread = threading.Thread(target=disturb)
-        thread.start()
-        found: dict[str, Any] = {}
-        listening = threading.Thread(target=lambda: found.update(meet(two, {"a": TWO["a"]})))
-        listening.start()
-        thread.join()
-        found.update(meet(two, {"b": TWO["b"]}))
-        listening.join()
-        return found
-
-    found = late()
-    assert done
+    found: dict[str, Any] = {}
+    listening = threading.Thread(target=lambda: found.update(meet(two, {"a": TWO["a"]})))
+    listening.start()
+    for talk in (b"GET / HTTP/1.0\r\n\r\n", bytes(100), b"\x16\x03\x01"):
+        with reach(Session.read(two).member("a").port) as stranger:
+            stranger.sendall(talk)
+    found.update(meet(two, {"b": TWO["b"]}))
+    listening.join()
     assert found["a"].values.tolist() == found["b"].values.tolist() == [11, 22]
 
 
-def test_the_second_connection_of_a_party_is_refused(three: Path) -> None:
+def test_the_second_connection_of_a_party_is_refused(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a waits for c, b is connected; whoever connects as b again is closed without an answer."""
-    session = Session.read(three)
-    started = threading.Thread(target=lambda: results.update(meet(three, {"a": THREE["a"], "b": THREE["b"]})))
+    connected = threading.Event()
+    greet = mesh.Mesh._greet
+
+    async def noted(self: mesh.Mesh, member: Any, *given: Any) -> Any:
+        met = await greet(self, member, *given)
+        if (self.name, member.name) == ("a", "b"):
+            asyncio.get_running_loop().call_later(0.1, connected.set)
+        return met
+
+    monkeypatch.setattr(mesh.Mesh, "_greet", noted)
     results: dict[str, Any] = {}
+    started = threading.Thread(target=lambda: results.update(meet(three, {"a": THREE["a"], "b": THREE["b"]})))
     started.start()
-    time.sleep(1.0)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(session.member("a").certificate))
-    context.load_cert_chain(three.with_name("b.pem"))
-    member = session.member("a")
-    with socket.create_connection((member.host, member.port)) as plain, context.wrap_socket(plain) as again:
-        again.settimeout(3)
+    assert connected.wait(20)
+    with dial_as("b", three) as again:
+        again.settimeout(5)
         try:
             answer = again.recv(100)
         except OSError:
@@ -192,23 +190,32 @@ def test_the_second_connection_of_a_party_is_refused(three: Path) -> None:
     assert results["a"].values.tolist() == third["c"].values.tolist() == [111, 222]
 
 
+def dial_as(name: str, path: Path) -> ssl.SSLSocket:
+    """Connect to a with the certificate of another party, as soon as a listens."""
+    member = Session.read(path).member("a")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(member.certificate))
+    context.load_cert_chain(path.with_name(f"{name}.pem"))
+    return context.wrap_socket(reach(member.port))
+
+
 # What happens on the way.
 
 
-def test_a_recorded_session_cannot_be_replayed(two: Path, tmp_path: Path) -> None:
+def test_a_recorded_session_cannot_be_replayed(short: Path, tmp_path: Path) -> None:
     """The bytes that b sent are sent again to a new run of a, which lets nobody in."""
     real = free_port()
-    member = Session.read(two).member("a")
+    member = Session.read(short).member("a")
     with Proxy(real) as proxy:
-        path = two.with_name("proxied.toml")
-        path.write_text(two.read_text().replace(member.address, f"127.0.0.1:{proxy.port}"))
+        path = short.with_name("proxied.toml")
+        path.write_text(short.read_text().replace(member.address, f"127.0.0.1:{proxy.port}"))
         found = meet(path, TWO, listen={"a": ("127.0.0.1", real)})
     assert found["a"].values.tolist() == [11, 22]
     assert len(proxy.recorded) > 500
 
     def replay() -> None:
-        time.sleep(0.5)
-        with socket.create_connection(("127.0.0.1", real)) as again:
+        with reach(real) as again:
             again.sendall(proxy.recorded)
             again.settimeout(2)
             try:
@@ -240,12 +247,12 @@ def test_the_wire_shows_nothing_of_the_frames(two: Path) -> None:
 
 
 @pytest.mark.parametrize("change_at", [100, 400, 800, 1100, 1350])
-def test_a_changed_byte_is_refused(two: Path, change_at: int) -> None:
+def test_a_changed_byte_is_refused(short: Path, change_at: int) -> None:
     real = free_port()
-    member = Session.read(two).member("a")
+    member = Session.read(short).member("a")
     with Proxy(real, change_at=change_at) as proxy:
-        path = two.with_name("proxied.toml")
-        path.write_text(two.read_text().replace(member.address, f"127.0.0.1:{proxy.port}"))
+        path = short.with_name("proxied.toml")
+        path.write_text(short.read_text().replace(member.address, f"127.0.0.1:{proxy.port}"))
         found = meet(path, TWO, listen={"a": ("127.0.0.1", real)})
     assert len(proxy.recorded) > change_at
     messages(found)
@@ -255,7 +262,7 @@ def test_an_oversized_frame_is_refused_before_it_is_read(two: Path) -> None:
     def oversized(party: Any) -> None:
         channel: NetworkChannel = party._channels[party.peer]
         header = struct.pack(">IBI8s", MAX_PAYLOAD + 1, 4, 9, party.session[:8]) + b"keys"
-        channel._loop.call_soon_threadsafe(channel._writer.write, header)
+        channel._loop.call_soon_threadsafe(channel._stream.transport.write, header)
 
     found = messages(meet(two, TWO, before={"b": oversized}))
     assert "larger than the limit of 67108864 bytes" in found["a"]
@@ -282,11 +289,11 @@ def test_a_frame_of_another_session_is_refused(two: Path) -> None:
 def test_a_silent_party_is_given_up_and_the_others_know_why(three: Path) -> None:
     path = three.with_name("ring.toml")
     path.write_text(
-        three.read_text().replace("length = 2", 'length = 2\nmethod = "ring"').replace("= 5", "= 2", 1)
+        three.read_text().replace("length = 2", 'length = 2\nmethod = "ring"').replace("= 20", "= 2", 1)
     )
     started = time.monotonic()
     found = messages(meet(path, THREE, before={"b": lambda party: time.sleep(4)}))
-    assert time.monotonic() - started < 9
+    assert time.monotonic() - started < 15
     assert any("did not answer within 2 seconds" in one for one in found.values())
 
 
@@ -308,7 +315,7 @@ def test_a_failing_party_stops_the_others_with_its_name(three: Path) -> None:
 
 def test_a_missing_party_is_named(three: Path) -> None:
     path = three.with_name("short.toml")
-    path.write_text(three.read_text().replace("connect_timeout = 5", "connect_timeout = 1"))
+    path.write_text(three.read_text().replace("connect_timeout = 20", "connect_timeout = 1"))
     found = messages(meet(path, {"a": [1, 2], "b": [1, 2]}))
     assert found["a"] == "Party 'c' has not connected within 1 seconds."
     found = messages(meet(path, {"c": [1, 2]}))
@@ -322,10 +329,10 @@ def test_a_taken_port_is_named(two: Path) -> None:
     assert f"The port {member.port} is taken" in found["a"]
 
 
-def test_an_unknown_host_is_named(two: Path) -> None:
-    member = Session.read(two).member("a")
-    path = two.with_name("unknown.toml")
-    path.write_text(two.read_text().replace(member.address, f"host.invalid:{member.port}"))
+def test_an_unknown_host_is_named(short: Path) -> None:
+    member = Session.read(short).member("a")
+    path = short.with_name("unknown.toml")
+    path.write_text(short.read_text().replace(member.address, f"host.invalid:{member.port}"))
     found = messages(meet(path, TWO))
     assert found["b"] == "The host 'host.invalid' of party 'a' is unknown."
     assert "--listen" in found["a"]
@@ -365,50 +372,36 @@ def test_another_version_is_named(two: Path, monkeypatch: pytest.MonkeyPatch) ->
         json.dumps({"wire": 1, "version": "x", "digest": "0", "nonce": "1"}).encode(),
     ],
 )
-def test_a_broken_handshake_is_refused(two: Path, monkeypatch: pytest.MonkeyPatch, hello: bytes) -> None:
-    session = Session.read(two)
-    member = session.member("a")
+def test_a_broken_handshake_is_refused(two: Path, hello: bytes) -> None:
     found: dict[str, Any] = {}
     thread = threading.Thread(target=lambda: found.update(meet(two, {"a": [1, 2]})))
     thread.start()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(member.certificate))
-    context.load_cert_chain(two.with_name("b.pem"))
-    time.sleep(0.5)
-    with socket.create_connection((member.host, member.port)) as plain, context.wrap_socket(plain) as peer:
+    with dial_as("b", two) as peer:
         peer.sendall(struct.pack(">IBI8s", len(hello), 5, 0, bytes(8)) + b"hello" + hello)
-        thread.join(5)
+        thread.join(20)
     assert "broke the handshake" in str(found["a"])
 
 
 def test_a_slow_handshake_is_given_up(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mesh, "_HANDSHAKE_SECONDS", 0.5)
-    member = Session.read(two).member("a")
+    monkeypatch.setattr(mesh, "_HANDSHAKE_SECONDS", 1.0)
     found: dict[str, Any] = {}
     thread = threading.Thread(target=lambda: found.update(meet(two, {"a": [1, 2]})))
     thread.start()
-    time.sleep(0.5)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(member.certificate))
-    context.load_cert_chain(two.with_name("b.pem"))
-    with socket.create_connection((member.host, member.port)) as plain, context.wrap_socket(plain):
-        thread.join(5)
+    with dial_as("b", two):
+        thread.join(20)
     assert "did not complete the handshake" in str(found["a"])
 
 
-def test_only_tls_1_3_is_spoken(two: Path) -> None:
-    member = Session.read(two).member("a")
-    thread = threading.Thread(target=lambda: meet(two, {"a": [1, 2]}))
+def test_only_tls_1_3_is_spoken(short: Path) -> None:
+    member = Session.read(short).member("a")
+    thread = threading.Thread(target=lambda: meet(short, {"a": [1, 2]}))
     thread.start()
-    time.sleep(0.5)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     context.maximum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(two.with_name("b.pem"))
-    with socket.create_connection((member.host, member.port)) as plain, pytest.raises(ssl.SSLError):
+    context.load_cert_chain(short.with_name("b.pem"))
+    with reach(member.port) as plain, pytest.raises(ssl.SSLError):
         context.wrap_socket(plain)
     thread.join()
 

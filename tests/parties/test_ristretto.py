@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sys
 
 import pytest
 
@@ -185,3 +186,11 @@ def test_both_backends_agree() -> None:
 
 def test_scalars_are_reduced() -> None:
     assert scalar_from((ORDER + 7).to_bytes(64, "little")) == _scalar(7)
+
+
+def test_the_backend_that_is_installed_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rbcl", None)
+    assert isinstance(ristretto.__wrapped__(), Edwards)
+    monkeypatch.setitem(sys.modules, "nacl.bindings", None)
+    with pytest.raises(PartyError, match=r"discreet\[parties\]"):
+        ristretto.__wrapped__()

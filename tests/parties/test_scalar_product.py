@@ -182,6 +182,8 @@ def test_results_as_columns() -> None:
     columns = protocol.result_columns(np.array([[3], [4]]))
     assert [list(column) for column in columns.values()] == [[0, 1], [0, 0], [3, 4]]
     assert protocol.result_columns(None)["product"] == []
+    shares = protocol.result_columns(np.array([[2**64 - 1], [4]], np.uint64))
+    assert shares["product"].tolist() == [-1, 4]
 
 
 def test_files(tmp_path: Any) -> None:

@@ -23,13 +23,13 @@ from discreet.parties.registry import make_protocol, protocol_class, protocol_na
 
 @pytest.fixture
 def two(tmp_path: Path) -> Path:
-    return write_session(tmp_path, ("a", "b"), sum_of(2), head="timeout = 3\nconnect_timeout = 3\n")
+    return write_session(tmp_path, ("a", "b"), sum_of(2), head="timeout = 20\nconnect_timeout = 20\n")
 
 
 def test_a_session_file_is_read_whole(two: Path) -> None:
     session = Session.read(two)
     assert session.names == ("a", "b")
-    assert session.timeout == 3.0
+    assert session.timeout == 20.0
     assert session.protocol == make_protocol("secure-sum", {"length": 2})
     assert session.member("b").address.startswith("127.0.0.1:")
     assert len(session.digest()) == 32
@@ -43,7 +43,7 @@ def test_a_session_file_is_read_whole(two: Path) -> None:
         ("length = 2", "", "needs the parameter 'length'"),
         ("secure-sum", "secure-product", "must be one of candidate-union"),
         ('name = "secure-sum"', "", r"needs a table \[protocol\] with a name"),
-        ("timeout = 3\nconnect", "timeout = -3\nconnect", "'timeout' of the session file must be"),
+        ("timeout = 20\nconnect", "timeout = -3\nconnect", "'timeout' of the session file must be"),
         ("connect_timeout", "connect_time", "unknown key 'connect_time'"),
         ('name = "b"', 'name = "a"', "Two parties of a session have the same name"),
         ('name = "b"', 'name = "b b"', "The name of a party must have"),
@@ -87,7 +87,7 @@ def test_the_digest_depends_on_every_key_and_on_nothing_else(two: Path) -> None:
     assert Session.read(two).digest() == session.digest()
     two.write_text("# a remark\n" + two.read_text())
     assert Session.read(two).digest() == session.digest()
-    two.write_text(two.read_text().replace("timeout = 3", "timeout = 4", 1))
+    two.write_text(two.read_text().replace("timeout = 20", "timeout = 4", 1))
     other = Session.read(two)
     assert other.digest() != session.digest()
     assert differing_keys(session.entries(), other.entries()) == ("timeout",)
@@ -171,7 +171,7 @@ def test_the_doctor_meets_the_others_as_in_a_run(two: Path) -> None:
     found: dict[str, Any] = {}
 
     def visit(name: str) -> None:
-        found[name] = examine(Session.read(two), name, two.with_name(f"{name}.pem"), wait=5)
+        found[name] = examine(Session.read(two), name, two.with_name(f"{name}.pem"), wait=20)
 
     threads = [threading.Thread(target=visit, args=(name,)) for name in "ab"]
     for thread in threads:
@@ -188,7 +188,7 @@ def test_the_doctor_does_not_disturb_a_waiting_run(two: Path) -> None:
     results: dict[str, Any] = {}
     waiting = threading.Thread(target=lambda: results.update(meet(two, {"a": [1, 2]})))
     waiting.start()
-    checks = examine(Session.read(two), "b", two.with_name("b.pem"), wait=3)
+    checks = examine(Session.read(two), "b", two.with_name("b.pem"), wait=20)
     assert all(check.ok for check in checks), checks
     results.update(meet(two, {"b": [10, 20]}))
     waiting.join()
@@ -248,7 +248,7 @@ def test_the_doctor_sees_a_different_session(two: Path) -> None:
     found: dict[str, Any] = {}
 
     def visit(name: str, path: Path) -> None:
-        found[name] = examine(Session.read(path), name, two.with_name(f"{name}.pem"), wait=3)
+        found[name] = examine(Session.read(path), name, two.with_name(f"{name}.pem"), wait=20)
 
     threads = [threading.Thread(target=visit, args=pair) for pair in (("a", two), ("b", other))]
     for thread in threads:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,8 @@ from tests.parties.inspector import assert_absent, assert_declared, assert_indis
 from discreet.core.errors import ParameterError
 from discreet.parties import CandidateUnion, Party, PartyError, SetUnion, simulate
 from discreet.parties.crypto.embedding import embed
+from discreet.parties.crypto.ristretto import UNIFORM, ristretto, scalar_from
+from discreet.parties.crypto.shuffling import shuffled
 
 CANDIDATES = tuple(f"item {n}" for n in range(20))
 texts = st.text(max_size=7).filter(lambda text: text.isprintable())
@@ -95,6 +98,31 @@ def test_the_overlap_of_the_sets_that_one_party_merges_shows_to_it_alone_as_decl
     assert "in common" in protocol.leaks[0]
     one = views(protocol, apart, "c", 60, coins="one")
     assert_indistinguishable(one, views(protocol, shared, "c", 60, coins="other"))
+
+
+def test_a_simulator_with_input_and_output_alone_reproduces_the_view_of_a_party_that_does_not_merge() -> None:
+    """Random elements stand for the sets; the list to decrypt is the union under two keys, one of them the own."""
+    protocol, group, union = SetUnion(max_items=2), ristretto(), ("x", "y", "z")
+    names, own_place = ("a", "b", "c", "d"), 2
+
+    coins = iter(range(10**9))
+
+    def draw(n_bytes: int) -> bytes:
+        return hashlib.shake_256(f"ideal {next(coins)}".encode()).digest(n_bytes)
+
+    def simulated() -> bytes:
+        own_key, other_key = (scalar_from(draw(UNIFORM)) for _ in range(2))
+        random_set = [group.from_uniform(draw(UNIFORM)) for _ in range(6)]
+        texts = [embed(item.encode(), max_bytes=20) for item in union]
+        fakes = [group.from_uniform(draw(UNIFORM)) for _ in range(8 - len(union))]
+        under = [group.multiply(own_key, group.multiply(other_key, one)) for one in (*texts, *fakes)]
+        slots = b"".join((len(x) + 1).to_bytes(2, "big") + x.encode().ljust(20, b"\0") for x in union)
+        return b"".join((*random_set, *shuffled(under, draw))) + slots.ljust(8 * 22, b"\0")
+
+    received = [f for f in protocol.frames(names) if f.receiver == names[own_place]]
+    assert len(simulated()) == sum(f.size for f in received)
+    real = views(protocol, FIRST, "c", 100, coins="real")
+    assert_indistinguishable(real, [simulated() for _ in range(100)])
 
 
 def test_neither_who_nor_how_many_shows_over_candidates() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -134,3 +136,33 @@ def test_fixed_coins_repeat_and_differ_between_parties() -> None:
     assert first == simulate(Draw(0), {"a": b"", "b": b""}, coins=b"1").outputs
     assert len({first["a"][:8], first["a"][8:16], first["b"][:8], first["b"][8:16]}) == 4
     assert simulate(Draw(0), {"a": b"", "b": b""}).outputs["a"] != first["a"]
+
+
+def test_without_the_extra_everything_imports_and_one_line_names_it() -> None:
+    code = """
+import sys
+
+class Refused:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.split(".")[0] in ("cryptography", "rbcl", "nacl"):
+            raise ModuleNotFoundError(name=name)
+
+sys.meta_path.insert(0, Refused)
+from discreet.parties import PartyError, SecureSum, simulate
+from discreet.parties.network.keys import make_keys
+from discreet.parties.network.session import Session
+
+for work in (
+    lambda: simulate(SecureSum(length=1), {"a": [1], "b": [1]}),
+    lambda: make_keys("a"),
+    lambda: Session.from_dict({}),
+):
+    try:
+        work()
+    except PartyError as error:
+        print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    line = "Protocols between parties need cryptographic libraries: pip install 'discreet[parties]'."
+    assert ran.stdout.splitlines() == [line] * 3

@@ -142,3 +142,19 @@ def test_inputs_are_checked_before_a_session_opens() -> None:
         protocol.check_input(good, ("a", "b"), "a")
         with pytest.raises(Exception, match=r"must|more elements"):
             protocol.check_input(bad, ("a", "b"), "b")
+
+
+def test_the_meter_counts_by_steps() -> None:
+    expected = {
+        "chosen": ["base transfers", "transfers"],
+        "product": ["base transfers", "transfers", "opening"],
+        "comparison": ["base transfers", "base transfers", "triples", "circuit", "opening"],
+        "intersection": ["base transfers", "codes", "tags"],
+    }
+    for name, steps in expected.items():
+        protocol, first, second = RUNS[name]
+        run = simulate(protocol, {"a": first, "b": second})
+        for party in ("a", "b"):
+            assert [step.name for step in run.meters[party].steps] == steps
+            declared = [frame for frame in protocol.frames(("a", "b")) if frame.sender == party]
+            assert sum(step.frames_sent for step in run.meters[party].steps) == len(declared)

@@ -60,7 +60,6 @@ def test_bad_data_is_refused_before_anybody_is_reached(tmp_path: Path) -> None:
     ended = run_all(path, {"a": numbers(tmp_path, "a", [CANARY, CANARY * 10**6, 3])})
     assert_one_line(ended["a"])
     assert "must hold integers in" in ended["a"].stderr
-    assert ended["a"].seconds < 20
 
 
 @pytest.mark.parametrize(

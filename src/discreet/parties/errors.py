@@ -27,3 +27,13 @@ class PeerLostError(PartyError):
         super().__init__(f"Party '{peer}' {reason}.")
         self.peer = peer
         self.cause = cause
+
+
+def require_libraries() -> None:
+    """Raise a PartyError unless the libraries of the extra ``parties`` are installed."""
+    try:
+        import cryptography  # noqa: F401
+    except ImportError:
+        raise PartyError(
+            "Protocols between parties need cryptographic libraries: pip install 'discreet[parties]'."
+        ) from None

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from discreet.core.errors import ParameterError
 from discreet.core.verdict import Basis, Verdict
 from discreet.parties.channel import Channel, Payload
-from discreet.parties.errors import PartyError
+from discreet.parties.errors import PartyError, require_libraries
 from discreet.parties.meter import Meter
 from discreet.parties.transcript import FrameShape, Transcript
 
@@ -139,6 +139,7 @@ class Protocol(ABC):
 
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless the protocol can run among these parties."""
+        require_libraries()
         few = len(names) < self.min_parties
         many = self.max_parties is not None and len(names) > self.max_parties
         if few or many:

@@ -57,12 +57,14 @@ class Ristretto(Protocol):
 @functools.cache
 def ristretto() -> Ristretto:
     """Return the group by rbcl where it is installed, else by PyNaCl."""
-    try:
-        return _Sodium()
-    except ImportError:
-        from discreet.parties.crypto.ristretto_edwards import Edwards
+    from discreet.parties.crypto.ristretto_edwards import Edwards
 
-        return Edwards()
+    for backend in (_Sodium, Edwards):
+        try:
+            return backend()
+        except ImportError:
+            continue
+    raise PartyError("The group needs rbcl or PyNaCl: pip install 'discreet[parties]'.")
 
 
 def scalar_from(uniform: bytes) -> bytes:

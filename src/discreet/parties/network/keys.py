@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from discreet.core.errors import OutputError, ParameterError
 from discreet.core.params import IntIn, require
-from discreet.parties.errors import SessionError
+from discreet.parties.errors import SessionError, require_libraries
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -59,6 +59,7 @@ def make_keys(
     tuple of Path, Path, str
         The private file, the public file and the fingerprint.
     """
+    require_libraries()
     from cryptography.hazmat.primitives import serialization
 
     check_name(name)

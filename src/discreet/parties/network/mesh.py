@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import socket
 import ssl
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.parties.errors import FrameError, PartyError
+from discreet.parties.network.frame_stream import FrameStream
 from discreet.parties.network.handshake import (
     Hello,
     check_clocks,
@@ -21,30 +21,23 @@ from discreet.parties.network.handshake import (
     exchange_hello,
 )
 from discreet.parties.network.session import Member, Session
-from discreet.parties.network.tls import holds_certificate, shown_by, tls_context
+from discreet.parties.network.tls import shown_by, tls_context
 
-BUFFER = 1 << 22
 _AGAIN_SECONDS = 0.1
 _HANDSHAKE_SECONDS = 10.0
-_CLOSE_SECONDS = 1.0
 
 
-@dataclass
+@dataclass(frozen=True)
 class Connection:
     """A connection to a peer that passed the handshake."""
 
     peer: str
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
+    stream: FrameStream
     hello: Hello
 
     async def close(self) -> None:
-        """Close the connection, at once if the peer does not agree."""
-        with contextlib.suppress(OSError, TimeoutError):
-            self.writer.close()
-            await asyncio.wait_for(self.writer.wait_closed(), _CLOSE_SECONDS)
-        self.writer.transport.abort()
-        await asyncio.sleep(0)
+        """Close the connection."""
+        await self.stream.close()
 
 
 class Mesh:
@@ -75,6 +68,7 @@ class Mesh:
         at = session.names.index(name)
         self.earlier, self.later = session.members[:at], session.members[at + 1 :]
         self._awaited: dict[str, asyncio.Future[Connection]] = {}
+        self._accepting: set[asyncio.Task[None]] = set()
 
     async def listen(self) -> asyncio.Server:
         """Start to accept connections of the later parties."""
@@ -82,12 +76,11 @@ class Mesh:
         self._awaited = {member.fingerprint: loop.create_future() for member in self.later}
         host, port = self._listen
         try:
-            return await asyncio.start_server(
-                self._accept,
+            return await loop.create_server(
+                lambda: FrameStream(self._opened),
                 host,
                 port,
                 ssl=self._server,
-                limit=BUFFER,
                 ssl_handshake_timeout=_HANDSHAKE_SECONDS,
             )
         except socket.gaierror:
@@ -115,9 +108,10 @@ class Mesh:
 
     async def _dial_once(self, member: Member, deadline: float) -> Connection | None:
         """Return a connection that passed the handshake, or None if nobody listens."""
+        loop = asyncio.get_running_loop()
         try:
-            reader, writer = await asyncio.wait_for(
-                asyncio.open_connection(member.host, member.port, ssl=self._client, limit=BUFFER),
+            transport, stream = await asyncio.wait_for(
+                loop.create_connection(FrameStream, member.host, member.port, ssl=self._client),
                 max(0.05, deadline - time.monotonic()),
             )
         except socket.gaierror:
@@ -128,25 +122,30 @@ class Mesh:
             raise PartyError(f"What answers at {member.address} speaks no TLS 1.3.") from None
         except (TimeoutError, OSError):
             return None
-        if not holds_certificate(writer, member):
-            writer.transport.abort()
+        if shown_by(transport) != member.fingerprint:
+            transport.abort()
             raise _wrong_certificate(member)
-        return await self._greet(member, reader, writer, [])
+        return await self._greet(member, stream, [])
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _opened(self, stream: FrameStream) -> None:
+        task = asyncio.ensure_future(self._accept(stream))
+        self._accepting.add(task)
+        task.add_done_callback(self._accepting.discard)
+
+    async def _accept(self, stream: FrameStream) -> None:
         """Take the first connection of each later party; refuse strangers and second connections.
 
         A doctor is answered while a run waits, and leaves no trace in it.
         """
-        shown = shown_by(writer)
+        shown = shown_by(stream.transport)
         member = next((one for one in self.later if one.fingerprint == shown), None)
         waiting = self._awaited.get(shown)
         if member is None or waiting is None or waiting.done():
-            writer.transport.abort()
+            stream.transport.abort()
             return
         purposes: list[str] = []
         try:
-            connection = await self._greet(member, reader, writer, purposes)
+            connection = await self._greet(member, stream, purposes)
         except PartyError as error:
             if not waiting.done() and (self.hello.purpose != "run" or purposes != ["doctor"]):
                 waiting.set_exception(error)
@@ -156,27 +155,21 @@ class Mesh:
         else:
             waiting.set_result(connection)
 
-    async def _greet(
-        self,
-        member: Member,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        purposes: list[str],
-    ) -> Connection:
+    async def _greet(self, member: Member, stream: FrameStream, purposes: list[str]) -> Connection:
         """Run the handshake, noting the peer's purpose; on any failure the connection is closed."""
 
         async def steps() -> Hello:
-            theirs = await exchange_hello(reader, writer, self.hello)
+            theirs = await exchange_hello(stream, self.hello)
             purposes.append(theirs.purpose)
             check_versions(member.name, theirs)
             check_clocks(member.name, theirs, time.time())
-            await check_sessions(reader, writer, member.name, self.session, theirs)
+            await check_sessions(stream, member.name, self.session, theirs)
             return theirs
 
-        return Connection(member.name, reader, writer, await guarded(member.name, writer, steps))
+        return Connection(member.name, stream, await _guarded(member.name, stream, steps))
 
 
-async def guarded(peer: str, writer: asyncio.StreamWriter, steps: Callable[[], Awaitable[Hello]]) -> Hello:
+async def _guarded(peer: str, stream: FrameStream, steps: Callable[[], Awaitable[Hello]]) -> Hello:
     """Return what the steps of a handshake return; name the peer in whatever goes wrong."""
     try:
         return await asyncio.wait_for(steps(), _HANDSHAKE_SECONDS)
@@ -184,20 +177,16 @@ async def guarded(peer: str, writer: asyncio.StreamWriter, steps: Callable[[], A
         failure = PartyError(f"Party '{peer}' broke the handshake. {error}")
     except PartyError as error:
         failure = error
-        with contextlib.suppress(OSError, TimeoutError):
-            await asyncio.wait_for(writer.drain(), _CLOSE_SECONDS)
-            writer.close()
-            await asyncio.wait_for(writer.wait_closed(), _CLOSE_SECONDS)
     except TimeoutError:
         failure = PartyError(
             f"Party '{peer}' did not complete the handshake within {_HANDSHAKE_SECONDS:g} seconds."
         )
-    except (asyncio.IncompleteReadError, OSError):
+    except (EOFError, OSError):
         failure = PartyError(
             f"Party '{peer}' closed the connection while the session was opened: it refuses the certificate of this "
             "party, or it stopped; see its message."
         )
-    writer.transport.abort()
+    await stream.close()
     raise failure from None
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.core.errors import ParameterError
 from discreet.core.params import FloatIn
-from discreet.parties.errors import SessionError
+from discreet.parties.errors import SessionError, require_libraries
 from discreet.parties.network.keys import check_name, decode_certificate
 from discreet.parties.protocol import Protocol
 from discreet.parties.registry import make_protocol
@@ -78,6 +78,7 @@ class Session:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Session:
         """Return the session that plain data describes."""
+        require_libraries()
         unknown = set(plain) - {"party", "protocol", "timeout", "connect_timeout"}
         if unknown:
             raise SessionError(f"The session file has an unknown key '{min(unknown)}'.")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import ssl
-from asyncio import StreamWriter
 from pathlib import Path
+from typing import Any
 
 from discreet.parties.errors import SessionError
-from discreet.parties.network.session import Member, Session
+from discreet.parties.network.keys import fingerprint
+from discreet.parties.network.session import Session
 
 
 def tls_context(session: Session, name: str, key: Path, *, server: bool) -> ssl.SSLContext:
@@ -30,12 +30,7 @@ def tls_context(session: Session, name: str, key: Path, *, server: bool) -> ssl.
     return context
 
 
-def shown_by(writer: StreamWriter) -> str:
-    """Return the fingerprint of the certificate that the other side showed."""
-    shown = writer.get_extra_info("ssl_object").getpeercert(True)
-    return "sha256:" + hashlib.sha256(shown or b"").hexdigest()
-
-
-def holds_certificate(writer: StreamWriter, member: Member) -> bool:
-    """Whether the other side showed the certificate of a party."""
-    return shown_by(writer) == member.fingerprint
+def shown_by(transport: Any) -> str:
+    """Return the fingerprint of the certificate that the other side of a connection showed."""
+    shown = transport.get_extra_info("ssl_object").getpeercert(True)
+    return fingerprint(shown or b"")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import queue
-import ssl
 import threading
 import time
 from collections.abc import Coroutine, Iterator, Sequence
@@ -14,147 +12,17 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from pathlib import Path
 from typing import Any, TypeVar
 
-from discreet.parties.channel import HEADER_BYTES, Channel, Payload, decode_header, payload_size
-from discreet.parties.errors import FrameError, PartyError, PeerLostError, SessionError
+from discreet.parties.errors import PartyError, PeerLostError, SessionError
 from discreet.parties.network.handshake import make_hello, session_identifier
 from discreet.parties.network.keys import check_key, check_validity
 from discreet.parties.network.mesh import Connection, Mesh
+from discreet.parties.network.network_channel import NetworkChannel
 from discreet.parties.network.session import Member, Session
 from discreet.parties.protocol import Party
 from discreet.parties.transcript import Transcript
 
 T = TypeVar("T")
-_END = "end"
-_CHUNK = 1 << 18
-_HIGH_WATER = 1 << 25
-_MAX_INBOX = 1 << 30
 _END_SECONDS = 5.0
-_CLOSE_SECONDS = 1.0
-
-
-class NetworkChannel(Channel):
-    """One end of a channel over TLS."""
-
-    def __init__(
-        self, connection: Connection, loop: asyncio.AbstractEventLoop, *, session: bytes, timeout: float
-    ) -> None:
-        super().__init__(connection.peer, session, timeout)
-        self._reader, self._writer, self._loop = connection.reader, connection.writer, loop
-        self._inbox: queue.SimpleQueue[tuple[bytes, bytes] | PartyError] = queue.SimpleQueue()
-        self._outbox: asyncio.Queue[tuple[bytes, bytes] | None] = asyncio.Queue()
-        self._waiting_bytes = 0
-        self._unsent_bytes = 0
-        self._lock = threading.Lock()
-        self._room = threading.Event()
-        self._ended = threading.Event()
-        self._writer.transport.set_write_buffer_limits(high=2 * _CHUNK)
-        self._receiver = asyncio.run_coroutine_threadsafe(self._receive(), loop)
-        self._sender = asyncio.run_coroutine_threadsafe(self._transmit(), loop)
-
-    def _write(self, header: bytes, payload: Payload) -> None:
-        if self._sender.done() or self._writer.transport.is_closing():
-            raise PeerLostError(self.peer, "closed the connection")
-        frame = header, bytes(payload)
-        self._room.clear()
-        full = self._count_unsent(len(frame[1])) > _HIGH_WATER
-        self._loop.call_soon_threadsafe(self._outbox.put_nowait, frame)
-        if full and not self._room.wait(self.timeout):
-            raise PeerLostError(self.peer, f"took no frame within {self.timeout:g} seconds")
-
-    def _count_unsent(self, n_bytes: int) -> int:
-        with self._lock:
-            self._unsent_bytes += n_bytes
-            return self._unsent_bytes
-
-    async def _transmit(self) -> None:
-        """Move frames from the outbox to the network, in pieces: a long buffer is slow to shorten."""
-        try:
-            while (frame := await self._outbox.get()) is not None:
-                header, payload = frame
-                self._writer.write(header + payload[:_CHUNK])
-                for at in range(_CHUNK, len(payload), _CHUNK):
-                    await self._writer.drain()
-                    self._writer.write(memoryview(payload)[at : at + _CHUNK])
-                await self._writer.drain()
-                if self._count_unsent(-len(payload)) <= _HIGH_WATER:
-                    self._room.set()
-        except OSError:
-            return
-        finally:
-            self._room.set()
-
-    def _read(self, timeout: float) -> tuple[bytes, bytes]:
-        try:
-            item = self._inbox.get(timeout=max(timeout, 0.0))
-        except queue.Empty:
-            raise PeerLostError(self.peer, f"did not answer within {timeout:.3g} seconds") from None
-        if isinstance(item, PartyError):
-            self._inbox.put(item)
-            raise item
-        self._waiting_bytes -= len(item[1])
-        return item
-
-    async def _receive(self) -> None:
-        """Move frames from the network to the inbox until the connection ends."""
-        try:
-            while True:
-                start = await self._reader.readexactly(HEADER_BYTES)
-                kind_size, size = payload_size(start)
-                header = start + await self._reader.readexactly(kind_size)
-                payload = await self._read_payload(size)
-                if decode_header(header)[2] == _END:
-                    self._ended.set()
-                    continue
-                self._waiting_bytes += size
-                if self._waiting_bytes > _MAX_INBOX:
-                    raise FrameError(f"Party '{self.peer}' sends more than it is expected to.")
-                self._inbox.put((header, payload))
-        except FrameError as error:
-            self._inbox.put(FrameError(f"Party '{self.peer}' broke the protocol. {error}"))
-            self._writer.transport.abort()
-        except ssl.SSLError:
-            self._inbox.put(
-                PeerLostError(self.peer, "cannot be heard any more: a record was changed on its way")
-            )
-        except (asyncio.IncompleteReadError, OSError):
-            self._inbox.put(PeerLostError(self.peer, "closed the connection"))
-        finally:
-            self._ended.set()
-
-    async def _read_payload(self, size: int) -> bytes:
-        """Read a payload in pieces: the reader's buffer stays short, which is faster than to let it grow."""
-        pieces = []
-        while size:
-            piece = await self._reader.read(min(size, _CHUNK))
-            if not piece:
-                raise asyncio.IncompleteReadError(b"", size)
-            pieces.append(piece)
-            size -= len(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-    def end(self) -> None:
-        """Send the last frame of a session that went well."""
-        with contextlib.suppress(PeerLostError):
-            self.send(_END)
-
-    def wait_for_end(self, seconds: float) -> None:
-        """Wait until the peer has ended too, so that nothing sent to it is lost."""
-        self._ended.wait(max(0.0, seconds))
-
-    def close(self) -> None:
-        """Send what is still to be sent, and close the connection."""
-
-        async def closed() -> None:
-            self._outbox.put_nowait(None)
-            with contextlib.suppress(OSError, TimeoutError):
-                await asyncio.wait_for(asyncio.wrap_future(self._sender), _CLOSE_SECONDS)
-                self._writer.close()
-                await asyncio.wait_for(self._writer.wait_closed(), _CLOSE_SECONDS)
-            self._writer.transport.abort()
-
-        with contextlib.suppress(FutureTimeoutError):
-            asyncio.run_coroutine_threadsafe(closed(), self._loop).result(2 * _CLOSE_SECONDS)
-        self._receiver.cancel()
 
 
 @contextlib.contextmanager

@@ -27,7 +27,7 @@ def send_base(party: Party, peer: str, n: int, *, label: str) -> list[tuple[byte
     Parameters
     ----------
     label : str
-        The use of these transfers; it enters the hash with the session and the index, and no two uses share one.
+        The use of these transfers; it enters the hash with the session and the index.
     """
     group = ristretto()
     secret = scalar_from(party.random(UNIFORM))

@@ -24,7 +24,8 @@ class ReceiverColumns:
     """The columns of the party that chooses, which sends U."""
 
     def __init__(self, party: Party, peer: str, *, width: int, label: str) -> None:
-        pairs = send_base(party, peer, width, label=label)
+        with party.step("base transfers"):
+            pairs = send_base(party, peer, width, label=label)
         self._streams = [(KeyStream(first), KeyStream(second)) for first, second in pairs]
 
     def extend(self, chosen: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -51,7 +52,8 @@ class SenderColumns:
         """The secret, as words of a row."""
         self.mask: NDArray[np.uint64] = np.where(bits, np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0))[:, None]
         """All ones in the columns where the secret bit is one."""
-        keys = receive_base(party, peer, bits.tolist(), label=label)
+        with party.step("base transfers"):
+            keys = receive_base(party, peer, bits.tolist(), label=label)
         self._streams = [KeyStream(key) for key in keys]
 
     def extend(self, received: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -64,7 +64,7 @@ class TransferReceiver:
     party, peer
         This end and the name of the other one.
     label : str
-        The use of these transfers, which the other end must share; no two extensions of a session have the same.
+        The use of these transfers, which the other end must share; it keeps uses apart.
     malicious : bool
         Whether the other end checks that the choices are consistent.
     """

@@ -117,20 +117,22 @@ class ObliviousTransfer(Protocol):
                 data, shape=(self.n,), low=-(1 << 63), high=(1 << 64) - 1, of="vector of differences"
             )
         sender = TransferSender(party, party.peer, label=self.name, malicious=self.malicious)
-        if self.form == "chosen":
-            return send_chosen(sender, messages)
-        if self.form == "correlated":
-            return send_correlated(sender, differences[:, None])[:, 0]
-        return sender.random(self.n).view(np.uint8)
+        with party.step("transfers"):
+            if self.form == "chosen":
+                return send_chosen(sender, messages)
+            if self.form == "correlated":
+                return send_correlated(sender, differences[:, None])[:, 0]
+            return sender.random(self.n).view(np.uint8)
 
     def _receive(self, party: Party, data: Any) -> Any:
         choices = private_bits(data, n=self.n, of="vector of choices")
         receiver = TransferReceiver(party, party.peer, label=self.name, malicious=self.malicious)
-        if self.form == "chosen":
-            return receive_chosen(receiver, choices, message_bytes=self.message_bytes)
-        if self.form == "correlated":
-            return receive_correlated(receiver, choices, n_words=1)[:, 0]
-        return receiver.random(choices).view(np.uint8)
+        with party.step("transfers"):
+            if self.form == "chosen":
+                return receive_chosen(receiver, choices, message_bytes=self.message_bytes)
+            if self.form == "correlated":
+                return receive_correlated(receiver, choices, n_words=1)[:, 0]
+            return receiver.random(choices).view(np.uint8)
 
 
 def _messages(data: Any, n: int, size: int) -> NDArray[np.uint8]:

@@ -12,10 +12,11 @@ from discreet.kernels.threads import in_threads
 from discreet.parties.crypto.aes import SEED, KeyStream
 from discreet.parties.crypto.oprf import hash_to_group
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, GroupError, ristretto, scalar_from
+from discreet.parties.crypto.shuffling import shuffled
 from discreet.parties.errors import PartyError
 from discreet.parties.inputs import private_set
 from discreet.parties.protocol import Party, Protocol
-from discreet.parties.sets.set_intersection import MAX_SIZE, padded, shuffled
+from discreet.parties.sets.set_intersection import MAX_SIZE, padded
 from discreet.parties.transcript import FrameShape
 
 _FIRST, _SECOND, _BOTH, _SIZE = "psi.first", "psi.second", "psi.both", "psi.size"
@@ -84,8 +85,8 @@ class IntersectionSize(Protocol):
         coins = KeyStream(party.random(SEED))
         power = scalar_from(party.random(UNIFORM))
         hashes = _hashed(party, list(elements), size, coins)
-        raised = _raised(power, [hashes[at] for at in shuffled(coins, size)])
-        return self._count(party, power, raised) if first else self._answer(party, power, raised, coins)
+        raised = _raised(power, shuffled(hashes, party.random))
+        return self._count(party, power, raised) if first else self._answer(party, power, raised)
 
     def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
         """Raise an InputError unless the party could run with this input."""
@@ -112,9 +113,9 @@ class IntersectionSize(Protocol):
             party.send(party.peer, _SIZE, size.to_bytes(8, "big"))
         return size
 
-    def _answer(self, party: Party, power: bytes, raised: list[bytes], coins: KeyStream) -> int | None:
+    def _answer(self, party: Party, power: bytes, raised: list[bytes]) -> int | None:
         both = _raised_received(power, party, _FIRST, self.max_first)
-        _send(party, _BOTH, [both[at] for at in shuffled(coins, len(both))])
+        _send(party, _BOTH, shuffled(both, party.random))
         _send(party, _SECOND, raised)
         if self.output == "first":
             return None

@@ -24,7 +24,7 @@ from discreet.parties.transcript import FrameShape
 N_PLACES = 3
 """The bins in which an element may lie."""
 WIDTH = 512
-"""The bits of the code of an element; codes of two elements differ in 128 of them at least, but for 2^-128."""
+"""The bits of the code of an element; codes of two elements differ in fewer than 128 with a probability of 2^-96."""
 STATISTICAL = 40
 """An error of the protocol has a probability of 2^-40 at most."""
 _CHUNK = 1 << 10
@@ -91,10 +91,11 @@ class TagSender:
         self._n_bins = n_bins(max_receiver)
         columns = SenderColumns(party, party.peer, width=WIDTH, label="set intersection")
         rows = []
-        for start, stop in _chunks(max_receiver):
-            payload = party.recv(party.peer, _COLUMNS, (stop - start) * WIDTH * 8)
-            received = np.frombuffer(payload, np.uint64).reshape(WIDTH, stop - start)
-            rows.append(transposed(columns.extend(received)))
+        with party.step("codes"):
+            for start, stop in _chunks(max_receiver):
+                payload = party.recv(party.peer, _COLUMNS, (stop - start) * WIDTH * 8)
+                received = np.frombuffer(payload, np.uint64).reshape(WIDTH, stop - start)
+                rows.append(transposed(columns.extend(received)))
         self._rows = np.concatenate(rows)
         self._secret = columns.secret
 
@@ -114,10 +115,11 @@ def _received_rows(party: Party, words: NDArray[np.uint64], table: NDArray[np.in
     held = table >= 0
     codes[held] = _codes(party, words[table[held], :2])
     rows = []
-    for start, stop in _chunks(len(words)):
-        kept, sent = columns.extend(transposed(codes[64 * start : 64 * stop]))
-        party.send(party.peer, _COLUMNS, sent.view(np.uint8).reshape(-1).data)
-        rows.append(transposed(kept))
+    with party.step("codes"):
+        for start, stop in _chunks(len(words)):
+            kept, sent = columns.extend(transposed(codes[64 * start : 64 * stop]))
+            party.send(party.peer, _COLUMNS, sent.view(np.uint8).reshape(-1).data)
+            rows.append(transposed(kept))
     return np.concatenate(rows)
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.crypto.aes import SEED, KeyStream
+from discreet.parties.crypto.shuffling import shuffled
 from discreet.parties.inputs import private_set
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.sets.oblivious_tags import N_PLACES, TagReceiver, TagSender, tag_bytes, tag_frames
@@ -111,6 +111,10 @@ class SetIntersection(Protocol):
     def _receive(self, party: Party, elements: list[bytes]) -> list[bytes]:
         coins = KeyStream(party.random(SEED))
         own = TagReceiver(party, padded(elements, self.max_first, coins), size=self._tag)
+        with party.step("tags"):
+            return self._matched(party, elements, own)
+
+    def _matched(self, party: Party, elements: list[bytes], own: TagReceiver) -> list[bytes]:
         found, matches = [], np.zeros(self.max_second, np.bool_)
         position = [self._received_tags(party) for _ in range(N_PLACES)]
         for number, (tag, place) in enumerate(zip(own.tags, own.place.tolist(), strict=True)):
@@ -133,8 +137,12 @@ class SetIntersection(Protocol):
 
     def _send(self, party: Party, elements: list[bytes]) -> list[bytes] | None:
         sender = TagSender(party, max_receiver=self.max_first, size=self._tag)
+        with party.step("tags"):
+            return self._answered(party, elements, sender)
+
+    def _answered(self, party: Party, elements: list[bytes], sender: TagSender) -> list[bytes] | None:
         coins = KeyStream(party.random(SEED))
-        order = shuffled(coins, self.max_second)
+        order = np.array(shuffled(range(self.max_second), party.random))
         for tags in sender.tags(padded(elements, self.max_second, coins)):
             placed = np.empty_like(tags)
             placed[order] = tags
@@ -151,11 +159,6 @@ def padded(elements: Sequence[bytes], size: int, coins: KeyStream) -> list[bytes
     """Return the elements and random ones up to the size, which cost the same time and match nothing."""
     fakes = coins.take((size - len(elements)) * _FAKE).tobytes()
     return [*elements, *(fakes[at : at + _FAKE] for at in range(0, len(fakes), _FAKE))]
-
-
-def shuffled(coins: KeyStream, n: int) -> NDArray[np.int64]:
-    """Return a random order of n places, by sorting words of a cryptographic stream."""
-    return np.argsort(coins.words(n), kind="stable")
 
 
 def _parts(n: int) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from discreet.core.errors import InternalError
 from discreet.parties.ot.extension import TransferReceiver, TransferSender, random_frames, setup_frames
 from discreet.parties.protocol import Party
-from discreet.parties.shares.opening import exchanged
 from discreet.parties.transcript import FrameShape
 
 Bits = NDArray[np.uint8]
@@ -95,8 +94,9 @@ class BitProducts:
         a, b, c = triples.take(n)
         opened = np.concatenate([_bits(x ^ a, width), y ^ b])
         packed = np.packbits(opened)
-        packed = packed ^ exchanged(self.party, _OPENED, packed)
-        opened = np.unpackbits(packed, count=opened.size)
+        self.party.send(self.party.peer, _OPENED, packed.data)
+        received = np.frombuffer(self.party.recv(self.party.peer, _OPENED, packed.size), np.uint8)
+        opened = np.unpackbits(packed ^ received, count=opened.size)
         d, e = _vectors(opened[: n * width], width), opened[n * width :]
         found: Bits = c ^ d * b ^ a * e
         if self.party.index == 0:

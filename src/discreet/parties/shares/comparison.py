@@ -16,6 +16,7 @@ from discreet.parties.protocol import Party, Protocol
 from discreet.parties.shares.bit_products import (
     BitProducts,
     Bits,
+    Triples,
     cross_frames,
     pair_frames,
     product_frames,
@@ -122,8 +123,13 @@ class Comparison(Protocol):
 
     def share(self, products: BitProducts, words: NDArray[np.uint64]) -> Bits:
         """Return this party's share of the results, over transfers that are set up already."""
-        parts = [_at_least_zero(products, words[start:stop]) for start, stop in _parts(self.n)]
-        return np.concatenate(parts)
+        found = []
+        for start, stop in _parts(self.n):
+            with products.party.step("triples"):
+                triples = products.triples((stop - start) * sum(_layers()), width=2)
+            with products.party.step("circuit"):
+                found.append(_at_least_zero(products, triples, words[start:stop]))
+        return np.concatenate(found)
 
     def checked(self, index: int, data: Any) -> NDArray[np.uint64]:
         """Return shares of the integers less the threshold; refuse what the session does not admit."""
@@ -154,7 +160,7 @@ def _circuit_frames(names: tuple[str, str], n: int) -> list[FrameShape]:
     return frames
 
 
-def _at_least_zero(products: BitProducts, words: NDArray[np.uint64]) -> Bits:
+def _at_least_zero(products: BitProducts, triples: Triples, words: NDArray[np.uint64]) -> Bits:
     """Return shares of whether the sum of both parties' words, as a signed integer, is at least zero.
 
     The sign of the sum is the XOR of both signs and of the carry into them. The carry is one where the low bits of the
@@ -162,7 +168,6 @@ def _at_least_zero(products: BitProducts, words: NDArray[np.uint64]) -> Bits:
     bit 0 whether the first party's are greater, bit 1 whether they are equal.
     """
     n, first = words.size, products.party.index == 0
-    triples = products.triples(n * sum(_layers()), width=2)
     low = words if first else ~words
     digits = (low[None, :] >> np.arange(LOW_BITS, dtype=np.uint64)[:, None] & np.uint64(1)).astype(np.uint8)
     greater = products.cross_products((digits if first else 1 - digits).reshape(-1))

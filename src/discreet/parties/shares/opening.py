@@ -36,17 +36,9 @@ def opening_frames(names: tuple[str, str], n_bytes: int, output: str) -> list[Fr
 
 def other_share(party: Party, share: NDArray[np.uint8], output: str) -> NDArray[np.uint8] | None:
     """Send this party's share where the other one learns the output; return the other share, or None."""
-    mine, theirs = (opened_to(output, index) for index in (party.index, 1 - party.index))
-    if mine and theirs:
-        return exchanged(party, _SHARE, share)
-    if theirs:
-        party.send(party.peer, _SHARE, share.data)
-    if mine:
-        return np.frombuffer(party.recv(party.peer, _SHARE, share.size), np.uint8)
+    with party.step("opening"):
+        if opened_to(output, 1 - party.index):
+            party.send(party.peer, _SHARE, share.data)
+        if opened_to(output, party.index):
+            return np.frombuffer(party.recv(party.peer, _SHARE, share.size), np.uint8)
     return None
-
-
-def exchanged(party: Party, kind: str, payload: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Send bytes and receive as many; channels take frames in while they send, so neither end waits on the other."""
-    party.send(party.peer, kind, payload.data)
-    return np.frombuffer(party.recv(party.peer, kind, payload.size), np.uint8)

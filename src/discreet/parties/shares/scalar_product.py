@@ -117,10 +117,12 @@ class ScalarProduct(Protocol):
         values = self.checked(party.index, data)
         if party.index == 0:
             sender = TransferSender(party, party.peer, label=self.name, malicious=self.malicious)
-            share = self.first_share(sender, values)
+            with party.step("transfers"):
+                share = self.first_share(sender, values)
         else:
             receiver = TransferReceiver(party, party.peer, label=self.name, malicious=self.malicious)
-            share = self.second_share(receiver, values)
+            with party.step("transfers"):
+                share = self.second_share(receiver, values)
         if self.output == "shares":
             return share
         other = other_share(party, share.view(np.uint8).reshape(-1), self.output)
@@ -137,11 +139,11 @@ class ScalarProduct(Protocol):
         return number_columns(path)
 
     def result_columns(self, output: Any) -> dict[str, Any]:
-        """Return the products, a row for each pair of columns."""
+        """Return the products, a row for each pair of columns; shares as signed integers, which every reader takes."""
         if output is None:
             return {"first": [], "second": [], "product": []}
         places = np.indices(output.shape).reshape(2, -1)
-        return {"first": places[0], "second": places[1], "product": output.reshape(-1)}
+        return {"first": places[0], "second": places[1], "product": output.reshape(-1).view(np.int64)}
 
     def checked(self, index: int, data: Any) -> NDArray[np.uint64]:
         """Return the matrix of the first or second party as words; refuse what the session does not admit."""

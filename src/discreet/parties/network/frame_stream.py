@@ -1,0 +1,165 @@
+"""Frame stream: frames over one connection, parsed where they arrive and copied once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from discreet.parties.channel import (
+    HEADER_BYTES,
+    MAX_KIND,
+    MAX_PAYLOAD,
+    decode_header,
+    encode_header,
+    payload_size,
+)
+from discreet.parties.errors import FrameError
+
+CHUNK = 1 << 18
+"""The bytes that are written at once; a long buffer of the transport is slow to shorten."""
+MAX_HELLO = 1 << 20
+"""The most bytes of a frame before the session is open."""
+Arrived = tuple[bytes, bytes] | Exception
+"""A header with its payload, or why no more will come."""
+_STAGE = 1 << 16
+_CLOSE_SECONDS = 1.0
+_NO_SESSION = bytes(32)
+
+
+class FrameStream(asyncio.BufferedProtocol):
+    """The frames of a connection, in the thread of its event loop.
+
+    Small frames are parsed from a stage that many of them share; the payload of a large one is read in its place.
+    """
+
+    def __init__(self, opened: Callable[[FrameStream], None] | None = None) -> None:
+        self._opened = opened
+        self._stage, self._end = bytearray(_STAGE), 0
+        self._large, self._header, self._size, self._filled = bytearray(), b"", 0, 0
+        self._limit = MAX_HELLO
+        self._early: asyncio.Queue[Arrived] = asyncio.Queue()
+        self._sink: Callable[[Arrived], None] = self._early.put_nowait
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    # What asyncio calls.
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to be used."""
+        self.transport = transport
+        transport.set_write_buffer_limits(high=2 * CHUNK)
+        if self._opened is not None:
+            self._opened(self)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Return where the next bytes belong: the large payload under way, or the stage."""
+        del sizehint
+        if self._header:
+            return memoryview(self._large)[self._filled : self._size]
+        return memoryview(self._stage)[self._end :]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take the bytes that were written where ``get_buffer`` said."""
+        if self._header:
+            self._filled += nbytes
+            if self._filled == self._size:
+                header, self._header = self._header, b""
+                self._sink((header, bytes(memoryview(self._large)[: self._size])))
+            return
+        self._end += nbytes
+        try:
+            self._parse_stage()
+        except FrameError as error:
+            self._sink(error)
+            self._end = 0
+            self.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Say that no more frames will come."""
+        self._sink(exc or EOFError())
+        self._writable.set()
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+    def pause_writing(self) -> None:
+        """Hold back writers."""
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        """Let writers go on."""
+        self._writable.set()
+
+    # What the handshake and the channel call.
+
+    def deliver_to(self, sink: Callable[[Arrived], None]) -> None:
+        """Hand over all frames from now on, and those that came early; they may be as large as a session allows."""
+        self._limit = MAX_PAYLOAD
+        while not self._early.empty():
+            sink(self._early.get_nowait())
+        self._sink = sink
+
+    async def read(self, kind: str) -> bytes:
+        """Return the payload of the next frame of the handshake."""
+        arrived = await self._early.get()
+        if isinstance(arrived, Exception):
+            raise arrived
+        if decode_header(arrived[0])[2] != kind:
+            raise FrameError(f"A frame '{kind}' was expected first.")
+        return arrived[1]
+
+    async def write(self, header: bytes, payload: bytes) -> None:
+        """Write a frame in pieces, as fast as the peer takes them."""
+        await self._piece(header + payload[:CHUNK])
+        for at in range(CHUNK, len(payload), CHUNK):
+            await self._piece(memoryview(payload)[at : at + CHUNK])
+
+    async def write_early(self, kind: str, payload: bytes) -> None:
+        """Write a frame of the handshake, which belongs to no session yet."""
+        await self.write(encode_header(kind, len(payload), 0, _NO_SESSION), payload)
+
+    async def close(self) -> None:
+        """Close the connection after what was written, or at once if the peer does not agree."""
+        self.transport.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self.closed), _CLOSE_SECONDS)
+        self.transport.abort()
+        await asyncio.sleep(0)
+
+    async def _piece(self, piece: bytes | memoryview) -> None:
+        await self._writable.wait()
+        if self.transport.is_closing():
+            raise ConnectionResetError
+        self.transport.write(piece)
+
+    def _parse_stage(self) -> None:
+        """Hand over the frames on the stage; keep the beginning of the next one."""
+        at = 0
+        while self._end - at > HEADER_BYTES and not self._header:
+            start = bytes(memoryview(self._stage)[at : at + HEADER_BYTES])
+            kind_size, size = payload_size(start)
+            if size > self._limit:
+                raise FrameError(f"A frame of {size} bytes is larger than the limit of {self._limit} bytes.")
+            body = at + HEADER_BYTES + kind_size
+            if self._end < body:
+                break
+            header = bytes(memoryview(self._stage)[at:body])
+            there = min(size, self._end - body)
+            payload = memoryview(self._stage)[body : body + there]
+            if there == size:
+                self._sink((header, bytes(payload)))
+            elif HEADER_BYTES + MAX_KIND + size <= _STAGE:
+                break
+            else:
+                self._begin_large(header, size, payload)
+            at = body + there
+        self._stage[: self._end - at] = self._stage[at : self._end]
+        self._end -= at
+
+    def _begin_large(self, header: bytes, size: int, first: memoryview) -> None:
+        if len(self._large) < size:
+            self._large = bytearray(size)
+        self._header, self._size, self._filled = header, size, len(first)
+        self._large[: len(first)] = first
