@@ -48,7 +48,7 @@ def test_pseudo_values_have_the_decimals_of_the_input() -> None:
 
 
 def test_means_have_the_decimals_of_the_input() -> None:
-    released = Mondrian(KAnonymity(7), report="mean").release(people()).frame
+    released = Mondrian(KAnonymity(7), summary="mean").release(people()).frame
     assert decimals_of(released["bmi"].to_numpy()) == 1
     assert decimals_of(released["age"].to_numpy()) == 1
 
