@@ -5,9 +5,12 @@ from .core.group_statistics import GroupStatistics as GroupStatistics
 from .core.hierarchy.bound import Hierarchy as Hierarchy
 from .core.hierarchy.specs import flat as flat
 from .core.hierarchy.specs import from_mapping as from_mapping
+from .core.hierarchy.specs import icd as icd
 from .core.hierarchy.specs import intervals as intervals
+from .core.hierarchy.specs import ip_addresses as ip_addresses
 from .core.hierarchy.specs import masked as masked
 from .core.hierarchy.specs import read_hierarchy as read_hierarchy
+from .core.hierarchy.specs import scale as scale
 from .core.hierarchy.specs import suggest as suggest
 from .core.hierarchy.specs import tree as tree
 from .core.release import Evidence as Evidence

@@ -163,7 +163,7 @@ def test_the_format_can_be_given_and_must_be_known(tmp_path: Path) -> None:
     table = pa.table({"a": [1], "b": [2]})
     assert write_frame(table, tmp_path / "data", format="tsv").read_text() == "a\tb\n1\t2\n"
     with pytest.raises(ParameterError, match="format"):
-        write_frame(table, tmp_path / "data.csv", format="xlsx")
+        write_frame(table, tmp_path / "data.csv", format="docx")
     with pytest.raises(OutputError, match="the ending tells no format"):
         write_frame(table, tmp_path / "data.xlsx")
 

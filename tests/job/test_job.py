@@ -11,7 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet import flat, identifier, intervals, masked, other, quasi, sensitive, tree
+from discreet import (
+    flat,
+    icd,
+    identifier,
+    intervals,
+    ip_addresses,
+    masked,
+    other,
+    quasi,
+    scale,
+    sensitive,
+    tree,
+)
 from discreet.core.errors import (
     DiscreetError,
     HierarchyError,
@@ -171,7 +183,7 @@ def test_every_guarantee_has_a_name_in_kebab_case() -> None:
         ({"method": {"name": "optimal", "mesure": "loss"}}, ParameterError, "did you mean 'measure'?"),
         ({"method": {"stricct": True}}, ParameterError, "did you mean 'strict'?"),
         ({"output": {"seed": -1}}, ParameterError, "'seed'"),
-        ({"output": {"format": "xlsx"}}, ParameterError, "'format'"),
+        ({"output": {"format": "docx"}}, ParameterError, "'format'"),
         ({"output": {"overwrite": "no"}}, ParameterError, "'overwrite'"),
     ],
 )
@@ -210,6 +222,9 @@ def test_a_job_file_that_is_not_there(tmp_path: Path) -> None:
         ({"intervals": ["month", "year"]}, intervals("month", "year")),
         ({"mask": "left", "levels": 2}, masked(from_="left", levels=2)),
         ({"flat": True}, flat()),
+        ({"scale": "bands"}, scale("bands")),
+        ({"icd": 10}, icd(10)),
+        ({"ip": True}, ip_addresses()),
         (
             {"tree": {"school": ["primary", "secondary"]}, "ordered": True},
             tree({"school": ["primary", "secondary"]}, ordered=True),
@@ -239,6 +254,9 @@ def test_hierarchies_as_a_job_writes_them(tmp_path: Path, written: dict[str, Any
         {"tree": 3},
         {"file": 3},
         {"file": "nowhere.csv"},
+        {"scale": "colors"},
+        {"icd": 11},
+        {"ip": "yes"},
         {"kind": "sideways"},
         {"kind": "intervals", "widths": [0]},
     ],

@@ -31,6 +31,7 @@ from discreet.cli.publish.anonymize import anonymize
 from discreet.cli.publish.apply import apply
 from discreet.cli.publish.condense import condense
 from discreet.cli.publish.explore import explore
+from discreet.cli.publish.hierarchy import hierarchy
 from discreet.cli.publish.init import init
 from discreet.cli.publish.recipe import recipe
 from discreet.cli.publish.run import run
@@ -94,6 +95,7 @@ for command in (
     explore,
     anonymize,
     init,
+    hierarchy,
     run,
     check,
     risk,

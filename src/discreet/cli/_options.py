@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from discreet.core.registry import methods
+from discreet.engines.formats import WRITTEN
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,6 +49,17 @@ _READING = (
     ),
     click.option(
         "--text", multiple=True, metavar="COLUMNS", help="Columns that stay text, whatever they look like."
+    ),
+    click.option(
+        "--sheet", metavar="NAME", help="The sheet of a spreadsheet, by name or number; the first by default."
+    ),
+    click.option(
+        "--codes",
+        "labels",
+        flag_value=False,
+        default=None,
+        type=bool,
+        help="SPSS, Stata: read labeled values as their codes, not as their labels.",
     ),
 )
 _ROLES = (
@@ -106,7 +118,8 @@ _HIERARCHY = click.option(
     "hierarchies",
     multiple=True,
     metavar="COLUMN=HOW",
-    help="How values become coarser: age=intervals:5,10,20, zip=mask, zip=mask:left, sex=flat, education=tree.csv.",
+    help="How values become coarser: age=intervals:5,10,20, zip=mask, zip=mask:left, sex=flat, education=tree.csv, "
+    "education=scale:education, diagnosis=icd10, address=ip.",
 )
 _PSEUDONYM = click.option(
     "--pseudonym",
@@ -168,7 +181,7 @@ _OUTPUT = (
     click.option(
         "--format",
         "format_",
-        type=click.Choice(["csv", "tsv", "parquet", "arrow", "jsonl"]),
+        type=click.Choice(WRITTEN),
         help="The format of the data; the input's by default.",
     ),
     click.option("--overwrite", is_flag=True, help="Replace an earlier release."),

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 ROLES = ("quasi", "sensitive", "identifier", "other")
-_READING = ("delimiter", "encoding", "decimal", "thousands", "dates", "header")
+_READING = ("delimiter", "encoding", "decimal", "thousands", "dates", "header", "sheet", "labels")
 
 
 def mistake(message: str, remedy: str | None = None) -> click.UsageError:
@@ -106,7 +106,7 @@ def columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def hierarchy(how: str) -> dict[str, Any]:
-    """Read how values become coarser: intervals:5,10,20, mask, mask:left, flat, or a file.
+    """Read how values become coarser: intervals:5,10,20, mask, mask:left, flat, scale:bands, icd9, ip, or a file.
 
     >>> hierarchy("intervals:5,10"), hierarchy("mask"), hierarchy("tree.csv")
     ({'intervals': [5, 10]}, {'mask': 'right'}, {'file': 'tree.csv'})
@@ -116,12 +116,17 @@ def hierarchy(how: str) -> dict[str, Any]:
         return {"intervals": [_number(width.strip()) for width in rest.split(",")]}
     if way in ("mask", "masked"):
         return {"mask": rest or "right"}
-    if how == "flat":
-        return {"flat": True}
+    if how in ("flat", "ip"):
+        return {how: True}
+    if how in ("icd9", "icd10"):
+        return {"icd": int(how[3:])}
+    if way == "scale" and rest:
+        return {"scale": rest}
     path = rest if way == "file" else how
     if not Path(path).suffix:
         raise mistake(
-            "--hierarchy takes COLUMN=intervals:5,10,20, COLUMN=mask, COLUMN=flat or COLUMN=FILE.csv."
+            "--hierarchy takes COLUMN=intervals:5,10,20, COLUMN=mask, COLUMN=flat, COLUMN=scale:bands, COLUMN=icd10, "
+            "COLUMN=ip or COLUMN=FILE.csv."
         )
     return {"file": path}
 

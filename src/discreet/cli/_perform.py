@@ -74,7 +74,8 @@ def _drop(command: str, column: str) -> str:
 def _missing(command: str, job: Job, names: tuple[str, ...]) -> str:
     """Describe what to add for columns that have no role, guessed as `discreet init` would."""
     from discreet.engines.files import read
-    from discreet.job.proposals import look, role_of
+    from discreet.job.facts import look
+    from discreet.job.roles import role_of
     from discreet.job.template import key
 
     guesses = {facts.name: role_of(facts).role.value for facts in look(read(job.data, **job.reading))}

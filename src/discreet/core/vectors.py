@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray
 from discreet.core.errors import InputError, SchemaError
+from discreet.core.precision import decimals_of, rounded
 from discreet.core.schema import Schema
 from discreet.core.tables.encoding import Codebook, Kind, domain_of, in_order, kind_of
 from discreet.core.tables.table import Table
@@ -29,7 +30,7 @@ class Line:
 
     ``origin`` is taken off whole numbers before they become floats, so that large ones keep their digits. ``low`` and
     ``high`` are the ends of what was observed, ``width`` their exact difference where numbers are whole. ``whole``
-    columns come back rounded.
+    columns come back rounded, others with as many ``decimals`` as were observed.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Line:
     high: float
     values: pa.Array | None = None
     width: int = 0
+    decimals: int | None = None
 
     def cells(self, places: FloatArray) -> pa.Array:
         """Turn places into cells of the column's type; NaN is a null."""
@@ -49,11 +51,11 @@ class Line:
             index = np.clip(np.rint(filled), 0, len(self.values) - 1).astype(np.int64)
             return self.values.take(pa.array(index, mask=missing))
         if not self.whole:
-            return _typed(filled, missing, self.type)
-        rounded = np.rint(filled)
+            return _typed(rounded(filled, self.decimals), missing, self.type)
+        nearest = np.rint(filled)
         if pa.types.is_floating(self.type) or pa.types.is_decimal(self.type):
-            return _typed(rounded, missing, self.type)
-        return _whole(rounded, missing, self)
+            return _typed(nearest, missing, self.type)
+        return _whole(nearest, missing, self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,7 +163,8 @@ def _real(name: str, given: pa.DataType, array: pa.Array, missing: BoolArray) ->
     if max(-low, high) > WIDEST:
         raise SchemaError(f"Column '{name}' holds numbers too large to be squared; rescale it.")
     whole = bool(seen.size) and bool((seen == np.rint(seen)).all())
-    return Line(name, given, 0, whole, low, high), places
+    decimals = decimals_of(seen.astype(np.float32) if pa.types.is_float32(given) else seen)
+    return Line(name, given, 0, whole, low, high, decimals=decimals), places
 
 
 def _ordered(name: str, array: pa.Array, ordered: Sequence[object]) -> tuple[Line, FloatArray]:
@@ -181,14 +184,14 @@ def _typed(numbers: FloatArray, missing: BoolArray, type_: pa.DataType) -> pa.Ar
     return pa.array(numbers, mask=missing).cast(type_, safe=False)
 
 
-def _whole(rounded: FloatArray, missing: BoolArray, line: Line) -> pa.Array:
+def _whole(nearest: FloatArray, missing: BoolArray, line: Line) -> pa.Array:
     """Put the origin back on whole numbers, and keep within what the type holds and floats cannot tell apart."""
     type_, origin = line.type, line.origin
     plain: Any = type_ if pa.types.is_integer(type_) else pa.int32() if type_.bit_width == 32 else pa.int64()
     ends = np.iinfo(plain.to_pandas_dtype())
     room_below, room_above = int(ends.min) - origin, int(ends.max) - origin
-    steps = np.clip(rounded, -_FARTHEST, _FARTHEST).astype(np.int64)
-    steps = np.where(rounded <= line.high, np.minimum(steps, line.width), steps)
+    steps = np.clip(nearest, -_FARTHEST, _FARTHEST).astype(np.int64)
+    steps = np.where(nearest <= line.high, np.minimum(steps, line.width), steps)
     low, high = max(room_below, -(2**63)), min(room_above, 2**63 - 1)
     steps = np.clip(steps, low, high)
     numbers = steps.astype(ends.dtype) + np.array(origin).astype(ends.dtype)

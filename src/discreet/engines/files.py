@@ -10,11 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from discreet.core.errors import DiscreetError, InputError
-from discreet.core.params import OneOf, require
+from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.engines.duckdb.connection import connect, file_literal, identifier
+from discreet.engines.formats import TABS, format_of
 from discreet.engines.scratch import private_folder
+from discreet.engines.sheets import read_sheet
+from discreet.engines.statistics import read_statistics
 from discreet.engines.text import delimited, json_lines
 from discreet.engines.text.delimited import DEFAULT_NULLS
 from discreet.engines.text.dialect import check_names, sniff
@@ -23,11 +27,6 @@ from discreet.engines.text.plain import plain
 
 __all__ = ["DEFAULT_NULLS", "connect", "describe", "read"]
 
-_PARQUET = (".parquet", ".pq", ".parq")
-_ARROW = (".arrow", ".feather", ".ipc", ".arrows")
-_JSON = (".jsonl", ".ndjson", ".json")
-_PACKED = (".gz", ".zst", ".zstd")
-_TABS = (".tsv", ".tab")
 _NESTED = ("STRUCT", "MAP", "UNION", "BLOB", "BIT", "VARIANT", "GEOMETRY")
 
 
@@ -43,17 +42,22 @@ def read(
     nulls: Sequence[str] = DEFAULT_NULLS,
     dates: DateOrder | None = None,
     text: Sequence[str] = (),
+    sheet: str | int | None = None,
+    labels: bool = True,
 ) -> duckdb.DuckDBPyRelation:
     """Read a file as a DuckDB relation; its name's ending tells the format, and any other is delimited text.
 
     Parquet and Arrow files are scanned in place. Text (CSV, TSV, JSON lines, also .gz or .zst) is parsed once
-    into a table that spills to a private folder. ``encoding`` is for text, ``text`` for every format, the
-    other options for delimited text.
+    into a table that spills to a private folder. Spreadsheets (.xlsx, .xls, .ods) and files of statistics packages
+    (SPSS .sav and .por, Stata .dta, SAS .sas7bdat and .xpt) are read through the packages of the extras ``excel`` and
+    ``statistics``. ``encoding`` is for text and statistics packages, ``header`` and ``nulls`` are for spreadsheets as
+    well, ``text`` is for every format, the other options are for delimited text.
 
     Parameters
     ----------
     path : path
-        A .csv, .tsv, .txt, .parquet, .arrow, .feather, .jsonl or .json file.
+        A .csv, .tsv, .txt, .parquet, .arrow, .feather, .jsonl, .json, .xlsx, .xls, .ods, .sav, .por, .dta,
+        .sas7bdat or .xpt file.
     delimiter : str, optional
         What separates the cells; by default comma, semicolon, tab or bar, whichever fits.
     encoding : str, optional
@@ -72,19 +76,32 @@ def read(
         The order of day, month and year where the values leave it open; such a column is text otherwise.
     text : sequence of str
         Columns that stay text, whatever they look like.
+    sheet : str or int, optional
+        The sheet of a spreadsheet, by name or by number from 1; the first visible one by default.
+    labels : bool
+        Whether labeled values of statistics packages are read as their labels, or as codes. A column whose labels
+        leave out a value that occurs is read as codes in any case.
     """
+    require("read", "sheet", sheet, OneOf((None,)), InstanceOf((str,), "a name"), IntIn(1))
     _require_options(delimiter, quote, decimal, thousands, dates)
     conventions = Conventions("", decimal, thousands, dates)
     try:
         source = Path(path)
         require_file(source)
-        kind = _kind(source)
+        known = format_of(source)
+        kind = "text" if known is None else known.reader
         if kind == "text":
             relation = _read_delimited(
                 source, delimiter, encoding, quote, header, nulls, conventions, tuple(text)
             )
         elif kind == "json":
             relation = _read_json(source, encoding, tuple(text))
+        elif kind == "sheets":
+            rows = read_sheet(source, sheet=sheet, header=header, nulls=nulls, text=tuple(text))
+            relation = _held(rows, source, tuple(text))
+        elif kind == "statistics":
+            rows = read_statistics(source, encoding=encoding, labels=labels, nulls=nulls, text=tuple(text))
+            relation = _held(rows, source, tuple(text))
         else:
             relation = _read_parquet(source) if kind == "parquet" else _read_arrow(source)
             relation = _flat(relation, source, tuple(text))
@@ -146,15 +163,6 @@ def require_file(source: Path) -> None:
             raise InputError(f"{source} is empty.")
 
 
-def _kind(source: Path) -> str:
-    suffixes = [suffix.lower() for suffix in source.suffixes]
-    if suffixes and suffixes[-1] in _PACKED:
-        suffixes.pop()
-    last = suffixes[-1] if suffixes else ""
-    kinds = {"parquet": _PARQUET, "arrow": _ARROW, "json": _JSON}
-    return next((kind for kind, endings in kinds.items() if last in endings), "text")
-
-
 def _read_delimited(
     source: Path,
     delimiter: str | None,
@@ -168,7 +176,7 @@ def _read_delimited(
     folder = private_folder()
     try:
         clear = plain(source, encoding, folder)
-        if delimiter is None and any(suffix.lower() in _TABS for suffix in source.suffixes):
+        if delimiter is None and any(suffix.lower() in TABS for suffix in source.suffixes):
             delimiter = "\t"
         dialect = sniff(clear, delimiter=delimiter, quote=quote, header=header, shown=source)
         _require_columns(text, dialect.names, source)
@@ -217,7 +225,6 @@ def _read_parquet(source: Path) -> duckdb.DuckDBPyRelation:
 
 def _read_arrow(source: Path) -> duckdb.DuckDBPyRelation:
     """Scan an Arrow file in place; a stream, which can be read but once, goes into a table."""
-    import pyarrow as pa
     from pyarrow import dataset
 
     connection = connect()
@@ -237,6 +244,14 @@ def _read_arrow(source: Path) -> duckdb.DuckDBPyRelation:
     relation = connection.table("data")
     _require_rows(len(relation), source)
     return relation
+
+
+def _held(rows: pa.Table, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
+    """Put rows that were read into memory into a table of their own."""
+    _require_columns(text, rows.column_names, source)
+    connection = connect()
+    connection.from_arrow(rows).create("data")
+    return connection.table("data")
 
 
 def _flat(relation: duckdb.DuckDBPyRelation, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:

@@ -1,19 +1,107 @@
-"""What the endings of file names say, and packed files: told by their first bytes when they are read."""
+"""File formats: every ending, compression and optional package declared once; packed files, opened by their bytes."""
 
 from __future__ import annotations
 
 import gzip
+import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import InputError
+from discreet.core.errors import DiscreetError, InputError
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-TABS = (".tsv", ".tab")
-PACKED = (".gz", ".zst", ".zstd")
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """One format: its name, the endings of its files, how it is read, and whether it can be written.
+
+    ``reader`` names the kind of reader: text, json, parquet, arrow, sheets or statistics. ``text`` formats may be
+    packed. ``reads`` and ``writes`` name the optional packages, ``extra`` the extra of Discreet that installs them.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    reader: str
+    written: bool = True
+    text: bool = False
+    reads: str | None = None
+    writes: str | None = None
+    extra: str | None = None
+
+
+_EXCEL: dict[str, Any] = {"reader": "sheets", "reads": "python_calamine", "extra": "excel"}
+_STATISTICS: dict[str, Any] = {
+    "reader": "statistics",
+    "reads": "pyreadstat",
+    "extra": "statistics",
+    "written": False,
+}
+
+ALL = (
+    FileFormat("csv", (".csv", ".txt"), "text", text=True),
+    FileFormat("tsv", (".tsv", ".tab"), "text", text=True),
+    FileFormat("parquet", (".parquet", ".pq", ".parq"), "parquet"),
+    FileFormat("arrow", (".arrow", ".feather", ".ipc", ".arrows"), "arrow"),
+    FileFormat("jsonl", (".jsonl", ".ndjson", ".json"), "json", text=True),
+    FileFormat("xlsx", (".xlsx", ".xlsm"), writes="xlsxwriter", **_EXCEL),
+    FileFormat("xls", (".xls", ".xlsb", ".ods"), written=False, **_EXCEL),
+    FileFormat("spss", (".sav", ".zsav", ".por"), **_STATISTICS),
+    FileFormat("stata", (".dta",), **_STATISTICS),
+    FileFormat("sas", (".sas7bdat", ".xpt"), **_STATISTICS),
+)
+"""Every format, in the order in which they are listed."""
+
+WRITTEN = tuple(one.name for one in ALL if one.written)
+"""The names of the formats that can be written."""
+PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+"""The endings of packed files, and how they are packed."""
+
+
+def format_named(name: str) -> FileFormat:
+    """Return a format by its name."""
+    return next(one for one in ALL if one.name == name)
+
+
+TABS = format_named("tsv").endings
+"""The endings of text between tabs."""
+
+
+def format_of(path: Path) -> FileFormat | None:
+    """Return the format that the ending of a file's name stands for; None for an unknown ending.
+
+    >>> format_of(Path("visits.tsv.gz")).name, format_of(Path("visits.SAV")).name, format_of(Path("visits"))
+    ('tsv', 'spss', None)
+    """
+    last = ending(path)
+    return next((one for one in ALL if last in one.endings), None)
+
+
+def output_format(path: Path) -> str:
+    """Return the name of the format in which data read from a file is written: its own, or CSV.
+
+    >>> output_format(Path("visits.parquet")), output_format(Path("visits.ods")), output_format(Path("visits.sav"))
+    ('parquet', 'xlsx', 'csv')
+    """
+    found = format_of(path)
+    if found is None:
+        return "csv"
+    if found.written:
+        return found.name
+    return "xlsx" if found.reader == "sheets" else "csv"
+
+
+def package(name: str, extra: str, purpose: str, *, error: type[DiscreetError] = InputError) -> Any:
+    """Import an optional package, or say how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        shown = name.replace("_", "-")
+        raise error(f"{purpose} needs the package {shown}: pip install 'discreet[{extra}]'.") from None
 
 
 def is_packed(path: Path) -> bool:
@@ -27,6 +115,16 @@ def ending(path: Path) -> str:
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
+
+
+def stem(path: Path) -> str:
+    """Return a file's name without its endings.
+
+    >>> stem(Path("adult.csv.gz")), stem(Path("visits.2024.csv"))
+    ('adult', 'visits.2024')
+    """
+    name = path.name.removesuffix(path.suffix) if path.suffix.lower() in PACKED else path.name
+    return Path(name).stem
 
 
 def separator(path: Path) -> str:

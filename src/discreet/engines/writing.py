@@ -14,23 +14,24 @@ from typing import Any
 
 from discreet.core.errors import DiscreetError, OutputError
 from discreet.core.params import unknown
+from discreet.engines.formats import PACKED, WRITTEN, format_of
 from discreet.engines.scratch import hold, is_abandoned, remove
+from discreet.engines.sheets import MOST_ROWS, write_sheet
+from discreet.engines.text.layout import Layout, layout_of
 
 _SUFFIX = ".discreet-tmp"
-_FORMATS = {
-    "csv": (".csv", ".txt"),
-    "tsv": (".tsv", ".tab"),
-    "parquet": (".parquet", ".pq", ".parq"),
-    "arrow": (".arrow", ".feather", ".ipc"),
-    "jsonl": (".jsonl", ".ndjson", ".json"),
-}
-_PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _BATCH = 1 << 17
 _INFINITE = "infinite number in column "
 
 
-def write_frame(frame: Any, path: str | os.PathLike[str], format: str | None = None) -> Path:  # noqa: A002
+def write_frame(
+    frame: Any,
+    path: str | os.PathLike[str],
+    format: str | None = None,  # noqa: A002
+    *,
+    layout: Layout | None = None,
+) -> Path:
     """Write a pandas, Polars, PyArrow or DuckDB frame to a file, all or nothing, and give the file's path.
 
     Parameters
@@ -39,9 +40,11 @@ def write_frame(frame: Any, path: str | os.PathLike[str], format: str | None = N
         What to write; a DuckDB relation is streamed. Row labels of pandas are not written.
     path : path
         The file; missing folders above it are made, an old file is replaced.
-    format : {"csv", "tsv", "parquet", "arrow", "jsonl"}, optional
+    format : {"csv", "tsv", "parquet", "arrow", "jsonl", "xlsx"}, optional
         By default the ending of the name tells. Text is UTF-8; nulls and NaN are empty cells, in JSON null. A
         second ending .gz or .zst packs text.
+    layout : Layout, optional
+        The delimiter, quote and decimal mark of CSV; by default those of the CSV file that the frame comes from.
     """
     import duckdb
     import pyarrow as pa
@@ -50,7 +53,10 @@ def write_frame(frame: Any, path: str | os.PathLike[str], format: str | None = N
     kind = _format(target, format)
     try:
         with atomic_file(target) as temporary:
-            _emit(frame, temporary, kind, _PACKED.get(target.suffix.lower(), "none"))
+            chosen = layout or layout_of(frame) if kind == "csv" else None
+            _emit(
+                frame, temporary, kind, PACKED.get(target.suffix.lower(), "none"), (chosen or Layout()).safe()
+            )
     except DiscreetError as error:
         failure: DiscreetError = error
     except (duckdb.Error, pa.ArrowException, UnicodeError, TypeError, ValueError, OverflowError) as error:
@@ -214,18 +220,19 @@ def _reason(error: Exception) -> str:
 
 def _format(target: Path, given: str | None) -> str:
     if given is None:
-        suffixes = [suffix.lower() for suffix in target.suffixes if suffix.lower() not in _PACKED]
-        given = next((kind for kind, ends in _FORMATS.items() if suffixes and suffixes[-1] in ends), None)
-        if given is None:
+        found = format_of(target)
+        if found is None or not found.written:
+            endings = [f".{name}" for name in WRITTEN]
             raise OutputError(
-                f"{target}: the ending tells no format; use .csv, .tsv, .parquet, .arrow or .jsonl."
+                f"{target}: the ending tells no format; use {', '.join(endings[:-1])} or {endings[-1]}."
             )
-    if given not in _FORMATS:
-        raise unknown("write_frame", "format", given, _FORMATS)
+        given = found.name
+    if given not in WRITTEN:
+        raise unknown("write_frame", "format", given, WRITTEN)
     return given
 
 
-def _emit(frame: Any, temporary: Path, kind: str, packing: str) -> None:
+def _emit(frame: Any, temporary: Path, kind: str, packing: str, layout: Layout) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -239,8 +246,10 @@ def _emit(frame: Any, temporary: Path, kind: str, packing: str) -> None:
                 writer.write_batch(batch)
     elif kind == "parquet" and not relation:
         parquet.write_table(frame, str(temporary))
+    elif kind == "xlsx":
+        write_sheet(frame.limit(MOST_ROWS).to_arrow_table() if relation else frame, temporary)
     else:
-        _copy_out(frame if relation else _relation(frame), temporary, kind, packing)
+        _copy_out(frame if relation else _relation(frame), temporary, kind, packing, layout)
 
 
 def _arrow_table(frame: Any) -> Any:
@@ -267,24 +276,25 @@ def _relation(table: Any) -> Any:
     return connect(threads=1).from_arrow(table)
 
 
-def _copy_out(relation: Any, temporary: Path, kind: str, packing: str) -> None:
+def _copy_out(relation: Any, temporary: Path, kind: str, packing: str, layout: Layout) -> None:
     """Stream a relation to a text or Parquet file through DuckDB; it is read once, since it may be gone then."""
     import duckdb
 
     from discreet.engines.duckdb.connection import literal
 
     options = {
-        "csv": "FORMAT csv, HEADER true, DELIMITER ','",
+        "csv": f"FORMAT csv, HEADER true, DELIMITER {literal(layout.delimiter)}",
         "tsv": "FORMAT csv, HEADER true, DELIMITER '\t'",
         "jsonl": "FORMAT json, ARRAY false",
         "parquet": "FORMAT parquet",
     }[kind]
     names = list(relation.columns)
     if kind != "parquet":
-        relation = relation.project(_without_nan(relation, kind))
+        relation = relation.project(_without_nan(relation, kind, layout.decimal))
         options += f", COMPRESSION '{packing}'"
     if kind in ("csv", "tsv"):
-        options += """, NULLSTR '', QUOTE '"', ESCAPE '"'"""
+        quote = literal(layout.quote)
+        options += f", NULLSTR '', QUOTE {quote}, ESCAPE {quote}"
     target = literal(str(temporary))
     try:
         relation.query("__frame", f"COPY (SELECT * FROM __frame) TO {target} ({options}, USE_TMP_FILE false)")
@@ -297,12 +307,12 @@ def _copy_out(relation: Any, temporary: Path, kind: str, packing: str) -> None:
         ) from None
 
 
-def _without_nan(relation: Any, kind: str) -> str:
+def _without_nan(relation: Any, kind: str, decimal: str) -> str:
     """Select all columns with NaN as null; a null alone on its line of CSV is "" so that the line counts.
 
     JSON cannot write infinite numbers; one ends the writing with a word that tells its column.
     """
-    from discreet.engines.duckdb.connection import identifier
+    from discreet.engines.duckdb.connection import identifier, literal
 
     floats = _floats(relation)
     cells = []
@@ -311,6 +321,8 @@ def _without_nan(relation: Any, kind: str) -> str:
         if name in floats:
             infinite = f"WHEN isinf({column}) THEN error('{_INFINITE}{place}') " if kind == "jsonl" else ""
             cell = f"CASE WHEN isnan({column}) THEN NULL {infinite}ELSE {column} END"
+        if kind == "csv" and decimal != "." and name in (*floats, *_decimals(relation)):
+            cell = f"replace(CAST({cell} AS VARCHAR), '.', {literal(decimal)})"
         if kind in ("csv", "tsv") and len(relation.columns) == 1:
             cell = f"coalesce(CAST({cell} AS VARCHAR), '')"
         cells.append(f"{cell} AS {column}")
@@ -320,3 +332,8 @@ def _without_nan(relation: Any, kind: str) -> str:
 def _floats(relation: Any) -> list[str]:
     kinds = zip(relation.columns, relation.types, strict=True)
     return [name for name, type_ in kinds if str(type_) in ("FLOAT", "DOUBLE")]
+
+
+def _decimals(relation: Any) -> list[str]:
+    kinds = zip(relation.columns, relation.types, strict=True)
+    return [name for name, type_ in kinds if str(type_).startswith("DECIMAL")]

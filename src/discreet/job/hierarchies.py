@@ -13,9 +13,12 @@ from discreet.core.hierarchy.specs import (
     Rows,
     cuts,
     flat,
+    icd,
     intervals,
+    ip_addresses,
     masked,
     read_hierarchy,
+    scale,
     tree,
 )
 from discreet.job.wording import nearest
@@ -28,6 +31,9 @@ _OPTIONS = {
     "tree": ("ordered",),
     "file": ("delimiter", "encoding", "ordered"),
     "rows": ("ordered",),
+    "scale": (),
+    "icd": (),
+    "ip": (),
 }
 _KINDS = {
     "intervals": ("intervals", "widths"),
@@ -35,6 +41,9 @@ _KINDS = {
     "masked": ("mask", "from_"),
     "flat": ("flat", ""),
     "rows": ("rows", "columns"),
+    "scale": ("scale", "name"),
+    "icd": ("icd", "version"),
+    "ip": ("ip", ""),
 }
 
 
@@ -114,6 +123,23 @@ def _flat(value: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:
     return flat()
 
 
+def _scale(name: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:
+    del options, folder
+    return scale(name)
+
+
+def _icd(version: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:
+    del options, folder
+    return icd(version)
+
+
+def _ip(value: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:
+    del options, folder
+    if value is not True:
+        raise TypeError
+    return ip_addresses()
+
+
 def _tree(nested: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:
     del folder
     return tree(nested, **options)
@@ -139,4 +165,7 @@ _MAKERS: dict[str, Callable[[Any, dict[str, Any], Path], HierarchySpec]] = {
     "tree": _tree,
     "file": _file,
     "rows": _rows,
+    "scale": _scale,
+    "icd": _icd,
+    "ip": _ip,
 }

@@ -12,6 +12,7 @@ from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import Constraint, InstanceOf, IntIn, OneOf, require
 from discreet.core.registry import Data, Method
 from discreet.core.schema import Column, Role, Schema, identifier, other, quasi, sensitive
+from discreet.engines.formats import WRITTEN, output_format
 from discreet.job.hierarchies import hierarchy_from, key_from
 from discreet.job.wording import listed, nearest, refuse_unknown
 
@@ -26,22 +27,6 @@ _COLUMN = {
     Role.SENSITIVE: ("hierarchy", "ordered"),
     Role.OTHER: (),
 }
-
-_ENDINGS = {
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".parq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".arrows": "arrow",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-}
-_PACKED = (".gz", ".zst", ".zstd")
 
 
 class MissingRoleError(SchemaError):
@@ -127,7 +112,7 @@ class TableKind(Kind):
     takes = "table"
     section = "columns"
     noun = "tables"
-    formats = ("csv", "tsv", "parquet", "arrow", "jsonl")
+    formats = WRITTEN
     reading: ClassVar[Mapping[str, Constraint]] = {
         "delimiter": TEXT,
         "encoding": TEXT,
@@ -138,6 +123,8 @@ class TableKind(Kind):
         "nulls": TEXTS,
         "dates": TEXT,
         "text": TEXTS,
+        "sheet": InstanceOf((str, int), "a name or a number"),
+        "labels": InstanceOf((bool,), "true or false"),
     }
 
     def parse(self, given: Mapping[str, Any], folder: Path) -> dict[str, Column]:
@@ -155,7 +142,7 @@ class TableKind(Kind):
 
     def output_format(self, job: Job) -> str | None:
         """Return the format of the written data: the input's by default."""
-        return job.format or (format_of(Path(job.data)) if job.is_file else "csv")
+        return job.format or (output_format(Path(job.data)) if job.is_file else "csv")
 
 
 class BasketKind(Kind):
@@ -313,15 +300,3 @@ def complete(columns: Mapping[str, Column], names: Sequence[str], *, rest: Role 
     if bare and rest is None:
         raise MissingRoleError(bare)
     return Schema({**columns, **{name: Column(rest) for name in bare if rest is not None}})
-
-
-def format_of(path: Path) -> str:
-    """Describe a file's format by the ending of its name.
-
-    >>> format_of(Path("visits.parquet")), format_of(Path("visits.tsv.gz")), format_of(Path("visits"))
-    ('parquet', 'tsv', 'csv')
-    """
-    endings = [ending.lower() for ending in path.suffixes]
-    if endings and endings[-1] in _PACKED:
-        endings.pop()
-    return _ENDINGS.get(endings[-1], "csv") if endings else "csv"

@@ -11,10 +11,10 @@ from typing import Any
 from discreet.core.errors import InputError
 from discreet.core.hierarchy.specs import HierarchySpec, Rows
 from discreet.core.schema import Role
-from discreet.job.proposals import Proposal
+from discreet.job.decisions import K, decisions, guarded
+from discreet.job.roles import Proposal, person_role
 
-_K = 5
-_SIDES = {"intervals": "widths", "cuts": "levels"}
+_SIDES = {"intervals": "widths", "cuts": "levels", "scale": "name", "icd": "version"}
 _EXPLAINED = {
     Role.IDENTIFIER: "names a person: dropped",
     Role.QUASI: "others may know it: generalized",
@@ -29,10 +29,10 @@ def job_text(
     """Write a job for a file down as TOML that `Job.read` accepts, to lie in a folder."""
     n_rows = proposals[0].facts.n_rows
     parts = [
-        "# A proposal. The roles and the promise are your decision: read it, change it, then `discreet run` it.",
+        _decisions(proposals),
         _input(data, folder, reading or {}),
         _columns_comment(),
-        *(_column(one) for one in proposals),
+        *(_column(one, folder) for one in proposals),
         *_guarantees(proposals, n_rows),
         _METHOD,
         _OUTPUT,
@@ -40,15 +40,27 @@ def job_text(
     return "\n\n".join(parts) + "\n"
 
 
-def _input(data: Path, folder: Path, reading: Mapping[str, Any]) -> str:
+def _decisions(proposals: Sequence[Proposal]) -> str:
+    """Write down what a person has to decide; no value is in it."""
+    lines = ["# A proposal. Read it, change it, then `discreet run` it. These decisions are yours:"]
+    for number, one in enumerate(decisions(proposals), start=1):
+        lines += [f"# {number}. {_plain(one.question)}", f"#    Proposed: {_plain(one.proposed)}."]
+    return "\n".join(lines)
+
+
+def _relative(path: Path, folder: Path) -> str:
     try:
-        shown = os.path.relpath(data.resolve(), folder.resolve())
+        shown = os.path.relpath(path.resolve(), folder.resolve())
     except ValueError:
-        shown = str(data.resolve())
-    lines = ["[input]", f"path = {value(Path(shown).as_posix())}  # relative to this file"]
+        shown = str(path.resolve())
+    return Path(shown).as_posix()
+
+
+def _input(data: Path, folder: Path, reading: Mapping[str, Any]) -> str:
+    lines = ["[input]", f"path = {value(_relative(data, folder))}  # relative to this file"]
     lines += [f"{name} = {value(option)}" for name, option in reading.items()]
     lines += [
-        "# delimiter, encoding, quote, header, decimal, thousands, nulls, dates, text: how to read the file.",
+        "# delimiter, encoding, quote, header, decimal, thousands, nulls, dates, text, sheet, labels: how to read it.",
         '# rest = "other" or "identifier" gives columns not named below a role; without it they are refused.',
     ]
     return "\n".join(lines)
@@ -61,21 +73,30 @@ def _columns_comment() -> str:
         '# An identifier can be kept as a pseudonym: pseudonym = "env:NAME" or "file:PATH" says where its key is.',
         "# A quasi-identifier's hierarchy says how its values become coarser:",
         '#   {intervals = [5, 10, 20]}, {intervals = ["month", "year"]}, {mask = "right"}, {flat = true},',
-        '#   {file = "tree.csv"} (lines of leaf;level 1;…;*); without one, numbers become intervals, categories sets.',
+        '#   {scale = "bands"}, {icd = 10}, {ip = true}, {file = "tree.csv"} (lines of leaf;level 1;…;*; one to edit',
+        "#   is made by: discreet hierarchy init DATA --column COLUMN --out tree.csv); without one, numbers become",
+        "#   intervals, categories sets.",
         "# weight = 2 keeps a column finer; ordered = [...] gives categories an order instead of a hierarchy.",
     ]
     return "\n".join(lines)
 
 
-def _column(proposal: Proposal) -> str:
+def _column(proposal: Proposal, folder: Path) -> str:
     facts = proposal.facts
-    lines = [
-        f"[columns.{key(proposal.name)}]  # {facts.n_distinct:,} different values, {facts.n_missing:,} missing"
-    ]
+    counted = f"{facts.n_distinct:,} different value{'s' * (facts.n_distinct != 1)}"
+    lines = [f"[columns.{key(proposal.name)}]  # {counted}, {facts.n_missing:,} missing"]
     if proposal.warning:
-        lines.append(f"# Please check: {proposal.warning}.")
-    lines.append(f'role = "{proposal.role.value}"  # {proposal.reason}')
-    if isinstance(proposal.hierarchy, Rows):
+        lines.append(f"# Please check: {_plain(proposal.warning)}.")
+    lines.append(
+        f'role = "{proposal.role.value}"  # {_plain(proposal.reason)} (confidence: {proposal.confidence})'
+    )
+    if proposal.person and person_role() is Role.IDENTIFIER:
+        lines.append(
+            "# This version drops it and counts rows: a person with several rows counts several times."
+        )
+    if proposal.file is not None:
+        lines.append(f"hierarchy = {value({'file': _relative(proposal.file, folder)})}")
+    elif isinstance(proposal.hierarchy, Rows):
         levels = [f"    {value(level)}," for level in proposal.hierarchy.columns]
         lines += [f"[columns.{key(proposal.name)}.hierarchy]", "rows = [", *levels, "]"]
     elif proposal.hierarchy is not None:
@@ -83,11 +104,16 @@ def _column(proposal: Proposal) -> str:
     return "\n".join(lines)
 
 
+def _plain(comment: str) -> str:
+    """Return a comment on one line, whatever the names of columns and files hold."""
+    return "".join(char if char.isprintable() else " " for char in comment)
+
+
 def _hierarchy(spec: HierarchySpec) -> str:
     plain = {name: option for name, option in spec.to_dict().items() if option not in (None, False)}
     kind = plain.pop("kind")
-    if kind == "flat":
-        return "{flat = true}"
+    if kind in ("flat", "ip"):
+        return value({kind: True})
     if kind == "masked":
         short = {"mask": plain["from_"]} | ({"levels": plain["levels"]} if "levels" in plain else {})
         return value(short)
@@ -97,11 +123,10 @@ def _hierarchy(spec: HierarchySpec) -> str:
 
 
 def _guarantees(proposals: Sequence[Proposal], n_rows: int) -> list[str]:
-    diverse = [one for one in proposals if one.role is Role.SENSITIVE and one.facts.n_distinct > 1]
     return [
         _PROMISES,
-        f"{_ANONYMITY}\nk = {min(_K, n_rows)}",
-        *(f"{_DIVERSITY}\nl = 2\nof = {value(one.name)}" for one in diverse),
+        f"{_ANONYMITY}\nk = {min(K, n_rows)}",
+        *(f"{_DIVERSITY}\nl = 2\nof = {value(one.name)}" for one in guarded(proposals)),
     ]
 
 
@@ -132,7 +157,7 @@ summary = "box"  # or "mean", for numbers and dates without a hierarchy
 _OUTPUT = """\
 [output]
 folder = "release"  # relative to this file
-# format = "csv", "tsv", "parquet", "arrow" or "jsonl"; by default the input's.
+# format = "csv", "tsv", "parquet", "arrow", "jsonl" or "xlsx"; by default the input's.
 # overwrite = true replaces an earlier release; report = false leaves the report out.
 # seed = 7 makes the order of the rows repeatable; keep it secret."""
 

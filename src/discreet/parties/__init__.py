@@ -1,56 +1,7 @@
 """Privacy between parties: protocols whose parties learn the common result, and not each other's records."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
-from discreet.core.lazily import lazily
-from discreet.parties.errors import FrameError, PartyError, PeerLostError, SessionError
-from discreet.parties.protocol import Party, Protocol
-from discreet.parties.simulation import Simulation, simulate
+from discreet.core.lazy import exported
 
-if TYPE_CHECKING:
-    from discreet.parties.ot.k_of_n_transfer import KOfNTransfer
-    from discreet.parties.ot.oblivious_transfer import ObliviousTransfer
-    from discreet.parties.sets.candidate_union import CandidateUnion
-    from discreet.parties.sets.intersection_size import IntersectionSize
-    from discreet.parties.sets.set_intersection import SetIntersection
-    from discreet.parties.sets.set_union import SetUnion
-    from discreet.parties.shares.comparison import Comparison
-    from discreet.parties.shares.scalar_product import ScalarProduct
-    from discreet.parties.sums.secure_sum import SecureSum, Sum
-
-_HOMES = {
-    "CandidateUnion": "sets.candidate_union",
-    "Comparison": "shares.comparison",
-    "IntersectionSize": "sets.intersection_size",
-    "KOfNTransfer": "ot.k_of_n_transfer",
-    "ObliviousTransfer": "ot.oblivious_transfer",
-    "ScalarProduct": "shares.scalar_product",
-    "SecureSum": "sums.secure_sum",
-    "SetIntersection": "sets.set_intersection",
-    "SetUnion": "sets.set_union",
-    "Sum": "sums.secure_sum",
-}
-"""The protocols, loaded when they are first used: some compile loops, and a sum needs none of them."""
-
-__all__ = [
-    "CandidateUnion",
-    "Comparison",
-    "FrameError",
-    "IntersectionSize",
-    "KOfNTransfer",
-    "ObliviousTransfer",
-    "Party",
-    "PartyError",
-    "PeerLostError",
-    "Protocol",
-    "ScalarProduct",
-    "SecureSum",
-    "SessionError",
-    "SetIntersection",
-    "SetUnion",
-    "Simulation",
-    "Sum",
-    "simulate",
-]
-
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = exported(__name__, __file__)

@@ -513,7 +513,7 @@ def test_suggestions_follow_the_data() -> None:
     assert suggest(pa.array([1, 2, 3]), kind="text") == suggest(pa.array(["1", "2", "3"]))
     assert suggest(pa.array([False, True])) == flat()
     years = pa.array([dt.date(1950, 1, 1), dt.date(1970, 1, 1), dt.date(2000, 1, 1)])
-    assert suggest(years) == intervals(1, 5, 10, unit="year")
+    assert suggest(years) == intervals("month", "quarter", "year", "decade")
     assert suggest(pa.array([dt.date(2020, m, 1) for m in range(1, 13)])) == intervals(
         "month", "quarter", "year"
     )

@@ -173,12 +173,13 @@ def _items(values: tuple[str, ...], names: pa.Array, flag: str) -> list[Any] | N
 
 def _write(table: pa.Table, out: Path) -> None:
     """Write the table; text that has no lists gets them as JSON, and JSON, which has no infinity, gets null for it."""
-    from discreet.engines.formats import ending
+    from discreet.engines.formats import format_of
     from discreet.engines.writing import write_frame
 
-    if ending(out) in (".csv", ".txt", ".tsv", ".tab"):
+    known = format_of(out)
+    if known is not None and known.reader in ("text", "sheets"):
         table = _flat(table)
-    elif ending(out) in (".jsonl", ".ndjson", ".json"):
+    elif known is not None and known.reader == "json":
         table = _finite(table)
     write_frame(table, out)
 

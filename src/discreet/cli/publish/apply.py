@@ -75,6 +75,6 @@ def _read(data: Path, reading: dict[str, Any], recipe: Recipe) -> Any:
 
 
 def _format(data: Path, given: dict[str, Any]) -> str:
-    from discreet.job.kinds import format_of
+    from discreet.engines.formats import output_format
 
-    return given["format_"] or format_of(data)
+    return given["format_"] or output_format(data)

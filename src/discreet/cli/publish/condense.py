@@ -48,9 +48,9 @@ Examples:
 @options.telling
 def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Condense DATA into groups and publish pseudo-records drawn from their statistics."""
+    from discreet.engines.formats import output_format
     from discreet.guarantees import Indistinguishability
     from discreet.job import Job
-    from discreet.job.kinds import format_of
 
     frame, columns = _columns(data, given)
     options_ = {name: given[name] for name in ("segment", "spread", "alpha", "noise", "label")}
@@ -61,7 +61,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
         method="condensation",
         options=options_,
         out=out,
-        format=given["format_"] or format_of(data),
+        format=given["format_"] or output_format(data),
         report=given["report"],
         overwrite=given["overwrite"],
         seed=given["seed"],

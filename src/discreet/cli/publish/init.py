@@ -35,9 +35,10 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> Non
     values, so keep the job file as you keep the data.
     """
     from discreet.cli._progress import stages
-    from discreet.core.errors import OutputError
-    from discreet.engines.files import read
+    from discreet.core.errors import InputError, OutputError
+    from discreet.engines.files import read, require_file
     from discreet.engines.writing import atomic_file
+    from discreet.job.decisions import basket_command, basket_form
     from discreet.job.proposals import propose
     from discreet.job.template import job_text
 
@@ -46,33 +47,66 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> Non
             f"{out} is there already, and a job file is never overwritten; name another with --out."
         )
     reading = gather.reading(given)
+    require_file(data)
+    if not reading and basket_form(data) is not None:
+        baskets = InputError(f"{data} holds baskets, not a table, so there are no columns to give roles to.")
+        baskets.remedy = basket_command(data)  # type: ignore[attr-defined]
+        raise baskets
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         relation = read(data, **reading)
         tell("Looking")
-        proposals = propose(relation)
+        proposals = propose(relation, data)
     text = job_text(data, proposals, folder=out.parent, reading=reading)
     with atomic_file(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    _tell(out, proposals, as_json=as_json, quiet=quiet)
+    _tell(data, out, proposals, as_json=as_json, quiet=quiet)
 
 
-def _tell(out: Path, proposals: Any, *, as_json: bool, quiet: bool) -> None:
+def _tell(data: Path, out: Path, proposals: Any, *, as_json: bool, quiet: bool) -> None:
     from discreet.cli._output import tell_json, tell_lines
+    from discreet.job.decisions import decisions, notes
 
+    asked, better = decisions(proposals), notes(data, proposals)
     if as_json:
-        columns = [
-            {"name": one.name, "role": one.role.value, "reason": one.reason, "warning": one.warning}
-            for one in proposals
-        ]
-        tell_json({"command": "init", "ok": True, "job": str(out), "columns": columns})
+        columns = [_described(one) for one in proposals]
+        plain = [{"question": one.question, "proposed": one.proposed} for one in asked]
+        tell_json(
+            {
+                "command": "init",
+                "ok": True,
+                "job": str(out),
+                "columns": columns,
+                "decisions": plain,
+                "notes": better,
+            }
+        )
     elif not quiet:
-        roles = {role: [one.name for one in proposals if one.role.value == role] for role in gather.ROLES}
+        known = dict.fromkeys((*(one.role.value for one in proposals if one.person), *gather.ROLES))
+        roles = {role: [one.name for one in proposals if one.role.value == role] for role in known}
         tell_lines(
             [
                 *((role, ", ".join(names)) for role, names in roles.items() if names),
                 *(("check", f"{one.name}: {one.warning}") for one in proposals if one.warning),
+                *(("decide", f"{number}. {one}") for number, one in enumerate(asked, start=1)),
+                *(("note", one) for one in better),
                 ("written", str(out)),
                 ("next", f"read {out}, it is a proposal; then: discreet run {out}"),
             ]
         )
+
+
+def _described(proposal: Any) -> dict[str, Any]:
+    """Return a proposal as plain data; a hierarchy by its kind, since its labels may hold values."""
+    how = None if proposal.hierarchy is None else proposal.hierarchy.kind
+    if proposal.file is not None:
+        how = f"file {proposal.file.name}"
+    return {
+        "name": proposal.name,
+        "role": proposal.role.value,
+        "reason": proposal.reason,
+        "confidence": proposal.confidence,
+        "warning": proposal.warning,
+        "hierarchy": how,
+        "person": proposal.person,
+    }

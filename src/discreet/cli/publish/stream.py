@@ -9,6 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.engines.formats import WRITTEN
 
 if TYPE_CHECKING:
     from discreet.engines.streams.lines import Source
@@ -37,7 +38,7 @@ what comes. Until init-number records have come they are held in memory, and no 
 
 def _released(command: Any) -> Any:
     """Add the options of a written release."""
-    formats = click.Choice(["csv", "tsv", "parquet", "arrow", "jsonl"])
+    formats = click.Choice(WRITTEN)
     command = click.option("--overwrite", is_flag=True, help="Replace an earlier release.")(command)
     return click.option(
         "--format",
@@ -221,15 +222,16 @@ def _stream(given: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]:
 
 
 def _source(given: dict[str, Any], position: dict[str, Any]) -> Source:
+    from discreet.engines.formats import ending, format_named
     from discreet.engines.streams.lines import open_lines
     from discreet.engines.streams.records import Records
 
     path = given["from_"] or "-"
-    ending = Path(path).suffix.lower()
+    is_json = ending(Path(path)) in format_named("jsonl").endings
     records = Records(
         gather.names_in(given["columns"]),
         level=given["k_column"],
-        format=given["format_"] or ("jsonl" if ending in (".jsonl", ".ndjson", ".json") else "csv"),
+        format=given["format_"] or ("jsonl" if is_json else "csv"),
         delimiter={"\\t": "\t"}.get(given["delimiter"], given["delimiter"]),
         max_level=given["max_k"],
         bad="skip" if given["skip_bad"] else "refuse",

@@ -21,7 +21,14 @@ from discreet.core.params import require
 from discreet.core.tables.labels import STAR, interval, kind_of, moments, text
 
 Point = int | float | str
-_UNITS = {"day": ("D", 1), "week": ("D", 7), "month": ("M", 1), "quarter": ("M", 3), "year": ("M", 12)}
+_UNITS = {
+    "day": ("D", 1),
+    "week": ("D", 7),
+    "month": ("M", 1),
+    "quarter": ("M", 3),
+    "year": ("M", 12),
+    "decade": ("M", 120),
+}
 _A_MONDAY = -3
 _YEAR_ZERO = -1970 * 12
 
@@ -44,7 +51,7 @@ def intervals(
         Where an interval begins; years begin there too: ``intervals("year", origin="2024-04-01")``.
     bottom, top : number or date, optional
         Bottom and top coding: values below ``bottom``, and from ``top`` on, fall into one node each.
-    unit : {"day", "week", "month", "quarter", "year"}, optional
+    unit : {"day", "week", "month", "quarter", "year", "decade"}, optional
         What the widths of dates count.
 
     Examples

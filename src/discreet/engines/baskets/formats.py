@@ -12,10 +12,12 @@ from pathlib import Path
 from discreet.core.errors import InputError, OutputError
 from discreet.engines.baskets.bits import is_bit_file
 from discreet.engines.baskets.fimi import looks_like_spmf
-from discreet.engines.formats import TABS, ending, opened, separator
+from discreet.engines.formats import ALL, TABS, ending, opened, separator
 
 FORMATS = ("fimi", "spmf", "lines", "long", "onehot", "bits", "sparse")
-_TABLES = (".parquet", ".pq", ".parq", ".arrow", ".feather", ".ipc", ".jsonl", ".ndjson", ".json")
+ENDINGS = (".dat", ".bits", ".npz", ".spmf")
+"""The endings that only files of baskets have."""
+_TABLES = tuple(one for known in ALL if known.reader != "text" for one in known.endings)
 _SAMPLE = 1 << 16
 _RAGGED = 0.8
 """The largest share of the lines that may be alike in length where lines are taken for baskets, not for a table."""

@@ -16,15 +16,15 @@ from discreet.core.baskets.names import spoken
 from discreet.core.errors import InputError, OutputError
 from discreet.engines.baskets.text_rows import count_names
 from discreet.engines.files import read
-from discreet.engines.formats import ending, separator, write_bytes
+from discreet.engines.formats import ending, format_named, separator, write_bytes
 from discreet.engines.scratch import private_folder
 from discreet.engines.text.dialect import EDGES, sniff
 from discreet.engines.text.plain import plain
 from discreet.engines.writing import write_frame
 
-_PARQUET = (".parquet", ".pq", ".parq")
-_JSON = (".jsonl", ".ndjson", ".json")
-_TYPED = (*_PARQUET, ".arrow", ".feather", ".ipc", ".arrows", *_JSON)
+_PARQUET = format_named("parquet").endings
+_JSON = format_named("jsonl").endings
+_TYPED = (*_PARQUET, *format_named("arrow").endings, *_JSON)
 _NAMES = "discreet_names"
 
 

@@ -15,6 +15,7 @@ from discreet.core.errors import InputError
 from discreet.engines.duckdb.connection import file_literal, identifier, literal
 from discreet.engines.text.dialect import EDGES, Dialect, reader
 from discreet.engines.text.inference import Conventions, infer
+from discreet.engines.text.layout import Layout, keep_layout
 
 DEFAULT_NULLS = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "?", "#N/A")
 
@@ -46,12 +47,15 @@ def load(
     cells = _cells(dialect)
     _trim(connection, cells, dialect, nulls)
     free = [cell for cell, name in zip(cells, dialect.names, strict=True) if name not in text]
-    converted = {cell: cell for cell in cells} | infer(connection, "raw", free, conventions)
+    inferred = infer(connection, "raw", free, conventions)
+    converted = {cell: cell for cell in cells} | inferred.expressions
     chosen = ", ".join(
         f"{converted[cell]} AS {identifier(name)}" for cell, name in zip(cells, dialect.names, strict=True)
     )
     connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM raw")
     connection.execute("DROP TABLE raw")
+    comma = inferred.decimal_comma or conventions.decimal == ","
+    keep_layout(connection, Layout(dialect.delimiter, dialect.quote or '"', "," if comma else "."))
 
 
 def _cells(dialect: Dialect) -> list[str]:

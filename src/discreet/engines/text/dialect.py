@@ -52,7 +52,7 @@ def sniff(plain: Path, *, delimiter: str | None, quote: str, header: bool, shown
     else:
         names = tuple(name.strip(EDGES) for name in first)
         check_names(names, shown)
-        _refuse_data(names, shown)
+        refuse_data(names, shown)
     return Dialect(delimiter, quote, skip, header, names)
 
 
@@ -78,7 +78,7 @@ def _columns(numbers: Sequence[int]) -> str:
     return f"column {listed} has" if len(numbers) == 1 else f"columns {listed} have"
 
 
-def _refuse_data(names: Sequence[str], shown: Path) -> None:
+def refuse_data(names: Sequence[str], shown: Path) -> None:
     """Refuse a first line that holds numbers, unless they count evenly (0, 1, 2 or 2019, 2020, 2021)."""
     if any(len(name) > _LONGEST_NAME for name in names):
         raise InputError(

@@ -25,6 +25,7 @@ _ZONE = "(Z|[-+][0-9]{2}(:?[0-9]{2})?)"
 _FINITE = "BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308"
 _IN_OUR_ERA = ">= DATE '0001-01-01'"
 _DATES = [f"{order} {separator}" for order in ("ymd", "dmy", "mdy") for separator in "/.-"]
+_WITH_COMMA = {"comma", ".,", " ,"}
 _ORDER = [
     "integer",
     "point",
@@ -62,10 +63,18 @@ class _Kind:
     questions: Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class Inferred:
+    """For each column the SQL expression that converts it, and whether decimal commas were read."""
+
+    expressions: dict[str, str]
+    decimal_comma: bool
+
+
 def infer(
     connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], rules: Conventions | None
-) -> dict[str, str]:
-    """Return for each column the SQL expression that converts it; a column that stays text is itself.
+) -> Inferred:
+    """Find for each column the SQL expression that converts it; a column that stays text is itself.
 
     Kinds that do not fit the first rows are dropped at once; what is left is tested on every row of the
     table, the plainest first. Without rules only ISO dates and timestamps are looked for.
@@ -84,15 +93,17 @@ def infer(
             findings[column] |= facts
     comma = _writes_comma(findings.values(), rules)
     expressions = {column: column for column in columns}
+    read = set()
     for column, facts in findings.items():
         chosen = _choose(facts, rules, comma)
         if chosen is not None:
             kind = kinds[chosen]
+            read.add(chosen)
             no_fraction = "fraction" in kind.questions and not facts[f"{chosen} fraction"]
             expressions[column] = (_cast(kind.value, "BIGINT") if no_fraction else kind.value).replace(
                 "{x}", column
             )
-    return expressions
+    return Inferred(expressions, bool(read & _WITH_COMMA))
 
 
 def _likely(

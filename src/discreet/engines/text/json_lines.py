@@ -112,7 +112,7 @@ def _convert(
         expressions.append(f"TRY_CAST(c{n} AS {type_})")
         if types == {"VARCHAR"} and name not in text:
             strings.append(f"c{n}")
-    dates = infer(connection, "raw", strings, None) if strings else {}
+    dates = infer(connection, "raw", strings, None).expressions if strings else {}
     chosen = ", ".join(
         f"{dates.get(f'c{n}', expressions[n])} AS {identifier(name)}" for n, name in enumerate(names)
     )

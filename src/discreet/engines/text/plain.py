@@ -16,6 +16,7 @@ from discreet.core.params import unknown
 _CHUNK = 1 << 22
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -32,6 +33,10 @@ def plain(path: Path, encoding: str | None, folder: Path) -> Path:
         start = stream.read(4)
         if not start:
             raise InputError(f"{path} is empty.")
+        if start.startswith(_ARCHIVES):
+            raise InputError(
+                f"{path} is an archive or a spreadsheet, not text; name it by its ending, such as .xlsx, or unpack it."
+            )
         mark = next((name for mark, name in _MARKS if start.startswith(mark)), None)
         codec = encoding or mark or "utf-8"
         utf8 = codecs.lookup(codec).name == "utf-8"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.hierarchy.bound import Hierarchy
+from discreet.core.precision import decimals_of, rounded
 from discreet.core.release import Cells
 from discreet.core.tables import labels
 from discreet.core.tables.encoding import Codebook, Kind, as_line
@@ -83,13 +84,19 @@ def boxes(books: Sequence[Codebook], segments: Segments, overall: Mapping[str, I
 
 
 def means(book: Codebook, column: int, segments: Segments) -> pa.Array:
-    """Return each segment of a finished partition the mean of a number or date; null where nulls mix in."""
+    """Return the mean of a number or date in each segment of a finished partition; null where nulls mix in.
+
+    A mean has as many decimals as the column's values, and one where those are whole numbers.
+    """
     line: FloatArray = np.concatenate([[np.nan], as_line(book.values)])
     center = np.nanmean(line) if np.isfinite(line).any() else 0.0
     of_rows = (line - center)[segments.codes[:, column]] * segments.weights
     mean = center + np.add.reduceat(of_rows, segments.low) / segments.sizes
     if book.kind is not Kind.DATE:
-        return pa.array(mean, pa.float64(), from_pandas=True)
+        decimals = decimals_of(line.astype(np.float32) if pa.types.is_float32(book.type) else line)
+        return pa.array(
+            rounded(mean, None if decimals is None else max(decimals, 1)), pa.float64(), from_pandas=True
+        )
     storage = pa.int32() if book.type.bit_width == 32 else pa.int64()
     return pa.array(np.round(mean), pa.float64(), from_pandas=True).cast(storage).cast(book.type)
 

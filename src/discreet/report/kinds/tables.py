@@ -16,6 +16,8 @@ from discreet.core.tables.table import Table
 from discreet.engines.duckdb.connection import identifier
 from discreet.engines.duckdb.large import run
 from discreet.engines.files import read
+from discreet.engines.formats import WRITTEN, format_named
+from discreet.engines.text.layout import Layout, layout_of
 from discreet.engines.writing import write_frame
 from discreet.measure import loss, risk
 from discreet.report import provenance, sections
@@ -24,14 +26,13 @@ from discreet.report.markup import Markup
 from discreet.report.trade_off import trade_off
 
 DATA, COUNTS = "data", "sensitive"
-_TEXT_FORMATS = ("csv", "tsv", "jsonl")
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_TABS = Layout("\t")
 
 
 class TableKind:
     """Released tables of people's own rows."""
 
-    formats: ClassVar[tuple[str, ...]] = ("csv", "tsv", "parquet", "arrow", "jsonl")
+    formats: ClassVar[tuple[str, ...]] = WRITTEN
     sections: ClassVar[Sequence[tuple[str, str]]] = (
         ("promise", "Guarantee"),
         ("cautions", "Cautions"),
@@ -48,7 +49,9 @@ class TableKind:
 
     def write(self, release: Release, place: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the rows."""
-        return [write_frame(release.frame, place / f"{DATA}.{format}", format)]
+        return [
+            write_frame(release.frame, place / f"{DATA}.{format}", format, layout=_layout(release, format))
+        ]
 
     def read_back(self, release: Release, place: Path, format: str) -> Any:  # noqa: A002
         """Return the written rows as a table, text in the types the release has."""
@@ -93,7 +96,8 @@ class GroupedTableKind(TableKind):
 
     def write(self, release: Release, place: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the rows, and the sensitive counts."""
-        counts = write_frame(release.data.counts, place / f"{COUNTS}.{format}", format)
+        layout = _layout(release, format)
+        counts = write_frame(release.data.counts, place / f"{COUNTS}.{format}", format, layout=layout)
         return [*super().write(release, place, format), counts]
 
     def read_back(self, release: Release, place: Path, format: str) -> Any:  # noqa: A002
@@ -103,8 +107,9 @@ class GroupedTableKind(TableKind):
         data: GroupedTable = release.data
         group, value = identifier(data.group), identifier(data.counts.column_names[1])
         number = f"CAST({group} AS INTEGER) AS {group}"
-        rows = _relation(place / f"{DATA}.{format}", format, release.table.source.names).project(number)
-        counts = _relation(place / f"{COUNTS}.{format}", format, data.counts.column_names)
+        layout, names = _layout(release, format), release.table.source.names
+        rows = _relation(place / f"{DATA}.{format}", format, names, layout).project(number)
+        counts = _relation(place / f"{COUNTS}.{format}", format, data.counts.column_names, layout)
         counted = counts.project(f"{number}, {value}, CAST(count AS BIGINT) AS count")
         return GroupedTable(rows, counted.to_arrow_table(), data.group)
 
@@ -112,20 +117,30 @@ class GroupedTableKind(TableKind):
 def read_table(release: Release, data: Path, format: str) -> Table:  # noqa: A002
     """Return the judged columns of a written file, text in the types the release has."""
     schema = Schema({name: release.schema[name] for name in release.table.encoded})
-    return Table(_typed(_relation(data, format, release.table.source.names), release), schema)
+    layout = _layout(release, format)
+    relation = _relation(data, format, release.table.source.names, layout)
+    return Table(_typed(relation, release, layout.decimal if format == "csv" else "."), schema)
 
 
-def _relation(data: Path, format: str, names: Sequence[str]) -> Any:  # noqa: A002
+def _layout(release: Release, format: str) -> Layout:  # noqa: A002
+    """Return how text is laid out: CSV as the file that it comes from, if there is one."""
+    if format == "tsv":
+        return _TABS
+    return (None if release.original is None else layout_of(release.original.source.native)) or Layout()
+
+
+def _relation(data: Path, format: str, names: Sequence[str], layout: Layout) -> Any:  # noqa: A002
     """Read a written file, text as it stands."""
-    reading: dict[str, Any] = {}
-    if format in _TEXT_FORMATS:
+    form = format_named(format)
+    reading: dict[str, Any] = {"nulls": ("",)}
+    if form.text:
         reading["text"] = tuple(names)
-    if format in _DELIMITERS:
-        reading |= {"delimiter": _DELIMITERS[format], "nulls": ("",)}
+    if form.reader == "text":
+        reading |= {"delimiter": layout.delimiter, "quote": layout.quote}
     return read(data, **reading)
 
 
-def _typed(relation: Any, release: Release) -> Any:
+def _typed(relation: Any, release: Release, decimal: str) -> Any:
     """Choose the judged columns, and cast those that were read as text to the types they had."""
     import duckdb
 
@@ -135,15 +150,18 @@ def _typed(relation: Any, release: Release) -> Any:
     found = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
     try:
         return relation.project(
-            ", ".join(_cell(name, found[name], type_) for name, type_ in zip(books, wanted, strict=True))
+            ", ".join(
+                _cell(name, found[name], type_, decimal) for name, type_ in zip(books, wanted, strict=True)
+            )
         )
     except (duckdb.Error, KeyError) as error:
         raise OutputError(f"The written columns cannot be typed again ({type(error).__name__}).") from None
 
 
-def _cell(name: str, found: str, wanted: str) -> str:
+def _cell(name: str, found: str, wanted: str, decimal: str) -> str:
     """Write one column as SQL; durations become numbers, since only those have an order."""
     column = identifier(name)
-    cell = f"CAST({column} AS {wanted})" if found == "VARCHAR" else column
+    text = column if wanted == "VARCHAR" or decimal == "." else f"replace({column}, '{decimal}', '.')"
+    cell = f"CAST({text} AS {wanted})" if found == "VARCHAR" else column
     interval = "INTERVAL" in (found, wanted if found == "VARCHAR" else "")
     return f"{f'epoch_us({cell})' if interval else cell} AS {column}"

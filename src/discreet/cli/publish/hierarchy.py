@@ -1,0 +1,128 @@
+"""`discreet hierarchy`: make a hierarchy file to edit, and check one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli import _options as options
+from discreet.cli import _parse_options as gather
+
+_EPILOG = """\b
+Examples:
+  discreet hierarchy init patients.csv --column age --out age.csv
+  discreet hierarchy init patients.csv --column zip --how mask --out zip.csv
+  discreet hierarchy check age.csv
+  discreet hierarchy check age.csv --data patients.csv --column age
+
+\b
+Each takes --json and --quiet."""
+_LEVELS = 8
+
+
+@click.group(short_help="Make a hierarchy file to edit, or check one.", epilog=_EPILOG)
+def hierarchy() -> None:
+    """Work with hierarchy files, which have a line for each value: value;level 1;level 2;…;*."""
+
+
+@hierarchy.command("init", short_help="Write a column's hierarchy, to be edited.", epilog=_EPILOG)
+@click.argument("data", type=options.DATA)
+@click.option("--column", required=True, metavar="COLUMN", help="The column.")
+@click.option("--out", required=True, type=options.DATA, metavar="FILE", help="The hierarchy file to write.")
+@click.option(
+    "--how", metavar="HOW", help="How values become coarser, as --hierarchy takes it; proposed by default."
+)
+@options.reading
+@options.telling
+def init_(
+    data: Path, column: str, out: Path, how: str | None, as_json: bool, quiet: bool, **given: Any
+) -> None:
+    """Propose a hierarchy for a column of DATA and write it as a file that can be edited.
+
+    The file names the column's values, so keep it as you keep the data.
+    """
+    from discreet.cli._output import tell_json, tell_lines
+    from discreet.core.errors import OutputError
+    from discreet.engines.files import read
+    from discreet.engines.writing import atomic_file
+    from discreet.job.hierarchies import hierarchy_from
+    from discreet.job.hierarchy_files import suggest_hierarchy, write_hierarchy
+
+    if out.exists():
+        raise OutputError(
+            f"{out} is there already, and a hierarchy is never overwritten; name another with --out."
+        )
+    spec = None
+    if how is not None:
+        spec = hierarchy_from(gather.hierarchy(how), column=column, folder=Path())
+    bound, reason = suggest_hierarchy(read(data, **gather.reading(given)), column, spec)
+    with atomic_file(out) as temporary:
+        write_hierarchy(bound, temporary)
+    nodes = [bound.n_leaves, *(len(labels) - 1 for labels in bound.labels[1:-1]), 1]
+    if as_json:
+        tell_json(
+            {"command": "hierarchy init", "ok": True, "file": str(out), "nodes": nodes, "reason": reason}
+        )
+    elif not quiet:
+        tell_lines(
+            [
+                ("why", reason),
+                ("levels", _levels(nodes)),
+                ("written", str(out)),
+                ("next", f"edit it; then: discreet hierarchy check {out} --data {data} --column {column}"),
+                ("", f"and use it with --hierarchy {column}={out}"),
+            ]
+        )
+
+
+@hierarchy.command(short_help="Check that a file is a hierarchy, and covers a column.", epilog=_EPILOG)
+@click.argument("file", type=options.DATA)
+@click.option("--data", type=options.DATA, metavar="DATA", help="The table whose values it must cover.")
+@click.option("--column", metavar="COLUMN", help="The column of the table.")
+@options.reading
+@options.telling
+def check(file: Path, data: Path | None, column: str | None, as_json: bool, quiet: bool, **given: Any) -> int:
+    """Check that FILE is a tree, and that it covers a column; says counts, never a value.
+
+    Exit code 1 where a value of the column is not covered.
+    """
+    from dataclasses import asdict
+
+    from discreet.cli._output import tell_json, tell_lines
+    from discreet.engines.files import read
+    from discreet.job.hierarchy_files import FEW, check_hierarchy
+
+    if (data is None) != (column is None):
+        raise gather.mistake("--data and --column belong together.", "--data patients.csv --column age")
+    relation = None if data is None else read(data, **gather.reading(given))
+    found = check_hierarchy(file, relation, column)
+    if as_json:
+        tell_json({"command": "hierarchy check", "ok": found.ok, "file": str(file), **asdict(found)})
+    elif not quiet:
+        rows = [
+            ("tree", f"each level coarsens the one below; {len(found.nodes) - 1} levels above the values")
+        ]
+        rows.append(("levels", _levels(list(found.nodes))))
+        if found.n_values is not None:
+            covered = found.n_values - (found.n_uncovered or 0)
+            rows.append(("covered", f"{covered:,} of {found.n_values:,} values of the column"))
+            if found.n_uncovered:
+                rows.append(("missing", f"{found.n_uncovered:,} values, in {found.n_rows_uncovered:,} rows"))
+            if found.n_unused:
+                rows.append(("unused", f"{found.n_unused:,} values of the file are not in the column"))
+            if found.n_naming_rare:
+                rows.append(
+                    (
+                        "caution",
+                        f"{found.n_naming_rare:,} labels name a value that fewer than {FEW} rows have",
+                    )
+                )
+        tell_lines(rows)
+    return 0 if found.ok else 1
+
+
+def _levels(nodes: list[int]) -> str:
+    shown = " → ".join(f"{count:,}" for count in nodes[:_LEVELS])
+    return shown if len(nodes) <= _LEVELS else f"{shown} → … → {nodes[-1]:,}"

@@ -1,0 +1,167 @@
+"""Bands: texts such as ``[0-10)``, ``18-24``, ``65+`` or ``under 5``, in their order and joined to wider ones."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from discreet.core.tables.labels import interval
+
+_NUMBER = r"[$€£]?\s?(\d{1,3}(?:[, ]\d{3})+|\d+(?:\.\d+)?)\s?([kKmM]?)"
+_UNIT = r"\s*(?:years?|yrs?|months?|days?|hours?|miles?|km|kg|lbs?|cm|%|[$€£])?"
+_BETWEEN = re.compile(
+    rf"[\[(]?\s*{_NUMBER}{_UNIT}\s*(?:-|–|—|,|;|\bto\b|\.\.)\s*{_NUMBER}{_UNIT}\s*[\])]?", re.IGNORECASE
+)
+_BELOW = re.compile(
+    rf"(?:<=?|≤|under|below|less than|up to|younger than)\s*{_NUMBER}{_UNIT}"
+    rf"|{_NUMBER}{_UNIT}\s*(?:or|and)\s+(?:less|under|below|younger|fewer)",
+    re.IGNORECASE,
+)
+_ABOVE = re.compile(
+    rf"(?:>=?|≥|over|above|more than|older than|at least)\s*{_NUMBER}{_UNIT}"
+    rf"|{_NUMBER}{_UNIT}\s*(?:\+|(?:or|and)\s+(?:more|over|above|older|up))",
+    re.IGNORECASE,
+)
+_FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
+_MOST_LEVELS = 4
+
+Ends = tuple[Fraction | None, Fraction | None]
+
+
+def band_of(text: str) -> Ends | None:
+    """Return the lower and the upper end that a band names, None for an open end; None for what is no band.
+
+    >>> band_of("[70-80)"), band_of("65+"), band_of("Bachelors")
+    ((Fraction(70, 1), Fraction(80, 1)), (Fraction(65, 1), None), None)
+    """
+    bare = text.strip()
+    if found := _BETWEEN.fullmatch(bare):
+        low, high = _value(found[1], found[2]), _value(found[3], found[4])
+        scaled = _value(found[1], found[2] or found[4])
+        low = scaled if scaled < high else low
+        return (low, high) if low < high else None
+    for pattern, is_low in ((_ABOVE, True), (_BELOW, False)):
+        if found := pattern.fullmatch(bare):
+            number, factor = (found[1], found[2]) if found[1] else (found[3], found[4])
+            value = _value(number, factor)
+            return (value, None) if is_low else (None, value)
+    return None
+
+
+def are_bands(texts: Sequence[str]) -> bool:
+    """Return whether most of at least three texts are bands that do not overlap.
+
+    >>> are_bands(["18-24", "25-34", "65+", "unknown"]), are_bands(["1-2", "3-4", "x", "y"])
+    (True, False)
+    """
+    found = sorted((one for one in map(band_of, texts) if one is not None), key=_place)
+    if len(found) < 3 or len(texts) - len(found) > min(2, len(found) // 3):
+        return False
+    bounded = [(low, high) for low, high in found if low is not None and high is not None]
+    apart = all(earlier[1] <= later[0] for earlier, later in pairwise(bounded))
+    return len(bounded) >= 2 and apart
+
+
+def rank(text: str) -> Fraction:
+    """Return where a band lies among others; what is no band lies above all."""
+    ends = band_of(text)
+    return Fraction(10) ** 30 if ends is None else _place(ends)
+
+
+def joined(texts: Sequence[str], rest: str) -> list[list[str]]:
+    """Return for each level above the bands the wider band of every text; ``rest`` for what is no band.
+
+    Bands of one width are joined at multiples of it, whichever of them occur; others by twos in their order.
+    """
+    ends = [band_of(text) for text in texts]
+    known = sorted({one for one in ends if one is not None}, key=_place)
+    closed = _inclusive(known)
+    step = _step(known, closed)
+    levels = []
+    for number in range(1, _MOST_LEVELS + 1):
+        wider = _aligned(known, step, 2**number, closed) if step else _by_order(known, 2**number)
+        names = {one: _written(span, closed) for one, span in wider.items()}
+        levels.append([rest if one is None else names[one] for one in ends])
+        if len(set(names.values())) <= 2:
+            break
+    return levels
+
+
+def _place(ends: Ends) -> Fraction:
+    low, high = ends
+    if low is not None:
+        return low if high is not None else low + Fraction(1, 1000)
+    assert high is not None
+    return high - Fraction(1, 1000) - Fraction(10) ** 12
+
+
+def _value(number: str, factor: str | None) -> Fraction:
+    return Fraction(re.sub("[, ]", "", number)) * _FACTORS[(factor or "").casefold()]
+
+
+def _inclusive(bands: Sequence[Ends]) -> bool:
+    """Return whether the upper ends belong to their bands, as in 18-24 and 25-34."""
+    bounded = [(low, high) for low, high in bands if low is not None and high is not None]
+    return all(low != other for _, low in bounded for other, _ in bounded)
+
+
+def _step(bands: Sequence[Ends], closed: bool) -> Fraction | None:
+    """Return the width that all bounded bands have, if it is one and they begin at its multiples."""
+    widths = {high - low + int(closed) for low, high in bands if low is not None and high is not None}
+    if len(widths) != 1:
+        return None
+    width = widths.pop()
+    return (
+        width if all((low or Fraction(0)) % width == 0 for low, high in bands if high is not None) else None
+    )
+
+
+def _aligned(bands: Sequence[Ends], step: Fraction, times: int, closed: bool) -> dict[Ends, Ends]:
+    """Join bands to those of a multiple of their width, within all of them; an open band opens the one it is in."""
+    width = step * times
+    least = min(low for low, _ in bands if low is not None)
+    most = max(high for _, high in bands if high is not None)
+    inside = {one: math.floor((one[0] if one[0] is not None else _before(one[1])) / width) for one in bands}
+    spans: dict[int, Ends] = {
+        place: (max(place * width, least), min((place + 1) * width - int(closed), most))
+        for place in inside.values()
+    }
+    return _spans(inside, spans)
+
+
+def _by_order(bands: Sequence[Ends], times: int) -> dict[Ends, Ends]:
+    inside = {one: number // times for number, one in enumerate(bands)}
+    spans: dict[int, Ends] = {}
+    for one, place in inside.items():
+        low, high = spans.get(place, one)
+        spans[place] = (low, one[1] if high is not None else None)
+    return _spans(inside, spans)
+
+
+def _spans(inside: dict[Ends, int], spans: dict[int, Ends]) -> dict[Ends, Ends]:
+    open_below = {inside[one] for one in inside if one[0] is None}
+    open_above = {inside[one] for one in inside if one[1] is None}
+    return {
+        one: (
+            None if place in open_below else spans[place][0],
+            None if place in open_above else spans[place][1],
+        )
+        for one, place in inside.items()
+    }
+
+
+def _before(high: Fraction | None) -> Fraction:
+    assert high is not None
+    return high - Fraction(1, 1000)
+
+
+def _written(span: Ends, closed: bool) -> str:
+    low, high = (None if end is None else _plain(end) for end in span)
+    return interval(low, high, closed="left") if not closed or high is None else interval(low, high)
+
+
+def _plain(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)

@@ -1,0 +1,157 @@
+"""What is known about columns: ages, birth years, postal codes, addresses, diagnoses, scales, codes for categories."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.hierarchy.addresses import ip_addresses, is_address
+from discreet.core.hierarchy.bound import HierarchySpec
+from discreet.core.hierarchy.icd import icd, is_code
+from discreet.core.hierarchy.ranges import intervals
+from discreet.core.hierarchy.scales import scale, scale_of
+from discreet.core.hierarchy.trees import masked
+from discreet.core.tables.labels import kind_of, texts
+
+Confidence = Literal["high", "medium", "low"]
+_AGE = {"age", "ages", "alter", "âge", "edad"}
+_BIRTH_YEAR = {("birth", "year"), ("year", "birth"), ("year", "of", "birth"), ("yob",), ("geburtsjahr",)}
+_POSTAL = {"zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "pincode"}
+_DIAGNOSIS = re.compile(r"diag|diagnos[ie]s|icd|icd9|icd10|dx|cause|condition|disease|comorbidity")
+_CODED = re.compile(
+    r"ids?|codes?|type|types|class|category|cat|status|kind|group|flag|source|disposition|gender|sex|race|ethnicity"
+    r"|region|state|level|department|dept|ward|unit|site|sector|industry|occupation|nationality|country|outcome|label"
+)
+_QUANTITY = re.compile(
+    r"age|n|num|nbr|number|count|counts|total|sum|amount|days?|hours?|minutes?|weeks?|months?|years?|visits|times?"
+    r"|children|kids|members|persons|rooms|size|score|points|grade|income|salary|price|cost|weight|height|length|rate"
+    r"|duration|tenure|distance|volume|dose|stay"
+)
+_FEW_CODES = 10
+_MOST_CODES = 200
+_LARGEST_CODE = 999
+_OLDEST = 130
+_TOP_AGE = 90
+_MOSTLY = 0.9
+_MOST_LOOKED_AT = 20_000
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a column was recognized as: the words for it, how to generalize it, and how sure that is."""
+
+    what: str
+    spec: HierarchySpec
+    confidence: Confidence
+
+
+def recognized(name: str | None, values: pa.Array) -> Known | None:
+    """Recognize a column by its name and its distinct values; None where nothing is known about it."""
+    kind = kind_of(values.type)
+    words = tokens(name or "")
+    if len(values) < 2 or len(values) > _MOST_LOOKED_AT:
+        return None
+    if kind == "number":
+        return _number(words, values)
+    return _text(words, texts(values).to_pylist()) if kind == "text" else None
+
+
+def is_coded(name: str, values: pa.Array) -> Confidence | None:
+    """Return how sure it is that whole numbers are codes for categories; None where they are quantities.
+
+    >>> import pyarrow as pa
+    >>> is_coded("admission_type_id", pa.array(range(1, 9))), is_coded("number_inpatient", pa.array(range(20)))
+    ('high', None)
+    """
+    if not 1 < len(values) <= _MOST_CODES or not is_whole(values):
+        return None
+    low, high = pc.min(values).as_py(), pc.max(values).as_py()
+    if low < -9 or high > _LARGEST_CODE * 10:
+        return None
+    words = tokens(name)
+    if words and _CODED.fullmatch(words[-1]) and not is_age(words):
+        return "high"
+    if len(values) == 2 and high - low == 1:
+        return "high"
+    if any(map(_QUANTITY.fullmatch, words)) or len(values) > _FEW_CODES or high > _LARGEST_CODE:
+        return None
+    return "low"
+
+
+def is_whole(values: pa.Array) -> bool:
+    """Return whether numbers are whole, whatever their type.
+
+    >>> import pyarrow as pa
+    >>> is_whole(pa.array([1.0, 4.0])), is_whole(pa.array([1.5])), is_whole(pa.array(["1"]))
+    (True, False, False)
+    """
+    if pa.types.is_floating(values.type):
+        finite = values.filter(pc.is_finite(values))
+        return len(finite) == len(values) and bool(
+            pc.all(pc.equal(finite, pc.round(finite))).as_py() is not False
+        )
+    return bool(pa.types.is_integer(values.type))
+
+
+def is_age(words: list[str]) -> bool:
+    """Return whether the words of a column's name speak of ages of people."""
+    return any(word in _AGE for word in words)
+
+
+def tokens(name: str) -> list[str]:
+    """Split a column's name into words.
+
+    >>> tokens("patientID_number"), tokens("Date of birth"), tokens("A1Cresult")
+    (['patient', 'id', 'number'], ['date', 'of', 'birth'], ['a', 'cresult'])
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return re.findall(r"[^\W\d_]+", spaced.casefold())
+
+
+def _number(words: list[str], values: pa.Array) -> Known | None:
+    low, high = pc.min(values).as_py(), pc.max(values).as_py()
+    if is_age(words) and low >= 0 and high <= _OLDEST:
+        return Known("ages", intervals(5, 10, 20, top=_TOP_AGE), "high")
+    if tuple(words) in _BIRTH_YEAR and low >= 1850 and high <= 2100:
+        return Known("years of birth", intervals(5, 10, 20), "high")
+    whole = is_whole(values)
+    if whole and _is_postal(words) and low >= 0:
+        return Known("postal codes", masked(), "high")
+    if whole and words and words[-1] in ("month", "months", "monat") and low >= 1 and high <= 12:
+        return Known("months", scale("months"), "high")
+    return None
+
+
+def _text(words: list[str], values: list[str]) -> Known | None:
+    if _share(values, is_address) >= _MOSTLY:
+        return Known("IP addresses", ip_addresses(), "high")
+    if found := scale_of(values):
+        what = "ordered bands" if found == "bands" else f"a scale ({found})"
+        return Known(what, scale(found), "high")
+    if (version := _icd_version(words, values)) is not None:
+        return Known(f"ICD-{version} codes", icd(version), "high")
+    if _is_postal(words) and _share(values, lambda one: any(map(str.isdigit, one))) >= _MOSTLY:
+        return Known("postal codes", masked(), "high")
+    return None
+
+
+def _is_postal(words: list[str]) -> bool:
+    return any(word in _POSTAL for word in words)
+
+
+def _icd_version(words: list[str], values: list[str]) -> int | None:
+    """Return the version of diagnosis codes; without a name that speaks of them, letters and dots must."""
+    named = any(map(_DIAGNOSIS.fullmatch, words))
+    ninth, tenth = (_share(values, lambda one, v=version: is_code(one, v)) for version in (9, 10))
+    dotted = sum("." in value for value in values) / len(values)
+    if tenth >= _MOSTLY and tenth >= ninth and (named or (dotted > 0.5 and len(values) >= 5)):
+        return 10
+    return 9 if ninth >= _MOSTLY and named else None
+
+
+def _share(values: list[str], fits: object) -> float:
+    return sum(bool(fits(value)) for value in values) / len(values)  # type: ignore[operator]

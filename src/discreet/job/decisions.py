@@ -1,0 +1,176 @@
+"""Decisions: the few questions about a proposal that a person must answer, and where another command fits better."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.core.errors import InputError
+from discreet.core.hierarchy.knowledge import tokens
+from discreet.core.schema import Role
+from discreet.engines.baskets.formats import ENDINGS, told_by_content
+from discreet.engines.formats import ending, format_of
+from discreet.job.roles import Proposal, person_role
+
+K = 5
+MOST_GUARDED = 3
+_FEW_SHOWN = 6
+_FEWEST_NUMBERS = 4
+_MOSTLY = 0.75
+_LONG_COLUMNS = 4
+_WIDE = 15
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A question for a person, and what the proposal answers."""
+
+    question: str
+    proposed: str
+
+    def __str__(self) -> str:
+        return f"{self.question} Proposed: {self.proposed}."
+
+
+def decisions(proposals: Sequence[Proposal]) -> list[Decision]:
+    """Return the decisions that matter, five at most; they name columns, never values."""
+    found = [
+        _person(proposals),
+        _sensitive(proposals),
+        _k(proposals),
+        _cautious(proposals),
+        _dropped(proposals),
+    ]
+    return [one for one in found if one is not None]
+
+
+def guarded(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """Return the sensitive columns that get a guarantee of diversity: the few with the most values."""
+    varied = [
+        one for one in proposals if one.role is Role.SENSITIVE and one.facts.n_distinct > 1 and not one.block
+    ]
+    rich = [one for one in varied if one.facts.n_distinct > 2] or varied
+    chosen = sorted(rich, key=lambda one: -one.facts.n_distinct)[:MOST_GUARDED]
+    return [one for one in rich if one in chosen]
+
+
+def basket_form(data: Path) -> str | None:
+    """Return the form of a file of baskets, None for what is not clearly one."""
+    known = format_of(data)
+    if known is not None and known.reader != "text" and ending(data) not in ENDINGS:
+        return None
+    try:
+        form = told_by_content(data, long=False, delimiter=None)
+    except (InputError, OSError):
+        return None
+    if form == "onehot":
+        return form if _width(data) >= _WIDE else None
+    if form == "fimi" and ending(data) not in ENDINGS:
+        return form if _ragged(data) else None
+    return form
+
+
+def basket_command(data: Path) -> str:
+    """Return the command that publishes a file of baskets."""
+    return f"discreet anonymize {shlex.quote(str(data))} --sensitive-items ITEM,ITEM -p 10 --out release, or --km 5,2"
+
+
+def notes(data: Path, proposals: Sequence[Proposal]) -> list[str]:
+    """Return what another command would do better with this table."""
+    return [one for one in (_numeric(data, proposals), _long(data, proposals)) if one is not None]
+
+
+def _person(proposals: Sequence[Proposal]) -> Decision | None:
+    found = next((one for one in proposals if one.person), None)
+    if found is None:
+        return None
+    role = person_role().value
+    dropped = "" if role == "person" else " (dropped; rows are counted, not people)"
+    question = f"Does '{found.name}' say whose row it is, so that people are counted and not rows?"
+    return Decision(question, f'role = "{role}"{dropped}')
+
+
+def _sensitive(proposals: Sequence[Proposal]) -> Decision | None:
+    chosen = [one.name for one in guarded(proposals)]
+    question = "Which columns must not be learned about a person?"
+    others = sum(one.role is Role.SENSITIVE for one in proposals) - len(chosen)
+    more = f", and {others} more without a guarantee of their own" if others else ""
+    return Decision(question, f"{_listed(chosen)}, each with l-diversity{more}" if chosen else "none")
+
+
+def _k(proposals: Sequence[Proposal]) -> Decision:
+    k = min(K, proposals[0].facts.n_rows) if proposals else K
+    return Decision("How many must share their quasi-identifiers (k)?", f"k = {k}")
+
+
+def _cautious(proposals: Sequence[Proposal]) -> Decision | None:
+    names = [one.name for one in proposals if one.role is Role.QUASI and one.cautious]
+    if not names:
+        return None
+    question = f"Can others know {_listed(names)}?"
+    return Decision(question, "quasi-identifiers, to be safe; each costs detail, so drop what nobody needs")
+
+
+def _dropped(proposals: Sequence[Proposal]) -> Decision | None:
+    names = [one.name for one in proposals if one.role is Role.IDENTIFIER and not one.person]
+    return Decision(f"May {_listed(names)} be left out?", "identifiers, dropped") if names else None
+
+
+def _numeric(data: Path, proposals: Sequence[Proposal]) -> str | None:
+    """Point to condensation where nearly all columns are quantities."""
+    named = [one for one in proposals if one.role is Role.IDENTIFIER and not one.surplus]
+    kept = [one for one in proposals if one not in named and one.facts.n_distinct > 1]
+    numbers = [one for one in kept if one.facts.is_number and one.facts.n_distinct > 10]
+    if len(numbers) < _FEWEST_NUMBERS or len(numbers) < _MOSTLY * len(kept):
+        return None
+    labels = [one.name for one in kept if one not in numbers and one.facts.n_distinct <= 10]
+    dropped = ",".join(one.name for one in named)
+    options = [f"--identifier {shlex.quote(dropped)}"] if dropped else []
+    options += [f"--label {shlex.quote(labels[-1])}"] if labels else []
+    command = " ".join(["discreet condense", shlex.quote(str(data)), "-k 10", *options, "--out release"])
+    return f"nearly all columns are quantities; pseudo-records keep their shape better: {command}"
+
+
+def _long(data: Path, proposals: Sequence[Proposal]) -> str | None:
+    """Point to baskets where a narrow table lists the items of people."""
+    person = next((one for one in proposals if one.person), None)
+    if person is None or len(proposals) > _LONG_COLUMNS or 3 * person.facts.n_distinct > person.facts.n_known:
+        return None
+    items = [
+        one
+        for one in proposals
+        if one is not person
+        and (one.facts.is_text or tokens(one.name)[-1:] in (["id"], ["item"], ["product"], ["code"]))
+        and 20 <= one.facts.n_distinct < 0.5 * one.facts.n_known
+    ]
+    if not items:
+        return None
+    columns = f"--basket {shlex.quote(person.name)} --item {shlex.quote(items[0].name)}"
+    return (
+        f"it looks like a list of each person's items, that is, baskets: discreet anonymize "
+        f"{shlex.quote(str(data))} {columns} --sensitive-items ITEM,ITEM -p 10 --out release"
+    )
+
+
+def _width(data: Path) -> int:
+    from discreet.engines.formats import opened, separator
+
+    with opened(data) as stream:
+        head: bytes = stream.read(1 << 16)
+    return head.split(b"\n", 1)[0].count(separator(data).encode()) + 1
+
+
+def _ragged(data: Path) -> bool:
+    from discreet.engines.formats import opened
+
+    with opened(data) as stream:
+        head: bytes = stream.read(1 << 16)
+    lines = head.rsplit(b"\n", 1)[0].split(b"\n")
+    return len({len(line.split()) for line in lines if line.strip()}) > 1
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:_FEW_SHOWN])
+    return shown if len(names) <= _FEW_SHOWN else f"{shown} and {len(names) - _FEW_SHOWN} more"

@@ -1,0 +1,146 @@
+"""Hierarchy files that people edit: made from a column, and checked against one."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.errors import HierarchyError, InputError
+from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
+from discreet.core.hierarchy.ranges import Intervals
+from discreet.core.hierarchy.trees import Rows, flat, read_hierarchy
+from discreet.core.schema import Role
+from discreet.core.tables.labels import SetOf, parse, texts
+from discreet.engines.duckdb.connection import identifier
+from discreet.job.facts import look
+from discreet.job.proposals import generalized, values_of
+from discreet.job.roles import role_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+FEW = 10
+"""A value that fewer rows have is rare."""
+_WIDEST_FILLED = 1_000
+_MOST_LEAVES = 200_000
+
+
+@dataclass(frozen=True)
+class HierarchyCheck:
+    """What a hierarchy file holds, and how it fits a column: counts only, no value.
+
+    ``nodes`` gives the number of nodes on each level, the values first. ``n_values``, ``n_uncovered`` and
+    ``n_rows_uncovered`` are about the column's values, ``n_unused`` about leaves that it does not show;
+    ``n_naming_rare`` counts labels of several values that name one which few rows have. They are None without data.
+    """
+
+    nodes: tuple[int, ...]
+    n_values: int | None = None
+    n_uncovered: int | None = None
+    n_rows_uncovered: int | None = None
+    n_unused: int | None = None
+    n_naming_rare: int | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether every value of the column, if there is one, is covered."""
+        return not self.n_uncovered
+
+
+def suggest_hierarchy(
+    relation: duckdb.DuckDBPyRelation, column: str, spec: HierarchySpec | None = None
+) -> tuple[Hierarchy, str]:
+    """Bind a hierarchy to the values of a column, the proposed one unless another is given; gives the reason too."""
+    _require_column(relation, column)
+    facts = look(relation.project(identifier(column)))[0]
+    if not facts.n_distinct:
+        raise InputError(f"Column '{column}' has no values.")
+    if facts.n_distinct > _MOST_LEAVES:
+        raise InputError(
+            f"Column '{column}' has {facts.n_distinct:,} different values, too many for a file; "
+            "name a rule instead, such as intervals or a mask."
+        )
+    values, counts = values_of(relation, column)
+    reason = "as asked for"
+    if spec is None:
+        proposal = generalized(
+            replace(role_of(facts), role=Role.QUASI, reason="", cautious=False), values, counts
+        )
+        spec, reason = (
+            proposal.hierarchy or flat(),
+            proposal.reason.removeprefix("; ") or "by the values' kind",
+        )
+    return spec.bind(_filled(values, spec), column=column), reason
+
+
+def write_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
+    """Write a hierarchy in ARX's layout: a line for each value, with its label on every level."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, delimiter=";", lineterminator="\n")
+        for code in range(1, hierarchy.n_leaves + 1):
+            pairs = zip(hierarchy.levels, hierarchy.labels, strict=True)
+            writer.writerow([labels[int(level[code])] for level, labels in pairs])
+
+
+def check_hierarchy(
+    path: Path, relation: duckdb.DuckDBPyRelation | None = None, column: str | None = None
+) -> HierarchyCheck:
+    """Check that a file is a tree, and how it fits a column; what is no tree is an error that names no value."""
+    spec = read_hierarchy(path)
+    leaves = pa.array(spec.columns[0], pa.string())
+    try:
+        tree = spec.bind(leaves.unique(), column="")
+    except HierarchyError as error:
+        raise HierarchyError(f"{path}: {str(error).removeprefix('The column: ')}") from None
+    nodes = tuple(len(set(level)) for level in spec.columns)
+    if relation is None or column is None:
+        return HierarchyCheck(nodes)
+    _require_column(relation, column)
+    values, counts = values_of(relation, column)
+    held = texts(values).to_pylist()
+    known = set(spec.columns[0])
+    covered = np.array([value in known for value in held], np.bool_)
+    return HierarchyCheck(
+        nodes,
+        n_values=len(held),
+        n_uncovered=int((~covered).sum()),
+        n_rows_uncovered=int(counts[~covered].sum()),
+        n_unused=tree.n_leaves - int(covered.sum()),
+        n_naming_rare=_naming_rare(spec, dict(zip(held, counts.tolist(), strict=True))),
+    )
+
+
+def _naming_rare(spec: Rows, counts: dict[str, int]) -> int:
+    """Count labels of several values that name a value which few rows have."""
+    rare = {value for value, count in counts.items() if count < FEW}
+    found = set()
+    for level in spec.columns[1:]:
+        below: dict[str, int] = {}
+        for label in level:
+            below[label] = below.get(label, 0) + 1
+        for label, n_leaves in below.items():
+            read = parse(label)
+            named = set(read.items) if isinstance(read, SetOf) else {label}
+            if n_leaves > 1 and named & rare:
+                found.add(label)
+    return len(found)
+
+
+def _filled(values: pa.Array, spec: HierarchySpec) -> pa.Array:
+    """Return the values, with the whole numbers between them where intervals are to cover next month's too."""
+    if not isinstance(spec, Intervals) or not pa.types.is_integer(values.type):
+        return values
+    low, high = values[0].as_py(), values[-1].as_py()
+    return pa.array(range(low, high + 1), values.type) if high - low <= _WIDEST_FILLED else values
+
+
+def _require_column(relation: duckdb.DuckDBPyRelation, column: str) -> None:
+    if column not in relation.columns:
+        from discreet.job.wording import nearest
+
+        raise InputError(f"There is no column '{column}'{nearest(column, relation.columns)}")

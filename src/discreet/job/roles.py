@@ -1,0 +1,186 @@
+"""Roles: what the name and the counts of a column suggest about what it could do to a person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.core.hierarchy.bound import HierarchySpec
+from discreet.core.hierarchy.knowledge import Confidence, tokens
+from discreet.core.schema import Role
+from discreet.job.facts import Facts
+
+_SENSITIVE = re.compile(
+    "diseases?|diagnos[ie]s|diag|dx|icd|conditions?|illness|disorder|symptoms?|treatments?|medications?|meds?|drugs?"
+    "|dose|dosage|therap(y|ies)|prescriptions?|surgery|allerg(y|ies)|hiv|cancer|insulin|glucose|glu|serum|cresult"
+    "|cholesterol|hba|readmitted|readmission|outcome|genotype|mutation|pregnan(t|cy)|psychiatric|addiction|smoker"
+    "|salary|wages?|income|earnings|pay|debt|loan|credit|bankruptcy|religion|faith|belief|politics|party|vote"
+    "|orientation|disability|crime|offen[cs]e|conviction|verdict"
+)
+_NAMES = re.compile(
+    "uuid|guid|ssn|nin|name|surname|firstname|lastname|fullname|forename|e?mail|phone|mobile|telephone|fax|passport"
+    "|licen[cs]e|account|iban|card|mrn|nhs|insurance|mac|address|street|username|login|url|plate|serial|record"
+)
+_KEYS = re.compile("ids?|identifier|nbr|nr|no|num|number|key|hash|ref|code|uuid|guid")
+_PERSONS = re.compile(
+    "patients?|persons?|pat|subjects?|members?|clients?|customers?|users?|employees?|students?|respondents?"
+    "|participants?|citizens?|residents?|insured|beneficiar(y|ies)|households?|individuals?|pupils?|borrowers?"
+    "|applicants?|mrn|ssn|cust|person"
+)
+_KNOWN = re.compile(
+    "age|sex|gender|race|ethnicity|birth|birthdate|dob|born|yob|zip|zipcode|postcode|postal|plz|city|town|village"
+    "|county|state|region|country|district|nationality|citizenship|origin|marital|education|degree|occupation|job"
+    "|profession|employer|workclass|industry|household|children|family|relationship|language|height|weight|date"
+    "|admission|discharge|ip|latitude|longitude|location|residence|hospital|ward|school"
+)
+_LABELS = re.compile("class|target|label|outcome|response|y")
+_COUNTING = re.compile("num|number|n|nbr|count|total|times")
+_MOST_NAMED = 20
+_UNIQUE = 0.9
+_MANY = 0.5
+_LONG_TEXT = 40
+_WORDY = 3
+_EMPTY = 0.9
+_MOST_CODES = 200
+_OFTEN_OWN = 0.2
+_LARGEST_BLOCK_SET = 6
+_SMALLEST_BLOCK = 5
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A role for one column, why and how surely, and how to generalize it.
+
+    ``person`` marks the column that says whose row it is. ``cautious`` marks a quasi-identifier that is one only
+    because nothing better is known. ``block`` marks one of many columns with the same few values, ``surplus`` one that
+    is dropped only because there are too many. ``file`` is the hierarchy file to be used.
+    """
+
+    facts: Facts
+    role: Role
+    reason: str
+    warning: str | None = None
+    hierarchy: HierarchySpec | None = None
+    confidence: Confidence = "medium"
+    person: bool = False
+    cautious: bool = False
+    block: bool = False
+    surplus: bool = False
+    file: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.facts.name
+
+
+def person_role() -> Role:
+    """Return the role of a column that says whose row it is: its own where there is one, else identifier."""
+    return next((role for role in Role if role.value == "person"), Role.IDENTIFIER)
+
+
+def role_of(facts: Facts) -> Proposal:
+    """Propose a role for a column; what is not clearly anything else is a quasi-identifier, the safe reading."""
+    words = tokens(facts.name)
+    if facts.n_distinct + bool(facts.n_missing) <= 1:
+        return Proposal(facts, Role.OTHER, "the same in every row", confidence="high")
+    counting = bool(words) and bool(_COUNTING.fullmatch(words[0])) and facts.is_number
+    if is_person(facts):
+        reason = f"it looks like a person's id: {facts.n_distinct:,} values in {facts.n_known:,} rows"
+        return Proposal(facts, person_role(), reason, confidence="high", person=True)
+    if not counting and any(map(_SENSITIVE.fullmatch, words)):
+        return Proposal(facts, Role.SENSITIVE, "its name sounds sensitive", confidence="high")
+    return _identifier(facts, words) or _quasi(facts, words)
+
+
+def is_person(facts: Facts) -> bool:
+    """Return whether a column looks like the id of a person, or of another unit, that has several rows."""
+    words = tokens(facts.name)
+    keyed = len(words) == 1 or any(map(_KEYS.fullmatch, words))
+    plain = facts.is_whole or facts.is_text or facts.type == "UUID"
+    named = any(map(_PERSONS.fullmatch, words)) and keyed and not any(word.endswith("name") for word in words)
+    repeated = facts.n_distinct < 0.98 * facts.n_known
+    return named and plain and repeated and facts.n_distinct > _MOST_NAMED and facts.words < 1
+
+
+def is_label(facts: Facts) -> bool:
+    """Return whether a column looks like the class that a table is about."""
+    words = tokens(facts.name)
+    return len(words) == 1 and bool(_LABELS.fullmatch(words[0])) and facts.n_distinct <= _MOST_NAMED
+
+
+def blocks(proposals: Sequence[Proposal], values: Mapping[str, frozenset[Any]]) -> list[Proposal]:
+    """Mark many columns with the same few values, such as answers or drugs; beside a diagnosis they are sensitive."""
+    open_ones = [
+        one.name for one in proposals if one.role is Role.QUASI and one.cautious and one.name in values
+    ]
+    widest = sorted((values[name] for name in open_ones), key=len, reverse=True)
+    for shared in dict.fromkeys(widest):
+        inside = {name for name in open_ones if values[name] <= shared}
+        if len(inside) >= _SMALLEST_BLOCK:
+            medical = any(one.role is Role.SENSITIVE for one in proposals)
+            return [
+                _blocked(one, len(inside), medical=medical) if one.name in inside else one
+                for one in proposals
+            ]
+    return list(proposals)
+
+
+def few_values(proposals: Sequence[Proposal]) -> list[str]:
+    """Return the columns whose values could make them part of a block."""
+    return [
+        one.name
+        for one in proposals
+        if one.cautious and one.facts.is_text and one.facts.n_distinct <= _LARGEST_BLOCK_SET
+    ]
+
+
+def _blocked(proposal: Proposal, size: int, *, medical: bool) -> Proposal:
+    reason = f"one of {size} columns with the same few values"
+    if not medical:
+        return replace(proposal, reason=reason, block=True, confidence="low")
+    return replace(
+        proposal, role=Role.SENSITIVE, reason=f"{reason}, beside a sensitive column", block=True,
+        cautious=False, confidence="low",
+    )  # fmt: skip
+
+
+def _identifier(facts: Facts, words: Sequence[str]) -> Proposal | None:
+    many = facts.n_distinct > _MOST_NAMED or (facts.uniqueness > _UNIQUE and facts.n_rows > 1)
+    if facts.missing > _EMPTY:
+        reason = f"{facts.missing:.0%} missing: a value that is there stands out"
+        return Proposal(facts, Role.IDENTIFIER, reason, confidence="medium")
+    if not many or "ip" in words:
+        return None
+    if any(map(_NAMES.fullmatch, words)):
+        reason = "its name sounds like one, and it has many values"
+        return Proposal(facts, Role.IDENTIFIER, reason, confidence="high")
+    keyed = bool(words) and bool(_KEYS.fullmatch(words[-1])) and not _COUNTING.fullmatch(words[0])
+    keyed = (keyed and not any(map(_KNOWN.fullmatch, words))) or any(map(_PERSONS.fullmatch, words))
+    if keyed and (facts.n_distinct > _MOST_CODES or facts.uniqueness > _OFTEN_OWN):
+        if facts.uniqueness > _UNIQUE:
+            return Proposal(facts, Role.IDENTIFIER, "a key: almost every row has its own", confidence="high")
+        return Proposal(
+            facts, Role.IDENTIFIER, "a key with many values", "its values repeat; if it says whose row it is, "
+            "people should be counted by it", confidence="low",
+        )  # fmt: skip
+    if facts.is_text and (facts.length > _LONG_TEXT or facts.words >= _WORDY):
+        warning = "it looks like free text, which often names people; it will be dropped"
+        return Proposal(facts, Role.IDENTIFIER, "free text", warning)
+    if facts.is_numbered or ((facts.is_text or facts.type == "UUID") and facts.uniqueness > _UNIQUE):
+        return Proposal(facts, Role.IDENTIFIER, "almost every row has a value of its own", confidence="high")
+    if facts.is_text and facts.uniqueness > _MANY:
+        warning = "most of its values occur once; it will be dropped"
+        return Proposal(facts, Role.IDENTIFIER, "most rows have a value of their own", warning)
+    return None
+
+
+def _quasi(facts: Facts, words: Sequence[str]) -> Proposal:
+    if any(map(_KNOWN.fullmatch, words)) or facts.type.startswith(("DATE", "TIME")):
+        return Proposal(facts, Role.QUASI, "others may know it", confidence="high")
+    return Proposal(
+        facts, Role.QUASI, "others may know it; taken so to be safe", confidence="low", cautious=True
+    )
