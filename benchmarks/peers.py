@@ -136,6 +136,37 @@ def sklearn_neighbors(path: str, k: int, n_queries: int) -> dict[str, Any]:
     return {"wall": (time.perf_counter() - wall) * share, "cpu": (time.process_time() - cpu) * share}
 
 
+def mpyc_dot(n: int) -> dict[str, float]:
+    """Time MPyC's scalar product of two private vectors with three parties on this machine."""
+    import json
+    import subprocess
+    import sys
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    if find_spec("mpyc") is None:
+        raise ModuleNotFoundError("No module named 'mpyc'")
+    script = Path(__file__).with_name("peer_mpyc.py")
+    words = [sys.executable, str(script), str(n), "-M3", "--no-log"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def openmined_psi(n: int) -> dict[str, float]:
+    """Time openmined-psi's intersection, both sides in this process."""
+    import private_set_intersection.python as psi
+
+    sets = [[f"person-{number}" for number in range(start, start + n)] for start in (0, n // 2)]
+    began = time.perf_counter()
+    client = psi.client.CreateWithNewKey(True)
+    server = psi.server.CreateWithNewKey(True)
+    setup = server.CreateSetupMessage(1e-12, n, sets[1], psi.DataStructure.GCS)
+    response = server.ProcessRequest(client.CreateRequest(sets[0]))
+    found = client.GetIntersection(setup, response)
+    return {"wall": time.perf_counter() - began, "found": len(found)}
+
+
 def _matrix(path: str) -> Any:
     from scipy.sparse import load_npz
 

@@ -25,6 +25,7 @@ from discreet.cli.measure.risk import risk
 from discreet.cli.mine.fit import fit
 from discreet.cli.mine.mine import mine
 from discreet.cli.mine.predict import predict
+from discreet.cli.party import party
 from discreet.cli.publish.anonymize import anonymize
 from discreet.cli.publish.apply import apply
 from discreet.cli.publish.condense import condense
@@ -107,6 +108,7 @@ for command in (
     reconstruct,
     fit,
     predict,
+    party,
     experiments,
 ):
     app.add_command(command)

@@ -22,6 +22,9 @@ KINDS = {
 }
 """What lays out, reads back and pictures each kind of released data."""
 
+CAUTIONS = "discreet.measure.cautions:cautions"
+"""What a careful data officer would say about a release."""
+
 WRITER = "discreet.report.folder:write_release"
 """What writes a release into a folder."""
 

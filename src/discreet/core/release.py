@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.adapters import WRITER, load
+from discreet.core.adapters import CAUTIONS, WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.errors import InputError
+from discreet.core.errors import InputError, PromiseBrokenError
 from discreet.core.guarantee import Guarantee
 from discreet.core.schema import Schema
 from discreet.core.tables.groups import Groups
@@ -135,6 +135,12 @@ class Release:
         """The judgment of the released data alone, or where it cannot show the guarantee, by the evidence."""
         return self.guarantee.check(_SUBJECTS[self.kind](self))
 
+    @cached_property
+    def cautions(self) -> tuple[Any, ...]:
+        """What a careful data officer would say about the release although its guarantee holds."""
+        found: tuple[Any, ...] = load(CAUTIONS)(self)
+        return found
+
     def write(
         self,
         folder: str | Path,
@@ -142,6 +148,7 @@ class Release:
         format: str | None = None,  # noqa: A002
         report: bool = True,
         overwrite: bool = False,
+        strict: bool = False,
     ) -> Path:
         """Write the data, ``release.json`` and the report into a new folder, all or nothing; return its path.
 
@@ -158,8 +165,13 @@ class Release:
             Whether to write the reports.
         overwrite
             Whether an earlier release in the folder may be replaced.
+        strict
+            Whether to refuse a release about which there is any caution.
         """
         self.verdict.enforce()
+        if strict and self.cautions:
+            words = " ".join(caution.text for caution in self.cautions)
+            raise PromiseBrokenError(f"There are cautions, so nothing was written. {words}")
         written: Path = load(WRITER)(self, Path(folder), format=format, report=report, overwrite=overwrite)
         return written
 

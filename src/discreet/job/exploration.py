@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from discreet.publish.lattice.measures import MEASURES
 from discreet.publish.lattice.scoring import Scorer, Visited
 from discreet.publish.lattice.search import Search, score_all
 from discreet.publish.tables.optimal_lattice import LARGEST_SEARCH
-from discreet.publish.tables.suppression import kept_groups
+from discreet.publish.tables.suppression import allowed_rows, kept_groups
 
 MOST_VISITED = 200_000
 """A lattice of more nodes is searched, not visited whole."""
@@ -133,7 +132,7 @@ class _Look:
     ) -> _Look:
         """Visit every node of a small lattice, or search for the best of a large one."""
         made = MEASURES[measure](lattice, _weights(lattice), "mean")
-        scorer = Scorer(lattice, guarantee, made, math.floor(share * lattice.table.n_rows))
+        scorer = Scorer(lattice, guarantee, made, allowed_rows(share, lattice.table.n_rows))
         at_once = guarantee.by_size and scorer.is_packed and made.relaxed_is_exact
         if lattice.n_nodes <= (MOST_VISITED if at_once else _MOST_JUDGED):
             return cls(scorer, score_all(scorer), True)
@@ -156,7 +155,7 @@ def _choices(
     lattice: Lattice, guarantee: Guarantee, looks: Mapping[str, _Look], share: float, top: int
 ) -> Choices:
     """Put together the best nodes of all measures, those that several share first."""
-    limit = math.floor(share * lattice.table.n_rows)
+    limit = allowed_rows(share, lattice.table.n_rows)
     ranks: dict[Node, dict[str, int]] = {}
     for measure, look in looks.items():
         for rank, node in enumerate(look.best(limit, top), start=1):

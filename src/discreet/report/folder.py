@@ -113,6 +113,7 @@ def _write_private(release: Release, kind: Kind, place: Path, *, report: bool) -
         "seed": release.recipe.get("seed"),
         **release.private,
         "verdict": release.verdict.to_dict(),
+        "cautions": [caution.to_dict() for caution in release.cautions],
         "measures": {} if release.original is None else kind.measures(release),
     }
     written = [write_text(place / PRIVATE_RECORD, json_text(record))]
@@ -130,6 +131,7 @@ def public_record(release: Release, kind: Kind) -> dict[str, Any]:
         "kind": release.kind,
         **without_seed(release.recipe),
         "verdict": public_verdict(release.verdict),
+        "cautions": [caution.to_dict() for caution in release.cautions if caution.public],
         **kind.summary(release),
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.lattice.measures import MEASURES, Dropped, NodeMeasure
 from discreet.publish.lattice.scoring import Scorer, Visited
 from discreet.publish.lattice.search import score_all
+from discreet.publish.tables.suppression import allowed_rows
 
 BREAKS, KEEPS, BORDER, CHOSEN = range(4)
 _MOST = {BREAKS: 300, KEEPS: 1_500, BORDER: 1_000}
@@ -122,7 +122,7 @@ def _completed(release: Release, lattice: Lattice, measure: NodeMeasure, seen: V
     if seen.cost.size >= lattice.n_nodes or not small or not isinstance(guarantee, Guarantee):
         return seen
     share = release.recipe.get("parameters", {}).get("max_suppressed", 0.0)
-    scorer = Scorer(lattice, guarantee, measure, math.floor(share * lattice.table.n_rows))
+    scorer = Scorer(lattice, guarantee, measure, allowed_rows(share, lattice.table.n_rows))
     if not (guarantee.by_size and scorer.is_packed and measure.relaxed_is_exact):
         return seen
     return score_all(scorer)

@@ -12,6 +12,7 @@ from discreet.report.bundle import javascript
 from discreet.report.figures import Figures
 from discreet.report.kinds import kind_of
 from discreet.report.markup import Markup, joined, script_json, tag
+from discreet.report.sections import cautioned
 
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
@@ -31,6 +32,7 @@ def render(release: Release, *, internal: bool = False) -> str:
     figures = Figures()
     kind = kind_of(release)
     content = kind.content(release, figures, internal=internal)
+    content.insert(1, cautioned(release, internal=internal))
     if internal:
         content.insert(0, _internal())
     return whole_page(

@@ -82,6 +82,21 @@ def promise(guarantee: Guarantee, verdict: Verdict, *, seen: str | None = None) 
     )
 
 
+def cautioned(release: Release, *, internal: bool) -> Markup:
+    """List the cautions; those that compare with the original only internally."""
+    found = [caution for caution in release.cautions if internal or caution.public]
+    if not found:
+        return Markup()
+    return tag(
+        "section",
+        tag("h2", "Before you hand it on", id="cautions-title"),
+        tag("ul", *(tag("li", caution.text) for caution in found)),
+        id="cautions",
+        class_="cautions",
+        aria_labelledby="cautions-title",
+    )
+
+
 def _part(part: Verdict) -> Markup:
     if part.basis is not Basis.VERIFIED and part.ok:
         entries = (("Guarantee", tag("code", part.guarantee)), ("Verdict", "kept"))

@@ -116,9 +116,9 @@ def test_a_stream_goes_on_from_its_state(invoke, visits: Path, tmp_path: Path) -
     assert "800 read, 0 lines passed over; 1,500 in all" in second.output
     assert state.read_bytes() == whole.read_bytes()
     assert SECRET.encode() not in state.read_bytes()
-    third = invoke(*stream(*some, "--state", state, "--out", tmp_path / "pseudo.csv"))
+    third = invoke(*stream(*some, "--state", state, "--out", tmp_path / "pseudo"))
     assert "0 read" in third.output
-    pseudo = (tmp_path / "pseudo.csv").read_text().splitlines()
+    pseudo = (tmp_path / "pseudo" / "data.csv").read_text().splitlines()
     assert pseudo[0] == "age,weight"
     assert len(pseudo) == 1501
     assert all(float(line.split(",")[0]).is_integer() for line in pseudo[1:])
@@ -126,14 +126,34 @@ def test_a_stream_goes_on_from_its_state(invoke, visits: Path, tmp_path: Path) -
 
 def test_two_samples_of_a_state_are_not_the_same_draw(invoke, visits: Path, tmp_path: Path) -> None:
     some = stream("--from", visits, "-k", 5, "--state", tmp_path / "s", "--seed", 1, "--out")
-    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one, two = tmp_path / "one", tmp_path / "two"
     for out in (one, two):
         assert invoke(*some, out).exit_code == 0
-    assert one.read_bytes() != two.read_bytes()
+    assert (one / "data.csv").read_bytes() != (two / "data.csv").read_bytes()
+
+
+def test_a_stream_is_released_like_everything_else(invoke, visits: Path, tmp_path: Path) -> None:
+    out = tmp_path / "pseudo"
+    some = stream("--from", visits, "-k", 5, "--state", tmp_path / "s", "--out", out)
+    assert invoke(*some).exit_code == 0
+    assert sorted(path.name for path in out.iterdir()) == ["data.csv", "release.json", "report.html"]
+    record = json.loads((out / "release.json").read_text())
+    assert record["verdict"] == {
+        "ok": True,
+        "guarantee": record["verdict"]["guarantee"],
+        "basis": "by construction",
+    }
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    for command in (some[:-1], ("stream", "sample", tmp_path / "s", "--out")):
+        refused = invoke(*command, tmp_path / "mine", "--overwrite")
+        assert refused.exit_code == 2
+        assert "no earlier release" in refused.output
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
 
 
 def test_lines_come_through_a_pipe(visits: Path, tmp_path: Path) -> None:
-    given = [str(word) for word in stream("-k", 10, "--state", tmp_path / "s", "--format", "csv")]
+    given = [str(word) for word in stream("-k", 10, "--state", tmp_path / "s", "--input-format", "csv")]
     ran = subprocess.run(
         [sys.executable, "-m", "discreet", *given],
         input=visits.read_bytes(),
@@ -196,11 +216,12 @@ def test_sample_and_merge(invoke, visits: Path, tmp_path: Path) -> None:
     assert told["all_records"] == 3000
     assert told["ok"]
     assert (one.read_bytes(), two.read_bytes()) == before
-    out = tmp_path / "pseudo.parquet"
-    assert invoke("stream", "sample", both, "-n", 50, "--out", out, "--seed", 1).exit_code == 0
+    out = tmp_path / "pseudo"
+    drawn = invoke("stream", "sample", both, "-n", 50, "--out", out, "--format", "parquet", "--seed", 1)
+    assert drawn.exit_code == 0
     import pyarrow.parquet as pq
 
-    assert pq.read_table(out).num_rows == 50
+    assert pq.read_table(out / "data.parquet").num_rows == 50
 
 
 @pytest.mark.parametrize(

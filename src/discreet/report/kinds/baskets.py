@@ -23,6 +23,7 @@ class BasketKind:
     formats: ClassVar[tuple[str, ...]] = FORMATS
     sections: ClassVar[Sequence[tuple[str, str]]] = (
         ("promise", "Guarantee"),
+        ("cautions", "Cautions"),
         ("groups", "Groups"),
         ("sensitive", "Sensitive items"),
         ("losses", "Losses"),

@@ -19,6 +19,7 @@ class PseudoKind(TableKind):
 
     sections: ClassVar[Sequence[tuple[str, str]]] = (
         ("promise", "Guarantee"),
+        ("cautions", "Cautions"),
         ("risk", "Closeness"),
         ("cost", "Cost"),
         ("groups", "Groups"),

@@ -25,6 +25,7 @@ class SketchKind:
     formats: ClassVar[tuple[str, ...]] = ("arrow",)
     sections: ClassVar[Sequence[tuple[str, str]]] = (
         ("promise", "Guarantee"),
+        ("cautions", "Cautions"),
         ("lengths", "Lengths"),
         ("details", "Details"),
         ("method", "Method"),

@@ -34,6 +34,7 @@ class TableKind:
     formats: ClassVar[tuple[str, ...]] = ("csv", "tsv", "parquet", "arrow", "jsonl")
     sections: ClassVar[Sequence[tuple[str, str]]] = (
         ("promise", "Guarantee"),
+        ("cautions", "Cautions"),
         ("risk", "Risk"),
         ("cost", "Cost"),
         ("groups", "Groups"),

@@ -1,0 +1,1 @@
+"""The cryptographic building blocks of protocols: a prime-order group, block ciphers, oblivious functions."""

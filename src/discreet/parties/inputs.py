@@ -1,0 +1,85 @@
+"""Checks of private inputs: one line for each mistake, and never a value in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InputError
+
+
+def private_integers(
+    data: Any, *, shape: tuple[int, ...], low: int, high: int, of: str
+) -> NDArray[np.uint64]:
+    """Return integers in [low, high] as words modulo 2^64; a vector stands for a matrix of one column.
+
+    >>> private_integers([1, -1], shape=(2, 1), low=-8, high=7, of="vector").tolist()
+    [[1], [18446744073709551615]]
+    >>> private_integers([1, 9], shape=(2, 1), low=0, high=7, of="vector")
+    Traceback (most recent call last):
+    discreet.core.errors.InputError: The vector must hold integers in [0, 7].
+    """
+    values = _array(data, of)
+    if values.ndim == 1 and len(shape) == 2 and shape[1] == 1:
+        values = values[:, None]
+    if values.shape != shape:
+        wanted, got = (" × ".join(map(str, one)) or "1" for one in (shape, values.shape))
+        raise InputError(f"The {of} must have {wanted} values, as the session says. Got {got}.")
+    if values.dtype.kind == "O" and all(type(one) is int for one in values.flat):
+        fits = all(low <= one <= high for one in values.flat)
+        plain = values % (1 << 64) if fits else values
+    elif values.dtype.kind in "bui" or (values.size == 0 and values.dtype.kind == "f"):
+        fits = not values.size or (int(values.min()) >= low and int(values.max()) <= high)
+        plain = values
+    else:
+        raise InputError(f"The {of} must hold integers; nulls, text and fractions are refused.")
+    if not fits:
+        raise InputError(f"The {of} must hold integers in [{low}, {high}].")
+    return np.ascontiguousarray(plain.astype(np.uint64))
+
+
+def _array(data: Any, of: str) -> NDArray[Any]:
+    """Return the data as an array; lists of integers that fit into no word of 64 bits stay integers."""
+    try:
+        values = np.asarray(data)
+        if values.dtype.kind == "f" and isinstance(data, list | tuple):
+            values = np.asarray(data, object)
+    except (ValueError, TypeError, OverflowError):
+        raise InputError(f"The {of} must be a vector or a matrix of integers.") from None
+    return values
+
+
+def private_bits(data: Any, *, n: int, of: str) -> NDArray[np.bool_]:
+    """Return n bits, given as truth values or as zeros and ones."""
+    return private_integers(data, shape=(n,), low=0, high=1, of=of).astype(np.bool_)
+
+
+def private_set(data: Any, *, max_size: int, of: str) -> dict[bytes, Any]:
+    """Return the distinct elements of a set by their bytes: text in UTF-8, an integer in decimal digits.
+
+    >>> private_set(["b", "a", "b", 7], max_size=3, of="set")
+    {b'7': 7, b'a': 'a', b'b': 'b'}
+    """
+    if isinstance(data, str | bytes) or not isinstance(data, Iterable):
+        raise InputError(f"The {of} must be a collection of texts, bytes or integers.")
+    elements = {_element(one, of): one for one in data}
+    found = {name: elements[name] for name in sorted(elements)}
+    if len(found) > max_size:
+        raise InputError(f"The {of} has more elements than the {max_size} the session admits.")
+    return found
+
+
+def _element(value: Any, of: str) -> bytes:
+    if isinstance(value, bytes):
+        return bytes(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return str(int(value)).encode()
+    try:
+        if isinstance(value, str):
+            return value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"The {of} holds text that is not valid Unicode.") from None
+    raise InputError(f"The {of} must hold texts, bytes or integers; nulls and other values are refused.")

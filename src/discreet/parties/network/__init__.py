@@ -1,0 +1,1 @@
+"""The network: keys, sessions, and frames over TLS between machines."""

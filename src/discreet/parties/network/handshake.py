@@ -1,0 +1,123 @@
+"""Handshake: two parties compare versions, clocks and the hash of the session before anything else."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import time
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from discreet import __version__
+from discreet.parties.channel import HEADER_BYTES, decode_header, encode_header, payload_size
+from discreet.parties.errors import FrameError, PartyError, SessionError
+from discreet.parties.network.session import Session, differing_keys
+
+WIRE = 1
+"""The version of the frames and of the handshake."""
+MAX_CLOCK_SECONDS = 300.0
+"""How far the clocks of two parties may differ."""
+MAX_HELLO = 1 << 20
+_NO_SESSION = bytes(32)
+_TYPES = {"wire": int, "version": str, "digest": str, "nonce": str, "clock": float, "purpose": str}
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What a party says first."""
+
+    digest: str
+    nonce: str
+    purpose: str = "run"
+    wire: int = WIRE
+    version: str = __version__
+    clock: float = field(default_factory=time.time)
+
+
+def make_hello(session: Session, *, purpose: str = "run") -> Hello:
+    """Return a party's first words, with a nonce that makes the session's identifier fresh."""
+    return Hello(session.digest().hex(), os.urandom(32).hex(), purpose)
+
+
+def session_identifier(session: Session, nonces: dict[str, str]) -> bytes:
+    """Return the identifier of a run: the hash of the session and of every party's nonce, in order."""
+    fresh = b"".join(bytes.fromhex(nonces[name]) for name in session.names)
+    return hashlib.sha256(b"discreet session" + session.digest() + fresh).digest()
+
+
+async def exchange_hello(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, hello: Hello) -> Hello:
+    """Send the own hello and return the peer's."""
+    await write_frame(writer, "hello", json.dumps(asdict(hello)).encode())
+    plain = _json(await read_frame(reader, "hello", MAX_HELLO))
+    if any(not isinstance(plain.get(key), kind) for key, kind in _TYPES.items()):
+        raise FrameError("The first frame of a party is not a valid hello.")
+    if len(plain["nonce"]) != 64 or len(plain["digest"]) != 64:
+        raise FrameError("The first frame of a party is not a valid hello.")
+    try:
+        bytes.fromhex(plain["nonce"] + plain["digest"])
+    except ValueError:
+        raise FrameError("The first frame of a party is not a valid hello.") from None
+    return Hello(**{key: plain[key] for key in _TYPES})
+
+
+def check_versions(peer: str, theirs: Hello) -> None:
+    """Raise a PartyError unless both parties run the same version."""
+    if theirs.wire != WIRE or theirs.version != __version__:
+        version = theirs.version[:20] if theirs.version.isprintable() else "?"
+        raise PartyError(
+            f"Party '{peer}' runs discreet {version}, this party {__version__}; install the same version."
+        )
+
+
+def check_clocks(peer: str, theirs: Hello, now: float) -> None:
+    """Raise a PartyError if the clocks of two parties differ by minutes."""
+    off = theirs.clock - now
+    if not abs(off) <= MAX_CLOCK_SECONDS:
+        way = "ahead of" if off > 0 else "behind"
+        raise PartyError(
+            f"The clock of party '{peer}' is {abs(off):.0f} seconds {way} this one; set the clocks."
+        )
+
+
+async def check_sessions(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str, session: Session, theirs: Hello
+) -> None:
+    """Raise a SessionError that names the differing keys unless both parties hold the same session."""
+    if theirs.digest == session.digest().hex():
+        return
+    ours = session.entries()
+    await write_frame(writer, "entries", json.dumps(ours).encode())
+    entries = _json(await read_frame(reader, "entries", MAX_HELLO))
+    keys = differing_keys(ours, {key: str(value) for key, value in entries.items()})
+    named = ", ".join(f"'{key[:60]}'" for key in keys[:5] if key.isprintable()) or "an unknown key"
+    raise SessionError(f"The session file of party '{peer}' differs from this one in {named}.")
+
+
+async def write_frame(writer: asyncio.StreamWriter, kind: str, payload: bytes) -> None:
+    """Write a frame of the handshake, which belongs to no session yet."""
+    writer.write(encode_header(kind, len(payload), 0, _NO_SESSION) + payload)
+    await writer.drain()
+
+
+async def read_frame(reader: asyncio.StreamReader, kind: str, limit: int) -> bytes:
+    """Read a frame of the handshake."""
+    start = await reader.readexactly(HEADER_BYTES)
+    kind_size, size = payload_size(start)
+    if size > limit:
+        raise FrameError(f"A frame of {size} bytes is larger than the limit of {limit} bytes.")
+    header = start + await reader.readexactly(kind_size)
+    if decode_header(header)[2] != kind:
+        raise FrameError(f"A frame '{kind}' was expected first.")
+    return await reader.readexactly(size)
+
+
+def _json(payload: bytes) -> dict[str, Any]:
+    try:
+        plain = json.loads(payload)
+    except ValueError:
+        raise FrameError("A frame of the handshake is not valid JSON.") from None
+    if not isinstance(plain, dict):
+        raise FrameError("A frame of the handshake is not an object.")
+    return plain

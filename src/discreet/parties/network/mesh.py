@@ -1,0 +1,219 @@
+"""Mesh: a TLS connection between every two parties; the later one in the session's order dials the earlier one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+import ssl
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.parties.errors import FrameError, PartyError
+from discreet.parties.network.handshake import (
+    Hello,
+    check_clocks,
+    check_sessions,
+    check_versions,
+    exchange_hello,
+)
+from discreet.parties.network.session import Member, Session
+from discreet.parties.network.tls import holds_certificate, shown_by, tls_context
+
+BUFFER = 1 << 22
+_AGAIN_SECONDS = 0.1
+_HANDSHAKE_SECONDS = 10.0
+_CLOSE_SECONDS = 1.0
+
+
+@dataclass
+class Connection:
+    """A connection to a peer that passed the handshake."""
+
+    peer: str
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    hello: Hello
+
+    async def close(self) -> None:
+        """Close the connection, at once if the peer does not agree."""
+        with contextlib.suppress(OSError, TimeoutError):
+            self.writer.close()
+            await asyncio.wait_for(self.writer.wait_closed(), _CLOSE_SECONDS)
+        self.writer.transport.abort()
+        await asyncio.sleep(0)
+
+
+class Mesh:
+    """The connections of one party while they are made.
+
+    Parameters
+    ----------
+    session : Session
+        What all parties agree on.
+    name : str
+        The own name.
+    key : Path
+        The file with the own private key and certificate.
+    hello : Hello
+        The own first words.
+    listen : tuple of str and int, optional
+        Where to listen instead of the own address in the session.
+    """
+
+    def __init__(
+        self, session: Session, name: str, key: Path, hello: Hello, listen: tuple[str, int] | None = None
+    ) -> None:
+        self.session, self.name, self.hello = session, name, hello
+        self._client = tls_context(session, name, key, server=False)
+        self._server = tls_context(session, name, key, server=True)
+        own = session.member(name)
+        self._listen = listen or (own.host, own.port)
+        at = session.names.index(name)
+        self.earlier, self.later = session.members[:at], session.members[at + 1 :]
+        self._awaited: dict[str, asyncio.Future[Connection]] = {}
+
+    async def listen(self) -> asyncio.Server:
+        """Start to accept connections of the later parties."""
+        loop = asyncio.get_running_loop()
+        self._awaited = {member.fingerprint: loop.create_future() for member in self.later}
+        host, port = self._listen
+        try:
+            return await asyncio.start_server(
+                self._accept,
+                host,
+                port,
+                ssl=self._server,
+                limit=BUFFER,
+                ssl_handshake_timeout=_HANDSHAKE_SECONDS,
+            )
+        except socket.gaierror:
+            raise PartyError(
+                f"The own host '{host}' is unknown; listen elsewhere with --listen HOST:PORT."
+            ) from None
+        except OSError as error:
+            raise _cannot_listen(error, host, port) from None
+
+    def wait_for(self, member: Member) -> asyncio.Future[Connection]:
+        """Return the future connection of a later party."""
+        return self._awaited[member.fingerprint]
+
+    async def dial(self, member: Member, deadline: float) -> Connection:
+        """Connect to an earlier party; try again until the deadline while nobody answers there to the same purpose."""
+        while True:
+            connection = await self._dial_once(member, deadline)
+            if connection is not None and (self.hello.purpose != "run" or connection.hello.purpose == "run"):
+                return connection
+            if connection is not None:
+                await connection.close()
+            if time.monotonic() + _AGAIN_SECONDS > deadline:
+                raise PartyError(f"Party '{member.name}' was not reached at {member.address} in time.")
+            await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _dial_once(self, member: Member, deadline: float) -> Connection | None:
+        """Return a connection that passed the handshake, or None if nobody listens."""
+        try:
+            reader, writer = await asyncio.wait_for(
+                asyncio.open_connection(member.host, member.port, ssl=self._client, limit=BUFFER),
+                max(0.05, deadline - time.monotonic()),
+            )
+        except socket.gaierror:
+            raise PartyError(f"The host '{member.host}' of party '{member.name}' is unknown.") from None
+        except ssl.SSLCertVerificationError:
+            raise _wrong_certificate(member) from None
+        except ssl.SSLError:
+            raise PartyError(f"What answers at {member.address} speaks no TLS 1.3.") from None
+        except (TimeoutError, OSError):
+            return None
+        if not holds_certificate(writer, member):
+            writer.transport.abort()
+            raise _wrong_certificate(member)
+        return await self._greet(member, reader, writer, [])
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take the first connection of each later party; refuse strangers and second connections.
+
+        A doctor is answered while a run waits, and leaves no trace in it.
+        """
+        shown = shown_by(writer)
+        member = next((one for one in self.later if one.fingerprint == shown), None)
+        waiting = self._awaited.get(shown)
+        if member is None or waiting is None or waiting.done():
+            writer.transport.abort()
+            return
+        purposes: list[str] = []
+        try:
+            connection = await self._greet(member, reader, writer, purposes)
+        except PartyError as error:
+            if not waiting.done() and (self.hello.purpose != "run" or purposes != ["doctor"]):
+                waiting.set_exception(error)
+            return
+        if waiting.done() or (self.hello.purpose == "run" and purposes != ["run"]):
+            await connection.close()
+        else:
+            waiting.set_result(connection)
+
+    async def _greet(
+        self,
+        member: Member,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        purposes: list[str],
+    ) -> Connection:
+        """Run the handshake, noting the peer's purpose; on any failure the connection is closed."""
+
+        async def steps() -> Hello:
+            theirs = await exchange_hello(reader, writer, self.hello)
+            purposes.append(theirs.purpose)
+            check_versions(member.name, theirs)
+            check_clocks(member.name, theirs, time.time())
+            await check_sessions(reader, writer, member.name, self.session, theirs)
+            return theirs
+
+        return Connection(member.name, reader, writer, await guarded(member.name, writer, steps))
+
+
+async def guarded(peer: str, writer: asyncio.StreamWriter, steps: Callable[[], Awaitable[Hello]]) -> Hello:
+    """Return what the steps of a handshake return; name the peer in whatever goes wrong."""
+    try:
+        return await asyncio.wait_for(steps(), _HANDSHAKE_SECONDS)
+    except FrameError as error:
+        failure = PartyError(f"Party '{peer}' broke the handshake. {error}")
+    except PartyError as error:
+        failure = error
+        with contextlib.suppress(OSError, TimeoutError):
+            await asyncio.wait_for(writer.drain(), _CLOSE_SECONDS)
+            writer.close()
+            await asyncio.wait_for(writer.wait_closed(), _CLOSE_SECONDS)
+    except TimeoutError:
+        failure = PartyError(
+            f"Party '{peer}' did not complete the handshake within {_HANDSHAKE_SECONDS:g} seconds."
+        )
+    except (asyncio.IncompleteReadError, OSError):
+        failure = PartyError(
+            f"Party '{peer}' closed the connection while the session was opened: it refuses the certificate of this "
+            "party, or it stopped; see its message."
+        )
+    writer.transport.abort()
+    raise failure from None
+
+
+def _wrong_certificate(member: Member) -> PartyError:
+    return PartyError(
+        f"What answers at {member.address} does not hold the certificate of party '{member.name}'."
+    )
+
+
+def _cannot_listen(error: OSError, host: str, port: int) -> PartyError:
+    if error.errno == errno.EADDRINUSE:
+        return PartyError(
+            f"The port {port} is taken by another program; end it, or change the session's address."
+        )
+    if error.errno == errno.EACCES:
+        return PartyError(f"The port {port} may not be used; choose one above 1023.")
+    return PartyError(
+        f"This machine cannot listen at {host}:{port}; listen elsewhere with --listen HOST:PORT."
+    )

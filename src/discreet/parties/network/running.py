@@ -1,0 +1,106 @@
+"""Running: one party's half of a session, from its data file to its result folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet import __version__
+from discreet.core.errors import OutputError
+from discreet.parties.errors import SessionError
+from discreet.parties.meter import Meter
+from discreet.parties.network.session import Session
+from discreet.parties.network.transport import open_session
+from discreet.parties.transcript import FrameShape, Transcript
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one party holds after a run: its output, what the run cost it, and the shapes of its frames."""
+
+    session: Session
+    name: str
+    output: Any
+    meter: Meter
+    frames: tuple[FrameShape, ...]
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The parties whose inputs are in the output."""
+        return self.session.protocol.covers(self.output, self.session.names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record of the run as plain data: shapes and costs, no input and no output."""
+        protocol = self.session.protocol
+        return {
+            "discreet": __version__,
+            "protocol": protocol.name,
+            "party": self.name,
+            "parties": list(self.session.names),
+            "covers": list(self.covers),
+            "session": self.session.digest().hex(),
+            "verdict": protocol.verdict(self.session.names).to_dict(),
+            "leaks": list(protocol.leaks),
+            "meter": self.meter.to_dict(),
+            "frames": [[frame.sender, frame.receiver, frame.kind, frame.size] for frame in self.frames],
+        }
+
+
+def find_key(session_file: str | os.PathLike[str], name: str) -> Path:
+    """Return the private file of a party: NAME.pem beside the session file, or in the current folder."""
+    for folder in (Path(session_file).parent, Path()):
+        if (folder / f"{name}.pem").exists():
+            return folder / f"{name}.pem"
+    raise SessionError(
+        f"The private key of party '{name}' was not found: {name}.pem is neither beside the session file "
+        "nor in the current folder."
+    )
+
+
+def run_party(
+    session: Session,
+    name: str,
+    key: Path,
+    data: str | os.PathLike[str] | None,
+    *,
+    listen: tuple[str, int] | None = None,
+) -> Outcome:
+    """Read a party's data, run its half of the protocol, and return what it holds then.
+
+    The data is read before any connection is made, so that a mistake in it reaches nobody else.
+    """
+    session.member(name)
+    private = None if data is None else session.protocol.read_input(data)
+    session.protocol.check_input(private, session.names, name)
+    transcript = Transcript(keep_payloads=False, keep_received=True)
+    with open_session(session, name, key, listen=listen, transcript=transcript) as party:
+        output = session.protocol.run(party, private)
+    return Outcome(session, name, output, party.meter, transcript.shapes())
+
+
+def check_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Raise an OutputError before the run if its result could not be written afterwards."""
+    target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"{folder} is a file; a folder is to be written there.")
+    if target.is_dir() and not overwrite and any(target.iterdir()):
+        raise OutputError(
+            f"{folder} is there already and not empty; name a new folder, or allow overwriting."
+        )
+
+
+def write_outcome(outcome: Outcome, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    """Write a party's result folder, all or nothing: result.csv, and transcript.json with the record of the run."""
+    import pyarrow as pa
+
+    from discreet.engines.writing import atomic_folder, write_frame
+
+    columns = outcome.session.protocol.result_columns(outcome.output)
+    record = json.dumps(outcome.to_dict(), indent=1, ensure_ascii=False) + "\n"
+    with atomic_folder(folder, overwrite=overwrite) as place:
+        write_frame(pa.table(columns), place / "result.csv")
+        (place / "transcript.json").write_text(record, encoding="utf-8")
+    return Path(folder)

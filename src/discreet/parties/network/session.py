@@ -1,0 +1,182 @@
+"""Session: what all parties agree on before anything private is touched, as a file that each of them holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import ParameterError
+from discreet.core.params import FloatIn
+from discreet.parties.errors import SessionError
+from discreet.parties.network.keys import check_name, decode_certificate
+from discreet.parties.protocol import Protocol
+from discreet.parties.registry import make_protocol
+
+_ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-9]{1,5})")
+_TIMEOUT = FloatIn(0.1, 86400.0)
+_ENTRY = ("name", "address", "fingerprint", "certificate")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A party of a session: where it is reached and which certificate it must show."""
+
+    name: str
+    host: str
+    port: int
+    fingerprint: str
+    certificate: bytes
+
+    @property
+    def address(self) -> str:
+        """The host and port as text."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Session:
+    """The parties, the protocol with its public parameters, and how long to wait.
+
+    Parameters
+    ----------
+    members : tuple of Member
+        The parties, in the order that the protocol uses.
+    protocol : Protocol
+        The protocol.
+    timeout : float
+        The seconds to wait for a frame of a peer.
+    connect_timeout : float
+        The seconds to wait for all parties to appear.
+    """
+
+    members: tuple[Member, ...]
+    protocol: Protocol
+    timeout: float = 60.0
+    connect_timeout: float = 60.0
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Session:
+        """Read a session file."""
+        try:
+            plain = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise SessionError(f"{path} cannot be read: {os.strerror(error.errno or 0)}.") from None
+        except UnicodeDecodeError:
+            raise SessionError(f"{path} is not UTF-8 text.") from None
+        except tomllib.TOMLDecodeError as error:
+            raise SessionError(f"{path} is not valid TOML: {error}.") from None
+        return cls.from_dict(plain)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Session:
+        """Return the session that plain data describes."""
+        unknown = set(plain) - {"party", "protocol", "timeout", "connect_timeout"}
+        if unknown:
+            raise SessionError(f"The session file has an unknown key '{min(unknown)}'.")
+        members = tuple(_member(entry) for entry in _tables(plain, "party"))
+        described = plain.get("protocol")
+        if not isinstance(described, dict) or not isinstance(described.get("name"), str):
+            raise SessionError("The session file needs a table [protocol] with a name.")
+        for key in ("timeout", "connect_timeout"):
+            if key in plain and not _TIMEOUT.admits(plain[key]):
+                raise SessionError(f"The key '{key}' of the session file must be {_TIMEOUT}, in seconds.")
+        parameters = {key: value for key, value in described.items() if key != "name"}
+        session = cls(
+            members,
+            make_protocol(described["name"], parameters),
+            float(plain.get("timeout", 60.0)),
+            float(plain.get("connect_timeout", 60.0)),
+        )
+        session.protocol.check_parties(session.names)
+        _check_differ(members)
+        return session
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parties, in order."""
+        return tuple(member.name for member in self.members)
+
+    def member(self, name: str) -> Member:
+        """Return a party by its name."""
+        for member in self.members:
+            if member.name == name:
+                return member
+        raise ParameterError(f"The session has no party '{name[:40]}'. It has: {', '.join(self.names)}.")
+
+    def entries(self) -> dict[str, str]:
+        """Return every key of the session with a digest of its value; equal sessions have equal entries."""
+        flat: dict[str, object] = {
+            "parties": self.names,
+            "timeout": self.timeout,
+            "connect_timeout": self.connect_timeout,
+            "protocol.name": self.protocol.name,
+        }
+        for member in self.members:
+            flat[f"party.{member.name}.address"] = member.address
+            flat[f"party.{member.name}.fingerprint"] = member.fingerprint
+        for key, value in self.protocol.parameters().items():
+            flat[f"protocol.{key}"] = value
+        return {
+            key: hashlib.sha256(json.dumps(flat[key], sort_keys=True).encode()).hexdigest()[:32]
+            for key in sorted(flat)
+        }
+
+    def digest(self) -> bytes:
+        """Return the hash of the session, which parties exchange first."""
+        return hashlib.sha256(json.dumps(self.entries(), sort_keys=True).encode()).digest()
+
+
+def differing_keys(ours: Mapping[str, str], theirs: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the keys in which two sessions differ.
+
+    >>> differing_keys({"timeout": "1", "protocol.length": "2"}, {"timeout": "1", "protocol.length": "3"})
+    ('protocol.length',)
+    """
+    return tuple(key for key in sorted({*ours, *theirs}) if ours.get(key) != theirs.get(key))
+
+
+def _tables(plain: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    found = plain.get(key)
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise SessionError(f"The session file needs a table [[{key}]] for every {key}.")
+    return found
+
+
+def _member(entry: Mapping[str, Any]) -> Member:
+    for key in _ENTRY:
+        if not isinstance(entry.get(key), str):
+            raise SessionError(f"Every [[party]] of the session file needs a text '{key}'.")
+    unknown = set(entry) - set(_ENTRY)
+    if unknown:
+        raise SessionError(f"A [[party]] of the session file has an unknown key '{min(unknown)}'.")
+    name = check_name(entry["name"])
+    host, port = parse_address(entry["address"], f"of party '{name}'")
+    certificate = decode_certificate(name, entry["certificate"], entry["fingerprint"])
+    return Member(name, host, port, entry["fingerprint"].lower().replace(" ", ""), certificate)
+
+
+def parse_address(text: str, whose: str) -> tuple[str, int]:
+    """Return the host and the port of an address.
+
+    >>> parse_address("[::1]:7001", "of party 'a'")
+    ('::1', 7001)
+    """
+    found = _ADDRESS.fullmatch(text)
+    if not found or not 0 < int(found["port"]) < 65536:
+        raise SessionError(f"The address {whose} must be HOST:PORT with a port from 1 to 65535.")
+    return found["host"].strip("[]"), int(found["port"])
+
+
+def _check_differ(members: tuple[Member, ...]) -> None:
+    for key in ("fingerprint", "address"):
+        found = [getattr(member, key) for member in members]
+        if len(set(found)) < len(found):
+            raise SessionError(f"Two parties of the session have the same {key}.")

@@ -1,0 +1,96 @@
+"""The forms of oblivious transfer made from random ones: correlated messages and chosen messages."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.parties.ot.extension import TransferReceiver, TransferSender, batches, random_frames
+from discreet.parties.transcript import FrameShape
+
+_CORRECTIONS, _MESSAGES = "ot.corrections", "ot.messages"
+BLOCK = 16
+"""The bytes of one block of a random message."""
+
+
+def correlated_frames(
+    sender: str, receiver: str, n: int, *, n_words: int, malicious: bool
+) -> list[FrameShape]:
+    """Return the frames of n correlated transfers of ``n_words`` words each."""
+    return _frames(sender, receiver, n, _CORRECTIONS, 8 * n_words, -(-n_words // 2), malicious=malicious)
+
+
+def chosen_frames(
+    sender: str, receiver: str, n: int, *, message_bytes: int, malicious: bool
+) -> list[FrameShape]:
+    """Return the frames of n transfers of chosen messages."""
+    blocks = -(-message_bytes // BLOCK)
+    return _frames(sender, receiver, n, _MESSAGES, 2 * message_bytes, blocks, malicious=malicious)
+
+
+def send_correlated(sender: TransferSender, differences: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return random words x, of the shape of the differences; the receiver's are x, or x plus the difference.
+
+    Sums are modulo 2^64.
+    """
+    n, n_words = differences.shape
+    blocks = -(-n_words // 2)
+    found = np.empty((n, n_words), np.uint64)
+    for start, stop in batches(n, blocks=blocks):
+        pairs = sender.random(stop - start, blocks=blocks)[:, :, :n_words]
+        found[start:stop] = pairs[:, 0]
+        corrections = pairs[:, 0] - pairs[:, 1]
+        corrections += differences[start:stop]
+        sender.party.send(sender.peer, _CORRECTIONS, corrections.view(np.uint8).reshape(-1).data)
+    return found
+
+
+def receive_correlated(
+    receiver: TransferReceiver, choices: NDArray[np.bool_], *, n_words: int
+) -> NDArray[np.uint64]:
+    """Return the sender's random words, plus its differences where the choice is one."""
+    blocks = -(-n_words // 2)
+    found = np.empty((choices.size, n_words), np.uint64)
+    for start, stop in batches(choices.size, blocks=blocks):
+        chosen = choices[start:stop]
+        words = receiver.random(chosen, blocks=blocks)[:, :n_words]
+        payload = receiver.party.recv(receiver.peer, _CORRECTIONS, words.shape[0] * n_words * 8)
+        corrections = np.frombuffer(payload, np.uint64).reshape(words.shape)
+        np.multiply(corrections, chosen[:, None], out=found[start:stop])
+        found[start:stop] += words
+    return found
+
+
+def send_chosen(sender: TransferSender, messages: NDArray[np.uint8]) -> None:
+    """Send one message of each pair; the array has the shape (n, 2, bytes)."""
+    n, _, size = messages.shape
+    blocks = -(-size // BLOCK)
+    for start, stop in batches(n, blocks=blocks):
+        pads = sender.random(stop - start, blocks=blocks).view(np.uint8)[:, :, :size]
+        hidden = np.bitwise_xor(messages[start:stop], pads)
+        sender.party.send(sender.peer, _MESSAGES, hidden.reshape(-1).data)
+
+
+def receive_chosen(
+    receiver: TransferReceiver, choices: NDArray[np.bool_], *, message_bytes: int
+) -> NDArray[np.uint8]:
+    """Return the message of each pair that the choice names, of the shape (n, bytes)."""
+    blocks = -(-message_bytes // BLOCK)
+    found = np.empty((choices.size, message_bytes), np.uint8)
+    for start, stop in batches(choices.size, blocks=blocks):
+        chosen = choices[start:stop]
+        pads = receiver.random(chosen, blocks=blocks).view(np.uint8)[:, :message_bytes]
+        payload = receiver.party.recv(receiver.peer, _MESSAGES, chosen.size * 2 * message_bytes)
+        hidden = np.frombuffer(payload, np.uint8).reshape(chosen.size, 2, message_bytes)
+        np.bitwise_xor(np.where(chosen[:, None], hidden[:, 1], hidden[:, 0]), pads, out=found[start:stop])
+    return found
+
+
+def _frames(
+    sender: str, receiver: str, n: int, kind: str, row_bytes: int, blocks: int, *, malicious: bool
+) -> list[FrameShape]:
+    frames = []
+    for start, stop in batches(n, blocks=blocks):
+        frames += random_frames(sender, receiver, stop - start, malicious=malicious)
+        frames.append(FrameShape(sender, receiver, kind, (stop - start) * row_bytes))
+    return frames

@@ -1,0 +1,193 @@
+"""The interface of a protocol, and a party's end of a session."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+from discreet.core.errors import ParameterError
+from discreet.core.verdict import Basis, Verdict
+from discreet.parties.channel import Channel, Payload
+from discreet.parties.errors import PartyError
+from discreet.parties.meter import Meter
+from discreet.parties.transcript import FrameShape, Transcript
+
+
+class Party:
+    """One party's end of a session: named channels to its peers, coins, and a meter.
+
+    Parameters
+    ----------
+    name : str
+        The party's own name.
+    channels : mapping of str to Channel
+        A channel to every peer, by the peer's name.
+    names : sequence of str
+        All parties, in the order of the session, which is the same for everybody.
+    session : bytes
+        The session's identifier, 32 bytes that are never used twice: put it into every hash of a protocol.
+    random_bytes : callable, optional
+        The source of coins; the operating system unless a test fixes it.
+    transcript : Transcript, optional
+        Where frames are recorded before encryption.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        channels: Mapping[str, Channel],
+        *,
+        names: Sequence[str],
+        session: bytes,
+        random_bytes: Callable[[int], bytes] = os.urandom,
+        transcript: Transcript | None = None,
+    ) -> None:
+        self.name = name
+        self.names = tuple(names)
+        self.session = session
+        self.meter = Meter()
+        self._channels = channels
+        self._random_bytes = random_bytes
+        self._transcript = transcript
+
+    @property
+    def index(self) -> int:
+        """The party's place in the order of the session."""
+        return self.names.index(self.name)
+
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """The other parties, in the order of the session."""
+        return tuple(name for name in self.names if name != self.name)
+
+    @property
+    def peer(self) -> str:
+        """The other party of a session of two."""
+        if len(self.names) != 2:
+            raise PartyError(f"The protocol takes 2 parties; the session has {len(self.names)}.")
+        return self.peers[0]
+
+    @property
+    def timeout(self) -> float:
+        """The seconds that a receive waits."""
+        return min((channel.timeout for channel in self._channels.values()), default=60.0)
+
+    def random(self, n_bytes: int) -> bytes:
+        """Return fresh coins."""
+        return self._random_bytes(n_bytes)
+
+    def step(self, name: str) -> AbstractContextManager[None]:
+        """Count what follows under a step of the meter."""
+        return self.meter.step(name)
+
+    def send(self, peer: str, kind: str, payload: Payload = b"") -> None:
+        """Send a frame to a peer."""
+        size = memoryview(payload).nbytes
+        if self._transcript is not None:
+            self._transcript.record(FrameShape(self.name, peer, kind, size), bytes(payload))
+        self._channels[peer].send(kind, payload)
+        self.meter.sent(kind, size)
+
+    def recv(self, peer: str, kind: str, size: int | None = None, *, timeout: float | None = None) -> bytes:
+        """Receive the next frame of a peer, which must be of this kind and, where stated, of this size."""
+        payload = self._channels[peer].recv(kind, size, timeout=timeout)
+        if self._transcript is not None and self._transcript.keep_received:
+            self._transcript.record(FrameShape(peer, self.name, kind, len(payload)), payload)
+        self.meter.received(kind, len(payload))
+        return payload
+
+    def broadcast(self, kind: str, payload: Payload = b"") -> None:
+        """Send the same frame to every peer."""
+        for peer in self.peers:
+            self.send(peer, kind, payload)
+
+    def gather(self, kind: str, size: int | None = None) -> dict[str, bytes]:
+        """Receive one frame of every peer, in the order of the session."""
+        return {peer: self.recv(peer, kind, size) for peer in self.peers}
+
+
+class Protocol(ABC):
+    """A protocol: a frozen dataclass whose fields are its public parameters.
+
+    Every party constructs an equal one and calls ``run`` with its own private input. ``frames`` is the number,
+    order, kind and size of the frames as a formula over public parameters: nothing about the inputs shows in it.
+    """
+
+    name: ClassVar[str]
+    """The name in a session file and on the command line."""
+    min_parties: ClassVar[int] = 2
+    max_parties: ClassVar[int | None] = None
+    assumption: ClassVar[str] = "semi-honest parties"
+    """What the promise rests on."""
+
+    @property
+    @abstractmethod
+    def leaks(self) -> tuple[str, ...]:
+        """What each party learns beyond its output, one sentence each; empty if nothing."""
+
+    @abstractmethod
+    def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
+        """Return the frames of a complete run; the order is exact among the frames of one sender."""
+
+    @abstractmethod
+    def run(self, party: Party, data: Any) -> Any:
+        """Run one party's half and return its output; blocking."""
+
+    def check_parties(self, names: Sequence[str]) -> None:
+        """Raise a ParameterError unless the protocol can run among these parties."""
+        few = len(names) < self.min_parties
+        many = self.max_parties is not None and len(names) > self.max_parties
+        if few or many:
+            most = "" if self.max_parties is None else f" and at most {self.max_parties}"
+            raise ParameterError(
+                f"The protocol '{self.name}' takes at least {self.min_parties} parties{most}. Got {len(names)}."
+            )
+        if len(set(names)) < len(names):
+            raise ParameterError("Two parties of a session have the same name; names must differ.")
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise a ParameterError unless a party could run with this input; nothing is sent."""
+        del data, names, name
+
+    def withstands(self, n_parties: int) -> int:
+        """Return how many parties may pool what they saw and learn no more than ``leaks`` says."""
+        del n_parties
+        return 1
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read a party's private input from a file."""
+        raise ParameterError(f"The protocol '{self.name}' takes no input from a file; run it from Python.")
+
+    def result_columns(self, output: Any) -> dict[str, Any]:
+        """Return a party's output as columns, as they are written to a file."""
+        raise ParameterError(f"The protocol '{self.name}' writes no file; run it from Python.")
+
+    def covers(self, output: Any, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the parties whose inputs are in an output."""
+        del output
+        return tuple(names)
+
+    def verdict(self, names: Sequence[str]) -> Verdict:
+        """Return what a run among these parties promises; it rests on an assumption about them."""
+        withstood = self.withstands(len(names))
+        return Verdict(
+            ok=withstood >= 1,
+            guarantee=f"{self.name} among {len(names)} parties ({self.assumption})",
+            measure="colluding parties withstood",
+            worst=withstood,
+            relation=">=",
+            bound=1,
+            n_groups=len(names),
+            n_rows=0,
+            failing_groups=0,
+            failing_rows=0,
+            basis=Basis.ASSUMED,
+        )
+
+    def parameters(self) -> dict[str, object]:
+        """Return the public parameters as plain data, as they enter the hash of the session."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]

@@ -1,0 +1,65 @@
+"""The registry of protocols: the name in a session file, and the class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from importlib import import_module
+from typing import Any
+
+from discreet.core.errors import ParameterError
+from discreet.core.params import unknown
+from discreet.parties.protocol import Protocol
+
+_HOMES = {
+    "secure-sum": ("sums.secure_sum", "SecureSum"),
+    "set-union": ("sets.set_union", "SetUnion"),
+    "candidate-union": ("sets.candidate_union", "CandidateUnion"),
+    "set-intersection": ("sets.set_intersection", "SetIntersection"),
+    "intersection-size": ("sets.intersection_size", "IntersectionSize"),
+    "scalar-product": ("shares.scalar_product", "ScalarProduct"),
+    "comparison": ("shares.comparison", "Comparison"),
+    "oblivious-transfer": ("ot.oblivious_transfer", "ObliviousTransfer"),
+    "k-of-n-transfer": ("ot.k_of_n_transfer", "KOfNTransfer"),
+}
+"""Each protocol's module and class; loaded when it is first used."""
+
+
+def protocol_names() -> tuple[str, ...]:
+    """Return the names of all protocols."""
+    return tuple(_HOMES)
+
+
+def protocol_class(name: str) -> type[Protocol]:
+    """Return the class of a protocol.
+
+    >>> protocol_class("secure-sum").__name__
+    'SecureSum'
+    """
+    if name not in _HOMES:
+        raise unknown("a session", "protocol.name", name, _HOMES)
+    module, attribute = _HOMES[name]
+    found: type[Protocol] = getattr(import_module(f"discreet.parties.{module}"), attribute)
+    return found
+
+
+def make_protocol(name: str, parameters: Mapping[str, Any]) -> Protocol:
+    """Return a protocol with its public parameters; lists become tuples.
+
+    >>> make_protocol("secure-sum", {"length": 3}).parameters()["method"]
+    'masks'
+    """
+    found = protocol_class(name)
+    known = {field.name: field for field in fields(found)}  # type: ignore[arg-type]
+    for parameter in parameters:
+        if parameter not in known:
+            raise ParameterError(
+                f"The protocol '{name}' has no parameter '{parameter}'. It has: {', '.join(known)}."
+            )
+    for parameter, field in known.items():
+        required = field.default is MISSING and field.default_factory is MISSING
+        if required and parameter not in parameters:
+            raise ParameterError(f"The protocol '{name}' needs the parameter '{parameter}'.")
+    return found(
+        **{key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
+    )

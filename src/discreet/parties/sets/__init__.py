@@ -1,0 +1,1 @@
+"""Unions of sets whose owners do not show."""

@@ -1,0 +1,144 @@
+"""Secure set union over a public list of candidates: an OR by a secure sum of random words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.core.errors import ParameterError
+from discreet.core.params import InstanceOf, require
+from discreet.parties.protocol import Party, Protocol
+from discreet.parties.sets.items import encoded_items, items_columns
+from discreet.parties.sums.secure_sum import SecureSum
+from discreet.parties.transcript import FrameShape
+
+
+@dataclass(frozen=True)
+class CandidateUnion(Protocol):
+    """The candidates that at least one party holds; nobody learns who, or how many.
+
+    For each candidate it holds, a party adds a random word of 64 bits to a secure sum, and zero for the others. The sum
+    is random if anyone holds the candidate, however many do, and zero otherwise. It is opened to one party that
+    contributes nothing, the collector, which sends the bits to all. A held candidate is missed with a chance of 2**-64.
+
+    Parameters
+    ----------
+    candidates : tuple of str
+        The public list.
+    collector : str
+        The party that contributes nothing; the first one by default. Its input must be empty.
+    threshold : int
+        How many parties must remain, as for :class:`SecureSum`.
+
+    Examples
+    --------
+    >>> from discreet.parties import CandidateUnion, simulate
+    >>> union = CandidateUnion(candidates=("beer", "bread", "milk"))
+    >>> simulate(union, {"helper": (), "a": ["bread"], "b": ["beer", "bread"]}).outputs["a"]
+    ('beer', 'bread')
+    """
+
+    candidates: tuple[str, ...]
+    collector: str = ""
+    threshold: int = 0
+
+    name: ClassVar[str] = "candidate-union"
+    min_parties: ClassVar[int] = 3
+
+    def __post_init__(self) -> None:
+        require(self, "candidates", self.candidates, InstanceOf((tuple,), "a tuple of texts"))
+        if not self.candidates or not all(isinstance(item, str) for item in self.candidates):
+            raise ParameterError("The 'candidates' parameter of CandidateUnion must be one or more texts.")
+        if len(set(self.candidates)) < len(self.candidates):
+            raise ParameterError("The 'candidates' parameter of CandidateUnion must not repeat a text.")
+        _ = self._sum
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What each party learns beyond the union."""
+        return (
+            "Every party learns which parties dropped out, and in which round.",
+            "The collector together with a party that holds an item learns whether another one holds it too.",
+            "Of two contributing parties each learns which items only the other one has, which the union reveals.",
+        )
+
+    def check_parties(self, names: Sequence[str]) -> None:
+        """Raise a ParameterError unless the protocol can run among these parties."""
+        super().check_parties(names)
+        self._sum.check_parties(names)
+
+    def frames(self, names: Sequence[str]) -> Iterator[FrameShape]:
+        """Return the frames of a run."""
+        yield from self._sum.frames(names)
+        collector = self.collector or names[0]
+        for receiver in names:
+            if receiver != collector:
+                yield FrameShape(collector, receiver, "union", (len(self.candidates) + 7) // 8)
+
+    def run(self, party: Party, data: Iterable[str]) -> tuple[str, ...]:
+        """Add a set to the union; return the union in the order of the candidates."""
+        self.check_parties(party.names)
+        collector = self.collector or party.names[0]
+        words = self._words(party, self._held(data, collects=party.name == collector))
+        opened = self._sum.run(party, words)
+        with party.step("union"):
+            if opened.values is not None:
+                bits = np.packbits(opened.values != 0).tobytes()
+                for peer in opened.parties:
+                    if peer != party.name:
+                        party.send(peer, "union", bits)
+            else:
+                bits = party.recv(collector, "union", (len(self.candidates) + 7) // 8)
+        present = np.unpackbits(np.frombuffer(bits, np.uint8), count=len(self.candidates))
+        return tuple(item for item, bit in zip(self.candidates, present, strict=True) if bit)
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise a ParameterError unless the set holds candidates only."""
+        self._held(data, collects=name == (self.collector or names[0]))
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read the set: a file of one column."""
+        from discreet.parties.tables import texts
+
+        return texts(path)
+
+    def result_columns(self, output: Sequence[str]) -> dict[str, Any]:
+        """Return the union as a column."""
+        return items_columns(output)
+
+    def withstands(self, n_parties: int) -> int:
+        """Return how many parties may pool what they saw without learning more than the leaks say."""
+        return self._sum.withstands(n_parties)
+
+    @property
+    def _sum(self) -> SecureSum:
+        return SecureSum(
+            length=len(self.candidates),
+            kind="modular",
+            collector=self.collector,
+            threshold=self.threshold,
+            open_to="collector",
+        )
+
+    def _held(self, data: Iterable[str] | None, *, collects: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return which candidates the own set holds."""
+        held = set(encoded_items(() if data is None else data, owner=self, max_items=len(self.candidates)))
+        known = [item.encode() for item in self.candidates]
+        if not held <= set(known):
+            raise ParameterError("The set of CandidateUnion holds an item that is not among the candidates.")
+        if collects and held:
+            raise ParameterError(
+                "The collector of CandidateUnion contributes nothing; its set must be empty."
+            )
+        return np.array([item in held for item in known], bool)
+
+    def _words(
+        self, party: Party, held: np.ndarray[Any, np.dtype[np.bool_]]
+    ) -> np.ndarray[Any, np.dtype[np.uint64]]:
+        """Return a random word for each held candidate and zero for the others."""
+        drawn = np.frombuffer(party.random(8 * len(held)), dtype="<u8")
+        return np.where(held, drawn, np.uint64(0)).astype(np.uint64)

@@ -1,0 +1,160 @@
+"""The size of the intersection of two sets, by shuffled Diffie–Hellman masks (Huberman et al., 1999)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from discreet.core.params import IntIn, OneOf, require
+from discreet.kernels.threads import in_threads
+from discreet.parties.crypto.aes import SEED, KeyStream
+from discreet.parties.crypto.oprf import hash_to_group
+from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, GroupError, ristretto, scalar_from
+from discreet.parties.errors import PartyError
+from discreet.parties.inputs import private_set
+from discreet.parties.protocol import Party, Protocol
+from discreet.parties.sets.set_intersection import MAX_SIZE, padded, shuffled
+from discreet.parties.transcript import FrameShape
+
+_FIRST, _SECOND, _BOTH, _SIZE = "psi.first", "psi.second", "psi.both", "psi.size"
+_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class IntersectionSize(Protocol):
+    """The number of elements that two sets have in common, and not which ones.
+
+    Each party raises hashes of its elements to a secret power; what both have raised can be compared, and the second
+    party shuffles what it raises for the first. The first party of the session learns the size, and the second one
+    where ``output="both"``. Sets are padded to the agreed sizes. Elements are those of :class:`SetIntersection`.
+
+    Parameters
+    ----------
+    max_first, max_second : int
+        The most elements that each party's set may have.
+    output : {"first", "both"}
+        Who learns the size.
+
+    Examples
+    --------
+    >>> from discreet.parties import simulate
+    >>> protocol = IntersectionSize(max_first=10, max_second=10)
+    >>> run = simulate(protocol, {"clinic": ["ada", "bob", "eve"], "insurer": ["bob", "eve", "joe"]})
+    >>> run.outputs["clinic"]
+    2
+
+    References
+    ----------
+    B. Huberman, M. Franklin, T. Hogg. Enhancing privacy and trust in electronic communities. EC 1999.
+    """
+
+    name: ClassVar[str] = "intersection-size"
+    max_parties: ClassVar[int | None] = 2
+
+    max_first: int
+    max_second: int
+    output: Literal["first", "both"] = "first"
+
+    def __post_init__(self) -> None:
+        require(self, "max_first", self.max_first, IntIn(1, MAX_SIZE))
+        require(self, "max_second", self.max_second, IntIn(1, MAX_SIZE))
+        require(self, "output", self.output, OneOf(("first", "both")))
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond their outputs."""
+        return ("A party that puts in one guessed element learns whether the other party holds it.",)
+
+    def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
+        """Return the frames of a complete run."""
+        first, second = names
+        frames = [
+            *_frames(first, second, _FIRST, self.max_first),
+            *_frames(second, first, _BOTH, self.max_first),
+            *_frames(second, first, _SECOND, self.max_second),
+        ]
+        return [*frames, FrameShape(first, second, _SIZE, 8)] if self.output == "both" else frames
+
+    def run(self, party: Party, data: Any) -> int | None:
+        """Run one party's half with its set."""
+        first, size = party.index == 0, (self.max_first, self.max_second)[party.index]
+        elements = self._checked(party.index, data)
+        coins = KeyStream(party.random(SEED))
+        power = scalar_from(party.random(UNIFORM))
+        hashes = _hashed(party, list(elements), size, coins)
+        raised = _raised(power, [hashes[at] for at in shuffled(coins, size)])
+        return self._count(party, power, raised) if first else self._answer(party, power, raised, coins)
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError unless the party could run with this input."""
+        self._checked(names.index(name), data)
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read the set: a file of one column."""
+        from discreet.parties.tables import texts
+
+        return texts(path)
+
+    def result_columns(self, output: Any) -> dict[str, Any]:
+        """Return the size as one value."""
+        return {"size": [] if output is None else [output]}
+
+    def _checked(self, index: int, data: Any) -> dict[bytes, Any]:
+        return private_set(data, max_size=(self.max_first, self.max_second)[index], of="set")
+
+    def _count(self, party: Party, power: bytes, raised: list[bytes]) -> int:
+        _send(party, _FIRST, raised)
+        own = set(_received(party, _BOTH, self.max_first))
+        size = len(own & set(_raised_received(power, party, _SECOND, self.max_second)))
+        if self.output == "both":
+            party.send(party.peer, _SIZE, size.to_bytes(8, "big"))
+        return size
+
+    def _answer(self, party: Party, power: bytes, raised: list[bytes], coins: KeyStream) -> int | None:
+        both = _raised_received(power, party, _FIRST, self.max_first)
+        _send(party, _BOTH, [both[at] for at in shuffled(coins, len(both))])
+        _send(party, _SECOND, raised)
+        if self.output == "first":
+            return None
+        return int.from_bytes(party.recv(party.peer, _SIZE, 8), "big")
+
+
+def _hashed(party: Party, elements: list[bytes], size: int, coins: KeyStream) -> list[bytes]:
+    """Return the elements as group elements of this session, and random ones up to the agreed size."""
+    tag = b"discreet intersection size" + party.session
+    return [hash_to_group(element, tag=tag) for element in padded(elements, size, coins)]
+
+
+def _raised(power: bytes, elements: list[bytes]) -> list[bytes]:
+    """Return the power of every element; libsodium computes outside the interpreter's lock."""
+    group = ristretto()
+    parts = in_threads(
+        lambda start, stop: [group.multiply(power, one) for one in elements[start:stop]], len(elements)
+    )
+    return [one for part in parts for one in part]
+
+
+def _send(party: Party, kind: str, elements: list[bytes]) -> None:
+    for start in range(0, len(elements), _AT_ONCE):
+        party.send(party.peer, kind, b"".join(elements[start : start + _AT_ONCE]))
+
+
+def _received(party: Party, kind: str, n: int) -> list[bytes]:
+    """Return strings of the length of elements; whether they are elements shows when they are raised."""
+    sizes = (min(_AT_ONCE, n - start) * ELEMENT for start in range(0, n, _AT_ONCE))
+    data = b"".join(party.recv(party.peer, kind, size) for size in sizes)
+    return [data[at : at + ELEMENT] for at in range(0, len(data), ELEMENT)]
+
+
+def _raised_received(power: bytes, party: Party, kind: str, n: int) -> list[bytes]:
+    try:
+        return _raised(power, _received(party, kind, n))
+    except GroupError:
+        raise PartyError(f"Party '{party.peer}' sent an invalid group element.") from None
+
+
+def _frames(sender: str, receiver: str, kind: str, n: int) -> Iterator[FrameShape]:
+    for start in range(0, n, _AT_ONCE):
+        yield FrameShape(sender, receiver, kind, min(_AT_ONCE, n - start) * ELEMENT)

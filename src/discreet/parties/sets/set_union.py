@@ -1,0 +1,221 @@
+"""Secure set union by commutative encryption (Kantarcıoğlu & Clifton 2004) on ristretto255."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from discreet.core.errors import ParameterError
+from discreet.core.params import IntIn, require
+from discreet.parties.channel import MAX_PAYLOAD
+from discreet.parties.crypto.embedding import blocks_for, embed, extract
+from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, received_elements, ristretto, scalar_from
+from discreet.parties.crypto.shuffling import shuffled
+from discreet.parties.protocol import Party, Protocol
+from discreet.parties.sets.items import encoded_items, items_columns
+from discreet.parties.transcript import FrameShape
+
+
+@dataclass(frozen=True)
+class SetUnion(Protocol):
+    """The union of the parties' sets of texts; nobody learns who holds what.
+
+    Every party fills its set with fakes up to ``max_items``, encrypts and shuffles it. The sets go around until every
+    party has encrypted and shuffled each of them. Equal texts are then equal and nothing else shows, so two parties can
+    replace repeated ones by fakes. At last every party removes its encryption and shuffles again.
+
+    Parameters
+    ----------
+    max_items : int
+        The most texts a party's set may have; every set travels at this size.
+    max_item_bytes : int
+        The most bytes a text may have in UTF-8.
+
+    Examples
+    --------
+    >>> from discreet.parties import SetUnion, simulate
+    >>> run = simulate(SetUnion(max_items=2), {"a": ["bread"], "b": ["beer", "bread"], "c": []})
+    >>> run.outputs["c"]
+    ('beer', 'bread')
+
+    References
+    ----------
+    Kantarcıoğlu & Clifton, "Privacy-preserving distributed mining of association rules on horizontally partitioned
+    data", IEEE TKDE 16(9), 2004.
+    """
+
+    max_items: int
+    max_item_bytes: int = 20
+
+    name: ClassVar[str] = "set-union"
+
+    def __post_init__(self) -> None:
+        require(self, "max_items", self.max_items, IntIn(1, 1_000_000))
+        require(self, "max_item_bytes", self.max_item_bytes, IntIn(1, 1000))
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What each party learns beyond the union."""
+        return (
+            (
+                "The first party learns how many items any of the second, fourth … party have in common with each "
+                "other and with the rest, but not which ones."
+            ),
+            (
+                "The second party learns how many items any of the first, third … party have in common with each "
+                "other, but not which ones."
+            ),
+            "Of two parties each learns which items only the other one has, which the union reveals.",
+        )
+
+    def check_parties(self, names: Sequence[str]) -> None:
+        """Raise a ParameterError unless the protocol can run among these parties."""
+        super().check_parties(names)
+        largest = max(self._set_bytes, self.max_item_bytes + 2) * self.max_items * len(names)
+        if largest > MAX_PAYLOAD:
+            raise ParameterError(
+                f"The sets are too large: {len(names)} of {self.max_items} items exceed {MAX_PAYLOAD} bytes."
+            )
+
+    def frames(self, names: Sequence[str]) -> Iterator[FrameShape]:
+        """Return the frames of a run."""
+        n, one = len(names), self.max_items * self._set_bytes
+        for sender in range(n):
+            for _ in range(n - 1):
+                yield FrameShape(names[sender], names[(sender + 1) % n], "encrypted", one)
+        for origin in range(n):
+            holder, merger = (origin - 1) % n, _merger(origin)
+            if holder != merger:
+                yield FrameShape(names[holder], names[merger], "full", one)
+        yield FrameShape(names[1], names[0], "merged", one * ((n + 1) // 2))
+        for sender in range(n - 1):
+            yield FrameShape(names[sender], names[sender + 1], "decrypted", one * n)
+        for receiver in names[:-1]:
+            yield FrameShape(names[-1], receiver, "union", n * self.max_items * (self.max_item_bytes + 2))
+
+    def run(self, party: Party, data: Iterable[str]) -> tuple[str, ...]:
+        """Add a set to the union; return the union, sorted."""
+        self.check_parties(party.names)
+        items = self._encoded(data)
+        secret = scalar_from(party.random(UNIFORM))
+        with party.step("encryption"):
+            full = self._encrypt_around(party, items, secret)
+        with party.step("merging"):
+            merged = self._merge(party, full)
+        with party.step("decryption"):
+            return self._decrypt_around(party, merged, ristretto().invert(secret))
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise a ParameterError unless the set fits."""
+        del names, name
+        self._encoded(data)
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read the set: a file of one column."""
+        from discreet.parties.tables import texts
+
+        return texts(path)
+
+    def result_columns(self, output: Sequence[str]) -> dict[str, Any]:
+        """Return the union as a column."""
+        return items_columns(output)
+
+    @property
+    def _set_bytes(self) -> int:
+        return blocks_for(self.max_item_bytes) * ELEMENT
+
+    def _encoded(self, data: Iterable[str]) -> list[bytes]:
+        return encoded_items(data, owner=self, max_items=self.max_items, max_bytes=self.max_item_bytes)
+
+    def _encrypt_around(self, party: Party, items: list[bytes], secret: bytes) -> list[bytes]:
+        """Return the set of the next party, encrypted by all: each set goes once around."""
+        n = len(party.names)
+        before, after = party.names[party.index - 1], party.names[(party.index + 1) % n]
+        held = shuffled(_powers(secret, self._filled(party, items)), party.random)
+        for _ in range(n - 1):
+            party.send(after, "encrypted", b"".join(held))
+            received = self._receive(party, before, "encrypted", 1)
+            held = shuffled(_powers(secret, received), party.random)
+        return held
+
+    def _merge(self, party: Party, full: list[bytes]) -> list[bytes]:
+        """Return, at the first party, all sets together, each item once and fakes in the place of repetitions."""
+        names, n = party.names, len(party.names)
+        merger = _merger((party.index + 1) % n)
+        if party.index != merger:
+            party.send(names[merger], "full", b"".join(full))
+        if party.index > 1:
+            return []
+        merged = list(full) if party.index == merger else []
+        for origin in range(n):
+            if _merger(origin) == party.index and (origin - 1) % n != party.index:
+                merged += self._receive(party, names[origin - 1], "full", 1)
+        merged = self._without_repetitions(party, merged)
+        if party.index == 1:
+            party.send(names[0], "merged", b"".join(shuffled(merged, party.random)))
+            return []
+        merged += self._receive(party, names[1], "merged", (n + 1) // 2)
+        return self._without_repetitions(party, merged)
+
+    def _decrypt_around(self, party: Party, merged: list[bytes], inverse: bytes) -> tuple[str, ...]:
+        """Remove every party's encryption in turn; the last party reads the items and sends them to all."""
+        names, n = party.names, len(party.names)
+        slot = self.max_item_bytes + 2
+        if party.index > 0:
+            merged = self._receive(party, names[party.index - 1], "decrypted", n)
+        plain = shuffled(_powers(inverse, merged), party.random)
+        if party.index < n - 1:
+            party.send(names[party.index + 1], "decrypted", b"".join(plain))
+            payload = party.recv(names[-1], "union", n * self.max_items * slot)
+        else:
+            found = sorted(
+                x for one in plain if (x := extract(one, max_bytes=self.max_item_bytes)) is not None
+            )
+            slots = [(len(item) + 1).to_bytes(2, "big") + item.ljust(slot - 2, b"\0") for item in found]
+            payload = b"".join(slots).ljust(n * self.max_items * slot, b"\0")
+            party.broadcast("union", payload)
+        pieces = [payload[at : at + slot] for at in range(0, len(payload), slot)]
+        sizes = [int.from_bytes(piece[:2], "big") for piece in pieces]
+        return tuple(
+            p[2 : size + 1].decode("utf-8", "replace") for p, size in zip(pieces, sizes, strict=True) if size
+        )
+
+    def _receive(self, party: Party, peer: str, kind: str, n_sets: int) -> list[bytes]:
+        """Return received items, each of the same number of valid elements."""
+        blocks = blocks_for(self.max_item_bytes)
+        size = n_sets * self.max_items * self._set_bytes
+        elements = received_elements(party.recv(peer, kind, size), size // ELEMENT, of="set union")
+        return [b"".join(elements[at : at + blocks]) for at in range(0, len(elements), blocks)]
+
+    def _filled(self, party: Party, items: list[bytes]) -> list[bytes]:
+        """Return the embedded items and fakes; as many of both are computed for every size of the set."""
+        texts = items + [party.random(8) for _ in range(self.max_items - len(items))]
+        embedded = [embed(text[: self.max_item_bytes], max_bytes=self.max_item_bytes) for text in texts]
+        fakes = self._fakes(party, self.max_items)
+        return embedded[: len(items)] + fakes[len(items) :]
+
+    def _fakes(self, party: Party, n: int) -> list[bytes]:
+        """Return random elements, which nobody can tell from encrypted items and which hold no text."""
+        group, blocks = ristretto(), blocks_for(self.max_item_bytes)
+        return [b"".join(group.from_uniform(party.random(UNIFORM)) for _ in range(blocks)) for _ in range(n)]
+
+    def _without_repetitions(self, party: Party, items: list[bytes]) -> list[bytes]:
+        """Return every item once and fakes in the place of repetitions, in the same steps however many there are."""
+        once = list(dict.fromkeys(items))
+        return once + self._fakes(party, len(items))[len(once) :]
+
+
+def _merger(origin: int) -> int:
+    """Return the place of the party that merges a set: one that does not see the sets next to it."""
+    return 1 - origin % 2
+
+
+def _powers(scalar: bytes, items: Iterable[bytes]) -> list[bytes]:
+    """Return items with every element multiplied by a scalar; the order of several scalars does not matter."""
+    group = ristretto()
+    return [
+        b"".join(group.multiply(scalar, item[at : at + ELEMENT]) for at in range(0, len(item), ELEMENT))
+        for item in items
+    ]

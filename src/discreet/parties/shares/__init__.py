@@ -1,0 +1,1 @@
+"""Protocols of two parties on shared values: scalar products and comparisons."""

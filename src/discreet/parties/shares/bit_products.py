@@ -1,0 +1,138 @@
+"""Products of shared bits: multiplication triples from random oblivious transfers (Gilboa; Asharov et al. 2013).
+
+A bit is shared when each of two parties holds a random-looking bit and the XOR of both is the value. A triple is a
+shared vector a of a few bits, a shared bit b, and the shared vector a·b. Each is used once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InternalError
+from discreet.parties.ot.extension import TransferReceiver, TransferSender, random_frames, setup_frames
+from discreet.parties.protocol import Party
+from discreet.parties.shares.opening import exchanged
+from discreet.parties.transcript import FrameShape
+
+Bits = NDArray[np.uint8]
+"""Bits, or vectors of at most 8 bits, one to a byte."""
+_CORRECTIONS, _OPENED = "bits.corrections", "bits.opened"
+
+
+def pair_frames(names: tuple[str, str]) -> list[FrameShape]:
+    """Return the frames that set up transfers in both directions."""
+    return setup_frames(*names) + setup_frames(*names[::-1])
+
+
+def triple_frames(names: tuple[str, str], n: int) -> list[FrameShape]:
+    """Return the frames of n triples."""
+    there = random_frames(*names, n, malicious=False)
+    return there + random_frames(*names[::-1], n, malicious=False)
+
+
+def product_frames(names: tuple[str, str], n: int, width: int) -> list[FrameShape]:
+    """Return the frames of n products of a shared vector of ``width`` bits and a shared bit."""
+    size = _packed_bytes(n * (width + 1))
+    return [FrameShape(*names, _OPENED, size), FrameShape(*names[::-1], _OPENED, size)]
+
+
+def cross_frames(names: tuple[str, str], n: int) -> list[FrameShape]:
+    """Return the frames of n products of a bit of the first party and a bit of the second."""
+    frames = random_frames(*names, n, malicious=False)
+    return [*frames, FrameShape(*names, _CORRECTIONS, _packed_bytes(n))]
+
+
+@dataclass
+class Triples:
+    """One party's shares of triples; ``take`` removes what it returns, so that none is used twice."""
+
+    a: Bits
+    b: Bits
+    c: Bits
+
+    def take(self, n: int) -> tuple[Bits, Bits, Bits]:
+        """Return the shares of n triples that are not used yet."""
+        taken = self.a[:n], self.b[:n], self.c[:n]
+        if taken[0].size < n:
+            raise InternalError("There are not enough triples.")
+        self.a, self.b, self.c = self.a[n:], self.b[n:], self.c[n:]
+        return taken
+
+
+class BitProducts:
+    """One party's end of transfers in both directions, by which bits are multiplied."""
+
+    def __init__(self, party: Party, *, label: str) -> None:
+        self.party = party
+        there, back = f"{label}, there", f"{label}, back"
+        if party.index == 0:
+            self._sender = TransferSender(party, party.peer, label=there)
+            self._receiver = TransferReceiver(party, party.peer, label=back)
+        else:
+            self._receiver = TransferReceiver(party, party.peer, label=there)
+            self._sender = TransferSender(party, party.peer, label=back)
+
+    def triples(self, n: int, *, width: int) -> Triples:
+        """Return this party's shares of n triples whose vectors have ``width`` bits, at most 8."""
+        mask = np.uint8((1 << width) - 1)
+        b = self._receiver.random_bits(n)
+        if self.party.index == 0:
+            pairs = self._sender.random(n)
+            received = self._receiver.random(b)
+        else:
+            received = self._receiver.random(b)
+            pairs = self._sender.random(n)
+        v, u = _low_byte(pairs[:, 0]) & mask, _low_byte(received) & mask
+        a = v ^ (_low_byte(pairs[:, 1]) & mask)
+        return Triples(a, b.view(np.uint8), a * b ^ u ^ v)
+
+    def products(self, triples: Triples, x: Bits, y: Bits, *, width: int) -> Bits:
+        """Return shares of x·y, for shared vectors x of ``width`` bits and shared bits y; both in one round."""
+        n = x.size
+        a, b, c = triples.take(n)
+        opened = np.concatenate([_bits(x ^ a, width), y ^ b])
+        packed = np.packbits(opened)
+        packed = packed ^ exchanged(self.party, _OPENED, packed)
+        opened = np.unpackbits(packed, count=opened.size)
+        d, e = _vectors(opened[: n * width], width), opened[n * width :]
+        found: Bits = c ^ d * b ^ a * e
+        if self.party.index == 0:
+            found ^= d * e
+        return found
+
+    def cross_products(self, own: Bits) -> Bits:
+        """Return shares of the products of each own bit and the other party's; one transfer each, there."""
+        n = own.size
+        if self.party.index == 0:
+            pairs = self._sender.random(n)
+            first, second = (_low_byte(pairs[:, which]) & np.uint8(1) for which in (0, 1))
+            corrections = np.packbits(first ^ second ^ own)
+            self.party.send(self.party.peer, _CORRECTIONS, corrections.data)
+            return first
+        received = _low_byte(self._receiver.random(own.view(np.bool_))) & np.uint8(1)
+        payload = self.party.recv(self.party.peer, _CORRECTIONS, _packed_bytes(n))
+        return received ^ np.unpackbits(np.frombuffer(payload, np.uint8), count=n) * own
+
+
+def _packed_bytes(n_bits: int) -> int:
+    return -(-n_bits // 8)
+
+
+def _low_byte(words: NDArray[np.uint64]) -> Bits:
+    return words[:, 0].astype(np.uint8)
+
+
+def _bits(vectors: Bits, width: int) -> Bits:
+    """Return the bits of vectors, all lowest ones first."""
+    return np.concatenate([vectors >> np.uint8(bit) & np.uint8(1) for bit in range(width)])
+
+
+def _vectors(bits: Bits, width: int) -> Bits:
+    """Return the vectors of bits, all lowest ones first."""
+    found = np.zeros(bits.size // width, np.uint8)
+    for bit, part in enumerate(bits.reshape(width, -1)):
+        found |= part << np.uint8(bit)
+    return found

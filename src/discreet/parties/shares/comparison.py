@@ -1,0 +1,178 @@
+"""Comparison of shared integers with a threshold, by a circuit of bits (Goldreich, Micali & Wigderson, 1987)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.params import IntIn, OneOf, require
+from discreet.parties.inputs import private_integers
+from discreet.parties.protocol import Party, Protocol
+from discreet.parties.shares.bit_products import (
+    BitProducts,
+    Bits,
+    cross_frames,
+    pair_frames,
+    product_frames,
+    triple_frames,
+)
+from discreet.parties.shares.opening import Output, opening_frames, other_share, require_output
+from discreet.parties.transcript import FrameShape
+
+LOW_BITS = 63
+"""The bits below the sign, whose carry is computed."""
+_AT_ONCE = 1 << 14
+"""The comparisons that run through the circuit together."""
+
+
+@dataclass(frozen=True)
+class Comparison(Protocol):
+    """Whether each of n shared integers is at least a public threshold.
+
+    With ``of="shares"`` both parties hold shares of the integers: two arrays of uint64 that add up to them modulo
+    2^64, such as :class:`ScalarProduct` returns. An integer and its difference to the threshold must lie in
+    [−2^63, 2^63). With ``of="values"`` each party holds n integers in [−2^61, 2^61), and those of the first party less
+    those of the second are compared; with threshold 0, whether the first ones are at least the second ones.
+
+    The output is n truth values where it is opened, and otherwise n bits whose XOR with the other party's are the
+    truth values, or None at a party that learns nothing.
+
+    Parameters
+    ----------
+    n : int
+        The number of comparisons.
+    threshold : int
+        The public threshold.
+    of : {"shares", "values"}
+        What the parties hold.
+    output : {"both", "first", "second", "shares"}
+        Who learns the results.
+
+    Examples
+    --------
+    >>> from discreet.parties import simulate
+    >>> richer = Comparison(n=3, of="values")
+    >>> run = simulate(richer, {"first": [10, 20, 30], "second": [11, 20, 29]})
+    >>> run.outputs["first"]
+    array([False,  True,  True])
+
+    References
+    ----------
+    O. Goldreich, S. Micali, A. Wigderson. How to play any mental game. STOC 1987.
+    """
+
+    name: ClassVar[str] = "comparison"
+    max_parties: ClassVar[int | None] = 2
+
+    n: int
+    threshold: int = 0
+    of: Literal["shares", "values"] = "shares"
+    output: Output = "both"
+
+    def __post_init__(self) -> None:
+        require(self, "n", self.n, IntIn(1, 1 << 28))
+        require(self, "of", self.of, OneOf(("shares", "values")))
+        limit = 1 << (61 if self.of == "values" else 62)
+        require(self, "threshold", self.threshold, IntIn(-limit, limit - 1))
+        require_output(self, self.output)
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond their outputs."""
+        if self.output == "shares":
+            return ()
+        return ("A party that compares again with values of its choice finds the other's by bisection.",)
+
+    def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
+        """Return the frames of a complete run."""
+        pair = (names[0], names[1])
+        frames = pair_frames(pair)
+        for start, stop in _parts(self.n):
+            frames += _circuit_frames(pair, stop - start)
+        return frames + opening_frames(pair, -(-self.n // 8), self.output)
+
+    def run(self, party: Party, data: Any) -> NDArray[np.bool_] | Bits | None:
+        """Run one party's half with its shares or values."""
+        words = self.checked(party.index, data)
+        share = self.share(BitProducts(party, label=self.name), words)
+        if self.output == "shares":
+            return share
+        packed = np.packbits(share)
+        other = other_share(party, packed, self.output)
+        return None if other is None else np.unpackbits(packed ^ other, count=self.n).view(np.bool_)
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError unless the party could run with this input."""
+        self.checked(names.index(name), data)
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read the shares or values: a file of one column of numbers."""
+        from discreet.parties.tables import labelled_numbers
+
+        return labelled_numbers(path, ())
+
+    def result_columns(self, output: Any) -> dict[str, Any]:
+        """Return the results as one column."""
+        return {"result": [] if output is None else output}
+
+    def share(self, products: BitProducts, words: NDArray[np.uint64]) -> Bits:
+        """Return this party's share of the results, over transfers that are set up already."""
+        parts = [_at_least_zero(products, words[start:stop]) for start, stop in _parts(self.n)]
+        return np.concatenate(parts)
+
+    def checked(self, index: int, data: Any) -> NDArray[np.uint64]:
+        """Return shares of the integers less the threshold; refuse what the session does not admit."""
+        low, high = (-(1 << 61), (1 << 61) - 1) if self.of == "values" else (-(1 << 63), (1 << 64) - 1)
+        words = private_integers(data, shape=(self.n,), low=low, high=high, of=f"vector of {self.of}")
+        if index == 0:
+            return words - np.uint64(self.threshold % (1 << 64))
+        return np.uint64(0) - words if self.of == "values" else words
+
+
+def _parts(n: int) -> Iterator[tuple[int, int]]:
+    for start in range(0, n, _AT_ONCE):
+        yield start, min(start + _AT_ONCE, n)
+
+
+def _layers() -> Iterator[int]:
+    """Return the number of products of each layer of the tree that joins the digits, pair by pair."""
+    width = LOW_BITS
+    while width > 1:
+        yield width // 2
+        width -= width // 2
+
+
+def _circuit_frames(names: tuple[str, str], n: int) -> list[FrameShape]:
+    frames = triple_frames(names, n * sum(_layers())) + cross_frames(names, n * LOW_BITS)
+    for joined in _layers():
+        frames += product_frames(names, n * joined, 2)
+    return frames
+
+
+def _at_least_zero(products: BitProducts, words: NDArray[np.uint64]) -> Bits:
+    """Return shares of whether the sum of both parties' words, as a signed integer, is at least zero.
+
+    The sign of the sum is the XOR of both signs and of the carry into them. The carry is one where the low bits of the
+    first party exceed the complement of those of the second. In the tree a pair of bits stands for a group of digits:
+    bit 0 whether the first party's are greater, bit 1 whether they are equal.
+    """
+    n, first = words.size, products.party.index == 0
+    triples = products.triples(n * sum(_layers()), width=2)
+    low = words if first else ~words
+    digits = (low[None, :] >> np.arange(LOW_BITS, dtype=np.uint64)[:, None] & np.uint64(1)).astype(np.uint8)
+    greater = products.cross_products((digits if first else 1 - digits).reshape(-1))
+    equal = 1 - digits if first else digits
+    groups = (greater.reshape(LOW_BITS, n) | equal << np.uint8(1)).astype(np.uint8)
+    for joined in _layers():
+        lower, upper = groups[0 : 2 * joined : 2], groups[1 : 2 * joined : 2]
+        both = products.products(triples, lower.reshape(-1), (upper >> np.uint8(1)).reshape(-1), width=2)
+        merged = both.reshape(joined, n) ^ (upper & np.uint8(1))
+        groups = np.concatenate([merged, groups[2 * joined :]])
+    sign = (words >> np.uint64(63)).astype(np.uint8)
+    sign ^= groups[0] & np.uint8(1)
+    return sign ^ np.uint8(first)

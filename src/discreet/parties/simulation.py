@@ -1,0 +1,141 @@
+"""Simulation: all parties of a protocol in one process, over the same frames as on the network."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from discreet.parties.channel import Channel, memory_pair
+from discreet.parties.errors import PartyError, PeerLostError
+from discreet.parties.meter import Meter
+from discreet.parties.protocol import Party, Protocol
+from discreet.parties.transcript import FrameShape, Transcript
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """The outputs, meters and frames of a simulated run; ``outputs`` lacks the parties that dropped out."""
+
+    outputs: dict[str, Any]
+    meters: dict[str, Meter]
+    transcript: Transcript
+
+
+class _Dropped(Exception):  # noqa: N818
+    """Ends the thread of a party that drops out on purpose."""
+
+
+class _DroppingTranscript(Transcript):
+    """A transcript that ends a party before its first frame of a kind, as a crash would."""
+
+    drop: Mapping[str, str]
+
+    def record(self, shape: FrameShape, payload: bytes) -> None:
+        if self.drop.get(shape.sender) == shape.kind:
+            raise _Dropped
+        super().record(shape, payload)
+
+
+def simulate(
+    protocol: Protocol,
+    inputs: Mapping[str, Any],
+    *,
+    drop: Mapping[str, str] | None = None,
+    coins: bytes | None = None,
+    timeout: float = 60.0,
+) -> Simulation:
+    """Run a protocol among threads, one a party, each with its own half.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        The protocol with its public parameters.
+    inputs : mapping of str to object
+        Each party's private input, by name; the order is the order of the session.
+    drop : mapping of str to str, optional
+        Parties that disappear, each with the kind of the frame before which it does.
+    coins : bytes, optional
+        A seed that fixes the coins of all parties, for tests; the operating system by default.
+    timeout : float
+        The seconds to wait for a frame.
+    """
+    names = tuple(inputs)
+    protocol.check_parties(names)
+    transcript = _DroppingTranscript()
+    transcript.drop = drop or {}
+    session = os.urandom(32) if coins is None else hashlib.sha256(b"session" + coins).digest()
+    channels = _mesh(names, session, timeout)
+    parties = {
+        name: Party(
+            name,
+            channels[name],
+            names=names,
+            session=session,
+            random_bytes=os.urandom if coins is None else _fixed_coins(coins + name.encode()),
+            transcript=transcript,
+        )
+        for name in names
+    }
+    outputs, failures = _run_all(protocol, parties, channels, inputs)
+    if failures:
+        raise next((f for f in failures if not isinstance(f, PeerLostError)), failures[0])
+    return Simulation(outputs, {name: party.meter for name, party in parties.items()}, transcript)
+
+
+def _mesh(names: tuple[str, ...], session: bytes, timeout: float) -> dict[str, dict[str, Channel]]:
+    channels: dict[str, dict[str, Channel]] = {name: {} for name in names}
+    for left, right in combinations(names, 2):
+        channels[left][right], channels[right][left] = memory_pair(
+            left, right, session=session, timeout=timeout
+        )
+    return channels
+
+
+def _run_all(
+    protocol: Protocol,
+    parties: Mapping[str, Party],
+    channels: Mapping[str, Mapping[str, Channel]],
+    inputs: Mapping[str, Any],
+) -> tuple[dict[str, Any], list[Exception]]:
+    outputs: dict[str, Any] = {}
+    failures: list[Exception] = []
+
+    def half(name: str) -> None:
+        try:
+            outputs[name] = protocol.run(parties[name], inputs[name])
+        except _Dropped:
+            pass
+        except Exception as error:  # noqa: BLE001  (handed to the caller's thread)
+            failures.append(error)
+            about = error.peer if isinstance(error, PeerLostError) else ""
+            for channel in channels[name].values():
+                channel.abort("lost" if about else "failed", about)
+        finally:
+            for channel in channels[name].values():
+                channel.close()
+
+    threads = [threading.Thread(target=half, args=(name,), daemon=True) for name in parties]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if not outputs and not failures:
+        raise PartyError("Every party dropped out.")
+    return {name: outputs[name] for name in parties if name in outputs}, failures
+
+
+def _fixed_coins(seed: bytes) -> Callable[[int], bytes]:
+    """Return a deterministic source of coins: the stream of SHAKE-256, in blocks by counter."""
+    counter = 0
+
+    def draw(n_bytes: int) -> bytes:
+        nonlocal counter
+        counter += 1
+        return hashlib.shake_256(seed + counter.to_bytes(8, "big")).digest(n_bytes)
+
+    return draw

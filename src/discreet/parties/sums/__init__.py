@@ -1,0 +1,1 @@
+"""Sums of vectors that no party sees."""

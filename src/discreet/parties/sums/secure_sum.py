@@ -1,0 +1,199 @@
+"""Secure sum of vectors (masks: Bonawitz et al. 2017; ring: Clifton et al. 2002)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.core.errors import ParameterError
+from discreet.core.params import InstanceOf, IntIn, OneOf, require
+from discreet.parties.channel import MAX_PAYLOAD
+from discreet.parties.protocol import Party, Protocol
+from discreet.parties.sums import fixed_point, masked_sum, ring_sum
+from discreet.parties.transcript import FrameShape
+
+_MAX_LENGTH = (MAX_PAYLOAD - 4096) // 8
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The output of a secure sum: the values, and the parties whose vectors are in it.
+
+    ``values`` is None at a party to which the sum is not opened.
+    """
+
+    values: np.ndarray[Any, Any] | None
+    parties: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SecureSum(Protocol):
+    """The sum of the parties' vectors, and nothing else about them.
+
+    With ``method="masks"`` every pair of parties shares a mask that one adds and the other subtracts, and every party
+    adds a mask of its own. The keys of all masks are shared among the parties, so that the sum of those who remain
+    can be opened when some drop out, down to ``threshold``. One party, the collector, receives the masked vectors.
+    With ``method="ring"`` the first party adds a random vector and the running sum goes around once.
+
+    Parameters
+    ----------
+    length : int
+        The number of values of each vector.
+    method : {"masks", "ring"}
+        How the vectors are hidden.
+    kind : {"integer", "modular", "real"}
+        Integers whose sum must fit into 64 bits, words modulo 2**64, or reals in fixed point.
+    fraction_bits : int
+        For reals, the bits after the binary point: each vector is rounded to multiples of 2**-fraction_bits.
+    threshold : int
+        For masks, how many parties must remain, and how many must pool their shares to unmask another. 0 stands for
+        more than half of the parties.
+    collector : str
+        For masks, the party that receives the masked vectors; the first one by default.
+    open_to : {"all", "collector"}
+        For masks, who learns the sum.
+    labels : tuple of str
+        Public names of the values, for files: the data then has the columns label and value.
+
+    Examples
+    --------
+    >>> from discreet.parties import SecureSum, simulate
+    >>> run = simulate(SecureSum(length=2), {"a": [10, 1], "b": [20, 2], "c": [30, 3]})
+    >>> run.outputs["b"].values
+    array([60,  6])
+
+    References
+    ----------
+    Bonawitz et al., "Practical secure aggregation for privacy-preserving machine learning", CCS 2017.
+    Clifton et al., "Tools for privacy preserving distributed data mining", SIGKDD Explorations 4(2), 2002.
+    """
+
+    length: int
+    method: str = "masks"
+    kind: str = "integer"
+    fraction_bits: int = 20
+    threshold: int = 0
+    collector: str = ""
+    open_to: str = "all"
+    labels: tuple[str, ...] = ()
+
+    name: ClassVar[str] = "secure-sum"
+
+    def __post_init__(self) -> None:
+        require(self, "length", self.length, IntIn(1, _MAX_LENGTH))
+        require(self, "method", self.method, OneOf(("masks", "ring")))
+        require(self, "kind", self.kind, OneOf(("integer", "modular", "real")))
+        require(self, "fraction_bits", self.fraction_bits, IntIn(0, 52))
+        require(self, "threshold", self.threshold, IntIn(0))
+        require(self, "collector", self.collector, InstanceOf((str,), "the name of a party"))
+        require(self, "open_to", self.open_to, OneOf(("all", "collector")))
+        require(self, "labels", self.labels, InstanceOf((tuple,), "a tuple of texts"))
+        if self.labels and (
+            len(set(self.labels)) != self.length or not all(isinstance(x, str) for x in self.labels)
+        ):
+            raise ParameterError(
+                f"The 'labels' parameter of SecureSum must be {self.length} different texts."
+            )
+        if self.method == "ring" and (self.threshold or self.collector or self.open_to != "all"):
+            raise ParameterError(
+                "The ring takes no 'threshold', 'collector' or 'open_to'; use method='masks'."
+            )
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What each party learns beyond the sum."""
+        if self.method == "ring":
+            return (
+                "The two neighbors of a party on the ring learn its vector exactly if they pool what they saw.",
+                "Of two parties each learns the other's vector, which the sum reveals.",
+            )
+        return (
+            "Every party learns which parties dropped out, and in which round.",
+            "Of two parties each learns the other's vector, which the sum reveals.",
+            "The collector together with enough parties to reach the threshold learns every vector.",
+        )
+
+    def check_parties(self, names: Sequence[str]) -> None:
+        """Raise a ParameterError unless the protocol can run among these parties."""
+        super().check_parties(names)
+        if self.collector and self.collector not in names:
+            raise ParameterError("The 'collector' parameter of SecureSum must be the name of a party.")
+        if self.threshold:
+            require(self, "threshold", self.threshold, IntIn(2, len(names)))
+
+    def needed(self, n_parties: int) -> int:
+        """Return how many parties must remain.
+
+        >>> SecureSum(length=1).needed(10), SecureSum(length=1, threshold=4).needed(10)
+        (6, 4)
+        """
+        if self.method == "ring":
+            return n_parties
+        return self.threshold or max(2, n_parties // 2 + 1)
+
+    def withstands(self, n_parties: int) -> int:
+        """Return how many parties may pool what they saw without learning more than the sum."""
+        return 1 if self.method == "ring" else self.needed(n_parties) - 1
+
+    def frames(
+        self, names: Sequence[str], *, dropped: Mapping[str, str] | None = None
+    ) -> Iterator[FrameShape]:
+        """Return the frames of a run; ``dropped`` maps parties to the kind of the frame before which they left."""
+        if self.method == "ring":
+            return ring_sum.frames(tuple(names), self.length)
+        return masked_sum.frames(
+            tuple(names), self._collector(names), self.length, dropped or {}, to_all=self.open_to == "all"
+        )
+
+    def run(self, party: Party, data: Any) -> Sum:
+        """Add a vector to the sum; return the sum and the parties it covers."""
+        self.check_parties(party.names)
+        words = self._words(data, len(party.names))
+        if self.method == "ring":
+            total: fixed_point.Words | None = ring_sum.ring_sum(party, words)
+            included = party.names
+        else:
+            total, included = masked_sum.masked_sum(
+                party,
+                words,
+                threshold=self.needed(len(party.names)),
+                collector=self._collector(party.names),
+                to_all=self.open_to == "all",
+            )
+        if total is None:
+            return Sum(None, included)
+        return Sum(fixed_point.decode(total, kind=self.kind, fraction_bits=self.fraction_bits), included)
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise a ParameterError unless the vector has the right length and its values are in range."""
+        del name
+        self._words(data, len(names))
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read the vector: a file of one column of numbers, or of the columns label and value."""
+        from discreet.parties.tables import labelled_numbers
+
+        return labelled_numbers(path, self.labels)
+
+    def result_columns(self, output: Sum) -> dict[str, Any]:
+        """Return the sum as columns."""
+        values = np.zeros(0) if output.values is None else output.values
+        labels = {"label": list(self.labels)} if self.labels and output.values is not None else {}
+        return {**labels, "value": values}
+
+    def covers(self, output: Sum, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the parties whose vectors are in the sum."""
+        del names
+        return output.parties
+
+    def _words(self, data: Any, n_parties: int) -> fixed_point.Words:
+        return fixed_point.encode(
+            data, kind=self.kind, length=self.length, n_parties=n_parties, fraction_bits=self.fraction_bits
+        )
+
+    def _collector(self, names: Sequence[str]) -> str:
+        return self.collector or names[0]

@@ -1,0 +1,424 @@
+"""The transport over loopback TLS: who is let in, and what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import ssl
+import struct
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.parties.sessions import Proxy, free_port, meet, sum_of, write_session
+
+from discreet.parties import FrameError, PartyError, PeerLostError, SessionError
+from discreet.parties.channel import MAX_PAYLOAD
+from discreet.parties.network import handshake, mesh
+from discreet.parties.network.keys import make_keys
+from discreet.parties.network.session import Session
+from discreet.parties.network.transport import NetworkChannel, open_session
+
+THREE = {"a": [1, 2], "b": [10, 20], "c": [100, 200]}
+TWO = {"a": [1, 2], "b": [10, 20]}
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    return write_session(tmp_path, ("a", "b", "c"), sum_of(2))
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    return write_session(tmp_path, ("a", "b"), sum_of(2), head="timeout = 3\nconnect_timeout = 3\n")
+
+
+def messages(found: dict[str, Any]) -> dict[str, str]:
+    assert all(isinstance(one, PartyError) for one in found.values()), found
+    return {name: str(one) for name, one in found.items()}
+
+
+def test_three_parties_sum_over_tls(three: Path) -> None:
+    found = meet(three, THREE)
+    assert [found[name].values.tolist() for name in "abc"] == [[111, 222]] * 3
+
+
+@pytest.mark.parametrize("method", ['method = "ring"', 'kind = "real"'])
+def test_large_vectors_travel(tmp_path: Path, method: str) -> None:
+    path = write_session(tmp_path, ("a", "b"), sum_of(300_000, method))
+    found = meet(path, {"a": [1] * 300_000, "b": [2] * 300_000})
+    assert found["a"].values.sum() == 900_000
+
+
+def test_both_may_send_a_lot_at_once(tmp_path: Path) -> None:
+    path = write_session(tmp_path, ("a", "b"), sum_of(2), head="timeout = 30\n")
+
+    def swap(party: Any) -> None:
+        for _ in range(4):
+            party.send(party.peer, "much", bytes(MAX_PAYLOAD // 4))
+        for _ in range(4):
+            assert len(party.recv(party.peer, "much")) == MAX_PAYLOAD // 4
+
+    found = meet(path, TWO, before={"a": swap, "b": swap})
+    assert found["b"].values.tolist() == [11, 22]
+
+
+# Who is let in.
+
+
+def test_parties_with_different_parameters_name_the_key(two: Path) -> None:
+    other = two.with_name("other.toml")
+    other.write_text(two.read_text().replace("length = 2", "length = 3"))
+    found = messages(meet(two, {"a": [1, 2], "b": [1, 2, 3]}, paths={"b": other}))
+    assert found["a"] == "The session file of party 'b' differs from this one in 'protocol.length'."
+    assert found["b"] == "The session file of party 'a' differs from this one in 'protocol.length'."
+
+
+def test_a_default_that_is_written_out_makes_no_difference(two: Path) -> None:
+    other = two.with_name("other.toml")
+    other.write_text(two.read_text() + 'method = "masks"\n')
+    assert meet(two, TWO, paths={"b": other})["a"].values.tolist() == [11, 22]
+
+
+def test_a_dialing_party_with_another_certificate_is_refused(two: Path, tmp_path: Path) -> None:
+    make_keys("b", tmp_path / "other")
+    own = two.with_name("own.toml")
+    entry = Session.read(two).member("b")
+    make_other_session(two, own, tmp_path / "other" / "b.toml", entry.address)
+    found = messages(
+        meet(two, TWO, paths={"b": own}, keys={"b": tmp_path / "other" / "b.pem"}),
+    )
+    assert "it refuses the certificate of this party" in found["b"]
+    assert found["a"] == "Party 'b' has not connected within 3 seconds."
+
+
+def test_a_listening_party_with_another_certificate_is_refused(two: Path, tmp_path: Path) -> None:
+    make_keys("a", tmp_path / "other")
+    own = two.with_name("own.toml")
+    make_other_session(two, own, tmp_path / "other" / "a.toml", Session.read(two).member("a").address)
+    found = messages(meet(two, TWO, paths={"a": own}, keys={"a": tmp_path / "other" / "a.pem"}))
+    address = Session.read(two).member("a").address
+    assert found["b"] == f"What answers at {address} does not hold the certificate of party 'a'."
+
+
+def make_other_session(path: Path, target: Path, entry: Path, address: str) -> None:
+    """The session as an impostor would write it: with its own certificate under the name of a party."""
+    name = entry.stem
+    blocks = path.read_text().split("[[party]]")
+    impostor = entry.read_text().replace("HOST:PORT", address).removeprefix("[[party]]")
+    changed = [impostor if f'name = "{name}"' in block else block for block in blocks[:-1]]
+    last = blocks[-1]
+    if f'name = "{name}"' in last:
+        last = impostor + last[last.index("[protocol]") :]
+    target.write_text("[[party]]".join([*changed, last]))
+
+
+def test_a_party_of_the_session_cannot_take_the_place_of_another(three: Path) -> None:
+    """b, whom everybody trusts as b, answers at the address of a."""
+    session = Session.read(three)
+    found: list[Any] = []
+
+    def impostor() -> None:
+        member = session.member("a")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(three.with_name("b.pem"))
+        with socket.create_server((member.host, member.port)) as server:
+            server.settimeout(5)
+            with (
+                contextlib.suppress(OSError),
+                server.accept()[0] as plain,
+                context.wrap_socket(plain, server_side=True) as wrapped,
+            ):
+                wrapped.recv(1)
+
+    thread = threading.Thread(target=impostor)
+    thread.start()
+    found = [meet(three, {"c": [1, 2]})["c"]]
+    thread.join()
+    assert "does not hold the certificate of party 'a'" in str(found[0])
+
+
+def test_strangers_and_other_protocols_do_not_disturb(two: Path) -> None:
+    address = Session.read(two).member("a")
+    done: list[bool] = []
+
+    def disturb() -> None:
+        time.sleep(0.3)
+        for talk in (b"GET / HTTP/1.0\r\n\r\n", bytes(100), b"\x16\x03\x01"):
+            with socket.create_connection((address.host, address.port)) as stranger:
+                stranger.sendall(talk)
+        done.append(True)
+
+    def late() -> dict[str, Any]:
+        thread = threading.Thread(target=disturb)
+        thread.start()
+        found: dict[str, Any] = {}
+        listening = threading.Thread(target=lambda: found.update(meet(two, {"a": TWO["a"]})))
+        listening.start()
+        thread.join()
+        found.update(meet(two, {"b": TWO["b"]}))
+        listening.join()
+        return found
+
+    found = late()
+    assert done
+    assert found["a"].values.tolist() == found["b"].values.tolist() == [11, 22]
+
+
+def test_the_second_connection_of_a_party_is_refused(three: Path) -> None:
+    """While a waits for c, b is connected; whoever connects as b again is closed without an answer."""
+    session = Session.read(three)
+    started = threading.Thread(target=lambda: results.update(meet(three, {"a": THREE["a"], "b": THREE["b"]})))
+    results: dict[str, Any] = {}
+    started.start()
+    time.sleep(1.0)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(session.member("a").certificate))
+    context.load_cert_chain(three.with_name("b.pem"))
+    member = session.member("a")
+    with socket.create_connection((member.host, member.port)) as plain, context.wrap_socket(plain) as again:
+        again.settimeout(3)
+        try:
+            answer = again.recv(100)
+        except OSError:
+            answer = b""
+    assert answer == b""
+    third = meet(three, {"c": THREE["c"]})
+    started.join()
+    assert results["a"].values.tolist() == third["c"].values.tolist() == [111, 222]
+
+
+# What happens on the way.
+
+
+def test_a_recorded_session_cannot_be_replayed(two: Path, tmp_path: Path) -> None:
+    """The bytes that b sent are sent again to a new run of a, which lets nobody in."""
+    real = free_port()
+    member = Session.read(two).member("a")
+    with Proxy(real) as proxy:
+        path = two.with_name("proxied.toml")
+        path.write_text(two.read_text().replace(member.address, f"127.0.0.1:{proxy.port}"))
+        found = meet(path, TWO, listen={"a": ("127.0.0.1", real)})
+    assert found["a"].values.tolist() == [11, 22]
+    assert len(proxy.recorded) > 500
+
+    def replay() -> None:
+        time.sleep(0.5)
+        with socket.create_connection(("127.0.0.1", real)) as again:
+            again.sendall(proxy.recorded)
+            again.settimeout(2)
+            try:
+                while again.recv(4096):
+                    pass
+            except OSError:
+                return
+
+    thread = threading.Thread(target=replay)
+    thread.start()
+    found = meet(path, {"a": [1, 2]}, listen={"a": ("127.0.0.1", real)})
+    thread.join()
+    assert messages(found)["a"] == "Party 'b' has not connected within 3 seconds."
+
+
+def test_the_wire_shows_nothing_of_the_frames(two: Path) -> None:
+    real = free_port()
+    member = Session.read(two).member("a")
+    with Proxy(real) as proxy:
+        path = two.with_name("proxied.toml")
+        path.write_text(two.read_text().replace(member.address, f"127.0.0.1:{proxy.port}"))
+        meet(path, TWO, listen={"a": ("127.0.0.1", real)})
+    wire = bytes(proxy.recorded + proxy.answered)
+    session = Session.read(path)
+    for word in (b"hello", b"masked", b"relay", b"secure-sum", session.digest().hex().encode(), b"discreet"):
+        assert word not in wire
+    for name in "ab":
+        assert session.member(name).certificate not in wire
+
+
+@pytest.mark.parametrize("change_at", [100, 400, 800, 1100, 1350])
+def test_a_changed_byte_is_refused(two: Path, change_at: int) -> None:
+    real = free_port()
+    member = Session.read(two).member("a")
+    with Proxy(real, change_at=change_at) as proxy:
+        path = two.with_name("proxied.toml")
+        path.write_text(two.read_text().replace(member.address, f"127.0.0.1:{proxy.port}"))
+        found = meet(path, TWO, listen={"a": ("127.0.0.1", real)})
+    assert len(proxy.recorded) > change_at
+    messages(found)
+
+
+def test_an_oversized_frame_is_refused_before_it_is_read(two: Path) -> None:
+    def oversized(party: Any) -> None:
+        channel: NetworkChannel = party._channels[party.peer]
+        header = struct.pack(">IBI8s", MAX_PAYLOAD + 1, 4, 9, party.session[:8]) + b"keys"
+        channel._loop.call_soon_threadsafe(channel._writer.write, header)
+
+    found = messages(meet(two, TWO, before={"b": oversized}))
+    assert "larger than the limit of 67108864 bytes" in found["a"]
+    assert isinstance(meet(two, TWO, before={"b": oversized})["a"], FrameError)
+
+
+def test_a_frame_that_is_sent_twice_is_refused(three: Path) -> None:
+    def repeat(party: Any) -> None:
+        party._channels["a"]._n_sent -= 1
+
+    found = meet(three, THREE, before={"b": repeat})
+    assert isinstance(found["a"], FrameError)
+    assert "Party 'b' sent frame 0 where 1 was expected" in str(found["a"])
+
+
+def test_a_frame_of_another_session_is_refused(two: Path) -> None:
+    def other(party: Any) -> None:
+        party._channels[party.peer].session = bytes(32)
+
+    found = meet(two, TWO, before={"b": other})
+    assert "sent a frame of another session" in str(found["a"])
+
+
+def test_a_silent_party_is_given_up_and_the_others_know_why(three: Path) -> None:
+    path = three.with_name("ring.toml")
+    path.write_text(
+        three.read_text().replace("length = 2", 'length = 2\nmethod = "ring"').replace("= 5", "= 2", 1)
+    )
+    started = time.monotonic()
+    found = messages(meet(path, THREE, before={"b": lambda party: time.sleep(4)}))
+    assert time.monotonic() - started < 9
+    assert any("did not answer within 2 seconds" in one for one in found.values())
+
+
+def test_a_failing_party_stops_the_others_with_its_name(three: Path) -> None:
+    def fail(party: Any) -> None:
+        raise ValueError("secret 4711")
+
+    path = three.with_name("ring.toml")
+    path.write_text(three.read_text().replace("length = 2", 'length = 2\nmethod = "ring"'))
+    found = meet(path, THREE, before={"c": fail})
+    assert isinstance(found["c"], ValueError)
+    assert "Party 'c' stopped: it met an error" in str(found["a"])
+    assert "4711" not in str(found["a"]) + str(found["b"])
+    assert isinstance(found["b"], PeerLostError)
+
+
+# Opening.
+
+
+def test_a_missing_party_is_named(three: Path) -> None:
+    path = three.with_name("short.toml")
+    path.write_text(three.read_text().replace("connect_timeout = 5", "connect_timeout = 1"))
+    found = messages(meet(path, {"a": [1, 2], "b": [1, 2]}))
+    assert found["a"] == "Party 'c' has not connected within 1 seconds."
+    found = messages(meet(path, {"c": [1, 2]}))
+    assert "Party 'a' was not reached at 127.0.0.1:" in found["c"]
+
+
+def test_a_taken_port_is_named(two: Path) -> None:
+    member = Session.read(two).member("a")
+    with socket.create_server((member.host, member.port)):
+        found = messages(meet(two, {"a": [1, 2]}))
+    assert f"The port {member.port} is taken" in found["a"]
+
+
+def test_an_unknown_host_is_named(two: Path) -> None:
+    member = Session.read(two).member("a")
+    path = two.with_name("unknown.toml")
+    path.write_text(two.read_text().replace(member.address, f"host.invalid:{member.port}"))
+    found = messages(meet(path, TWO))
+    assert found["b"] == "The host 'host.invalid' of party 'a' is unknown."
+    assert "--listen" in found["a"]
+
+
+@pytest.mark.parametrize(("off", "way"), [(86400.0, "ahead of"), (-86400.0, "behind")])
+def test_a_clock_a_day_off_is_named(two: Path, monkeypatch: pytest.MonkeyPatch, off: float, way: str) -> None:
+    made = handshake.make_hello
+
+    def shifted(session: Session, **given: Any) -> handshake.Hello:
+        hello = made(session, **given)
+        return handshake.Hello(**{**vars(hello), "clock": hello.clock + off})
+
+    monkeypatch.setattr("discreet.parties.network.transport.make_hello", shifted)
+    found = messages(meet(two, TWO))
+    assert f"seconds {way} this one; set the clocks" in found["a"] + found["b"]
+    assert "86400" in found["a"] + found["b"]
+
+
+def test_another_version_is_named(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = handshake.make_hello
+
+    def older(session: Session, **given: Any) -> handshake.Hello:
+        return handshake.Hello(**{**vars(made(session, **given)), "version": "0.0.1"})
+
+    monkeypatch.setattr("discreet.parties.network.transport.make_hello", older)
+    found = messages(meet(two, TWO))
+    assert "runs discreet 0.0.1, this party" in found["a"]
+
+
+@pytest.mark.parametrize(
+    "hello",
+    [
+        b"not json",
+        b"[]",
+        b"{}",
+        json.dumps({"wire": 1, "version": "x", "digest": "0", "nonce": "1"}).encode(),
+    ],
+)
+def test_a_broken_handshake_is_refused(two: Path, monkeypatch: pytest.MonkeyPatch, hello: bytes) -> None:
+    session = Session.read(two)
+    member = session.member("a")
+    found: dict[str, Any] = {}
+    thread = threading.Thread(target=lambda: found.update(meet(two, {"a": [1, 2]})))
+    thread.start()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(member.certificate))
+    context.load_cert_chain(two.with_name("b.pem"))
+    time.sleep(0.5)
+    with socket.create_connection((member.host, member.port)) as plain, context.wrap_socket(plain) as peer:
+        peer.sendall(struct.pack(">IBI8s", len(hello), 5, 0, bytes(8)) + b"hello" + hello)
+        thread.join(5)
+    assert "broke the handshake" in str(found["a"])
+
+
+def test_a_slow_handshake_is_given_up(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mesh, "_HANDSHAKE_SECONDS", 0.5)
+    member = Session.read(two).member("a")
+    found: dict[str, Any] = {}
+    thread = threading.Thread(target=lambda: found.update(meet(two, {"a": [1, 2]})))
+    thread.start()
+    time.sleep(0.5)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(member.certificate))
+    context.load_cert_chain(two.with_name("b.pem"))
+    with socket.create_connection((member.host, member.port)) as plain, context.wrap_socket(plain):
+        thread.join(5)
+    assert "did not complete the handshake" in str(found["a"])
+
+
+def test_only_tls_1_3_is_spoken(two: Path) -> None:
+    member = Session.read(two).member("a")
+    thread = threading.Thread(target=lambda: meet(two, {"a": [1, 2]}))
+    thread.start()
+    time.sleep(0.5)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(two.with_name("b.pem"))
+    with socket.create_connection((member.host, member.port)) as plain, pytest.raises(ssl.SSLError):
+        context.wrap_socket(plain)
+    thread.join()
+
+
+def test_a_wrong_key_is_refused_before_anything_is_opened(two: Path) -> None:
+    session = Session.read(two)
+    for key, words in (
+        ("b.pem", "does not fit the certificate"),
+        ("none.pem", "cannot be read"),
+        ("a.toml", "no private key"),
+    ):
+        with pytest.raises(SessionError, match=words), open_session(session, "a", two.with_name(key)):
+            pass

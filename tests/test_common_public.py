@@ -1,0 +1,181 @@
+"""What a release folder reveals: its public files are functions of the released data and of written-down facts.
+
+Two originals with the same released data, the same parameters and the same number of records left out must give the
+same public bytes. The originals differ where an attacker would look: in suppressed rows, in who holds a sensitive item,
+in the domains beyond what is published, in evidence of any kind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet import Baskets, Release, Table, intervals, masked, quasi, sensitive
+from discreet.core.release import Evidence
+from discreet.guarantees import KAnonymity
+from discreet.publish import (
+    Anatomy,
+    AprioriAnonymization,
+    Cahd,
+    Condensation,
+    DeltaSketch,
+    Generalization,
+    Incognito,
+    KVarianceSketch,
+    LocalRecoding,
+    Mondrian,
+    OptimalLattice,
+    PermMondrian,
+    Samarati,
+    SketchFamily,
+)
+from discreet.report import render
+from discreet.report.folder import public_record
+from discreet.report.kinds import kind_of
+
+SCHEMA = {"age": quasi(intervals(5, 10, 20)), "zip": quasi(masked()), "disease": sensitive()}
+TABLE_METHODS: dict[str, Callable[[], Any]] = {
+    "mondrian": lambda: Mondrian(KAnonymity(3), random_state=1),
+    "generalization": lambda: Generalization(
+        KAnonymity(3), levels={"age": 2, "zip": 3}, max_suppressed=0.9, random_state=1
+    ),
+    "optimal": lambda: OptimalLattice(KAnonymity(3), max_suppressed=0.3, random_state=1),
+    "samarati": lambda: Samarati(KAnonymity(3), max_suppressed=0.3, random_state=1),
+    "incognito": lambda: Incognito(KAnonymity(3), max_suppressed=0.3, random_state=1),
+    "local": lambda: LocalRecoding(KAnonymity(3), random_state=1),
+    "anatomy": lambda: Anatomy(2, random_state=1),
+    "condensation": lambda: Condensation(3, random_state=1),
+}
+
+
+def people(n: int = 60, *, seed: int = 0) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "age": rng.integers(20, 60, n),
+            "zip": [f"{one:05d}" for one in rng.integers(0, 40, n)],
+            "disease": rng.choice(["flu", "cold", "measles", "mumps"], n),
+        }
+    )
+
+
+def public(release: Release) -> tuple[str, str]:
+    """The public record and the public report, without what no reader can see."""
+    record = json.dumps(public_record(release, kind_of(release)), sort_keys=True, default=str)
+    return record, render(release)
+
+
+def with_other_evidence(release: Release, other: Any) -> Release:
+    """The same released data, as if made from another original with other evidence."""
+    arrays = {name: np.ones_like(values) for name, values in release.evidence.arrays.items()}
+    evidence = Evidence(
+        release.evidence.n_rows,
+        sizes=release.evidence.sizes + 1,
+        suppressed=release.evidence.suppressed,
+        arrays=arrays,
+        order=None,
+        details={"loss": 0.123, "largest": [1]},
+    )
+    changed = replace(release, evidence=evidence, original=other, private={"secret": "SECRET"})
+    object.__setattr__(changed, "verdict", release.verdict)
+    return changed
+
+
+@pytest.mark.parametrize("method", TABLE_METHODS)
+def test_a_public_file_does_not_look_at_the_original(method: str) -> None:
+    release = TABLE_METHODS[method]().release(Table(people(), SCHEMA))
+    changed = with_other_evidence(release, Table(people(33, seed=9), SCHEMA))
+    assert public(changed) == public(release)
+
+
+BASKETS = Baskets.from_lists(
+    [
+        [
+            f"item{at % 7}",
+            f"item{(at * 3) % 11}",
+            *(["secret-a"] if at % 9 == 0 else []),
+            *(["secret-b"] if at % 11 == 0 else []),
+        ]
+        for at in range(90)
+    ]
+)
+BASKET_METHODS: dict[str, Callable[[], Any]] = {
+    "cahd": lambda: Cahd(4, sensitive=["secret-a", "secret-b"], random_state=1),
+    "perm-mondrian": lambda: PermMondrian(4, sensitive=["secret-a", "secret-b"], random_state=1),
+    "anatomy": lambda: Anatomy(4, sensitive=["secret-a", "secret-b"], random_state=1),
+    "apriori": lambda: AprioriAnonymization(3, 2, random_state=1),
+    "delta-sketch": lambda: DeltaSketch(0.25, family=SketchFamily("key"), random_state=1),
+    "k-variance-sketch": lambda: KVarianceSketch(3, family=SketchFamily("key"), random_state=1),
+}
+
+
+@pytest.mark.parametrize("method", BASKET_METHODS)
+def test_a_public_file_of_baskets_does_not_look_at_the_original(method: str) -> None:
+    release = BASKET_METHODS[method]().release(BASKETS)
+    other = Baskets.from_lists([["x", "secret-a"], ["y", "secret-b"], ["z"]] * 5)
+    assert public(with_other_evidence(release, other)) == public(release)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=25)
+def test_who_holds_a_sensitive_item_does_not_show(seed: int) -> None:
+    """The attack that once worked: move the items inside the groups, and compare the report."""
+    release = Cahd(3, sensitive=["s"], random_state=1).release(
+        Baskets.from_lists(
+            [[f"i{at % 5}", f"j{at % 3}", *(["s"] if at % 4 == 0 else [])] for at in range(24)]
+        )
+    )
+    data = release.data
+    rng = np.random.default_rng(seed)
+    moved = []
+    for group in range(data.n_groups):
+        members = np.flatnonzero(data.group == group)
+        held = int(data.sensitive.counts[data.sensitive.group == group].sum())
+        holders = set(rng.permutation(members)[:held].tolist())
+        moved += [(int(row), row in holders) for row in members]
+    lists = [
+        [*data.baskets.take(np.array([row])).lists()[0], *(["s"] if holds else [])] for row, holds in moved
+    ]
+    other = replace(release, original=Baskets.from_lists(lists))
+    assert public(other) == public(release)
+
+
+@given(
+    age=st.integers(0, 99), code=st.integers(0, 99_999), disease=st.sampled_from(["rare", "flu", "plague"])
+)
+@settings(max_examples=25)
+def test_the_one_suppressed_person_does_not_show(age: int, code: int, disease: str) -> None:
+    """Figures before and after once gave all values of the only suppressed row."""
+    base = people(50)
+    made = []
+    for one in ((age, f"{code:05d}", disease), (1, "99999", "mumps")):
+        row = pa.table({"age": [one[0] + 200], "zip": [one[1]], "disease": [one[2]]})
+        table = Table(pa.concat_tables([base, row]), {"age": quasi(), "zip": quasi(), "disease": sensitive()})
+        publisher = Generalization(
+            KAnonymity(2), levels={"age": 0, "zip": 1}, max_suppressed=1.0, random_state=1
+        )
+        made.append(publisher.release(table))
+    first, second = made
+    assert first.evidence.suppressed == second.evidence.suppressed
+    assert public(first)[0] == public(second)[0]
+    assert public(first)[1] == public(second)[1]
+
+
+def test_only_the_private_folder_holds_what_compares(tmp_path: Path) -> None:
+    release = Mondrian(KAnonymity(3), random_state=1).release(Table(people(), SCHEMA))
+    folder = release.write(tmp_path / "out")
+    text = (folder / "release.json").read_text() + (folder / "report.html").read_text()
+    for word in ("risk_before", '"loss"', "Detail given up"):
+        assert word not in text
+    kept = json.loads((tmp_path / "out.private" / "recipe.private.json").read_text())
+    assert kept["seed"] == 1
+    assert kept["measures"]["loss"]["total"] >= 0
