@@ -362,8 +362,9 @@ def test_foreign_folders_are_never_touched_and_broken_promises_never_written(
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "mine.txt").write_text("mine")
-    with pytest.raises(OutputError):
-        release.write(foreign)
+    for overwrite in (False, True):
+        with pytest.raises(OutputError):
+            release.write(foreign, overwrite=overwrite)
     assert [path.name for path in foreign.iterdir()] == ["mine.txt"]
     folder = release.write(tmp_path / "out")
     assert (folder / "release.json").is_file()

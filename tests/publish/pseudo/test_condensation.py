@@ -302,16 +302,18 @@ def test_the_folder_holds_no_record_and_the_recipe_cannot_be_applied(tmp_path: P
     release.write(tmp_path / "out", format="parquet")
     written = json.loads((tmp_path / "out" / "release.json").read_text())
     assert written["rows"] == {"in": 400, "out": 400, "suppressed": 0}
-    assert written["fidelity"]["covariance_compatibility"] > 0.9
-    assert written["closeness"]["copies"] == 0
+    assert not {"fidelity", "closeness"} & set(written)
+    kept = json.loads((tmp_path / "out.private" / "recipe.private.json").read_text())["measures"]
+    assert kept["fidelity"]["covariance_compatibility"] > 0.9
+    assert kept["closeness"]["copies"] == 0
     assert written["parameters"]["k"] == "level"
     assert "risk" not in written
     assert "north" not in json.dumps(written)
     page = (tmp_path / "out" / "report.html").read_text()
     assert "SECRET" not in page
-    assert "How the groups were made" in page
-    assert "privacy levels: not published" in page
-    assert "Condensation(&#x27;level&#x27;, segment=" in page
+    internal = (tmp_path / "out.private" / "report-internal.html").read_text()
+    assert "How the groups were made" in internal
+    assert "Condensation(&#x27;level&#x27;, segment=" in internal
     assert "discreet apply" not in page
     with pytest.raises(InputError, match="drawn anew"):
         Recipe.read(tmp_path / "out" / "release.json")
