@@ -258,6 +258,8 @@ def test_updates_keep_old_answers_counting(vault: Vault, tmp_path: Path) -> None
     both = "SELECT sum(salary) FROM data WHERE name IN ('ann', 'bob')"
     assert not vault.ask(both), "with the old answer it would determine cid, who left"
     assert vault.ask("SELECT sum(salary) FROM data WHERE dept = 'x'").value == 125
+    with pytest.raises(SchemaError, match="had left"):
+        vault.update(tmp_path / "staff.parquet")
     vault.close()
     with Vault.open(vault.folder) as again:
         assert not again.ask(both)

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any, Literal, cast
 
 from discreet.core.arrays import BoolArray
-from discreet.core.errors import DiscreetError
 from discreet.output.audit.auditor import Answer, Audit, Auditor, Bound, Denied, Plan, Question
 from discreet.output.audit.errors import QueryError
 from discreet.output.audit.holdings import Holdings, Layout, pack_sets, unpack_sets
@@ -16,7 +15,7 @@ from discreet.output.audit.log import Entry, Log, now
 from discreet.output.audit.predicates import Engine, kinds
 from discreet.output.audit.statement import Declared, Output, Statement, read_statement
 
-_MOST_GROUPS = 10_000
+_MOST_GROUPS, _MOST_CELLS = 1_000, 200_000_000
 _MOST_USER = 200
 _AUDITED = {"sum": "sum", "avg": "sum", "min": "min", "max": "max"}
 Aggregate = Literal["sum", "min", "max"]
@@ -155,9 +154,10 @@ class Session:
             return _Asked(statement, [()], (members,), aggregates)
         if aggregates and not self._auditor.several:
             raise QueryError("This vault's auditor decides on one query set at a time; ask without GROUP BY.")
-        keys, sets = self._holdings.groups(members, statement.group)
-        if len(keys) > _MOST_GROUPS:
-            raise QueryError(f"GROUP BY makes more than {_MOST_GROUPS:,} groups.")
+        most = max(1, min(_MOST_GROUPS, _MOST_CELLS // members.size))
+        keys, sets = self._holdings.groups(members, statement.group, most=most)
+        if len(keys) > most:
+            raise QueryError(f"GROUP BY makes more than {most:,} groups.")
         return _Asked(statement, keys, tuple(sets), aggregates)
 
     def _commit(self, sql: str, user: str, asked: _Asked, denied: Denied | None, spent: float | None) -> int:
@@ -191,10 +191,10 @@ class Session:
         return released
 
     def _finish(self, number: int, name: str, user: str, question: Question) -> None:
+        """Answer to the log what a crash cut off; it was never released, so a denial now leaves nothing to do."""
         plan = self._audit(user, name).decide(question)
-        if isinstance(plan, Denied):
-            raise DiscreetError("The log allows a question that the auditor denies; it was changed.")
-        self._settle(user, name, plan, number)
+        if not isinstance(plan, Denied):
+            self._settle(user, name, plan, number)
 
     def _answer(self, asked: _Asked, released: dict[str, tuple[Any, ...]], user: str) -> Answer:
         outputs = asked.statement.outputs

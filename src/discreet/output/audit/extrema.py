@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -20,10 +20,12 @@ from discreet.output.audit.auditor import (
     Denied,
     Plan,
     Question,
+    set_key,
 )
 from discreet.output.audit.columns import PublicColumn, SecretColumn
 
 _WITNESSES = 2
+_Answers = Sequence[tuple[str, Fraction]]
 
 
 @dataclass(frozen=True)
@@ -91,12 +93,23 @@ class ExtremaAuditor(Auditor):
 
 
 @dataclass(frozen=True)
-class _Known:
-    """One answered question: which extreme, its value, and the set as it was asked."""
+class _State:
+    """Atoms (records that were in the same sets), and the answered sets over them with what was answered."""
 
-    aggregate: str
-    value: Fraction
+    labels: IntArray
+    weights: IntArray
     members: BoolArray
+    answers: tuple[tuple[str, Fraction], ...]
+
+    def with_set(self, members: BoolArray, sizes: IntArray) -> _State:
+        """Return the state over the atoms that a set cuts, with the set as the last row, yet without an answer."""
+        held = self.labels >= 0
+        found, labels = np.unique(2 * self.labels[held] + members[held], return_inverse=True)
+        fresh = np.full(self.labels.size, -1, np.int64)
+        fresh[held] = labels
+        weights = np.bincount(labels, sizes[held], found.size).astype(np.int64)
+        rows = np.vstack([self.members[:, found // 2], found % 2 == 1])
+        return _State(fresh, weights, rows, self.answers)
 
 
 class ExtremaAudit(Audit):
@@ -107,19 +120,24 @@ class ExtremaAudit(Audit):
     def __init__(self, auditor: ExtremaAuditor, sizes: IntArray) -> None:
         self.auditor = auditor
         self.sizes = np.asarray(sizes, np.int64)
-        self.known: tuple[_Known, ...] = ()
+        labels = np.where(self.sizes > 0, 0, -1).astype(np.int64)
+        total = np.array([self.sizes.sum()] if (self.sizes > 0).any() else [], np.int64)
+        self.state = _State(labels, total, np.zeros((0, total.size), np.bool_), ())
+        self.asked: set[tuple[str, bytes]] = set()
 
     def decide(self, question: Question) -> Plan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
         [members] = question.sets
         if self.sizes[members].sum() < self.auditor.minimum_set_size:
             return Denied(SMALL_SET)
-        if not self.sizes[members].any() or self._repeats(question.aggregate, members):
+        if not self.sizes[members].any() or self._key(question) in self.asked:
             return Plan(question, None)
-        values = sorted({one.value for one in self.known})
-        for candidate in _candidates(values):
-            asked = _Known(question.aggregate, candidate, members)
-            if _safe((*self.known, asked), self.sizes, distinct=self.auditor.distinct) is False:
+        state = self.state.with_set(members, self.sizes)
+        touching = (state.members[:-1] & state.members[-1]).any(axis=1)
+        values = {value for (_, value), near in zip(state.answers, touching, strict=True) if near}
+        for candidate in _candidates(sorted(values)):
+            answers = (*state.answers, (question.aggregate, candidate))
+            if _safe(answers, state, distinct=self.auditor.distinct) is False:
                 return Denied(WOULD_DISCLOSE)
         return Plan(question, None)
 
@@ -131,25 +149,25 @@ class ExtremaAudit(Audit):
     def restore(self, question: Question, released: Sequence[Any] | None) -> None:
         """Bring the state to where it was after a question of the log was answered."""
         [members], [value] = question.sets, released or [None]
-        if value is not None and not self._repeats(question.aggregate, members):
-            self.known = (*self.known, _Known(question.aggregate, value, members))
+        key = self._key(question)
+        if value is None or key in self.asked:
+            return
+        self.asked.add(key)
+        state = self.state.with_set(members, self.sizes)
+        self.state = replace(state, answers=(*state.answers, (question.aggregate, value)))
 
     def disclosed(self) -> int:
         """Return for how many records the answers settle a value: bounds that meet, and extremes of one record."""
-        atoms, weights = _atoms(self.known, self.sizes)
-        low, high = _bounds(self.known, atoms, len(weights))
-        settled = {int(atom) for atom in np.flatnonzero(low == high)}
-        for _, able in _clauses(self.known, atoms, low, high):
+        weights = self.state.weights
+        low, high = _bounds(self.state.answers, self.state.members)
+        settled = low == high
+        for _, able in _clauses(self.state.answers, self.state.members, low, high):
             if weights[able].sum() == 1:
-                settled.update(np.flatnonzero(able & (weights > 0)).tolist())
-        return int(weights[sorted(settled)].sum())
+                settled = settled | (able & (weights > 0))
+        return int(weights[settled].sum())
 
-    def _repeats(self, aggregate: str, members: BoolArray) -> bool:
-        held = members & (self.sizes > 0)
-        return any(
-            one.aggregate == aggregate and (held == (one.members & (self.sizes > 0))).all()
-            for one in self.known
-        )
+    def _key(self, question: Question) -> tuple[str, bytes]:
+        return question.aggregate, set_key(question.sets[0], self.sizes)
 
 
 def _candidates(values: Sequence[Fraction]) -> Iterator[Fraction]:
@@ -163,71 +181,54 @@ def _candidates(values: Sequence[Fraction]) -> Iterator[Fraction]:
         yield (low + high) / 2
 
 
-def _safe(known: Sequence[_Known], sizes: IntArray, *, distinct: bool) -> bool | None:
+def _safe(answers: _Answers, state: _State, *, distinct: bool) -> bool | None:
     """Whether answers leave every value open; None if no data could have given them."""
-    atoms, weights = _atoms(known, sizes)
-    low, high = _bounds(known, atoms, len(weights))
+    low, high = _bounds(answers, state.members)
     if (low > high).any():
         return None
-    clauses = list(_clauses(known, atoms, low, high))
-    merged = _merged(known, clauses)
+    clauses = list(_clauses(answers, state.members, low, high))
+    merged = _merged(answers, clauses)
     met = low == high
     if any(not able.any() for _, able in clauses):
         return None
-    if distinct and (len(merged) > len(_answers(known)) or (np.bincount(low[met], weights[met]) > 1).any()):
+    if distinct and (
+        len(merged) > len(set(answers)) or (np.bincount(low[met], state.weights[met]) > 1).any()
+    ):
         return None
-    return not met.any() and _can_witness(merged, weights)
+    return not met.any() and _can_witness(merged, state.weights)
 
 
-def _atoms(known: Sequence[_Known], sizes: IntArray) -> tuple[list[BoolArray], IntArray]:
-    """Return every answered set over atoms (records in the same sets), and the atoms' sizes."""
-    held = sizes > 0
-    stacked = np.array([one.members[held] for one in known], np.bool_).reshape(len(known), int(held.sum()))
-    labels = np.zeros(stacked.shape[1], np.int64)
-    for row in stacked:
-        _, labels = np.unique(labels * 2 + row, return_inverse=True)
-    _, first = np.unique(labels, return_index=True)
-    weights = np.bincount(labels, sizes[held], len(first)).astype(np.int64)
-    return [row[first] for row in stacked], weights
-
-
-def _bounds(known: Sequence[_Known], atoms: Sequence[BoolArray], n: int) -> tuple[IntArray, IntArray]:
+def _bounds(answers: _Answers, members: BoolArray) -> tuple[IntArray, IntArray]:
     """Return the lower and upper bound of every atom, as places among the answers."""
-    places = _places(known)
-    low, high = np.full(n, -1, np.int64), np.full(n, len(places), np.int64)
-    for one, members in zip(known, atoms, strict=True):
-        place = places[one.value]
-        if one.aggregate == "max":
-            high[members] = np.minimum(high[members], place)
+    places = _places(answers)
+    low = np.full(members.shape[1], -1, np.int64)
+    high = np.full(members.shape[1], len(places), np.int64)
+    for (aggregate, value), inside in zip(answers, members, strict=True):
+        if aggregate == "max":
+            high[inside] = np.minimum(high[inside], places[value])
         else:
-            low[members] = np.maximum(low[members], place)
+            low[inside] = np.maximum(low[inside], places[value])
     return low, high
 
 
 def _clauses(
-    known: Sequence[_Known], atoms: Sequence[BoolArray], low: IntArray, high: IntArray
+    answers: _Answers, members: BoolArray, low: IntArray, high: IntArray
 ) -> Iterator[tuple[str, BoolArray]]:
     """Yield for every answer its kind, and the atoms whose records may attain it."""
-    places = _places(known)
-    for one, members in zip(known, atoms, strict=True):
-        bound = high if one.aggregate == "max" else low
-        yield one.aggregate, members & (bound == places[one.value])
+    places = _places(answers)
+    for (aggregate, value), inside in zip(answers, members, strict=True):
+        yield aggregate, inside & ((high if aggregate == "max" else low) == places[value])
 
 
-def _places(known: Sequence[_Known]) -> dict[Fraction, int]:
-    return {value: place for place, value in enumerate(sorted({one.value for one in known}))}
+def _places(answers: _Answers) -> dict[Fraction, int]:
+    return {value: place for place, value in enumerate(sorted({value for _, value in answers}))}
 
 
-def _answers(known: Sequence[_Known]) -> list[tuple[str, Fraction]]:
-    """Return the different answers, maxima and minima apart."""
-    return list(dict.fromkeys((one.aggregate, one.value) for one in known))
-
-
-def _merged(known: Sequence[_Known], clauses: Sequence[tuple[str, BoolArray]]) -> list[tuple[str, BoolArray]]:
+def _merged(answers: _Answers, clauses: Sequence[tuple[str, BoolArray]]) -> list[tuple[str, BoolArray]]:
     """Join answers that agree: if all values differ, one record attains them all."""
-    together: dict[tuple[str, Fraction], list[BoolArray]] = {one: [] for one in _answers(known)}
-    for one, (aggregate, able) in zip(known, clauses, strict=True):
-        together[aggregate, one.value].append(able)
+    together: dict[tuple[str, Fraction], list[BoolArray]] = {}
+    for answer, (_, able) in zip(answers, clauses, strict=True):
+        together.setdefault(answer, []).append(able)
     merged = []
     for (aggregate, _), several in together.items():
         shared = np.logical_and.reduce(several)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import zlib
 from collections.abc import Mapping, Sequence
@@ -21,12 +22,13 @@ class Layout:
     """Which element every row belongs to, how large the elements are for each column, and where they came from.
 
     ``origins`` holds for each sensitive column the earlier element that an element's records came from, -1 for new
-    values; it is None for the first version.
+    values; it is None for the first version. ``gone`` holds digests of the keys of those who left.
     """
 
     rows: IntArray
     sizes: Mapping[str, IntArray]
     origins: Mapping[str, IntArray] | None = None
+    gone: frozenset[str] = frozenset()
 
     def pack(self) -> bytes:
         """Return the layout as bytes for the log."""
@@ -35,6 +37,7 @@ class Layout:
         held["sizes"] = np.stack([self.sizes[name] for name in names]).astype(np.int64)
         if self.origins is not None:
             held["origins"] = np.stack([self.origins[name] for name in names]).astype(np.int64)
+            held["gone"] = np.array(sorted(self.gone), "U64")
         stream = io.BytesIO()
         np.savez_compressed(stream, **held)
         return stream.getvalue()
@@ -46,7 +49,8 @@ class Layout:
             names = [str(name) for name in held["names"]]
             sizes = dict(zip(names, held["sizes"], strict=True))
             origins = dict(zip(names, held["origins"], strict=True)) if "origins" in held else None
-            return cls(held["rows"].astype(np.int64), sizes, origins)
+            gone = frozenset(str(one) for one in held["gone"]) if "gone" in held else frozenset()
+            return cls(held["rows"].astype(np.int64), sizes, origins, gone)
 
 
 @dataclass(frozen=True)
@@ -68,9 +72,9 @@ class Holdings:
         return self.layout.rows.size
 
     def groups(
-        self, members: BoolArray, names: Sequence[str]
+        self, members: BoolArray, names: Sequence[str], *, most: int
     ) -> tuple[list[tuple[Any, ...]], list[BoolArray]]:
-        """Return the groups among some elements: their values, and their members."""
+        """Return the groups among some elements: their values, and, unless there are too many, their members."""
         by_name = {column.name: column for column in self.public}
         chosen = [by_name[name] for name in names]
         held = np.flatnonzero(members)
@@ -78,7 +82,9 @@ class Holdings:
         found, label = np.unique(codes, axis=0, return_inverse=True)
         keys = [tuple(column.values[code] for column, code in zip(chosen, row, strict=True)) for row in found]
         label = label.ravel()
-        sets = []
+        sets: list[BoolArray] = []
+        if len(keys) > most:
+            return keys, sets
         for place in sorted(range(len(keys)), key=lambda at: _sortable(keys[at])):
             one = np.zeros(members.size, np.bool_)
             one[held[label == place]] = True
@@ -137,8 +143,14 @@ def next_version(
 ) -> Holdings:
     """Return the columns of changed data; a record keeps its origin in a column if key and value are the same."""
     require_unique(after, key)
+    keys = after[key].to_pylist()
     place = {one: row for row, one in enumerate(before[key].to_pylist())}
-    matched = np.array([place.get(one, -1) for one in after[key].to_pylist()], np.int64)
+    matched = np.array([place.get(one, -1) for one in keys], np.int64)
+    if any(_key_digest(one) in old.layout.gone for one in keys):
+        raise SchemaError(
+            "The new data has someone who had left. Earlier answers about them would no longer count, so it is refused."
+        )
+    gone = old.layout.gone | {_key_digest(one) for one in place.keys() - set(keys)}
     origins = {}
     for name in sensitive:
         was = secret_values(name, before[name], nulls=nulls)
@@ -156,8 +168,12 @@ def next_version(
     sizes = {
         name: SecretColumn.of(secret_values(name, after[name], nulls=nulls), rows).sizes for name in sensitive
     }
-    layout = Layout(rows.astype(np.int64), sizes, {name: one[first] for name, one in origins.items()})
+    layout = Layout(rows.astype(np.int64), sizes, {name: one[first] for name, one in origins.items()}, gone)
     return loaded(after, layout, public, sensitive, nulls=nulls)
+
+
+def _key_digest(key: Any) -> str:
+    return hashlib.sha256(f"{type(key).__name__}:{key}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def require_unique(table: pa.Table, key: str) -> None:

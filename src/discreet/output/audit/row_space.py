@@ -89,19 +89,16 @@ class RowSpace:
 
     def exposes(self, group: int) -> bool:
         """Whether some combination of the sets involves fewer than ``group`` records."""
-        weights = lightest(self.rows, self.sizes, group)
-        light = np.flatnonzero(weights < group)
-        for row in light:
-            support = self.rows[row] != 0
-            if self.sets.size > _CONFIRMED_CELLS or _rank(self.sets[:, ~support]) < self.rank:
-                return True
+        light = np.flatnonzero(lightest(self.rows, self.sizes, group) < group)
+        if any(self._confirmed(int(row)) for row in light):
+            return True
         return group > 2 and _has_light(self.rows, self.sizes, group - 1, self.prime)
 
     def exposed_records(self) -> int:
-        """Return how many records' values the sets determine, by exact arithmetic alone."""
-        rank = _rank(self.sets)
-        alone = np.flatnonzero(self.sizes == 1)
-        return sum(_rank(np.delete(self.sets, atom, axis=1)) < rank for atom in alone)
+        """Return how many records' values the sets determine, reduced anew modulo another prime."""
+        fresh = _rebuilt(self, self.sets)
+        alone = np.flatnonzero(lightest(fresh.rows, self.sizes, 2) == 1)
+        return sum(fresh._confirmed(int(row)) for row in alone)
 
     def carried(self, origins: IntArray, sizes: IntArray, element_sizes: IntArray) -> RowSpace:
         """Return the same sets over the elements of a new version of the data.
@@ -152,6 +149,15 @@ class RowSpace:
         eliminate(rows[:-1], rows[-1], pivot, self.prime)
         return replace(self, sets=sets, rows=rows, pivots=np.append(self.pivots, pivot))
 
+    def _confirmed(self, row: int) -> bool:
+        """Whether a combination with a row's support exists over the rationals; taken for granted where that is long.
+
+        A wrong alarm is as rare as a multiple of the secret prime, and denies a set needlessly.
+        """
+        if self.sets.size > _CONFIRMED_CELLS:
+            return True
+        return _rank(self.sets[:, self.rows[row] == 0]) < self.rank
+
     def _spans(self, vector: Bits) -> bool:
         """Whether the sets span a vector over the rationals."""
         if not vector.any() or (self.sets == vector).all(axis=1).any():
@@ -161,23 +167,20 @@ class RowSpace:
 
 def _rebuilt(space: RowSpace, sets: Bits) -> RowSpace:
     """Reduce independent sets anew, modulo a prime that keeps them independent."""
-    none = np.zeros(0, np.int64)
     while True:
-        fresh = replace(
-            space,
-            prime=secret_prime(),
-            sets=sets[:0],
-            rows=np.zeros((0, sets.shape[1]), np.int32),
-            pivots=none,
-        )
+        prime = secret_prime()
+        rows = np.zeros(sets.shape, np.int32)
+        pivots = np.zeros(len(sets), np.int64)
         for count, vector in enumerate(sets):
-            left = reduced(vector, fresh.rows, fresh.pivots, fresh.prime)
+            left = reduced(vector, rows[:count], pivots[:count], prime)
             found = np.flatnonzero(left)
             if not found.size:
                 break
-            fresh = fresh._grown(sets[: count + 1], _widened(fresh.rows, none), left, int(found[0]))
+            pivots[count] = found[0]
+            rows[count] = left.astype(np.int64) * pow(int(left[found[0]]), -1, prime) % prime
+            eliminate(rows[:count], rows[count], int(found[0]), prime)
         else:
-            return fresh
+            return replace(space, prime=prime, sets=sets, rows=rows, pivots=pivots)
 
 
 def _rank(matrix: Bits) -> int:

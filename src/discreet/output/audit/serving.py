@@ -180,12 +180,12 @@ def _ask(vault: Vault, user: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _about(vault: Vault, user: str, body: dict[str, Any]) -> dict[str, Any]:
-    del user, body
+    del body
     return {
         "public": list(vault.config.public),
         "sensitive": list(vault.config.sensitive),
         "auditor": vault.auditor.to_dict(),
-        "epsilon_left": vault.epsilon_left,
+        "epsilon_left": vault.epsilon_left_to(user),
     }
 
 

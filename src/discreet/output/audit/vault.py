@@ -225,9 +225,13 @@ class Vault:
 
     @property
     def epsilon_left(self) -> float | None:
-        """The privacy budget that remains, where the auditor has one."""
+        """The privacy budget that remains, where the auditor has one; with histories apart, to a new user."""
+        return self.epsilon_left_to("")
+
+    def epsilon_left_to(self, user: str) -> float | None:
+        """Return the privacy budget that remains to a user, where the auditor has one."""
         with self._lock:
-            return self._running().epsilon_left("")
+            return self._running().epsilon_left(user)
 
     def disclosures(self) -> dict[str, tuple[int, int]]:
         """Return for each sensitive column how many values the log settles, and how many there are."""
