@@ -14,7 +14,7 @@ from discreet.core.schema import Schema
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
 from discreet.engines.duckdb.connection import identifier
-from discreet.engines.duckdb.large import run
+from discreet.engines.duckdb.queries import run
 from discreet.engines.files import read
 from discreet.engines.writing import write_frame
 from discreet.measure import loss, risk
@@ -101,11 +101,11 @@ class GroupedTableKind(TableKind):
         if super().read_back(release, place, format) is None:
             return None
         data: GroupedTable = release.data
-        group, value = identifier(data.group), identifier(data.counts.column_names[1])
+        group, value, count = map(identifier, data.counts.column_names)
         number = f"CAST({group} AS INTEGER) AS {group}"
         rows = _relation(place / f"{DATA}.{format}", format, release.table.source.names).project(number)
         counts = _relation(place / f"{COUNTS}.{format}", format, data.counts.column_names)
-        counted = counts.project(f"{number}, {value}, CAST(count AS BIGINT) AS count")
+        counted = counts.project(f"{number}, {value}, CAST({count} AS BIGINT) AS {count}")
         return GroupedTable(rows, counted.to_arrow_table(), data.group)
 
 
