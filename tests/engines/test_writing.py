@@ -56,7 +56,7 @@ def frame_of(table: pa.Table, kind: str) -> Any:
 
 def same(left: Any, right: Any) -> bool:
     if isinstance(left, float) and isinstance(right, float):
-        return left == right and math.copysign(1, left) == math.copysign(1, right)
+        return left == right and math.copysign(1, left + 0.0) == math.copysign(1, right)
     return bool(left == right)
 
 

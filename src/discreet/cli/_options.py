@@ -185,6 +185,11 @@ _OUTPUT = (
         help="The format of the data; the input's by default.",
     ),
     click.option("--overwrite", is_flag=True, help="Replace an earlier release."),
+    click.option(
+        "--spreadsheet-safe",
+        is_flag=True,
+        help="Put an apostrophe before texts that a spreadsheet would run as a formula.",
+    ),
     click.option("--no-report", "report", flag_value=False, default=True, type=bool, help="Write no report."),
     click.option(
         "--seed", type=click.IntRange(min=0), help="Make the order of the rows repeatable; keep it secret."

@@ -22,6 +22,9 @@ KINDS = {
 }
 """What lays out, reads back and pictures each kind of released data."""
 
+FORMULAS = {"duckdb": "discreet.engines.duckdb.spreadsheet:formula_cells"}
+"""What counts the formulas in a frame, by the package its type comes from."""
+
 CAUTIONS = "discreet.measure.cautions:cautions"
 """What a careful data officer would say about a release."""
 

@@ -7,6 +7,8 @@ import hmac
 
 import pyarrow as pa
 
+from discreet.core.errors import SchemaError
+
 LENGTH = 32
 
 
@@ -19,8 +21,13 @@ def pseudonym(value: str, key: bytes) -> str:
     return hmac.new(key, value.encode(), hashlib.sha256).hexdigest()[:LENGTH]
 
 
-def pseudonyms(array: pa.Array, key: bytes) -> pa.Array:
+def pseudonyms(array: pa.Array, key: bytes, column: str = "") -> pa.Array:
     """Return the pseudonyms of a column of identifiers; nulls stay null."""
-    encoded = array.cast(pa.string()).dictionary_encode()
+    try:
+        encoded = array.cast(pa.string()).dictionary_encode()
+    except pa.ArrowException:
+        raise SchemaError(
+            f"Column '{column}' has the type {array.type}, for which there are no pseudonyms; make it text first."
+        ) from None
     book = pa.array([pseudonym(value, key) for value in encoded.dictionary.to_pylist()], pa.string())
     return pa.DictionaryArray.from_arrays(encoded.indices, book).cast(pa.string())

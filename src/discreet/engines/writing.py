@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,14 @@ from discreet.engines.text.layout import Layout, layout_of
 _SUFFIX = ".discreet-tmp"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _BATCH = 1 << 17
+PARQUET_COMPRESSION = "snappy"
+"""How columns of Parquet files are packed."""
+_NARROWED = {
+    "HUGEINT": "DECIMAL(38, 0)",
+    "UHUGEINT": "DECIMAL(38, 0)",
+    **dict.fromkeys(("TIME WITH TIME ZONE", "TIME_NS", "BIT", "BIGNUM"), "VARCHAR"),
+}
+"""Types that Parquet or Arrow files hold less exactly than the engine, and what keeps all of them."""
 _INFINITE = "infinite number in column "
 
 
@@ -233,23 +241,67 @@ def _format(target: Path, given: str | None) -> str:
 
 
 def _emit(frame: Any, temporary: Path, kind: str, packing: str, layout: Layout) -> None:
+    """Write rows as they may leave: relations are cleaned by the engine, other frames by `publishable`."""
     import pyarrow as pa
     from pyarrow import parquet
 
+    from discreet.core.tables.publication import publishable
+
     relation = type(frame).__module__.split(".")[0].lstrip("_") == "duckdb"
+    names = list(frame.columns) if relation else None
     if not relation:
-        frame = _arrow_table(frame)
+        frame = _readable(publishable(_arrow_table(frame)))
+        names = frame.column_names
+    if kind != "arrow" and (relation or kind != "parquet"):
+        _refuse_alike_names(names or [])
     if kind == "arrow":
-        reader = frame.to_arrow_reader(_BATCH) if relation else frame.to_reader(_BATCH)
-        with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, reader.schema) as writer:
-            for batch in reader:
-                writer.write_batch(batch)
+        reader = _cleaned(frame, kind, ".").to_arrow_reader(_BATCH) if relation else frame.to_reader(_BATCH)
+        with reader, pa.OSFile(str(temporary), "wb") as sink:
+            _stream(reader, sink, scrub=relation)
     elif kind == "parquet" and not relation:
-        parquet.write_table(frame, str(temporary))
+        parquet.write_table(frame, str(temporary), compression=PARQUET_COMPRESSION)
     elif kind == "xlsx":
-        write_sheet(frame.limit(MOST_ROWS).to_arrow_table() if relation else frame, temporary)
+        cleaned = _cleaned(frame, kind, ".").limit(MOST_ROWS).to_arrow_table() if relation else frame
+        write_sheet(cleaned, temporary)
     else:
         _copy_out(frame if relation else _relation(frame), temporary, kind, packing, layout)
+
+
+def _stream(reader: Any, sink: Any, *, scrub: bool) -> None:
+    """Write batches as an Arrow file without metadata; those of an engine are scrubbed one by one."""
+    import pyarrow as pa
+
+    from discreet.core.tables.publication import publishable
+
+    empty = publishable(reader.schema.empty_table()) if scrub else reader.schema.empty_table()
+    with pa.ipc.new_file(sink, empty.schema) as writer:
+        for batch in reader:
+            writer.write(publishable(pa.Table.from_batches([batch])) if scrub else batch)
+
+
+def _readable(rows: Any) -> Any:
+    """Turn numbers of 16 bits into those of 32, which every reader knows; refuse decimals that none does."""
+    import pyarrow as pa
+
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_float16(field.type):
+            rows = rows.set_column(place, field.name, rows.column(place).cast(pa.float32()))
+        if pa.types.is_decimal256(field.type):
+            raise OutputError(
+                f"Column '{field.name}' holds decimals of more than 38 digits; make it text first."
+            )
+    return rows
+
+
+def _refuse_alike_names(names: Sequence[str]) -> None:
+    """Refuse names that the engine, to which upper and lower case are alike, would change."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if name.casefold() in seen:
+            raise OutputError(
+                f"Columns '{seen[name.casefold()]}' and '{name}' differ only in upper and lower case; rename one."
+            )
+        seen[name.casefold()] = name
 
 
 def _arrow_table(frame: Any) -> Any:
@@ -262,7 +314,7 @@ def _arrow_table(frame: Any) -> Any:
     if isinstance(frame, pa.RecordBatchReader):
         return frame.read_all()
     if type(frame).__module__.split(".")[0] == "pandas":
-        return pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False).replace_schema_metadata()
+        return pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False)
     import narwhals as nw
 
     wrapped = nw.from_native(frame)
@@ -286,18 +338,19 @@ def _copy_out(relation: Any, temporary: Path, kind: str, packing: str, layout: L
         "csv": f"FORMAT csv, HEADER true, DELIMITER {literal(layout.delimiter)}",
         "tsv": "FORMAT csv, HEADER true, DELIMITER '\t'",
         "jsonl": "FORMAT json, ARRAY false",
-        "parquet": "FORMAT parquet",
+        "parquet": f"FORMAT parquet, COMPRESSION {PARQUET_COMPRESSION.replace('none', 'uncompressed')}",
     }[kind]
     names = list(relation.columns)
+    relation = _cleaned(relation, kind, layout.decimal)
     if kind != "parquet":
-        relation = relation.project(_without_nan(relation, kind, layout.decimal))
         options += f", COMPRESSION '{packing}'"
     if kind in ("csv", "tsv"):
         quote = literal(layout.quote)
         options += f", NULLSTR '', QUOTE {quote}, ESCAPE {quote}"
     target = literal(str(temporary))
     try:
-        relation.query("__frame", f"COPY (SELECT * FROM __frame) TO {target} ({options}, USE_TMP_FILE false)")
+        view = f"discreet_frame_{secrets.token_hex(8)}"
+        relation.query(view, f"COPY (SELECT * FROM {view}) TO {target} ({options}, USE_TMP_FILE false)")
     except duckdb.Error as error:
         found = re.search(rf"{_INFINITE}(\d+)", str(error))
         if found is None:
@@ -307,33 +360,30 @@ def _copy_out(relation: Any, temporary: Path, kind: str, packing: str, layout: L
         ) from None
 
 
-def _without_nan(relation: Any, kind: str, decimal: str) -> str:
-    """Select all columns with NaN as null; a null alone on its line of CSV is "" so that the line counts.
+def _cleaned(relation: Any, kind: str, decimal: str) -> Any:
+    """Select all columns as they were judged: NaN as null, one zero, and texts instead of an engine's enumeration.
 
-    JSON cannot write infinite numbers; one ends the writing with a word that tells its column.
+    A null alone on its line of CSV is "" so that the line counts. JSON cannot write infinite numbers; one ends the
+    writing with a word that tells its column.
     """
     from discreet.engines.duckdb.connection import identifier, literal
+    from discreet.engines.duckdb.queries import run
 
-    floats = _floats(relation)
     cells = []
-    for place, name in enumerate(relation.columns):
-        cell = column = identifier(name)
-        if name in floats:
+    for place, (name, type_) in enumerate(zip(relation.columns, map(str, relation.types), strict=True)):
+        cell = column = f"c{place}"
+        if type_ in ("FLOAT", "DOUBLE"):
             infinite = f"WHEN isinf({column}) THEN error('{_INFINITE}{place}') " if kind == "jsonl" else ""
-            cell = f"CASE WHEN isnan({column}) THEN NULL {infinite}ELSE {column} END"
-        if kind == "csv" and decimal != "." and name in (*floats, *_decimals(relation)):
+            zero = f"CAST(0 AS {type_})"
+            cell = f"CASE WHEN isnan({column}) THEN NULL {infinite}ELSE {column} + {zero} END"
+        elif type_.startswith("ENUM"):
+            cell = f"CAST({column} AS VARCHAR)"
+        elif kind in ("parquet", "arrow") and type_ in _NARROWED:
+            cell = f"CAST({column} AS {_NARROWED[type_]})"
+        if kind == "csv" and decimal != "." and type_.startswith(("FLOAT", "DOUBLE", "DECIMAL")):
             cell = f"replace(CAST({cell} AS VARCHAR), '.', {literal(decimal)})"
         if kind in ("csv", "tsv") and len(relation.columns) == 1:
             cell = f"coalesce(CAST({cell} AS VARCHAR), '')"
-        cells.append(f"{cell} AS {column}")
-    return ", ".join(cells)
-
-
-def _floats(relation: Any) -> list[str]:
-    kinds = zip(relation.columns, relation.types, strict=True)
-    return [name for name, type_ in kinds if str(type_) in ("FLOAT", "DOUBLE")]
-
-
-def _decimals(relation: Any) -> list[str]:
-    kinds = zip(relation.columns, relation.types, strict=True)
-    return [name for name, type_ in kinds if str(type_).startswith("DECIMAL")]
+        cells.append(f"{cell} AS {identifier(name)}")
+    columns = ", ".join(f"c{place}" for place in range(len(relation.columns)))
+    return run(relation, f"SELECT {', '.join(cells)} FROM source AS cleaned({columns})")

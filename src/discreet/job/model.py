@@ -47,6 +47,8 @@ class Job:
         Whether to write the report as well.
     overwrite
         Whether an earlier release in the folder may be replaced.
+    spreadsheet_safe
+        Whether released texts that a spreadsheet would run as a formula get an apostrophe before them.
     seed
         Seeds what is random; None draws from the operating system.
     baskets
@@ -81,6 +83,7 @@ class Job:
     format: str | None = None
     report: bool = True
     overwrite: bool = False
+    spreadsheet_safe: bool = False
     seed: int | None = None
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
@@ -98,6 +101,7 @@ class Job:
         require(self, "format", self.format, OneOf((None, *self.kind.formats)))
         require(self, "report", self.report, BOOL)
         require(self, "overwrite", self.overwrite, BOOL)
+        require(self, "spreadsheet_safe", self.spreadsheet_safe, BOOL)
         require(self, "seed", self.seed, NONE, IntIn(0))
         method = self._chosen()
         object.__setattr__(self, "method", method.name)

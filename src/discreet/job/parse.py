@@ -37,7 +37,7 @@ GUARANTEE_KINDS = {
 }
 """The guarantees of publishers by their names in the literature."""
 
-_OUTPUT = ("folder", "format", "report", "overwrite", "seed")
+_OUTPUT = ("folder", "format", "report", "overwrite", "spreadsheet_safe", "seed")
 _BOOL = InstanceOf((bool,), "true or false")
 _PATH = InstanceOf((str, Path), "a path")
 
@@ -169,7 +169,7 @@ def _output(given: Mapping[str, Any], folder: Path, formats: tuple[str, ...]) ->
     refuse_unknown("[output]", given, _OUTPUT)
     out = given.get("folder")
     require("output", "folder", out, _PATH, NONE)
-    for name in ("report", "overwrite"):
+    for name in ("report", "overwrite", "spreadsheet_safe"):
         require("output", name, given.get(name, True), _BOOL)
     require("output", "seed", given.get("seed"), NONE, IntIn(0))
     require("output", "format", given.get("format"), OneOf((None, *formats)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from discreet.core.release import Release
 from discreet.core.schema import Role
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR, texts
+from discreet.core.tables.spreadsheet import formula_cells
 
 DOMINATED = 0.9
 """The share of one sensitive value above which it dominates a class."""
@@ -61,9 +63,11 @@ def cautions(release: Release) -> tuple[Caution, ...]:
     ['dominated-class']
     """
     if release.kind == "table":
-        return tuple(_of_table(release))
+        return (*_of_table(release), *_formulas(release.frame))
     if release.kind == "grouped-table":
-        return tuple(_other_columns(release))
+        return (*_other_columns(release), *_formulas(release.frame, release.data.counts))
+    if release.kind == "pseudo-data":
+        return tuple(_formulas(release.frame))
     if release.kind == "baskets":
         return tuple(_of_baskets(release))
     return ()
@@ -81,6 +85,17 @@ def _of_table(release: Release) -> Iterator[Caution]:
         if lost > HALF:
             text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
             yield Caution("half-lost", text, public=False)
+
+
+def _formulas(*frames: Any) -> Iterator[Caution]:
+    """Count the cells that a spreadsheet would run when the release is opened in one."""
+    found = sum(formula_cells(frame) for frame in frames)
+    if found:
+        yield Caution(
+            "formula-cells",
+            f"{found:,} cells or column names start as a formula of a spreadsheet does, and would be run by one. "
+            "A spreadsheet-safe release puts an apostrophe before them.",
+        )
 
 
 def _dominated(release: Release) -> Iterator[Caution]:

@@ -158,7 +158,7 @@ def _write(relation: duckdb.DuckDBPyRelation, channels: Channels, out: Path, see
     from discreet.core.errors import DiscreetError
     from discreet.core.rng import generator
     from discreet.engines.duckdb.connection import connect
-    from discreet.engines.duckdb.large import batches, schema_of
+    from discreet.engines.duckdb.queries import batches, schema_of
     from discreet.engines.writing import write_frame
 
     chance = None if seed is None else generator(seed, owner="perturb")

@@ -103,7 +103,7 @@ def _numbers(relation: Any, column: str, data: Path) -> Iterator[FloatArray]:
     """Read a column batch by batch."""
     from discreet.core.errors import InputError, SchemaError
     from discreet.engines.duckdb.connection import identifier
-    from discreet.engines.duckdb.large import batches
+    from discreet.engines.duckdb.queries import batches
     from discreet.engines.files import describe
 
     types = dict(describe(relation))

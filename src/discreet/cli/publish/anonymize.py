@@ -40,6 +40,8 @@ Examples:
 @options.telling
 def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Protect DATA, a table or baskets, and write a release that keeps the promise, with a report of what it cost."""
+    if given["spreadsheet_safe"] and baskets.is_baskets(data, given):
+        raise gather.mistake("--spreadsheet-safe is for tables; rename items that start as a formula does.")
     from discreet.job import Job
 
     plain = baskets.job(data, given) if baskets.is_baskets(data, given) else _job(data, given)
@@ -73,5 +75,7 @@ def _promises(given: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _output(out: Path, given: dict[str, Any]) -> dict[str, Any]:
     plain = {"folder": out, "overwrite": given["overwrite"], "report": given["report"]}
+    if given["spreadsheet_safe"]:
+        plain["spreadsheet_safe"] = True
     optional = {"format": given["format_"], "seed": given["seed"]}
     return plain | {name: value for name, value in optional.items() if value is not None}

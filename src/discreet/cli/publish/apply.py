@@ -45,7 +45,11 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
         frame = _read(data, gather.reading(given), known)
         tell("Protecting")
         release = known.apply(
-            frame, keys=keys, max_suppressed=given["max_suppressed"], random_state=given["seed"]
+            frame,
+            keys=keys,
+            max_suppressed=given["max_suppressed"],
+            spreadsheet_safe=given["spreadsheet_safe"],
+            random_state=given["seed"],
         )
         writing = {"format": _format(data, given), "report": given["report"], "overwrite": given["overwrite"]}
         finish(release, tell, out, **writing)

@@ -64,6 +64,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
         format=given["format_"] or output_format(data),
         report=given["report"],
         overwrite=given["overwrite"],
+        spreadsheet_safe=given["spreadsheet_safe"],
         seed=given["seed"],
     )
     perform("condense", job, as_json=as_json, quiet=quiet)

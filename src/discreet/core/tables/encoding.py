@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,10 @@ from discreet.core.errors import SchemaError
 
 if TYPE_CHECKING:
     from discreet.core.hierarchy.bound import Hierarchy
+
+
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+_KNOWN_EXTENSIONS = ("arrow.bool8", "arrow.json", "arrow.uuid")
 
 
 class Kind(enum.Enum):
@@ -69,7 +74,8 @@ class Codebook:
 
 def kind_of(type_: pa.DataType, column: str) -> Kind:
     """Return how a column of this type is generalized; nested and binary types cannot be."""
-    if pa.types.is_boolean(type_) or pa.types.is_string(type_) or pa.types.is_null(type_):
+    texts = pa.types.is_string(type_) or pa.types.is_large_string(type_)
+    if texts or pa.types.is_boolean(type_) or pa.types.is_null(type_):
         return Kind.CATEGORY
     if pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_):
         return Kind.NUMBER
@@ -80,43 +86,138 @@ def kind_of(type_: pa.DataType, column: str) -> Kind:
     )
 
 
+def refuse_unknown_type(type_: pa.DataType, column: str) -> None:
+    """Refuse what is neither judged nor published: unions, and extensions whose meaning is not known here."""
+    inner = type_.value_type if pa.types.is_dictionary(type_) else type_
+    unknown = isinstance(inner, pa.BaseExtensionType) and inner.extension_name not in _KNOWN_EXTENSIONS
+    if unknown or pa.types.is_union(inner):
+        raise SchemaError(
+            f"Column '{column}' has the type {type_}, which is not known here; make it text first."
+        )
+
+
 def cleaned(array: pa.Array | pa.ChunkedArray, column: str) -> pa.Array:
-    """Bring a column into one plain chunk: dictionaries decoded, one type of text, NaN as null, no infinity."""
-    array = combined(array)
+    """Bring a column into one plain chunk of what can be judged: no dictionary, one type of text, NaN as null.
+
+    Infinite numbers and dates have no place among others and are refused.
+    """
+    array = whole_array(array)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
-        array = array.cast(pa.string()) if array.nbytes < 2**31 else array.cast(pa.large_string())
-    if pa.types.is_null(array.type):
-        array = array.cast(pa.string())
-    if pa.types.is_float16(array.type):
-        array = array.cast(pa.float32())
-    if pa.types.is_floating(array.type):
-        array = pc.add(
-            pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array), pa.scalar(0.0, array.type)
-        )
-        infinite = pc.sum(pc.is_inf(array)).as_py() or 0
-        if infinite:
-            raise SchemaError(
-                f"Column '{column}' holds infinite values ({infinite} rows); clean or drop them first."
-            )
+    array = _plain(array)
+    _refuse_infinite(array, column)
     return array
 
 
-def spell(array: pa.Array | pa.ChunkedArray, column: str) -> tuple[pa.Array, CodeArray]:
-    """Return a column's distinct values, cleaned, and the place of each row's value among them."""
-    if isinstance(array, pa.ChunkedArray) and pa.types.is_dictionary(array.type):
-        array = array.unify_dictionaries()
-    array = combined(array)
+def _plain(array: pa.Array) -> pa.Array:
+    """Bring values of types that say the same into one type, and floats into one form of zero and of nothing."""
+    kind = array.type
+    if isinstance(array, pa.ExtensionArray):
+        array = _stored(array)
+    elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        array = array.cast(pa.string()) if array.nbytes < 2**31 else array.cast(pa.large_string())
+    elif pa.types.is_null(kind):
+        array = array.cast(pa.string())
+    elif pa.types.is_float16(kind):
+        array = array.cast(pa.float32())
+    elif pa.types.is_date64(kind):
+        array = array.cast(pa.date32(), safe=False)
+    return number_cleaned(decimal_of_128_bits(array))
+
+
+def decimal_of_128_bits(array: pa.Array) -> pa.Array:
+    """Turn decimals of other widths into those that every engine knows, where they fit; others stay as they are."""
+    kind = array.type
+    if not pa.types.is_decimal(kind) or pa.types.is_decimal128(kind):
+        return array
+    try:
+        return array.cast(pa.decimal128(min(kind.precision, 38), kind.scale))
+    except (pa.ArrowInvalid, ValueError):
+        return array
+
+
+def number_cleaned(array: pa.Array) -> pa.Array:
+    """Turn the NaN of floats into null and -0.0 into 0.0; other arrays stay as they are."""
+    kind = array.type
+    if not pa.types.is_floating(kind):
+        return array
+    if pa.types.is_float16(kind):
+        return number_cleaned(array.cast(pa.float32())).cast(kind)
+    return pc.add(pc.if_else(pc.is_nan(array), pa.scalar(None, kind), array), pa.scalar(0.0, kind))
+
+
+def _stored(array: pa.ExtensionArray) -> pa.Array:
+    """Return what an extension array holds, where its meaning is plain."""
+    name, storage = array.type.extension_name, array.storage
+    if name == "arrow.json":
+        return storage.cast(pa.string())
+    if name == "arrow.bool8":
+        return storage.cast(pa.bool_())
+    if name == "arrow.uuid":
+        return pa.array([None if one is None else str(uuid.UUID(bytes=one)) for one in storage.to_pylist()])
+    return array
+
+
+def _refuse_infinite(array: pa.Array, column: str) -> None:
+    """Refuse infinite numbers, and dates that are the end of time or have no year from 1 to 9999."""
+    kind = array.type
+    if pa.types.is_floating(kind):
+        found, what = pc.is_inf(array), "infinite values"
+    elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        low, high = _calendar(kind)
+        whole = array.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
+        found = pc.or_(pc.less(whole, low), pc.greater(whole, high))
+        what = "dates that are infinite or outside the years 1 to 9999"
+    else:
+        return
+    count = int(pc.sum(found).as_py() or 0)
+    if count:
+        raise SchemaError(f"Column '{column}' holds {what} ({count} rows); clean or drop them first.")
+
+
+def _calendar(kind: pa.DataType) -> tuple[int, int]:
+    """Return the first and the last moment of the years 1 to 9999, as far as the type reaches."""
+    unit = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit] if pa.types.is_timestamp(kind) else 0
+    bits = 31 if pa.types.is_date32(kind) else 63
+    ends = (
+        (_FIRST_DAY, _LAST_DAY)
+        if not unit
+        else (_FIRST_DAY * 86_400 * unit, (_LAST_DAY + 1) * 86_400 * unit - 1)
+    )
+    return max(ends[0], 1 - 2**bits + 1), min(ends[1], 2**bits - 2)
+
+
+def spell(
+    array: pa.Array | pa.ChunkedArray, column: str, *, judged: bool = True
+) -> tuple[pa.Array, CodeArray]:
+    """Return a column's distinct values, cleaned, and the place of each row's value among them.
+
+    What is not judged may be of any type and infinite.
+    """
+    array = whole_array(array)
     if not pa.types.is_dictionary(array.type):
-        array = cleaned(array, column)
-        kind_of(array.type, column)
+        array = cleaned(array, column) if judged else _plain(array)
+        if judged:
+            kind_of(array.type, column)
         array = array.dictionary_encode()
-    values = cleaned(array.dictionary, column)
-    places = pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32) + np.int32(1)
+    values = cleaned(array.dictionary, column) if judged else _plain(array.dictionary)
+    if judged:
+        kind_of(values.type, column)
+    indices = array.indices.cast(pa.int32())
+    places = pc.fill_null(indices, -1).to_numpy(zero_copy_only=False).astype(np.int32) + np.int32(1)
     used = np.bincount(places, minlength=len(values) + 1) > 0
     values = pa.concat_arrays([pa.nulls(1, values.type), values]).filter(pa.array(used))
     return values, (np.cumsum(used, dtype=np.int32) - np.int32(1))[places]
+
+
+def whole_array(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Bring a column into one chunk; dictionaries of several chunks become one, and runs are written out."""
+    if isinstance(array, pa.ChunkedArray) and pa.types.is_dictionary(array.type):
+        array = array.unify_dictionaries()
+    array = combined(array)
+    if pa.types.is_run_end_encoded(array.type):
+        array = pc.run_end_decode(array)
+    return array
 
 
 def combined(array: pa.Array | pa.ChunkedArray) -> pa.Array:

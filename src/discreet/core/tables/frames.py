@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -12,8 +12,13 @@ import pyarrow as pa
 from discreet.core.arrays import CodeArray
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.pseudonym import pseudonyms
-from discreet.core.tables.encoding import Codebook, cleaned, spell
+from discreet.core.tables.encoding import Codebook, cleaned, refuse_unknown_type, spell, whole_array
+from discreet.core.tables.native_frames import as_pandas, as_polars
+from discreet.core.tables.publication import publishable
 from discreet.core.tables.source import Recoding, Replacement, Tuples
+from discreet.core.tables.spreadsheet import defused
+
+_WIDE = 1 << 31
 
 
 class FrameSource:
@@ -46,12 +51,22 @@ class FrameSource:
         return {name: values for name, (values, _) in self._spelled.items()}
 
     def _arrow(self, name: str) -> pa.Array | pa.ChunkedArray:
+        column = self._frame.get_column(name)
+        if column.dtype == nw.Object and not self._frame.implementation.is_pandas_like():
+            raise SchemaError(f"Column '{name}' holds Python objects; make it text first.")
         try:
-            return self._frame.get_column(name).to_arrow()
-        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, OverflowError):
+            array = column.to_arrow()
+        except UnicodeError:
             raise SchemaError(
-                f"Column '{name}' mixes types; make it one type, such as text, first."
+                f"Column '{name}' holds text that is not valid Unicode; clean it first."
             ) from None
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            raise SchemaError(
+                f"Column '{name}' mixes types or has one that is not known here ({column.dtype}); make it one type, "
+                "such as text, first."
+            ) from None
+        refuse_unknown_type(array.type, name)
+        return array
 
     def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
         """Encode the rows column by column, and count the distinct ones."""
@@ -74,11 +89,18 @@ class FrameSource:
         """Return whole columns, cleaned, row by row."""
         return {name: cleaned(self._arrow(name), name) for name in names}
 
-    def framed(self, rows: pa.Table) -> Any:
-        """Return rows made elsewhere as the kind of frame that came in; pandas columns keep their own types."""
+    def framed(self, rows: pa.Table, *, as_they_came: Collection[str] | None = None) -> Any:
+        """Return rows made elsewhere as the kind of frame that came in, and nothing but the rows.
+
+        Columns that hold cells as they came get the type they had; all do unless some are named.
+        """
+        kept = set(self.names if as_they_came is None else as_they_came)
+        rows = publishable(rows)
         if self._frame.implementation.is_pandas():
-            return _as_pandas(rows, self._frame.to_native())
+            return as_pandas(rows, self._frame.to_native(), kept)
         made = nw.from_arrow(rows, backend=self._frame.implementation)
+        if self._frame.implementation.is_polars():
+            made = nw.from_native(as_polars(rows, self._frame.to_native(), kept))
         return made.lazy().to_native() if self._lazy else made.to_native()
 
     def recode(self, recoding: Recoding) -> Any:
@@ -97,19 +119,19 @@ class FrameSource:
             column = [book.name for book in recoding.encoded].index(name)
             replaced[name] = spelled(replacement, recoding.tuples.codes[tuple_of_row[order], column])
         for name, key in recoding.pseudonyms.items():
-            replaced[name] = pseudonyms(cleaned(self._arrow(name), name).take(pa.array(order)), key)
-        return self._joined(recoding.columns, replaced, order)
+            replaced[name] = pseudonyms(cleaned(self._arrow(name), name).take(pa.array(order)), key, name)
+        return self._joined(recoding, replaced, pa.array(order))
 
-    def _joined(self, columns: tuple[str, ...], replaced: dict[str, pa.Array], order: Any) -> Any:
-        kept = [name for name in columns if name not in replaced]
-        parts: list[nw.DataFrame[Any]] = []
-        if kept:
-            parts.append(_without_index(self._frame.select(kept)[order]))
-        if replaced:
-            parts.append(nw.from_arrow(pa.table(replaced), backend=self._frame.implementation))
-        whole = nw.concat(parts, how="horizontal") if len(parts) > 1 else parts[0]
-        released = whole.select(list(columns))
-        return released.lazy().to_native() if self._lazy else released.to_native()
+    def _joined(self, recoding: Recoding, replaced: dict[str, pa.Array], order: pa.Array) -> Any:
+        """Join new columns and those that stay, which are published as they were judged."""
+        cells = [
+            replaced[name] if name in replaced else taken(self._arrow(name), order)
+            for name in recoding.columns
+        ]
+        if recoding.spreadsheet_safe:
+            cells = [defused(cell) for cell in cells]
+        rows = pa.Table.from_arrays(cells, names=list(recoding.released_names))
+        return self.framed(rows, as_they_came=[name for name in recoding.columns if name not in replaced])
 
 
 def spelled(replacement: Replacement, codes: CodeArray) -> pa.Array:
@@ -136,21 +158,19 @@ def _refuse_repeated_names(native: Any) -> None:
     if isinstance(native, pa.Table):
         names = native.column_names
     elif type(native).__module__.startswith("pandas"):
-        names = [str(name) for name in native.columns]
+        names = list(native.columns)
+        if not all(isinstance(name, str) for name in names):
+            raise SchemaError("The names of columns must be text; rename those that are not.")
     else:
         return
     if len(set(names)) < len(names):
         raise SchemaError("The table has several columns of the same name.")
 
 
-def _as_pandas(rows: pa.Table, like: Any) -> Any:
-    columns = {}
-    for name in rows.column_names:
-        dtype = like[name].dtype
-        mapper = {rows[name].type: dtype}.get if hasattr(dtype, "__from_arrow__") else None
-        columns[name] = rows[name].to_pandas(types_mapper=mapper)
-    return type(like)(columns)
-
-
-def _without_index(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    return nw.maybe_reset_index(frame)
+def taken(column: pa.Array | pa.ChunkedArray, order: pa.Array) -> pa.Array | pa.ChunkedArray:
+    """Return some rows of a column, in an order; views of text become text, of many bytes with wider offsets."""
+    if pa.types.is_string_view(column.type) or (pa.types.is_string(column.type) and column.nbytes >= _WIDE):
+        column = column.cast(pa.large_string())
+    if pa.types.is_binary_view(column.type):
+        column = column.cast(pa.large_binary())
+    return whole_array(column).take(order)

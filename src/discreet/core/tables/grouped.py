@@ -25,7 +25,7 @@ class GroupedTable:
     frame
         The rows; any kind of frame.
     counts
-        Three columns: the group, the sensitive value, and how many of the group's rows have it.
+        Three columns, in this order: the group, the sensitive value, and how many of the group's rows have it.
     group
         The name of the column that holds the group's number in both frames.
     """
@@ -40,8 +40,8 @@ class GroupedTable:
         table = Table(self.frame, {name: quasi() if name == self.group else other() for name in names})
         numbers, sizes = table.encoded[self.group].values, table.groups().sizes
         at = pc.index_in(self.counts[self.group].combine_chunks(), value_set=numbers.cast(self._kind))
-        name = next(one for one in self.counts.column_names if one not in (self.group, "count"))
-        counts = self.counts["count"].to_numpy()
+        _, name, count = self.counts.column_names
+        counts = self.counts[count].to_numpy()
         if at.null_count or len(numbers) < sizes.size or (counts < 1).any():
             raise InputError("The two frames do not tell of the same groups.")
         group = at.to_numpy(zero_copy_only=False).astype(np.int64)

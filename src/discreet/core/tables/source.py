@@ -59,7 +59,8 @@ class Recoding:
 
     A column in none of the mappings is published as it is. ``by_value`` replaces cells by their code, ``by_piece``
     by the piece their row belongs to. ``dropped`` marks pieces whose rows are left out. ``seed`` shuffles the rows,
-    so that their order tells nothing; None keeps the order.
+    so that their order tells nothing; None keeps the order. ``renamed`` holds new names of columns, and
+    ``spreadsheet_safe`` makes texts harmless that a spreadsheet would run.
     """
 
     columns: tuple[str, ...]
@@ -71,6 +72,13 @@ class Recoding:
     dropped: BoolArray | None = None
     pseudonyms: Mapping[str, bytes] = field(default_factory=dict)
     seed: int | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    spreadsheet_safe: bool = False
+
+    @property
+    def released_names(self) -> tuple[str, ...]:
+        """The names of the released columns, in order."""
+        return tuple(self.renamed.get(name, name) for name in self.columns)
 
     @property
     def parts(self) -> Pieces:

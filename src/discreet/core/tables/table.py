@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
-from discreet.core.errors import InputError
+from discreet.core.errors import InputError, SchemaError
 from discreet.core.schema import Column, Role, Schema
 from discreet.core.tables.encoding import Codebook, Kind, domain_of, in_order, kind_of, overall
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.labels import STAR
 from discreet.core.tables.source import Recoding, Source, Tuples, source_of
+from discreet.core.tables.spreadsheet import defused, formula_names
 
 if TYPE_CHECKING:
     from discreet.core.hierarchy.bound import Hierarchy
@@ -35,6 +36,8 @@ class Table:
         A pandas, Polars or PyArrow frame, or a DuckDB relation (as `discreet.read` gives it).
     columns
         The role of every column, made by `identifier`, `quasi`, `sensitive` and `other`.
+    spreadsheet_safe
+        Whether released texts that a spreadsheet would run as a formula get an apostrophe before them.
 
     Examples
     --------
@@ -45,10 +48,11 @@ class Table:
     Groups(2 groups, 3 rows, smallest 1)
     """
 
-    def __init__(self, frame: Any, columns: Mapping[str, Column]) -> None:
+    def __init__(self, frame: Any, columns: Mapping[str, Column], *, spreadsheet_safe: bool = False) -> None:
         schema = columns if isinstance(columns, Schema) else Schema(columns)
         self.source: Source = source_of(frame)
         self.schema = schema.fitted(self.source.names)
+        self.spreadsheet_safe = spreadsheet_safe
 
     @property
     def frame(self) -> Any:
@@ -139,9 +143,23 @@ class Table:
             encoded=tuple(self.encoded.values()),
             tuples=self.tuples,
             pseudonyms={name: key for name, key in keys.items() if key is not None},
+            spreadsheet_safe=self.spreadsheet_safe,
             **changes,
         )
+        self._refuse_formulas(recoding.released_names)
         return self.source.recode(recoding)
+
+    def framed(self, rows: pa.Table) -> Any:
+        """Publish rows made elsewhere, as the kind of frame that came in."""
+        if self.spreadsheet_safe:
+            self._refuse_formulas(rows.column_names)
+            rows = pa.Table.from_arrays([defused(column) for column in rows.columns], names=rows.column_names)
+        return self.source.framed(rows)
+
+    def _refuse_formulas(self, names: Sequence[str]) -> None:
+        """Refuse names of columns that a spreadsheet would run, where none may be published."""
+        if self.spreadsheet_safe and formula_names(pa.array(list(names), pa.string())):
+            raise SchemaError("The name of a column starts as a formula of a spreadsheet does; rename it.")
 
     def _book(self, name: str, array: pa.Array) -> Codebook:
         column = self.schema[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,38 +10,43 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import CodeArray, IntArray
-from discreet.core.errors import InputError
 from discreet.core.pseudonym import LENGTH
-from discreet.core.tables.encoding import Codebook, cleaned
+from discreet.core.tables.encoding import Codebook, cleaned, kind_of
 from discreet.core.tables.source import Recoding, Replacement, Tuples
-from discreet.engines.duckdb.connection import identifier
+from discreet.engines.duckdb.admission import Admitted, admitted, framed, listed
+from discreet.engines.duckdb.queries import batches, run, schema_of
+from discreet.engines.duckdb.spreadsheet import defused_cell
 
 if TYPE_CHECKING:
     import duckdb
 
-_BATCH = 250_000
 _BLOCK = 64
 _LARGEST_KEY = 1 << 62
-_SOURCE, _MAPPING = "__discreet_source", "__discreet_mapping"
-_AS_ARROW = {"HUGEINT": "DOUBLE", "UHUGEINT": "DOUBLE", "TIME WITH TIME ZONE": "TIME"}
-# The types that leave the engine as another one.
 
 
 class RelationSource:
-    """Rows behind DuckDB: a file, a query, a table of the user's."""
+    """Rows behind DuckDB: a file, a query, a table of the user's.
 
-    def __init__(self, native: duckdb.DuckDBPyRelation) -> None:
+    In all queries the user's columns are called ``c0``, ``c1``, … by their places, so that every other name is ours.
+    """
+
+    def __init__(self, native: duckdb.DuckDBPyRelation, rows: Admitted | None = None) -> None:
         self.native = native
-        self.names = tuple(native.columns)
+        self._rows = admitted(native) if rows is None else rows
+        self.names = self._rows.names
         self._values: dict[str, pa.Array] = {}
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return the distinct values of columns, cleaned, in one pass over the rows."""
-        listed = ", ".join(identifier(name) for name in names)
-        sets = ", ".join(f"({identifier(name)})" for name in names)
-        sql = f"SELECT {listed}, grouping({listed})::BIGINT FROM source GROUP BY GROUPING SETS ({sets})"
+        inner = [self._rows.inner(name) for name in names]
+        listed_ = ", ".join(inner)
+        sets = ", ".join(f"({column})" for column in inner)
+        chosen = run(self._rows.relation, f"SELECT {listed_} FROM source")
+        for name, field in zip(names, schema_of(chosen), strict=True):
+            kind_of(field.type, name)
+        sql = f"SELECT {listed_}, grouping({listed_})::BIGINT FROM source GROUP BY GROUPING SETS ({sets})"
         found: dict[str, list[pa.Array]] = {name: [] for name in names}
-        for batch in batches(run(self.native, sql)):
+        for batch in batches(run(self._rows.relation, sql)):
             absent = batch.column(len(names)).to_numpy()
             for number, name in enumerate(names):
                 here = (absent >> (len(names) - 1 - number)) & 1 == 0
@@ -53,7 +58,7 @@ class RelationSource:
 
     def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
         """Code the rows and count the distinct ones in the engine; only whole numbers come back."""
-        relation = self._coded(self.native, dict(enumerate(encoded)), {})
+        relation = self._coded(self._rows.relation, dict(enumerate(encoded)), {})
         blocks = _blocks([book.n_codes for book in encoded])
         keys = ", ".join(_packed(block, encoded) for block in blocks)
         counted = run(relation, f"SELECT {keys}, count(*)::BIGINT FROM source GROUP BY ALL")
@@ -72,19 +77,20 @@ class RelationSource:
 
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return whole columns, cleaned, row by row."""
-        chosen = run(self.native, f"SELECT {', '.join(identifier(name) for name in names)} FROM source")
+        inner = ", ".join(self._rows.inner(name) for name in names)
+        chosen = run(self._rows.relation, f"SELECT {inner} FROM source")
         rows = pa.Table.from_batches(batches(chosen), schema_of(chosen))
-        return {name: cleaned(rows[name], name) for name in names}
+        return {name: cleaned(rows.column(number), name) for number, name in enumerate(names)}
 
     def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""
-        return run(self.native, "SELECT * FROM mapping", rows)
+        return framed(self.native, self._rows, rows, self.names)
 
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
         """Publish the rows as the recoding says, lazily: codes by small joins, labels by codes."""
-        relation = self.native
+        relation = self._rows.relation
         if recoding.seed is not None:
-            relation = run(relation, "SELECT *, row_number() OVER () AS __row FROM source")
+            relation = run(relation, "SELECT *, row_number() OVER () AS place FROM source")
         divided = recoding.dropped is not None and recoding.pieces is not None
         by_piece = bool(recoding.by_piece) or divided
         by_tuple = by_piece or recoding.dropped is not None
@@ -96,10 +102,13 @@ class RelationSource:
             relation = _pieced(relation, recoding)
         elif recoding.dropped is not None:
             relation = _without(relation, recoding.tuples.codes[recoding.dropped])
-        order = f" ORDER BY hash(__row + {recoding.seed}::UBIGINT)" if recoding.seed is not None else ""
-        kept = " WHERE NOT __dropped" if by_piece and recoding.dropped is not None else ""
-        cells = ", ".join(self._cell(name, recoding) for name in recoding.columns)
-        return run(relation, f"SELECT {cells} FROM source{kept}{order}")
+        order = f" ORDER BY hash(place + {recoding.seed}::UBIGINT)" if recoding.seed is not None else ""
+        kept = " WHERE NOT dropped" if by_piece and recoding.dropped is not None else ""
+        cells = [self._cell(name, recoding) for name in recoding.columns]
+        if recoding.spreadsheet_safe:
+            types = run(relation, f"SELECT {', '.join(cells)} FROM source").types
+            cells = [defused_cell(cell, str(type_)) for cell, type_ in zip(cells, types, strict=True)]
+        return run(relation, f"SELECT {listed(cells, recoding.released_names)} FROM source{kept}{order}")
 
     def _coded(
         self,
@@ -116,58 +125,30 @@ class RelationSource:
                 found = pa.concat_arrays([found, pa.nulls(1, found.type)])
             codes = book.encode(found)
             columns |= {f"value{number}": found, f"code{number}": pa.array(codes)}
-            cells.append(f"of{number}.code{number} AS __code{number}")
+            cells.append(f"of{number}.code{number}")
             if book.name in replacements:
                 replacement = replacements[book.name]
                 columns[f"label{number}"] = replacement.labels.take(
                     pa.array(replacement.index[codes], pa.int32())
                 )
-                cells.append(f"of{number}.label{number} AS __label{number}")
+                cells.append(f"of{number}.label{number}")
             joins.append(
                 f"LEFT JOIN (SELECT * FROM mapping WHERE code{number} IS NOT NULL) AS of{number}"
-                f" ON {self._key(book.name)} IS NOT DISTINCT FROM of{number}.value{number}"
+                f" ON source.{self._rows.inner(book.name)} IS NOT DISTINCT FROM of{number}.value{number}"
             )
         longest = max(map(len, columns.values()))
         mapping = pa.table({name: _padded(array, longest) for name, array in columns.items()})
         return run(relation, f"SELECT source.*, {', '.join(cells)} FROM source {' '.join(joins)}", mapping)
 
-    def _key(self, name: str) -> str:
-        """Write a column's cells as they leave the engine and are cleaned."""
-        key = f"source.{identifier(name)}"
-        told = str(self.native.types[self.names.index(name)])
-        if told in _AS_ARROW:
-            key = f"CAST({key} AS {_AS_ARROW[told]})"
-        if pa.types.is_floating(self._values[name].type):
-            key = f"CASE WHEN isnan({key}) THEN NULL ELSE {key} END"
-        return key
-
     def _cell(self, name: str, recoding: Recoding) -> str:
         if name in recoding.by_piece:
-            return f"__new{list(recoding.by_piece).index(name)} AS {identifier(name)}"
+            return f"new{list(recoding.by_piece).index(name)}"
         if name in recoding.by_value:
-            number = [book.name for book in recoding.encoded].index(name)
-            return f"__label{number} AS {identifier(name)}"
+            return f"label{[book.name for book in recoding.encoded].index(name)}"
+        column = self._rows.inner(name)
         if name in recoding.pseudonyms:
-            return f"{_hmac(identifier(name), recoding.pseudonyms[name])} AS {identifier(name)}"
-        return identifier(name)
-
-
-def run(
-    relation: duckdb.DuckDBPyRelation, sql: str, __discreet_mapping: pa.Table | None = None
-) -> duckdb.DuckDBPyRelation:
-    """Query a relation under the name ``source``, with an Arrow table at hand under the name ``mapping``.
-
-    Whatever tables the user's connection holds, these two names are ours.
-    """
-    import duckdb
-
-    names = [f"source AS NOT MATERIALIZED (SELECT * FROM {_SOURCE})"]
-    if __discreet_mapping is not None:
-        names.append(f"mapping AS NOT MATERIALIZED (SELECT * FROM {_MAPPING})")
-    try:
-        return relation.query(_SOURCE, f"WITH {', '.join(names)} {sql}")
-    except duckdb.Error as error:
-        raise InputError(f"The engine could not plan a query ({type(error).__name__}).") from None
+            return _hmac(column, recoding.pseudonyms[name])
+        return self._rows.outer(name, column)
 
 
 def _padded(array: pa.Array, length: int) -> pa.Array:
@@ -193,10 +174,10 @@ def _blocks(cards: Sequence[int]) -> list[list[int]]:
 
 def _packed(block: Sequence[int], encoded: Sequence[Codebook]) -> str:
     """Write the key of a run of columns: their codes as the digits of one number."""
-    key = f"__code{block[0]}::BIGINT"
+    key = f"code{block[0]}::BIGINT"
     for number in block[1:]:
-        key = f"({key} * {encoded[number].n_codes} + __code{number})"
-    return f"{key} AS __key{block[0]}"
+        key = f"({key} * {encoded[number].n_codes} + code{number})"
+    return f"{key} AS key{block[0]}"
 
 
 def _columns(relation: duckdb.DuckDBPyRelation, count: int) -> list[IntArray]:
@@ -213,7 +194,7 @@ def _columns(relation: duckdb.DuckDBPyRelation, count: int) -> list[IntArray]:
 
 def _without(relation: duckdb.DuckDBPyRelation, dropped: CodeArray) -> duckdb.DuckDBPyRelation:
     """Leave out the rows of some tuples."""
-    keys = [f"__code{number}" for number in range(dropped.shape[1])]
+    keys = [f"code{number}" for number in range(dropped.shape[1])]
     mapping = pa.table({key: pa.array(dropped[:, number]) for number, key in enumerate(keys)})
     meeting = " AND ".join(f"source.{key} = mapping.{key}" for key in keys)
     return run(relation, f"SELECT source.* FROM source ANTI JOIN mapping ON {meeting}", mapping)
@@ -222,13 +203,13 @@ def _without(relation: duckdb.DuckDBPyRelation, dropped: CodeArray) -> duckdb.Du
 def _pieced(relation: duckdb.DuckDBPyRelation, recoding: Recoding) -> duckdb.DuckDBPyRelation:
     pieces = recoding.parts
     numbers = range(len(recoding.encoded))
-    keys = [f"__code{number}" for number in numbers]
+    keys = [f"code{number}" for number in numbers]
     codes = recoding.tuples.codes[pieces.tuple_]
     columns = {key: pa.array(codes[:, number]) for number, key in enumerate(keys)}
     for number, replacement in enumerate(recoding.by_piece.values()):
-        columns[f"__new{number}"] = replacement.labels.take(pa.array(replacement.index, pa.int32()))
+        columns[f"new{number}"] = replacement.labels.take(pa.array(replacement.index, pa.int32()))
     if recoding.dropped is not None:
-        columns["__dropped"] = pa.array(recoding.dropped)
+        columns["dropped"] = pa.array(recoding.dropped)
     fresh = [name for name in columns if name not in keys]
     meeting = " AND ".join(f"source.{key} = mapping.{key}" for key in keys)
     if recoding.pieces is not None:
@@ -237,12 +218,12 @@ def _pieced(relation: duckdb.DuckDBPyRelation, recoding: Recoding) -> duckdb.Duc
         ends = np.cumsum(pieces.counts[order])
         start_of_tuple = np.concatenate([[0], np.cumsum(recoding.tuples.counts)[:-1]])
         stop[order] = ends - start_of_tuple[pieces.tuple_[order]]
-        columns |= {"__stop": pa.array(stop), "__start": pa.array(stop - pieces.counts)}
+        columns |= {"stop": pa.array(stop), "start": pa.array(stop - pieces.counts)}
         relation = run(
             relation,
-            f"SELECT *, row_number() OVER (PARTITION BY {', '.join(keys)}) - 1 AS __rank FROM source",
+            f"SELECT *, row_number() OVER (PARTITION BY {', '.join(keys)}) - 1 AS rank FROM source",
         )
-        meeting += " AND source.__rank >= mapping.__start AND source.__rank < mapping.__stop"
+        meeting += " AND source.rank >= mapping.start AND source.rank < mapping.stop"
     mapping = pa.table(columns)
     chosen = ", ".join(f"mapping.{name}" for name in fresh)
     return run(relation, f"SELECT source.*, {chosen} FROM source JOIN mapping ON {meeting}", mapping)
@@ -255,18 +236,3 @@ def _hmac(column: str, key: bytes) -> str:
     inner, outer = (f"unhex('{bytes(byte ^ pad for byte in block).hex()}')" for pad in (0x36, 0x5C))
     digest = f"sha256({outer} || unhex(sha256({inner} || encode({column}::VARCHAR))))"
     return f"{digest}[1:{LENGTH}]"
-
-
-def schema_of(relation: duckdb.DuckDBPyRelation) -> pa.Schema:
-    """Return the schema of a relation's rows as they leave the engine."""
-    return relation.limit(0).to_arrow_table().schema
-
-
-def batches(relation: duckdb.DuckDBPyRelation) -> Iterator[pa.RecordBatch]:
-    """Fetch a relation's rows, batch by batch."""
-    import duckdb
-
-    try:
-        yield from relation.to_arrow_reader(_BATCH)
-    except (duckdb.Error, pa.ArrowException) as error:
-        raise InputError(f"The engine could not read the table ({type(error).__name__}).") from None

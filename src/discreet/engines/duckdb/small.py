@@ -11,7 +11,9 @@ import pyarrow as pa
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.frames import FrameSource
 from discreet.core.tables.source import Recoding, Source, Tuples
-from discreet.engines.duckdb.large import RelationSource, batches, run, schema_of
+from discreet.engines.duckdb.admission import Admitted, admitted, framed
+from discreet.engines.duckdb.large import RelationSource
+from discreet.engines.duckdb.queries import batches, schema_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,9 +27,10 @@ _ESTIMATE = re.compile(r"~([\d,]+) rows?")
 class HeldSource:
     """Rows of a small relation, in memory."""
 
-    def __init__(self, native: duckdb.DuckDBPyRelation, rows: pa.Table) -> None:
+    def __init__(self, native: duckdb.DuckDBPyRelation, admitted_: Admitted, rows: pa.Table) -> None:
         self.native = native
-        self.names = tuple(native.columns)
+        self.names = admitted_.names
+        self._admitted = admitted_
         self._rows = FrameSource.of(rows)
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
@@ -44,17 +47,22 @@ class HeldSource:
 
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
         """Publish the rows as the recoding says, as a relation of the same connection."""
-        return self.framed(self._rows.recode(recoding))
+        replaced = {*recoding.by_piece, *recoding.by_value, *recoding.pseudonyms}
+        kept = [name for name in recoding.columns if name not in replaced]
+        return framed(self.native, self._admitted, self._rows.recode(recoding), kept)
 
     def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""
-        return run(self.native, "SELECT * FROM mapping", rows)
+        return framed(self.native, self._admitted, rows, self.names)
 
 
 def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
     """Take a relation into memory if it is small, and leave it in the engine otherwise."""
-    rows = _fetched(native) if _is_small(native) else None
-    return RelationSource(native) if rows is None else HeldSource(native, rows)
+    rows = admitted(native)
+    fetched = _fetched(rows.relation) if _is_small(native) else None
+    if fetched is None:
+        return RelationSource(native, rows)
+    return HeldSource(native, rows, fetched.rename_columns(list(rows.names)))
 
 
 def _is_small(native: duckdb.DuckDBPyRelation) -> bool:

@@ -183,7 +183,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             condensed, round(self.alpha * n), _ends(vectors.lines, self.label), rng
         )
         return Release(
-            data=table.source.framed(vectors.frame(places, codes, names)),
+            data=table.framed(vectors.frame(places, codes, names)),
             kind="pseudo-data",
             schema=Schema({name: _released(table.schema[name]) for name in names}),
             guarantee=self.guarantee,
@@ -304,7 +304,8 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         names = ("segment", "spread", "alpha", "noise", "label", "bounded")
         k = self.guarantee.k
         given = {"k": "given apart" if k is None else k}
-        return {
+        safe = {"spreadsheet_safe": True} if table.spreadsheet_safe else {}
+        return safe | {
             "format": FORMAT,
             "method": type(self).__name__,
             "parameters": given | {name: getattr(self, name) for name in names},

@@ -57,6 +57,8 @@ def recipe_of(
         "seed": seed_of(publisher.random_state),
         "columns": [_column(name, table) for name in table.schema],
     }
+    if table.spreadsheet_safe:
+        recipe["spreadsheet_safe"] = True
     if levels is not None:
         recipe["levels"] = dict(levels)
     if boxes is not None:
@@ -124,15 +126,18 @@ class Recipe:
         keys: Mapping[str, bytes] | None = None,
         max_suppressed: float = 0.0,
         population: Table | None = None,
+        spreadsheet_safe: bool = False,
         random_state: RandomState = None,
     ) -> Release:
         """Protect new rows as the recipe's release protected the old, and judge the result afresh.
 
         Rows that no box holds, or whose class would break the promise, are left out as long as they are at most the
-        given share; more is an error. A k-map promise needs its population again.
+        given share; more is an error. A k-map promise needs its population again. Texts that a spreadsheet would run
+        are made harmless where the recipe or ``spreadsheet_safe`` says so.
         """
         require(self, "max_suppressed", max_suppressed, FloatIn(0, 1))
-        table = Table(frame, self.schema(keys))
+        safe = spreadsheet_safe or self.data.get("spreadsheet_safe") is True
+        table = Table(frame, self.schema(keys), spreadsheet_safe=safe)
         guarantee = guarantee_from_dict(self.data["guarantee"], population=population)
         if "levels" in self.data:
             from discreet.publish.tables.generalization import Generalization
@@ -155,7 +160,7 @@ class Recipe:
             schema=table.schema.released(),
             guarantee=guarantee,
             evidence=self._evidence(table, group, dropped),
-            recipe=self.data,
+            recipe=self.data | ({"spreadsheet_safe": True} if safe else {}),
             original=table,
         )
 

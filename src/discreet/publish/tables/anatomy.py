@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
@@ -17,7 +16,10 @@ from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.schema import Role, Schema, other
 from discreet.core.tables.grouped import GroupedTable
+from discreet.core.tables.names import fresh_name
+from discreet.core.tables.publication import publishable
 from discreet.core.tables.source import Pieces, Replacement
+from discreet.core.tables.spreadsheet import defused
 from discreet.core.tables.table import Table
 from discreet.guarantees import DistinctDiversity, Guarantee, PrivacyDegree
 from discreet.publish.baskets.grouping import ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
@@ -154,18 +156,19 @@ class Anatomy:
         n_groups = int(group.max()) + 1
         keys, counts = np.unique(tuple_of.astype(np.int64) * n_groups + group, return_counts=True)
         tuples, groups = np.divmod(keys, n_groups)
-        name = _free_name(table)
+        taken = [one for one in table.schema if table.schema[one].role is not Role.IDENTIFIER]
+        name = fresh_name("group", taken)
         frame = table.recode(
             by_piece={
                 secret: Replacement(groups.astype(np.int32), pa.array(np.arange(n_groups, dtype=np.int32)))
             },
             pieces=Pieces(tuples.astype(np.int32), counts),
             seed=seed,
+            renamed={secret: name},
         )
         roles = {name if one == secret else one: column for one, column in table.schema.released().items()}
-        rows = nw.from_native(frame).rename({secret: name}).to_native()
         return Release(
-            data=GroupedTable(rows, _counts(table, secret, tuple_of, group, name), name),
+            data=GroupedTable(frame, _counts(table, secret, tuple_of, group, name), name),
             kind="grouped-table",
             schema=Schema(roles | {name: other()}),
             guarantee=self.guarantee,
@@ -207,7 +210,11 @@ def _counts(table: Table, secret: str, tuple_of: CodeArray, group: CodeArray, na
     )
     groups, codes = np.divmod(keys, book.n_codes)
     values = book.values.take(pa.array(np.maximum(codes - 1, 0), mask=codes == 0))
-    return pa.table({name: groups.astype(np.int32), secret: values, "count": counts.astype(np.int64)})
+    cells = defused(values) if table.spreadsheet_safe else values
+    names = [name, secret, fresh_name("count", [name, secret])]
+    return publishable(
+        pa.table([pa.array(groups, pa.int32()), cells, pa.array(counts, pa.int64())], names=names)
+    )
 
 
 def _evidence(table: Table, n_groups: int) -> Evidence:
@@ -218,11 +225,3 @@ def _evidence(table: Table, n_groups: int) -> Evidence:
         for number, name in enumerate(table.schema.quasi)
     }
     return Evidence(table.n_rows, table.groups().sizes, cells, details={"groups": n_groups})
-
-
-def _free_name(table: Table) -> str:
-    """Name the column of groups so that no published column has the name."""
-    taken = {name for name in table.schema if table.schema[name].role is not Role.IDENTIFIER} | {"count"}
-    return next(
-        name for name in ("group", *(f"group_{at}" for at in range(2, len(taken) + 3))) if name not in taken
-    )

@@ -14,7 +14,7 @@ from discreet.core.schema import Schema
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
 from discreet.engines.duckdb.connection import identifier
-from discreet.engines.duckdb.large import run
+from discreet.engines.duckdb.queries import run
 from discreet.engines.files import read
 from discreet.engines.formats import WRITTEN, format_named
 from discreet.engines.text.layout import Layout, layout_of
@@ -105,12 +105,12 @@ class GroupedTableKind(TableKind):
         if super().read_back(release, place, format) is None:
             return None
         data: GroupedTable = release.data
-        group, value = identifier(data.group), identifier(data.counts.column_names[1])
+        group, value, count = map(identifier, data.counts.column_names)
         number = f"CAST({group} AS INTEGER) AS {group}"
         layout, names = _layout(release, format), release.table.source.names
         rows = _relation(place / f"{DATA}.{format}", format, names, layout).project(number)
         counts = _relation(place / f"{COUNTS}.{format}", format, data.counts.column_names, layout)
-        counted = counts.project(f"{number}, {value}, CAST(count AS BIGINT) AS count")
+        counted = counts.project(f"{number}, {value}, CAST({count} AS BIGINT) AS {count}")
         return GroupedTable(rows, counted.to_arrow_table(), data.group)
 
 

@@ -1,0 +1,193 @@
+"""Publication: the one way out for rows in memory. What leaves is what was judged, and nothing lies around it.
+
+Values are cleaned as they were for the judgment, dictionaries hold what occurs and are sorted, nothing lies under nulls
+or beyond the rows, and no metadata is left.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.arrays import BoolArray
+from discreet.core.errors import SchemaError
+from discreet.core.tables.encoding import decimal_of_128_bits, number_cleaned, spell, whole_array
+
+_PADDING = 64
+_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def publishable(rows: pa.Table) -> pa.Table:
+    """Return rows that hold their cells and nothing else.
+
+    >>> rows = pa.table({"city": pa.array(["Rome", "Oslo"]).dictionary_encode()}).slice(1)
+    >>> publishable(rows.replace_schema_metadata({"of": "Rome"}))["city"].chunk(0).dictionary.to_pylist()
+    ['Oslo']
+    """
+    columns = [published(rows.column(at), name) for at, name in enumerate(rows.column_names)]
+    return pa.Table.from_arrays(columns, names=rows.column_names)
+
+
+def published(column: pa.ChunkedArray | pa.Array, name: str) -> pa.ChunkedArray:
+    """Return one column as it may leave; a type that cannot be published is refused by name."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    try:
+        if pa.types.is_dictionary(column.type):
+            chunks = [dictionary_of_used(column, name)]
+        return pa.chunked_array([scrubbed(chunk) for chunk in chunks], None if chunks else column.type)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise SchemaError(
+            f"Column '{name}' has the type {column.type}, which cannot be published; make it text first."
+        ) from None
+
+
+def dictionary_of_used(column: pa.ChunkedArray | pa.Array, name: str = "") -> pa.DictionaryArray:
+    """Encode a dictionary column anew: only values that occur, sorted, or in the declared order where there is one."""
+    declared = whole_array(column)
+    values, places = spell(declared, name, judged=False)
+    seen = pc.drop_null(pc.unique(values))
+    if declared.type.ordered:
+        order = pc.index_in(seen, value_set=number_cleaned(declared.dictionary))
+        domain = seen.take(pc.sort_indices(order))
+    else:
+        domain = seen.take(pc.sort_indices(seen))
+    indices = pc.index_in(values, value_set=domain).take(pa.array(places))
+    if domain.type != declared.type.value_type:
+        domain = domain.cast(declared.type.value_type)
+    return pa.DictionaryArray.from_arrays(
+        indices.cast(declared.type.index_type), domain, ordered=declared.type.ordered
+    )
+
+
+def scrubbed(array: pa.Array) -> pa.Array:
+    """Return an array in buffers that hold its cells alone: nothing under nulls, nothing before or after the rows."""
+    kind = array.type
+    if pa.types.is_null(kind):
+        return array
+    if pa.types.is_floating(kind):
+        array = number_cleaned(array)
+    if pa.types.is_decimal256(kind):
+        array = decimal_of_128_bits(array)
+    if pa.types.is_date64(kind):
+        array = array.cast(pa.date32(), safe=False).cast(kind)
+    if isinstance(array, pa.ExtensionArray):
+        return pa.ExtensionArray.from_storage(kind, scrubbed(array.storage))
+    if isinstance(array, pa.DictionaryArray):
+        fresh = dictionary_of_used(array)
+        return pa.DictionaryArray.from_arrays(
+            scrubbed(fresh.indices), scrubbed(fresh.dictionary), ordered=kind.ordered
+        )
+    if isinstance(array, pa.StructArray):
+        children = [scrubbed(child) for child in array.flatten()]
+        fields = [pa.field(kind.field(at).name, child.type) for at, child in enumerate(children)]
+        return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _lists(array)
+    if _is_text(kind):
+        return _texts(array)
+    if _is_fixed(kind):
+        return _fixed(array)
+    return pa.array(array.to_pylist(), _bare(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+    return any(is_one(kind) for is_one in kinds)
+
+
+def _is_fixed(kind: pa.DataType) -> bool:
+    kinds = (
+        pa.types.is_primitive,
+        pa.types.is_decimal,
+        pa.types.is_fixed_size_binary,
+        pa.types.is_interval,
+    )
+    return any(is_one(kind) for is_one in kinds)
+
+
+def _valid(array: pa.Array) -> BoolArray:
+    return np.asarray(array.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _validity(valid: BoolArray) -> pa.Buffer | None:
+    return None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
+
+
+def _fixed(array: pa.Array) -> pa.Array:
+    """Write zeros under the nulls of numbers, dates and truth values."""
+    n, kind = len(array), array.type
+    data = array.buffers()[-1]
+    bits = kind.bit_width
+    if data is None or n == 0:
+        return array
+    if bits % 8 == 0 and not array.null_count and data.size - n * bits // 8 < _PADDING:
+        return array
+    valid = _valid(array)
+    cells: Any
+    if bits == 1:
+        cells = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[
+            array.offset : array.offset + n
+        ]
+        cells = np.packbits(cells & valid, bitorder="little")
+    else:
+        width = bits // 8
+        raw = np.frombuffer(data, np.uint8)[array.offset * width : (array.offset + n) * width]
+        cells = raw.view(_WORDS[width]) if width in _WORDS else raw.reshape(n, width)
+        cells = cells.copy()
+        cells[~valid] = 0
+    return pa.Array.from_buffers(kind, n, [_validity(valid), pa.py_buffer(cells)], array.null_count)
+
+
+def _texts(array: pa.Array) -> pa.Array:
+    """Join the texts or bytes that are not null."""
+    n, kind = len(array), array.type
+    wide = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+    if n == 0:
+        return pa.array([], kind)
+    offset_type: Any = np.int64 if wide else np.int32
+    ends = np.frombuffer(array.buffers()[1], offset_type)[array.offset : array.offset + n + 1]
+    data = array.buffers()[2]
+    size = 0 if data is None else data.size
+    if not array.null_count and ends[0] == 0 and size - int(ends[-1]) < _PADDING:
+        return array
+    valid = _valid(array)
+    if data is None:
+        return pa.array([None if not one else "" for one in valid], kind)
+    kept = array.filter(pa.array(valid))
+    kept = kept if kept.offset == 0 else pa.concat_arrays([kept, pa.array([], kind)])
+    lengths = np.where(valid, np.diff(ends), 0)
+    offsets = np.concatenate([np.zeros(1, offset_type), np.cumsum(lengths, dtype=offset_type)])
+    from_, to = (
+        (0, 0) if not len(kept) else np.frombuffer(kept.buffers()[1], offset_type)[[0, len(kept)]].tolist()
+    )
+    cells = kept.buffers()[2]
+    cells = pa.py_buffer(b"") if cells is None else pa.py_buffer(cells.slice(from_, to - from_).to_pybytes())
+    return pa.Array.from_buffers(kind, n, [_validity(valid), pa.py_buffer(offsets), cells], array.null_count)
+
+
+def _lists(array: pa.ListArray | pa.LargeListArray) -> pa.Array:
+    """Join the lists that are not null."""
+    items = scrubbed(array.flatten())
+    lengths = np.asarray(pc.list_value_length(array).fill_null(0))
+    wide = isinstance(array, pa.LargeListArray)
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64 if wide else np.int32)
+    mask = array.is_null() if array.null_count else None
+    return type(array).from_arrays(pa.array(ends), items, mask=mask)
+
+
+def _bare(kind: pa.DataType) -> pa.DataType:
+    """Return a nested type without the metadata of its fields."""
+    if pa.types.is_map(kind):
+        return pa.map_(_bare(kind.key_type), _bare(kind.item_type))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_bare(kind.value_type), kind.list_size)
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(one.name, _bare(one.type)) for one in kind.fields])
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_bare(kind.value_type))
+    if pa.types.is_list(kind):
+        return pa.list_(_bare(kind.value_type))
+    return kind

@@ -1,0 +1,74 @@
+"""Cells that a spreadsheet would run: text that starts as a formula does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.adapters import FORMULAS, load
+from discreet.core.tables.labels import kind_of
+
+FORMULA = r"^[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
+"""How a cell starts that a spreadsheet would run; the last four are the full-width forms."""
+QUOTED = r"^'*" + FORMULA[1:]
+NUMBER = r"^'*[+\-]?(\d+(\.\d*)?|\.\d+)([eE][+\-]?\d+)?$"
+
+
+def defused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Put an apostrophe before texts that a spreadsheet would run; numbers are harmless and stay.
+
+    Different texts stay different: one that already has apostrophes before its formula gets one more.
+
+    >>> defused(pa.array(["=1+1", "'=1+1", "-5", "plain", None])).to_pylist()
+    ["'=1+1", "''=1+1", '-5', 'plain', None]
+    """
+    if pa.types.is_dictionary(column.type):
+        return defused(column.cast(column.type.value_type)).dictionary_encode()
+    if kind_of(column.type) != "text":
+        return column
+    wide = column.cast(pa.large_string())
+    quoted = pc.binary_join_element_wise(
+        pa.scalar("'", pa.large_string()), wide, pa.scalar("", pa.large_string())
+    )
+    return pc.if_else(_runs(wide, QUOTED), quoted, wide).cast(column.type)
+
+
+def formula_cells(frame: Any) -> int:
+    """Count the cells and column names of a published frame that a spreadsheet would run."""
+    package = type(frame).__module__.split(".")[0].lstrip("_")
+    if package in FORMULAS:
+        return int(load(FORMULAS[package])(frame))
+    names, texts = _texts_of(frame)
+    return formula_names(pa.array(names, pa.string())) + sum(_count(column) for column in texts.columns)
+
+
+def formula_names(names: pa.Array) -> int:
+    """Count the names of columns that a spreadsheet would run: they are cells of the first line."""
+    return _count(pa.chunked_array([names]))
+
+
+def _count(column: pa.ChunkedArray) -> int:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if kind_of(column.type) != "text":
+        return 0
+    return int(pc.sum(_runs(column.cast(pa.large_string()), FORMULA)).as_py() or 0)
+
+
+def _runs(texts: Any, pattern: str) -> Any:
+    """Return which texts a spreadsheet would run."""
+    formula = pc.match_substring_regex(texts, pattern)
+    return pc.fill_null(pc.and_not(formula, pc.match_substring_regex(texts, NUMBER)), False)
+
+
+def _texts_of(frame: Any) -> tuple[list[str], pa.Table]:
+    """Return the names of a frame's columns, and the columns of text."""
+    import narwhals as nw
+
+    wrapped = nw.from_native(frame)
+    eager = wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
+    kinds = (nw.String, nw.Categorical, nw.Enum)
+    texts = [name for name, dtype in eager.schema.items() if isinstance(dtype, kinds)]
+    return list(eager.columns), eager.select(texts).to_arrow()

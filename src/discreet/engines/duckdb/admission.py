@@ -1,0 +1,144 @@
+"""Admission: a relation's columns under names of our own, in types that are judged as they are published."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from discreet.core.errors import InputError, SchemaError
+from discreet.core.tables.publication import publishable
+from discreet.engines.duckdb.connection import identifier, literal
+from discreet.engines.duckdb.queries import run
+
+if TYPE_CHECKING:
+    import duckdb
+
+_AS_TEXT = ("TIME WITH TIME ZONE", "UUID", "BIT", "BIGNUM", "JSON")
+"""Types that are judged by their text, and get their type back when they are published."""
+_WIDE = ("HUGEINT", "UHUGEINT")
+_FLOATS = ("FLOAT", "DOUBLE")
+_UNKNOWN = re.compile(r"\b(?:UNION|VARIANT|GEOMETRY)\b")
+_NARROWED = re.compile(r"\b(?:HUGEINT|UHUGEINT|TIME WITH TIME ZONE|BIT|BIGNUM)\b")
+_PROBES = ("a", "A", "á", "a\u0301", "a ")
+"""Texts that a collation may take for the same."""
+_HOLDS = (
+    ("BIGINT", -(2**63), 2**63 - 1),
+    ("UBIGINT", 0, 2**64 - 1),
+    ("DECIMAL(38, 0)", 1 - 10**38, 10**38 - 1),
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Admitted:
+    """A relation as it is judged: columns ``c0``, ``c1``, …, and the type each one gets back, where it had another."""
+
+    relation: duckdb.DuckDBPyRelation
+    names: tuple[str, ...]
+    back: tuple[str | None, ...]
+
+    def inner(self, name: str) -> str:
+        """Return the name that a column has in our queries."""
+        return f"c{self.names.index(name)}"
+
+    def outer(self, name: str, cell: str) -> str:
+        """Write a column's own cell in the type the column had."""
+        type_ = self.back[self.names.index(name)]
+        return cell if type_ is None else f"CAST({cell} AS {type_})"
+
+
+def inner_names(count: int) -> str:
+    """List the names of columns in our queries."""
+    return ", ".join(f"c{number}" for number in range(count))
+
+
+def admitted(native: duckdb.DuckDBPyRelation) -> Admitted:
+    """Rename a relation's columns by their places, and clean them; types that are not known are refused by name."""
+    names, types = tuple(native.columns), [str(type_) for type_ in native.types]
+    for name, type_ in zip(names, types, strict=True):
+        if _UNKNOWN.search(type_) or (_is_nested(type_) and _NARROWED.search(type_)):
+            raise SchemaError(
+                f"Column '{name}' has the type {type_}, which is not known here; make it text first."
+            )
+    collated = _collated(native, types)
+    cells, back = [], []
+    for number, (name, type_) in enumerate(zip(names, types, strict=True)):
+        cell, own = _admitted_cell(f"c{number}", type_, collated=number in collated)
+        if type_ in _WIDE:
+            cell, own = f"CAST({cell} AS {_narrowest(native, number, name)})", type_
+        cells.append(f"{cell} AS c{number}")
+        back.append(own)
+    renamed = run(native, f"SELECT {', '.join(cells)} FROM source AS admitted({inner_names(len(names))})")
+    return Admitted(renamed, names, tuple(back))
+
+
+def _is_nested(type_: str) -> bool:
+    return type_.endswith("]") or type_.startswith(("STRUCT", "MAP"))
+
+
+def _admitted_cell(column: str, type_: str, *, collated: bool) -> tuple[str, str | None]:
+    """Write a cell as it is judged, and say the type it had where that is another."""
+    if type_ in _AS_TEXT:
+        return f"CAST({column} AS VARCHAR)", type_
+    if type_.startswith("ENUM"):
+        return f"CAST({column} AS VARCHAR)", None
+    if type_ in _FLOATS:
+        return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} + CAST(0 AS {type_}) END", None
+    if collated:
+        return f'({column} COLLATE "binary")', None
+    return column, None
+
+
+def _collated(native: duckdb.DuckDBPyRelation, types: Sequence[str]) -> set[int]:
+    """Return the columns of text in which the engine takes different texts for the same."""
+    texts = [number for number, type_ in enumerate(types) if type_ == "VARCHAR"]
+    if not texts:
+        return set()
+    chosen = ", ".join(f"c{number}" for number in texts)
+    counts = ", ".join(f"count(DISTINCT c{number})" for number in texts)
+    probes = ", ".join(f"({', '.join([literal(probe)] * len(texts))})" for probe in _PROBES)
+    sql = (
+        f"SELECT {counts} FROM (SELECT {chosen} FROM (SELECT * FROM source LIMIT 0) AS probed"
+        f"({inner_names(len(types))}) UNION ALL VALUES {probes})"
+    )
+    found = run(native, sql).fetchall()[0]
+    return {number for number, count in zip(texts, found, strict=True) if count < len(_PROBES)}
+
+
+def _narrowest(native: duckdb.DuckDBPyRelation, number: int, name: str) -> str:
+    """Return the type that holds a column of very wide whole numbers exactly and has an order."""
+    import duckdb
+
+    column = f"c{number}"
+    columns = inner_names(len(native.columns))
+    try:
+        ends = run(
+            native, f"SELECT min({column}), max({column}) FROM source AS ranged({columns})"
+        ).fetchall()[0]
+    except duckdb.Error as error:
+        raise InputError(f"The engine could not read the table ({type(error).__name__}).") from None
+    low, high = (0 if end is None else int(end) for end in ends)
+    for type_, least, most in _HOLDS:
+        if least <= low and high <= most:
+            return type_
+    raise SchemaError(f"Column '{name}' holds whole numbers of more than 38 digits; make it text first.")
+
+
+def framed(
+    native: duckdb.DuckDBPyRelation, rows: Admitted, table: pa.Table, as_they_came: Collection[str]
+) -> duckdb.DuckDBPyRelation:
+    """Return a table as a relation of the same connection; columns with cells as they came get their types back."""
+    names = table.column_names
+    cells = [
+        rows.outer(name, f"c{at}") if name in as_they_came else f"c{at}" for at, name in enumerate(names)
+    ]
+    sql = f"SELECT {listed(cells, names)} FROM mapping AS framed({inner_names(len(names))})"
+    return run(native, sql, publishable(table))
+
+
+def listed(cells: Sequence[str], names: Sequence[str]) -> str:
+    """Write cells under names for a SELECT."""
+    return ", ".join(f"{cell} AS {identifier(name)}" for cell, name in zip(cells, names, strict=True))

@@ -1,0 +1,55 @@
+"""Queries on a relation: our names for it and for a small table beside it, which nothing of the user's can have."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from discreet.core.errors import InputError
+
+if TYPE_CHECKING:
+    import duckdb
+
+_BATCH = 250_000
+
+
+def run(
+    relation: duckdb.DuckDBPyRelation, sql: str, mapping: pa.Table | None = None
+) -> duckdb.DuckDBPyRelation:
+    """Query a relation under the name ``source``, with an Arrow table at hand under the name ``mapping``.
+
+    Both reach the engine under names drawn at random, so that no table of the user's connection is taken for them. The
+    engine finds the Arrow table among this module's variables while it plans the query.
+    """
+    import duckdb
+
+    drawn = secrets.token_hex(8)
+    source, table = f"discreet_source_{drawn}", f"discreet_mapping_{drawn}"
+    names = [f"source AS NOT MATERIALIZED (SELECT * FROM {source})"]
+    if mapping is not None:
+        names.append(f"mapping AS NOT MATERIALIZED (SELECT * FROM {table})")
+        globals()[table] = mapping
+    try:
+        return relation.query(source, f"WITH {', '.join(names)} {sql}")
+    except duckdb.Error as error:
+        raise InputError(f"The engine could not plan a query ({type(error).__name__}).") from None
+    finally:
+        globals().pop(table, None)
+
+
+def schema_of(relation: duckdb.DuckDBPyRelation) -> pa.Schema:
+    """Return the schema of a relation's rows as they leave the engine."""
+    return relation.limit(0).to_arrow_table().schema
+
+
+def batches(relation: duckdb.DuckDBPyRelation) -> Iterator[pa.RecordBatch]:
+    """Fetch a relation's rows, batch by batch."""
+    import duckdb
+
+    try:
+        yield from relation.to_arrow_reader(_BATCH)
+    except (duckdb.Error, pa.ArrowException) as error:
+        raise InputError(f"The engine could not read the table ({type(error).__name__}).") from None

@@ -1,0 +1,124 @@
+"""Every column type of Arrow, pandas, Polars and DuckDB is judged and published right, or refused by name."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.column_types import COUNTS, frames
+from tests.written import cells_of
+
+from discreet import Table, identifier, other, quasi, sensitive
+from discreet.core.errors import OutputError, SchemaError
+from discreet.engines.duckdb import small
+from discreet.engines.writing import write_frame
+from discreet.guarantees import KAnonymity
+from discreet.publish import Anatomy, Condensation, Generalization, Mondrian
+
+FRAMES = frames()
+REFUSED = {
+    *(
+        f"arrow {one}"
+        for one in ("binary", "fixed binary", "list", "large list", "fixed list", "struct", "map")
+    ),
+    *(f"arrow {one}" for one in ("interval", "union")),
+    *(f"pandas object {one}" for one in ("bytes", "lists", "mixed", "wide", "surrogates", "objects")),
+    *(f"pandas {one}" for one in ("category of periods", "period", "interval", "sparse", "complex")),
+    *(
+        f"polars {one}"
+        for one in ("Int128", "Binary", "List", "Array", "Struct", "List of Categorical", "Object")
+    ),
+    *(
+        f"duckdb {one}"
+        for one in ("widest HUGEINT", "UHUGEINT", "INTERVAL", "LIST", "LIST of TIMETZ", "ARRAY")
+    ),
+    *(f"duckdb {one}" for one in ("STRUCT", "MAP", "UNION", "VARIANT", "BLOB")),
+    *(f"duckdb {one}" for one in ("infinite DATE", "infinite TIMESTAMP", "late DATE", "early DATE")),
+}
+"""Types whose values have no order and no categories, or that no engine here keeps exactly."""
+UNWRITTEN = {"arrow json", "duckdb JSON"}
+"""Types that a JSON file holds as values and not as text."""
+
+
+@pytest.fixture(params=["in memory", "in the engine"])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "in the engine":
+        monkeypatch.setattr(small, "HELD_ROWS", 0)
+    return str(request.param)
+
+
+def made(name: str, place: str) -> Any:
+    if place == "in the engine" and not name.startswith("duckdb"):
+        pytest.skip("only relations stay in the engine")
+    return FRAMES[name]()
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_type_is_judged_right_or_refused_by_name(name: str, place: str) -> None:
+    frame = made(name, place)
+    roles = {"x": quasi(), "d": sensitive(), "n": identifier()}
+    if name in REFUSED:
+        for publisher in (Mondrian(KAnonymity(2)), Generalization(KAnonymity(2), levels={}), Condensation(2)):
+            with pytest.raises(SchemaError, match="Column 'x'"):
+                publisher.release(Table(frame, roles))
+        return
+    counts = [3, 3] if name == "arrow null in dictionary" else COUNTS
+    table = Table(frame, roles)
+    assert sorted(table.groups().sizes) == counts
+    assert sorted(Generalization(KAnonymity(1), levels={}).release(table).groups().sizes) == counts
+    kept = Generalization(KAnonymity(2), levels={}, max_suppressed=0.5).release(table)
+    assert sorted(kept.groups().sizes) == [count for count in counts if count > 1]
+    assert Mondrian(KAnonymity(3)).release(table).verdict.ok
+    assert Condensation(2).release(table).verdict.ok
+    assert Anatomy(2).release(Table(frame, {"x": quasi(), "d": sensitive(), "n": other()})).verdict.ok
+
+
+@pytest.mark.parametrize("name", sorted(set(FRAMES) - REFUSED))
+def test_a_type_is_written_as_it_was_judged(name: str, place: str, tmp_path: Any) -> None:
+    table = Table(made(name, place), {"x": quasi(), "d": sensitive(), "n": identifier()})
+    release = Generalization(KAnonymity(1), levels={}).release(table)
+    for kind in ("csv", "jsonl", "parquet", "arrow"):
+        if name in UNWRITTEN and kind == "jsonl":
+            continue
+        path = write_frame(release.frame, tmp_path / f"data.{kind}", kind)
+        written = Counter(cells_of(path, kind, "x"))
+        assert sorted(written.values()) == sorted(table.groups().sizes), kind
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_column_that_is_not_judged_goes_out_or_is_refused(name: str, place: str, tmp_path: Any) -> None:
+    frame = made(name, place)
+    refused = re.compile("Column 'x'" if name in REFUSED else "nothing is refused")
+    with _allowed(SchemaError, refused):
+        table = Table(frame, {"x": other(), "d": sensitive(), "n": quasi()})
+        release = Mondrian(KAnonymity(6)).release(table)
+        for kind in ("csv", "parquet", "arrow"):
+            with _allowed(OutputError, re.compile("" if name in REFUSED else "nothing is refused")):
+                write_frame(release.frame, tmp_path / f"data.{kind}", kind)
+
+
+@contextlib.contextmanager
+def _allowed(kind: type[Exception], words: re.Pattern[str]) -> Iterator[None]:
+    """Let an error pass whose message has the words."""
+    try:
+        yield
+    except kind as error:
+        if not words.search(str(error)):
+            raise
+
+
+@pytest.mark.parametrize(
+    "name", ["arrow list", "arrow binary", "duckdb TIMETZ", "pandas category of dates", "polars Enum"]
+)
+def test_a_type_has_pseudonyms_or_is_refused(name: str, place: str) -> None:
+    roles = {"x": identifier(pseudonym=b"sixteen bytes of key"), "d": sensitive(), "n": quasi()}
+    table = Table(made(name, place), roles)
+    if name.startswith("arrow"):
+        with pytest.raises(SchemaError, match="Column 'x' has the type"):
+            Mondrian(KAnonymity(6)).release(table)
+    else:
+        assert Mondrian(KAnonymity(6)).release(table).verdict.ok
