@@ -165,7 +165,7 @@ def test_the_format_can_be_given_and_must_be_known(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="format"):
         write_frame(table, tmp_path / "data.csv", format="docx")
     with pytest.raises(OutputError, match="the ending tells no format"):
-        write_frame(table, tmp_path / "data.xlsx")
+        write_frame(table, tmp_path / "data.docx")
 
 
 # All or nothing
