@@ -17,6 +17,7 @@ from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity,
 from discreet.guarantees.local_dp import LocalDP
 from discreet.guarantees.plain import guarantee_from_dict
 from discreet.guarantees.privacy_degree import PrivacyDegree
+from discreet.guarantees.rules_hidden import RulesHidden
 from discreet.guarantees.t_closeness import TCloseness
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "LocalDP",
     "PrivacyDegree",
     "RecursiveDiversity",
+    "RulesHidden",
     "TCloseness",
     "guarantee_from_dict",
 ]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass
-from fractions import Fraction
-from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +14,7 @@ from discreet.core.baskets import Baskets
 from discreet.core.item_bits import ItemBits
 from discreet.core.item_names import codes_among
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+from discreet.core.supports import is_count
 
 Names = Iterable[Any]
 
@@ -51,36 +50,6 @@ def check_asked(miner: Asked, data: object) -> None:
         require(miner, "max_length", miner.max_length, IntIn(1))
     for name, value in (("include", miner.include), ("exclude", miner.exclude)):
         require(miner, name, value, _Several(), InstanceOf((type(None),), "None"))
-
-
-def is_count(min_support: object) -> bool:
-    """Tell whether a support is a number of baskets; a float is a share."""
-    return isinstance(min_support, Integral)
-
-
-def share_of(min_support: float, n: int) -> Fraction:
-    """Give a share of n baskets, exactly as it is written, in whatever precision it comes.
-
-    >>> share_of(0.3, 10), share_of(np.float32(0.3), 10), share_of(Fraction(1, 3), 10)
-    (Fraction(3, 1), Fraction(3, 1), Fraction(10, 3))
-    """
-    return Fraction(str(min_support)) * n
-
-
-def least_count(min_support: float, n: int) -> int:
-    """Give the least number of baskets: an int is a count, a float a share, taken as it is written.
-
-    >>> least_count(0.3, 10), least_count(0.07, 100), least_count(0.1 + 0.2, 10), least_count(0.25, 10)
-    (3, 7, 3, 3)
-    >>> least_count(1, 10), least_count(1.0, 10)
-    (1, 10)
-    """
-    if is_count(min_support):
-        return int(min_support)
-    exact = share_of(min_support, n)
-    near = round(exact)
-    least = near if abs(exact - near) <= Fraction(n, 2**50) else -(-exact.numerator // exact.denominator)
-    return max(least, 1)
 
 
 def items_asked(names: pa.Array, include: Names | None, exclude: Names | None) -> BoolArray:

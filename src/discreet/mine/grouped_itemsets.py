@@ -12,7 +12,8 @@ from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.item_names import in_order as names_in_order
 from discreet.core.params import OneOf, require
-from discreet.mine.asking import Asked, check_asked, is_count, items_asked, least_count
+from discreet.core.supports import is_count, least_count
+from discreet.mine.asking import Asked, check_asked, items_asked
 from discreet.mine.found_itemsets import FoundItemsets
 
 _SLACK = 1 - 1e-12

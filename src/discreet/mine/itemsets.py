@@ -11,7 +11,8 @@ from discreet.core.baskets import Baskets
 from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.item_bits import ItemBits
 from discreet.core.params import OneOf, require
-from discreet.mine.asking import Names, check_asked, items_asked, least_count
+from discreet.core.supports import least_count
+from discreet.mine.asking import Names, check_asked, items_asked
 from discreet.mine.found_itemsets import FoundItemsets, Kind
 from discreet.mine.level_wise import blocks_of, levels, together
 

@@ -13,7 +13,8 @@ from discreet.core.baskets import Baskets
 from discreet.core.errors import ParameterError
 from discreet.core.item_bits import ItemBits
 from discreet.core.params import FloatIn, InstanceOf, require
-from discreet.mine.asking import Names, check_asked, is_count, items_asked, share_of
+from discreet.core.supports import is_count, share_of
+from discreet.mine.asking import Names, check_asked, items_asked
 from discreet.mine.found_itemsets import FoundItemsets
 from discreet.mine.level_wise import Level, levels, together
 from discreet.mine.masked_support import Channel, Estimates, MayBeFrequent

@@ -1,0 +1,1 @@
+"""Privacy of results: what can be mined from data that is handed over."""
