@@ -17,7 +17,15 @@ from discreet.core.errors import InfeasibleError, InputError, ParameterError
 from discreet.core.sensitive_rules import SensitiveRule
 from discreet.guarantees import RulesHidden
 from discreet.output import hiding
-from discreet.output.hiding import BorderHiding, ExactHiding, HeuristicHiding, hiding_quality
+from discreet.output.hiding import (
+    Blocking,
+    BorderHiding,
+    ExactHiding,
+    HeuristicHiding,
+    confidence_interval,
+    hiding_quality,
+    support_interval,
+)
 from discreet.output.hiding.hider import Hider
 from discreet.output.hiding.strategies import Strategy
 
@@ -34,6 +42,9 @@ MAKERS: dict[str, Make] = {
         for name in ("bba", "maxmin1", "maxmin2")
     },
     "aggregated": lambda rules, **more: ExactHiding(rules, **more),
+    "blocking": lambda rules, **more: Blocking(rules, **more),
+    "inline": lambda rules, **more: ExactHiding(rules, formulation="inline", **more),
+    "menon": lambda rules, **more: ExactHiding(rules, formulation="menon", **more),
     "aggregated border": lambda rules, **more: ExactHiding(rules, objective="border", **more),
 }
 every = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -77,6 +88,7 @@ def judge(
     after = as_rows(release.data)
     assert not any(oracle.is_found(after, rule, least, confidence) for rule in rules)
     assert release.verdict.ok
+    after = [frozenset(item for item in row if "?" not in item) for row in after]
     if not any(oracle.is_found(rows, rule, least, confidence) for rule in rules):
         assert sorted(map(sorted, after)) == sorted(map(sorted, rows))
     quality = hiding_quality(baskets, release, guarantee)
@@ -117,6 +129,36 @@ def test_rules_are_not_found_in_what_is_published(
 ) -> None:
     assume(known(rows, rules))
     judge(make, rows, rules, least, confidence)
+
+
+@given(
+    rows=rows_of, sets=st.lists(names, min_size=1, max_size=2), share=st.sampled_from([0.2, 0.4, 0.5, 0.7])
+)
+@settings(max_examples=100, deadline=None)
+def test_the_hybrid_appends_and_changes_nothing(
+    rows: list[frozenset[str]], sets: list[frozenset[str]], share: float
+) -> None:
+    assume(known(rows, [(one, frozenset()) for one in sets]))
+    baskets = Baskets.from_lists([sorted(row) for row in rows])
+    guarantee = RulesHidden(tuple(sorted(one) for one in sets), share)
+    try:
+        made = (
+            ExactHiding(guarantee, formulation="hybrid").sanitize(baskets, np.random.default_rng(0)).baskets
+        )
+    except InfeasibleError:
+        return
+    after = as_rows(made)
+    assert after[: len(rows)] == rows
+    least = guarantee.least_support(len(after))
+    assert not any(oracle.support(after, one) >= least for one in sets)
+    quality = hiding_quality(baskets, made, guarantee)
+    before = oracle.others(rows, sets, guarantee.least_support(len(rows)))
+    assert quality.lost_itemsets == len(before - oracle.frequent(after, least).keys())
+
+
+def test_the_hybrid_needs_a_share() -> None:
+    with pytest.raises(ParameterError, match="must be a share"):
+        ExactHiding(["a"], min_support=1, formulation="hybrid").hide(Baskets.from_lists([["a", "b"], ["a"]]))
 
 
 small = st.lists(st.frozensets(st.sampled_from("abcd"), min_size=1), min_size=2, max_size=5)
@@ -298,3 +340,31 @@ def test_numbers_are_named_as_numbers_or_text() -> None:
     for rule in ("1, 22", [1, 22], ["1", "22"], SensitiveRule((22,), (1,))):
         release = HeuristicHiding([rule], min_support=3).hide(baskets)
         assert oracle.support([frozenset(map(str, one)) for one in release.data.lists()], ["1", "22"]) == 2
+
+
+@given(rows=rows_of, rule=rules_of(), least=st.integers(1, 4), camouflage=st.sampled_from([0, 0.5, 1, 2]))
+@settings(max_examples=100, deadline=None)
+def test_intervals_of_blocked_baskets_hold_the_truth(
+    rows: list[frozenset[str]], rule: oracle.Rule, least: int, camouflage: float
+) -> None:
+    assume(known(rows, [rule]))
+    baskets = Baskets.from_lists([sorted(row) for row in rows])
+    hider = Blocking([as_rule(rule)], min_support=least, min_confidence=0.5, camouflage=camouflage)
+    try:
+        made = hider.sanitize(baskets, np.random.default_rng(0)).baskets
+    except InfeasibleError:
+        return
+    after = [frozenset(map(str, one)) for one in made.lists()]
+    for before, now in zip(rows, after, strict=True):
+        assert {item for item in now if "?" not in item} <= before
+        assert before <= {item.removeprefix("?") for item in now}
+    items = rule[0] | rule[1]
+    low, high = support_interval(made, as_rule(rule))
+    maybe = [frozenset(item.removeprefix("?") for item in row) for row in after]
+    assert low == oracle.support(after, items) <= oracle.support(rows, items) <= high
+    assert high == oracle.support(maybe, items)
+    least_, most = confidence_interval(made, as_rule(rule))
+    if oracle.support(maybe, rule[0]):
+        assert least_ == oracle.support(after, items) / oracle.support(maybe, rule[0])
+    if oracle.support(after, rule[0]):
+        assert most == min(high / oracle.support(after, rule[0]), 1)

@@ -13,7 +13,8 @@ import pyarrow as pa
 from discreet.core.errors import ParameterError
 from discreet.core.item_names import WHOLE
 
-_ARROW = re.compile(r"=>|⇒")
+_ARROW = re.compile(r'(?:=>|⇒)(?=(?:[^"]*"[^"]*")*[^"]*$)')
+"""An arrow that does not stand between double quotes."""
 _FORMS = "Write a rule as 'a, b => c', an itemset as 'a, b' or ['a', 'b']."
 
 

@@ -13,8 +13,10 @@ from discreet.core.errors import ParameterError
 from discreet.core.groups import Groups
 from discreet.core.item_bits import ItemBits
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
+from discreet.core.row_items import RowItems
 from discreet.core.sensitive_rules import SensitiveRule, code_of, codes_by_name, sensitive_rules
 from discreet.core.supports import is_count, least_count
+from discreet.core.table import Table
 from discreet.core.verdict import Verdict
 from discreet.guarantees.base import Guarantee, Relation
 
@@ -42,6 +44,8 @@ class RulesHidden(Guarantee):
         The least confidence of rules. Without it a rule is judged by its support alone.
     margin
         How far below the thresholds the rules must be hidden too, as a share of the thresholds.
+    reading
+        How the rows of a table are read as baskets of ``column=value`` items, where a table is judged.
 
     Examples
     --------
@@ -56,6 +60,7 @@ class RulesHidden(Guarantee):
     min_support: float
     min_confidence: float | None = None
     margin: float = 0.0
+    reading: RowItems = field(default_factory=RowItems, compare=False)
 
     relation: ClassVar[Relation] = "<="
     tolerance: ClassVar[float] = 0.0
@@ -116,7 +121,7 @@ class RulesHidden(Guarantee):
 
     def found(self, subject: Any) -> list[SensitiveRule]:
         """Return the rules that are found; for the owner's eyes alone."""
-        data = _baskets_of(self, subject)
+        data = self._baskets(subject)
         return [
             rule
             for rule, (both, left) in zip(self.rules, self.counts(data), strict=True)
@@ -147,13 +152,12 @@ class RulesHidden(Guarantee):
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
-
-def _baskets_of(owner: object, subject: Any) -> Baskets | ItemBits:
-    """Return the baskets of a release, of a table, or as they are."""
-    data = getattr(subject, "data", subject)
-    if hasattr(data, "as_baskets"):
-        data = data.as_baskets()
-    kinds = InstanceOf((Baskets, ItemBits), "Baskets, ItemBits, or a release of them")
-    require(owner, "subject", data, kinds)
-    baskets: Baskets | ItemBits = data
-    return baskets
+    def _baskets(self, subject: Any) -> Baskets | ItemBits:
+        """Return the baskets of a release or a table, or baskets as they are."""
+        data = getattr(subject, "table", getattr(subject, "data", subject))
+        if isinstance(data, Table):
+            return self.reading.baskets(data)
+        kinds = InstanceOf((Baskets, ItemBits), "Baskets, ItemBits, a Table, or a release of them")
+        require(self, "subject", data, kinds)
+        baskets: Baskets | ItemBits = data
+        return baskets

@@ -11,6 +11,7 @@ from discreet.core.arrays import FloatArray
 from discreet.core.basket_release import BasketRelease
 from discreet.core.grouped_baskets import GroupedBaskets
 from discreet.core.params import InstanceOf, require
+from discreet.guarantees import RulesHidden
 from discreet.report import basket_sections, charts, sections
 from discreet.report.figures import Figures, counted, number, percent, table
 from discreet.report.markup import Markup, tag
@@ -32,6 +33,10 @@ _DEGREES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
 def render_baskets(release: BasketRelease) -> str:
     """Write the report of published baskets as one self-contained HTML page; it holds aggregates, and no basket."""
     require("render_baskets", "release", release, InstanceOf((BasketRelease,), "a BasketRelease"))
+    if isinstance(release.guarantee, RulesHidden):
+        from discreet.report.hiding import render_hiding
+
+        return render_hiding(release)
     figures = Figures()
     main = tag(
         "main",

@@ -8,6 +8,7 @@ from importlib.resources import files
 from discreet import __version__
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
+from discreet.guarantees import RulesHidden
 from discreet.measure import loss, risk
 from discreet.report import provenance, pseudo, sections
 from discreet.report.bundle import javascript
@@ -41,6 +42,10 @@ def render(release: Release) -> str:
     it again. It holds aggregates only: no record, no identifier, and no value that only a few people have.
     """
     require("render", "release", release, InstanceOf((Release,), "a Release"))
+    if isinstance(release.guarantee, RulesHidden):
+        from discreet.report.hiding import render_hiding
+
+        return render_hiding(release)
     figures = Figures()
     told = pseudo.content(release, figures) if release.evidence.pseudo else _content(release, figures)
     return whole_page(tag("main", *told, id="main"), figures, _PLACES, ok=release.verdict.ok)

@@ -10,6 +10,7 @@ from discreet.core.grouped_table import GroupedRelease
 from discreet.core.hierarchy import Hierarchy, HierarchySpec
 from discreet.core.release import Release
 from discreet.core.schema import Column, Role
+from discreet.guarantees import RulesHidden
 from discreet.report.figures import table
 from discreet.report.markup import Markup, tag
 
@@ -150,7 +151,8 @@ def seed_text(seed: object, *, kept: bool = False) -> str:
 
 def keeps_seed(release: Release) -> bool:
     """Tell whether the seed stays out of what is written: where it decided more than the order of the rows."""
-    return release.evidence.pseudo or isinstance(release, GroupedRelease)
+    hidden = isinstance(release.guarantee, RulesHidden)
+    return release.evidence.pseudo or hidden or isinstance(release, GroupedRelease)
 
 
 def value_text(value: object) -> str:

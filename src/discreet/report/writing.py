@@ -22,6 +22,7 @@ from discreet.engines.connection import identifier
 from discreet.engines.files import read
 from discreet.engines.relations import run
 from discreet.engines.writing import atomic_folder, write_frame
+from discreet.guarantees import RulesHidden
 from discreet.measure import closeness, fidelity, loss, risk
 from discreet.report.markup import plain_json
 from discreet.report.provenance import keeps_seed
@@ -168,7 +169,12 @@ def _record(release: Release) -> dict[str, Any]:
 
 
 def _measured(release: Release) -> dict[str, Any]:
-    """Give what the release cost and the risk that is left; pseudo-data has no classes, but is more or less alike."""
+    """Give what the release cost and the risk that is left; pseudo-data has no classes, but is more or less alike.
+
+    Where rules are hidden nothing is told: what a column lost would point at the rules.
+    """
+    if isinstance(release.guarantee, RulesHidden):
+        return {}
     if release.evidence.pseudo:
         return {"fidelity": fidelity(release).to_dict(), "closeness": closeness(release).to_dict()}
     return {

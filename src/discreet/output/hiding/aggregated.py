@@ -36,6 +36,28 @@ class Kept:
         return int(self.slack.size)
 
 
+def binding(problem: Problem, sets: FoundItemsets, rows: IntArray, supported: BoolArray) -> Kept:
+    """Return the itemsets that could be lost at all, those with the same fate taken together.
+
+    ``rows`` are the supporters of sensitive rules, and ``supported`` tells which rules each of them supports.
+    """
+    inside = memberships(problem.baskets.take(rows), sets)
+    owner = np.repeat(np.arange(len(sets)), sets.lengths)
+    columns = np.zeros((len(sets), problem.codes.size), np.bool_)
+    place = np.searchsorted(problem.codes, sets.codes).clip(max=problem.codes.size - 1)
+    mine = problem.codes[place] == sets.codes
+    columns[owner[mine], place[mine]] = True
+    items = np.array([np.isin(np.arange(problem.codes.size), one.items) for one in problem.targets])
+    deletable = (supported.astype(np.float32) @ items.astype(np.float32)) > 0
+    inside &= (deletable.astype(np.float32) @ columns.T.astype(np.float32)) > 0
+    slack = sets.counts - problem.min_count
+    at_risk = np.flatnonzero(inside.sum(axis=0) > slack)
+    inside, columns, slack = inside[:, at_risk], columns[at_risk], slack[at_risk]
+    fates = np.concatenate([np.packbits(inside, axis=0).T, columns, slack[:, None]], axis=1)
+    _, first, weight = np.unique(fates, axis=0, return_index=True, return_counts=True)
+    return Kept(np.ascontiguousarray(inside[:, first]), columns[first], slack[first], weight)
+
+
 class Aggregated:
     """Deletions in the supporters of sensitive rules, counted by class and removal set.
 
@@ -60,29 +82,9 @@ class Aggregated:
         self.supported: BoolArray = supports[:, self.rows].T.copy()
         lefts = [self.editing.holding(one.lhs)[self.rows] for one in targets if one.by_confidence]
         self.lefts: BoolArray = np.array(lefts, np.bool_).reshape(len(lefts), self.rows.size).T.copy()
-        self.kept = self._binding(sets)
+        self.kept = binding(problem, sets, self.rows, self.supported)
         self._classify()
         self._enumerate()
-
-    def _binding(self, sets: FoundItemsets) -> Kept:
-        """Keep the itemsets that could be lost at all, and take those with the same fate together."""
-        problem = self.problem
-        inside = memberships(problem.baskets.take(self.rows), sets)
-        owner = np.repeat(np.arange(len(sets)), sets.lengths)
-        columns = np.zeros((len(sets), problem.codes.size), np.bool_)
-        place = np.searchsorted(problem.codes, sets.codes).clip(max=problem.codes.size - 1)
-        mine = problem.codes[place] == sets.codes
-        columns[owner[mine], place[mine]] = True
-        items = np.array([np.isin(np.arange(problem.codes.size), one.items) for one in problem.targets])
-        deletable = (self.supported.astype(np.float32) @ items.astype(np.float32)) > 0
-        reached = (deletable.astype(np.float32) @ columns.T.astype(np.float32)) > 0
-        inside &= reached
-        slack = sets.counts - problem.min_count
-        binding = np.flatnonzero(inside.sum(axis=0) > slack)
-        inside, columns, slack = inside[:, binding], columns[binding], slack[binding]
-        fates = np.concatenate([np.packbits(inside, axis=0).T, columns, slack[:, None]], axis=1)
-        _, first, weight = np.unique(fates, axis=0, return_index=True, return_counts=True)
-        return Kept(np.ascontiguousarray(inside[:, first]), columns[first], slack[first], weight)
 
     def _classify(self) -> None:
         """Take alike supporters together."""

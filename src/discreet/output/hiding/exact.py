@@ -16,6 +16,9 @@ from discreet.guarantees import RulesHidden
 from discreet.output.hiding.aggregated import Aggregated
 from discreet.output.hiding.border import spare
 from discreet.output.hiding.hider import Hider, Sanitized, edited
+from discreet.output.hiding.hybrid import Extension
+from discreet.output.hiding.inline import Inline
+from discreet.output.hiding.menon import FewestBaskets
 from discreet.output.hiding.problem import Problem
 from discreet.output.hiding.solver import Progress, Solution, solve
 
@@ -32,7 +35,8 @@ class ExactHiding(Hider):
 
     The published programs are here for comparison: ``"inline"`` has a variable for each entry and demands that
     the whole border stays, dropping border itemsets where that cannot be; ``"menon"`` changes as few baskets as can be;
-    ``"hybrid"`` changes no basket and appends synthetic ones, which needs a min_support that is a share.
+    ``"hybrid"`` changes no basket and appends synthetic ones, which needs a min_support that is a share. These three
+    hide a rule by its support alone.
 
     Parameters
     ----------
@@ -109,7 +113,10 @@ class ExactHiding(Hider):
 
     def _sanitized(self, problem: Problem, rng: np.random.Generator) -> Sanitized:
         ends = math.inf if self.time_limit is None else time.monotonic() + self.time_limit
-        return _by_classes(self, problem, rng, ends)
+        if self.formulation == "aggregated":
+            return _by_classes(self, problem, rng, ends)
+        ways = {"inline": _by_entries, "menon": _by_baskets, "hybrid": _by_extension}
+        return ways[self.formulation](self, problem.by_support(), rng, ends)
 
 
 def _by_classes(hider: ExactHiding, problem: Problem, rng: np.random.Generator, ends: float) -> Sanitized:
@@ -146,6 +153,50 @@ def _middle(ends: float) -> float:
     """Return the middle of the time that is left."""
     now = time.monotonic()
     return ends if math.isinf(ends) else now + (ends - now) / 2
+
+
+def _by_entries(hider: ExactHiding, problem: Problem, rng: np.random.Generator, ends: float) -> Sanitized:
+    """Solve the inline program; while it has no solution, demand fewer border itemsets: drop the largest, rarest first."""
+    inline = Inline(problem)
+    wanted = np.ones(inline.kept.size, np.bool_)
+    order = np.lexsort((inline.kept.slack, -inline.kept.columns.sum(axis=1)))
+    first = spare(problem, "maxmin2", rng)
+    while True:
+        found = solve(inline.program(wanted), time_limit=_left(ends), progress=hider.progress)
+        if found.x is not None or not wanted.any() or (not found.infeasible and _left(ends) == 0.0):
+            break
+        wanted[order[wanted[order]][: max(1, int(wanted.sum()) // 8)]] = False
+    editing = first if found.x is None else inline.apply(found.x)
+    bound = found.bound + inline.n_entries if math.isfinite(found.bound) else 0.0
+    details = {
+        "entries": inline.n_entries,
+        "dropped_border": int(np.count_nonzero(~wanted)),
+        "removals_bound": max(math.ceil(bound - 1e-6), 0),
+        "solved": found.x is not None,
+        "optimal": found.optimal and bool(wanted.all()),
+    }
+    return edited(editing, **details)
+
+
+def _by_baskets(hider: ExactHiding, problem: Problem, rng: np.random.Generator, ends: float) -> Sanitized:
+    """Solve Menon's program, which changes as few baskets as can be."""
+    fewest = FewestBaskets(problem)
+    found = solve(fewest.program(), time_limit=_left(ends), progress=hider.progress)
+    if found.x is None:
+        return edited(spare(problem, "maxmin2", rng), solved=False, optimal=False)
+    details = {"changed_bound": math.ceil(found.bound - 1e-6), "solved": True, "optimal": found.optimal}
+    return edited(fewest.apply(found.x, rng), **details)
+
+
+def _by_extension(hider: ExactHiding, problem: Problem, rng: np.random.Generator, ends: float) -> Sanitized:
+    """Solve the hybrid program, which appends synthetic baskets."""
+    del rng
+    extension = Extension(problem)
+    found = solve(extension.program(), time_limit=_left(ends), progress=hider.progress)
+    x = np.zeros(len(extension.columns)) if found.x is None else found.x
+    made = extension.apply(x)
+    details = {"added_baskets": extension.size, "added_items": made.items.size - problem.baskets.items.size}
+    return Sanitized(made, {"changed_baskets": 0, "removed_items": 0, **details, "optimal": found.optimal})
 
 
 def gap(value: float, bound: float) -> float:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.arrays import IntArray
 from discreet.core.basket_release import BasketRelease
 from discreet.core.baskets import Baskets
 from discreet.core.errors import InfeasibleError, InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, require
 from discreet.core.release import Evidence
 from discreet.core.rng import RandomState, generator, seed_of
+from discreet.core.table import Table
 from discreet.guarantees import RulesHidden
 from discreet.output.hiding.editing import Editing
 from discreet.output.hiding.problem import Problem
@@ -27,6 +29,8 @@ class Sanitized:
 
     baskets: Baskets
     details: Mapping[str, object] = field(default_factory=dict)
+    rows: IntArray | None = None
+    """The originals that these are, where some were left out."""
 
 
 class Hider(ABC):
@@ -62,14 +66,31 @@ class Hider(ABC):
             raise ParameterError("The thresholds are in the RulesHidden already; name them once.")
         return self.rules
 
-    def hide(self, data: Any) -> Any:
-        """Return a release of the data, baskets or a table, in which no sensitive rule is found."""
-        from discreet.core.table import Table
+    def hide(
+        self,
+        data: Any,
+        *,
+        levels: Mapping[str, int] | None = None,
+        cells: Literal["null", "coarser"] = "null",
+    ) -> Any:
+        """Return a release of the data in which no sensitive rule is found.
 
+        Parameters
+        ----------
+        data
+            Baskets, or a Table, whose rows are read as baskets of ``column=value`` items.
+        levels
+            For a table: the level of a column's hierarchy at which its values are items. By default the level of the
+            labels that the rules name; numbers with a hierarchy that no rule names are items at level 1.
+        cells
+            For a table: whether a cell that must not be seen becomes null, or the node one level up.
+        """
         if isinstance(data, Table):
             from discreet.output.hiding.tables import hide_table
 
-            return hide_table(self, data)
+            return hide_table(self, data, levels=levels, cells=cells)
+        if levels is not None:
+            raise ParameterError("Levels are for tables; baskets have no hierarchies.")
         require(self, "data", data, InstanceOf((Baskets,), "Baskets or a Table"))
         rng = generator(self.random_state, owner=self)
         return released(self, data, self.sanitize(data, rng), rng)
@@ -90,7 +111,7 @@ class Hider(ABC):
                 "The rules cannot be hidden this way without emptying the data. Name fewer rules, raise min_support or "
                 "min_confidence, lower the margin, or take another method."
             )
-        return Sanitized(made.baskets, told | dict(made.details))
+        return Sanitized(made.baskets, told | dict(made.details), made.rows)
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters that a recipe may name: nothing about the rules, nor their thresholds."""
@@ -117,7 +138,8 @@ def edited(editing: Editing, **details: object) -> Sanitized:
         "removed_items": int(np.count_nonzero((editing.before & ~editing.held)[:, kept])),
         "added_items": int(np.count_nonzero(editing.held & ~editing.before)),
     }
-    return Sanitized(editing.baskets(), {**told, **details})
+    rows = None if kept.all() else np.flatnonzero(kept)
+    return Sanitized(editing.baskets(), {**told, **details}, rows)
 
 
 def released(hider: Hider, original: Baskets, made: Sanitized, rng: np.random.Generator) -> BasketRelease:
@@ -128,18 +150,28 @@ def released(hider: Hider, original: Baskets, made: Sanitized, rng: np.random.Ge
     data = made.baskets.take(rng.permutation(len(made.baskets)))
     data = data.keep(data.counts > 0)
     guarantee = hider.guarantee
-    recipe = {
-        "format": 1,
-        "method": type(hider).__name__,
-        "parameters": hider.parameters(),
-        "guarantee": guarantee.to_dict(),
-        "seed": seed_of(hider.random_state),
-        "items": "numbers" if pa.types.is_integer(data.names.type) else "text",
-    }
+    items = "numbers" if pa.types.is_integer(data.names.type) else "text"
     return BasketRelease(
         data=data,
         guarantee=guarantee,
-        evidence=Evidence(len(data), np.empty(0, np.int64), {}, details=dict(made.details)),
-        recipe=recipe,
+        evidence=Evidence(
+            len(original),
+            np.empty(0, np.int64),
+            {},
+            max(len(original) - len(data), 0),
+            details=dict(made.details),
+        ),
+        recipe={**recipe_of(hider), "items": items},
         original=original,
     )
+
+
+def recipe_of(hider: Hider) -> dict[str, Any]:
+    """Return what is published about how a release was made: neither rules nor thresholds."""
+    return {
+        "format": 1,
+        "method": type(hider).__name__,
+        "parameters": hider.parameters(),
+        "guarantee": hider.guarantee.to_dict(),
+        "seed": seed_of(hider.random_state),
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -62,6 +62,8 @@ class Problem:
             for rule, (both, left) in pairs
             if not guarantee.hides(both, left, n=self.n, is_rule=rule.is_rule)
         ]
+        self.open_rules = tuple(open_)
+        """The sensitive rules that are found."""
         self.already_hidden = len(pairs) - len(open_)
         """How many sensitive rules are not found to begin with."""
         needed = _without_supersets(open_, guarantee)
@@ -86,6 +88,11 @@ class Problem:
     def editing(self) -> Editing:
         """Return the entries of the sensitive items, ready to be changed."""
         return Editing(self.baskets, self.codes)
+
+    def by_support(self) -> Problem:
+        """Return the problem of hiding the same rules by their support alone."""
+        promise = replace(self.guarantee, rules=self.open_rules, min_confidence=None)
+        return Problem(self.baskets, promise)
 
     def is_open(self, target: Target, editing: Editing) -> bool:
         """Whether a rule is still found."""

@@ -15,6 +15,7 @@ from discreet.core.params import InstanceOf, require
 from discreet.core.sensitive_rules import SensitiveRule
 from discreet.guarantees import RulesHidden
 from discreet.mine import FoundItemsets, Itemsets, rules
+from discreet.output.hiding.blocking import Blocking, certain
 
 Names = frozenset[str]
 
@@ -87,8 +88,7 @@ def hiding_quality(
     kinds = InstanceOf((Baskets, BasketRelease), "Baskets or a release of them")
     require("hiding_quality", "sanitized", sanitized, kinds)
     require("hiding_quality", "guarantee", guarantee, InstanceOf((RulesHidden,), "a RulesHidden"))
-    after = sanitized.data if isinstance(sanitized, BasketRelease) else sanitized
-    assert isinstance(after, Baskets)
+    after = released_baskets(sanitized)
     mined = [Itemsets(guarantee.min_support).mine(one) for one in (original, after)]
     sets = [_supports(one) for one in mined]
     sensitive = [frozenset(map(str, one.items)) for one in guarantee.rules if by_support(one, guarantee)]
@@ -110,6 +110,16 @@ def hiding_quality(
         changed_baskets=changed[0],
         changed_cells=changed[1],
     )
+
+
+def released_baskets(sanitized: Baskets | BasketRelease) -> Baskets:
+    """Return the baskets of a release as far as they are certain, or baskets as they are."""
+    if isinstance(sanitized, Baskets):
+        return sanitized
+    data: Any = sanitized.data
+    require("hiding_quality", "sanitized", data, InstanceOf((Baskets,), "a release of plain baskets"))
+    blocked = sanitized.recipe.get("method") == Blocking.__name__
+    return certain(data) if blocked else data
 
 
 def by_support(rule: SensitiveRule, guarantee: RulesHidden) -> bool:
