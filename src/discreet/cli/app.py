@@ -23,6 +23,7 @@ from discreet.cli.experiments import experiments
 from discreet.cli.explore import explore
 from discreet.cli.failures import Failure, failure_of
 from discreet.cli.fit import fit
+from discreet.cli.hide import hide
 from discreet.cli.init import init
 from discreet.cli.interruption import was_asked_to_stop
 from discreet.cli.mine import mine
@@ -42,6 +43,7 @@ Examples:
   discreet init patients.csv && discreet run job.toml
   discreet check published.csv --quasi age,zip --sensitive disease -k 3
   discreet anonymize baskets.dat --sensitive-items 12,47 -p 10 --out release
+  discreet hide baskets.dat --rule "diapers => beer" --min-support 0.01 --min-confidence 0.3 --out release
   discreet distort baskets.dat --p 0.5 --q 0.97 --out distorted.bits
   discreet mine distorted.bits --p 0.5 --q 0.97 --min-support 0.01
 
@@ -99,6 +101,7 @@ for command in (
     recipe,
     condense,
     stream,
+    hide,
     choose_pq,
     distort,
     sketch,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from discreet.cli import options
+from discreet.cli import gather, options
 
 _EPILOG = """\b
 Examples:
@@ -26,9 +26,16 @@ def run(job: Path, out: Path | None, overwrite: bool, as_json: bool, quiet: bool
 
     from discreet.cli import baskets
     from discreet.cli.anonymize import perform
-    from discreet.job import BasketJob, read_any_job
+    from discreet.job import BasketJob, HidingJob, read_any_job
 
     read = read_any_job(job)
+    if isinstance(read, HidingJob):
+        from discreet.cli.hide import perform as hide
+
+        if out is None and read.out is None:
+            raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
+        hide("run", replace(read, out=out or read.out, overwrite=overwrite or read.overwrite), as_json=as_json, quiet=quiet)
+        return
     if isinstance(read, BasketJob):
         asked = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
         baskets.perform("run", asked, as_json=as_json, quiet=quiet)

@@ -10,6 +10,7 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import InstanceOf, OneOf, require
 from discreet.guarantees import KmAnonymity, PrivacyDegree
 from discreet.job.baskets import FORMATS, METHODS, READING, BasketJob
+from discreet.job.hiding import HidingJob, hiding_job_from_dict
 from discreet.job.hierarchies import hierarchy_from
 from discreet.job.model import Job, listed
 from discreet.job.plain import job_from_dict, output_from, refuse_unknown, toml_of
@@ -28,9 +29,11 @@ _SECTIONS = {
 _TEXT = InstanceOf((str,), "a text")
 
 
-def read_any_job(path: Path) -> Job | BasketJob:
-    """Read a job file, for a table or for baskets."""
+def read_any_job(path: Path) -> Job | BasketJob | HidingJob:
+    """Read a job file, for a table or for baskets, or for hiding rules in either."""
     plain = toml_of(path)
+    if "hiding" in plain:
+        return hiding_job_from_dict(plain, folder=path.parent)
     if "baskets" in plain:
         return basket_job_from_dict(plain, folder=path.parent)
     return job_from_dict(plain, folder=path.parent)

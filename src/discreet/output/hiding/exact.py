@@ -156,7 +156,7 @@ def _middle(ends: float) -> float:
 
 
 def _by_entries(hider: ExactHiding, problem: Problem, rng: np.random.Generator, ends: float) -> Sanitized:
-    """Solve the inline program; while it has no solution, demand fewer border itemsets: drop the largest, rarest first."""
+    """Solve the inline program; without a solution drop border itemsets, the largest and rarest first."""
     inline = Inline(problem)
     wanted = np.ones(inline.kept.size, np.bool_)
     order = np.lexsort((inline.kept.slack, -inline.kept.columns.sum(axis=1)))

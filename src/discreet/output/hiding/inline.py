@@ -54,11 +54,8 @@ class Inline:
         for number, target in enumerate(self.problem.targets):
             rows = np.flatnonzero(self.supported[:, number])
             columns = list(target.items)
-            for place, row in enumerate(rows.tolist()):
-                entries = self.number[columns, row]
-                program.add(
-                    np.append(entries, at + place), [-1.0] * len(columns) + [1.0], low=1 - len(columns)
-                )
+            entries = np.column_stack([self.number[np.ix_(columns, rows)].T, at + np.arange(rows.size)])
+            program.add_each(entries, [-1.0] * len(columns) + [1.0], low=1 - len(columns))
             program.add(np.arange(at, at + rows.size), 1.0, high=self.problem.least - 1)
             at += rows.size
 
@@ -66,9 +63,9 @@ class Inline:
         for number in kept.tolist():
             rows = np.flatnonzero(self.kept.inside[:, number])
             columns = np.flatnonzero(self.kept.columns[number])
-            for place, row in enumerate(rows.tolist()):
-                for entry in self.number[columns, row].tolist():
-                    program.add([at + place, entry], [1.0, -1.0], high=0)
+            products = at + np.arange(rows.size)
+            for column in columns.tolist():
+                program.add_each(np.column_stack([products, self.number[column, rows]]), [1.0, -1.0], high=0)
             program.add(np.arange(at, at + rows.size), 1.0, low=rows.size - int(self.kept.slack[number]))
             at += rows.size
 

@@ -59,6 +59,15 @@ class Program:
         self.low.append(low)
         self.high.append(high)
 
+    def add_each(self, columns: IntArray, values: Any, *, low: float = -math.inf, high: float = math.inf) -> None:
+        """Add a constraint for each row of columns, all with the same values and ends."""
+        n, width = columns.shape
+        self.rows.append(np.repeat(np.arange(n) + len(self.low), width))
+        self.columns.append(columns.reshape(-1))
+        self.values.append(np.tile(np.asarray(values, np.float64), n))
+        self.low += [low] * n
+        self.high += [high] * n
+
     def matrix(self) -> Any:
         """Return the constraints as a sparse matrix."""
         shape = (len(self.low), self.cost.size)

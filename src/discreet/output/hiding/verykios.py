@@ -10,6 +10,9 @@ from discreet.output.hiding.editing import Editing
 from discreet.output.hiding.problem import Problem, Target
 from discreet.output.hiding.strategies import Options, delete, needed_by, shortest_first
 
+_STEPS = 100
+"""Baskets left out for one rule raise the shares of the others; each further round leaves out one in so many."""
+
 
 def remove_transactions(problem: Problem, editing: Editing, options: Options) -> None:
     """Leave out supporters, those of most rules first and of these the shortest."""
@@ -21,6 +24,8 @@ def remove_transactions(problem: Problem, editing: Editing, options: Options) ->
         )
         order = rows[np.lexsort((editing.lengths[rows], -np.asarray(conflicts)))]
         n = _fewest_left_out(problem, editing, target, rows.size)
+        if not editing.kept.all():
+            n = max(n, rows.size // _STEPS)
         editing.drop(order[:n])
 
 
@@ -35,10 +40,10 @@ def _fewest_left_out(problem: Problem, editing: Editing, target: Target, most: i
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if hidden(middle) else (middle + 1, high)
-    if low >= n or not hidden(low):
+    if 2 * (n - low) < editing.kept.size or not hidden(low):
         raise InfeasibleError(
-            "The rules cannot be hidden by leaving out baskets without emptying the data: nearly all baskets support "
-            "them. Take a method that deletes items, such as strategy='minfia', or ExactHiding."
+            "The rules cannot be hidden by leaving out baskets without emptying the data: more than half of the "
+            "baskets would go. Take a method that deletes items, such as strategy='minfia', or ExactHiding."
         )
     return low
 
