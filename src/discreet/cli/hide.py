@@ -24,6 +24,14 @@ METHODS = (
     "exact", "inline", "menon", "hybrid", "maxmin2", "maxmin1", "bba", "blocking", "remove_transactions", "1.a", "1.b",
     "2.a", "2.b", "2.c", "minfia", "maxfia", "iga", "swa", "wsda",
 )  # fmt: skip
+_SHOWN = {
+    "lost": "itemsets lost",
+    "changed_baskets": "baskets changed",
+    "removed_items": "entries deleted",
+    "removed_baskets": "baskets left out",
+    "added_baskets": "baskets added",
+    "unknown_items": "entries unknown",
+}
 _EPILOG = """\b
 Examples:
   discreet hide baskets.dat --rule "diapers=>beer" --min-support 0.01 --min-confidence 0.3 --out release
@@ -226,9 +234,9 @@ def _tell(command: str, release: Any, job: HidingJob, *, as_json: bool) -> None:
     ]
     if details.get("covered"):
         lines.append(("", f"{details['covered']} of them hidden with a smaller one"))
-    names = {"lost": "itemsets lost", "changed_baskets": "changed", "removed_items": "entries deleted",
-             "removed_baskets": "baskets left out", "added_baskets": "baskets added", "unknown_items": "entries unknown"}  # fmt: skip
-    lines += [(label, f"{details[name]:,}") for name, label in names.items() if details.get(name) is not None]
+    lines += [
+        (label, f"{details[name]:,}") for name, label in _SHOWN.items() if details.get(name) is not None
+    ]
     if "gap" in details:
         state = (
             "optimal"

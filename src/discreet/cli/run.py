@@ -34,7 +34,8 @@ def run(job: Path, out: Path | None, overwrite: bool, as_json: bool, quiet: bool
 
         if out is None and read.out is None:
             raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
-        hide("run", replace(read, out=out or read.out, overwrite=overwrite or read.overwrite), as_json=as_json, quiet=quiet)
+        named = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
+        hide("run", named, as_json=as_json, quiet=quiet)
         return
     if isinstance(read, BasketJob):
         asked = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)

@@ -56,7 +56,7 @@ class RulesHidden(Guarantee):
     True
     """
 
-    rules: tuple[SensitiveRule, ...] = field(repr=False)
+    rules: Any = field(repr=False)
     min_support: float
     min_confidence: float | None = None
     margin: float = 0.0

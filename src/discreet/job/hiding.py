@@ -125,8 +125,7 @@ def run_hiding(job: HidingJob, progress: Progress | None = None) -> Any:
     data = job.read()
     tell("Hiding")
     hider = hider_of(job.method, job.guarantee, random_state=job.seed, **job.options)
-    more = {"levels": job.levels, "cells": job.cells} if isinstance(data, Table) else {}
-    release = hider.hide(data, **more)
+    release = hider.hide(data, levels=job.levels, cells=job.cells)
     tell("Judging")
     kept = release.verdict.ok
     if release.evidence.details.get("already_hidden") == len(job.guarantee.rules) and job.out is not None:

@@ -53,9 +53,9 @@ class Inline:
         at = self.n_entries
         for number, target in enumerate(self.problem.targets):
             rows = np.flatnonzero(self.supported[:, number])
-            columns = list(target.items)
+            columns = np.array(target.items, np.int64)
             entries = np.column_stack([self.number[np.ix_(columns, rows)].T, at + np.arange(rows.size)])
-            program.add_each(entries, [-1.0] * len(columns) + [1.0], low=1 - len(columns))
+            program.add_each(entries, [-1.0] * int(columns.size) + [1.0], low=1 - columns.size)
             program.add(np.arange(at, at + rows.size), 1.0, high=self.problem.least - 1)
             at += rows.size
 
@@ -68,19 +68,6 @@ class Inline:
                 program.add_each(np.column_stack([products, self.number[column, rows]]), [1.0, -1.0], high=0)
             program.add(np.arange(at, at + rows.size), 1.0, low=rows.size - int(self.kept.slack[number]))
             at += rows.size
-
-    def start(self, editing: Editing, wanted: BoolArray) -> FloatArray:
-        """Return the values of all variables that go with another method's deletions."""
-        now = editing.held[:, self.rows]
-        column, row = np.nonzero(self.held)
-        parts = [now[column, row].astype(np.float64)]
-        for number, target in enumerate(self.problem.targets):
-            inside = self.supported[:, number]
-            parts.append(now[list(target.items)].all(axis=0)[inside].astype(np.float64))
-        for number in np.flatnonzero(wanted).tolist():
-            columns = np.flatnonzero(self.kept.columns[number])
-            parts.append(now[columns].all(axis=0)[self.kept.inside[:, number]].astype(np.float64))
-        return np.concatenate(parts)
 
     def apply(self, x: FloatArray) -> Editing:
         """Return the entries after the deletions of a solution."""

@@ -59,7 +59,9 @@ class Program:
         self.low.append(low)
         self.high.append(high)
 
-    def add_each(self, columns: IntArray, values: Any, *, low: float = -math.inf, high: float = math.inf) -> None:
+    def add_each(
+        self, columns: IntArray, values: Any, *, low: float = -math.inf, high: float = math.inf
+    ) -> None:
         """Add a constraint for each row of columns, all with the same values and ends."""
         n, width = columns.shape
         self.rows.append(np.repeat(np.arange(n) + len(self.low), width))
