@@ -183,7 +183,7 @@ def test_ctrl_c_writes_nothing_or_the_best_so_far(tmp_path: Path, anytime: bool)
     time.sleep(12)
     if worker.poll() is None:
         worker.send_signal(signal.SIGINT)
-    stdout, stderr = worker.communicate(timeout=90)
+    _, stderr = worker.communicate(timeout=90)
     assert "Traceback" not in stderr
     if anytime or worker.returncode == 0:
         assert worker.returncode == 0, stderr

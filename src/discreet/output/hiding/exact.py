@@ -20,6 +20,7 @@ from discreet.output.hiding.hybrid import Extension
 from discreet.output.hiding.inline import Inline
 from discreet.output.hiding.menon import FewestBaskets
 from discreet.output.hiding.problem import Problem
+from discreet.output.hiding.relaxed import relaxed_plan
 from discreet.output.hiding.solver import Progress, Solution, solve
 
 Formulation = Literal["aggregated", "inline", "menon", "hybrid"]
@@ -31,7 +32,7 @@ class ExactHiding(Hider):
     ``"aggregated"`` takes supporters that hold the same sensitive rules and the same other itemsets together, and
     counts how many of such a class receive each minimal removal set: a program that hardly grows with the number of
     baskets. It keeps as many other itemsets as can be kept, and then deletes as few entries as can be. It begins with
-    the best of the border-based methods, so it never loses more than these.
+    the best of the border-based methods and of a few linear programs, so it never loses more than these.
 
     The published programs are here for comparison: ``"inline"`` has a variable for each entry and demands that
     the whole border stays, dropping border itemsets where that cannot be; ``"menon"`` changes as few baskets as can be;
@@ -125,14 +126,15 @@ def _by_classes(hider: ExactHiding, problem: Problem, rng: np.random.Generator, 
     Where the whole border can be kept nothing is lost, and the small program with the border alone is enough.
     """
     classes = Aggregated(problem, problem.border)
-    plan = _first_plan(classes, problem, rng)
+    plan = _with_relaxed(hider, classes, _first_plan(classes, problem, rng), ends)
     middle = ends if hider.objective == "border" else _middle(ends)
     plan, keeping = _keep_most(hider, classes, plan, middle)
     if hider.objective == "itemsets" and classes.lost(plan) and not keeping.stopped:
         every = Aggregated(problem, problem.others.keep(problem.touched))
         plans = (every.plan_of(classes.apply(plan, rng)), _first_plan(every, problem, rng))
         classes = every
-        plan, keeping = _keep_most(hider, classes, min(plans, key=classes.rank), ends)
+        plan = _with_relaxed(hider, classes, min(plans, key=classes.rank), ends)
+        plan, keeping = _keep_most(hider, classes, plan, ends)
     plan, deleting = _delete_fewest(hider, classes, plan, ends, stopped=keeping.stopped)
     bound = max(math.ceil(keeping.bound - 1e-6), 0)
     details = {
@@ -209,6 +211,16 @@ def _first_plan(classes: Aggregated, problem: Problem, rng: np.random.Generator)
     plans = [classes.plan_of(spare(problem, method, rng)) for method in ("maxmin2", "bba")]
     hidden = [plan for plan in plans if classes.is_hidden(plan)]
     return min(hidden, key=classes.rank)
+
+
+def _with_relaxed(hider: ExactHiding, classes: Aggregated, plan: IntArray, ends: float) -> IntArray:
+    """Return the better of a plan and the one that linear programs lead to; one that loses nothing is good enough."""
+    if classes.lost(plan) == 0:
+        return plan
+    watch = hider.progress
+    silent = None if watch is None else lambda value, bound: watch(math.inf, -math.inf)
+    other = relaxed_plan(classes, ends=ends, progress=silent)
+    return plan if other is None else min(plan, other, key=classes.rank)
 
 
 def _keep_most(

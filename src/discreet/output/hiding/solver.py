@@ -132,13 +132,16 @@ def _by_highspy(
     state = {"value": math.inf, "bound": -math.inf, "stop": False}
 
     def watch(kind: Any, message: Any, out: Any, into: Any, data: Any) -> None:
-        del kind, message, data
-        state["value"], state["bound"] = float(out.mip_primal_bound), float(out.mip_dual_bound)
+        del message, data
+        if kind == kinds.kCallbackMipInterrupt:
+            state["value"], state["bound"] = float(out.mip_primal_bound), float(out.mip_dual_bound)
         if into is not None and state["stop"]:
             into.user_interrupt = True
 
+    kinds = highspy.cb.HighsCallbackType
     solver.setCallback(watch, None)
-    solver.startCallback(highspy.cb.HighsCallbackType.kCallbackMipInterrupt)
+    for kind in (kinds.kCallbackMipInterrupt, kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt):
+        solver.startCallback(kind)
     stopped = _run(solver, state, progress, time_limit)
     return _result(highspy, solver, program, stopped)
 
