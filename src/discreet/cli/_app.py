@@ -26,6 +26,7 @@ from discreet.cli.mine.fit import fit
 from discreet.cli.mine.mine import mine
 from discreet.cli.mine.predict import predict
 from discreet.cli.output.audit import audit
+from discreet.cli.output.hide import hide
 from discreet.cli.party import party
 from discreet.cli.publish.anonymize import anonymize
 from discreet.cli.publish.apply import apply
@@ -45,6 +46,7 @@ Examples:
   discreet init patients.csv && discreet run job.toml
   discreet check published.csv --quasi age,zip --sensitive disease -k 3
   discreet anonymize baskets.dat --sensitive-items 12,47 -p 10 --out release
+  discreet hide baskets.dat --rule "diapers => beer" --min-support 0.01 --min-confidence 0.3 --out release
   discreet distort baskets.dat --p 0.5 --q 0.97 --out distorted.bits
   discreet mine distorted.bits --p 0.5 --q 0.97 --min-support 0.01
 
@@ -103,6 +105,7 @@ for command in (
     recipe,
     condense,
     stream,
+    hide,
     choose_pq,
     distort,
     sketch,
@@ -111,6 +114,7 @@ for command in (
     reconstruct,
     fit,
     predict,
+    hide,
     audit,
     party,
     experiments,

@@ -18,6 +18,8 @@ KINDS = {
     "grouped-table": "discreet.report.kinds.tables:GroupedTableKind",
     "baskets": "discreet.report.kinds.baskets:BasketKind",
     "pseudo-data": "discreet.report.kinds.pseudo:PseudoKind",
+    "sanitized-baskets": "discreet.report.kinds.sanitized:SanitizedBasketKind",
+    "sanitized-table": "discreet.report.kinds.sanitized:SanitizedTableKind",
     "sketches": "discreet.report.kinds.sketches:SketchKind",
 }
 """What lays out, reads back and pictures each kind of released data."""

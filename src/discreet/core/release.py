@@ -86,7 +86,8 @@ class Release:
     recipe
         How to make it again, as plain data. It is published, so it holds nothing that the data does not show.
     kind
-        The kind of data: ``"table"``, ``"grouped-table"``, ``"baskets"``, ``"pseudo-data"`` or ``"sketches"``.
+        The kind of data: ``"table"``, ``"grouped-table"``, ``"baskets"``, ``"pseudo-data"``, ``"sketches"``,
+        ``"sanitized-table"`` or ``"sanitized-baskets"`` (with hidden rules).
     schema
         The roles of the released columns; empty where there are none.
     original
@@ -107,7 +108,7 @@ class Release:
     @property
     def frame(self) -> Any:
         """The released rows, as the kind of frame that came in."""
-        if self.kind in ("table", "pseudo-data"):
+        if self.kind in ("table", "pseudo-data", "sanitized-table"):
             return self.data
         if self.kind == "grouped-table":
             return self.data.frame
@@ -127,7 +128,9 @@ class Release:
 
     def groups(self) -> Groups:
         """Return the equivalence classes of the released rows, or the groups of released baskets."""
-        groups: Groups = self.data.groups() if self.kind == "baskets" else self.table.groups()
+        groups: Groups = (
+            self.data.groups() if self.kind in ("baskets", "sanitized-baskets") else self.table.groups()
+        )
         return groups
 
     @cached_property
@@ -185,6 +188,8 @@ _SUBJECTS: Mapping[str, Callable[[Release], Any]] = {
     "grouped-table": lambda release: release.data,
     "baskets": lambda release: release.data,
     "pseudo-data": lambda release: release,
+    "sanitized-baskets": lambda release: release.data,
+    "sanitized-table": lambda release: release.table,
     "sketches": lambda release: release,
 }
 """What a guarantee judges, by the kind of data: pseudo-data and sketches cannot show it by themselves."""

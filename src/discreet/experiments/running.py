@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "sketches": "Sketches: classifying and clustering random projections of texts and baskets, by k, δ and items",
     "cahd": "CAHD: finding baskets again, band matrices, and KL and time beside PermMondrian and Anatomy",
     "randomization": "Randomization: reconstructed shapes, trees from noisy values against privacy, Bayes beside EM",
+    "hiding": "Hiding rules: lost itemsets, ghosts, dissimilarity and time of every method, by threshold and sets",
 }
 """What each experiment is about, by its name, which is also its module's."""
 

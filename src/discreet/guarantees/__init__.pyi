@@ -20,4 +20,5 @@ from .local_dp import LocalDP as LocalDP
 from .no_value_disclosed import NoValueDisclosed as NoValueDisclosed
 from .privacy_degree import PrivacyDegree as PrivacyDegree
 from .registry import guarantee_from_dict as guarantee_from_dict
+from .rules_hidden import RulesHidden as RulesHidden
 from .t_closeness import TCloseness as TCloseness

@@ -76,7 +76,7 @@ def job_from_dict(plain: Mapping[str, Any], *, folder: Path | None = None) -> Jo
         ),
         **{kind.section: about},
         **_method(_table(plain, "method"), kind),
-        **_output(_table(plain, "output"), folder, kind.formats),
+        **output_from(_table(plain, "output"), folder, kind.formats),
     )
 
 
@@ -164,7 +164,7 @@ def _method(given: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     return {"method": name, "options": {key: value for key, value in given.items() if key != "name"}}
 
 
-def _output(given: Mapping[str, Any], folder: Path, formats: tuple[str, ...]) -> dict[str, Any]:
+def output_from(given: Mapping[str, Any], folder: Path, formats: tuple[str, ...]) -> dict[str, Any]:
     """Read where and how to write."""
     refuse_unknown("[output]", given, _OUTPUT)
     out = given.get("folder")

@@ -1,1 +1,1 @@
-"""Privacy of results: what a query or a mined pattern may reveal."""
+"""Privacy of results: what queries and mined patterns may reveal."""

@@ -11,9 +11,10 @@ import pyarrow as pa
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.baskets.names import in_order as names_in_order
+from discreet.core.baskets.supports import is_count, least_count
 from discreet.core.params import OneOf, require
 from discreet.mine.itemsets.found import FoundItemsets
-from discreet.mine.itemsets.parameters import Asked, check_asked, is_count, items_asked, least_count
+from discreet.mine.itemsets.parameters import Asked, check_asked, items_asked
 
 _SLACK = 1 - 1e-12
 """What rounding may take from a sum of weights that just reaches the least support."""

@@ -11,11 +11,12 @@ from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.baskets.supports import least_count
 from discreet.core.params import Constraints, OneOf
 from discreet.core.release import Release
 from discreet.mine.itemsets.apriori import blocks_of, levels, together
 from discreet.mine.itemsets.found import FoundItemsets, Kind
-from discreet.mine.itemsets.parameters import MINING, Names, check_asked, items_asked, least_count
+from discreet.mine.itemsets.parameters import MINING, Names, check_asked, items_asked
 
 _DENSE = 0.1
 """From this share of ones on, the bit columns are mined depth-first."""

@@ -11,12 +11,13 @@ import pyarrow as pa
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
+from discreet.core.baskets.supports import is_count, share_of
 from discreet.core.errors import ParameterError
 from discreet.core.params import Constraints, FloatIn
 from discreet.mine.itemsets.apriori import Level, levels, together
 from discreet.mine.itemsets.found import FoundItemsets
 from discreet.mine.itemsets.masked_support import Channel, Estimates, MayBeFrequent
-from discreet.mine.itemsets.parameters import MINING, Names, check_asked, is_count, items_asked, share_of
+from discreet.mine.itemsets.parameters import MINING, Names, check_asked, items_asked
 
 RELATIVE_ERROR = 0.5
 """An estimate whose standard error is more than this share of it is marked as ill-conditioned."""

@@ -1,0 +1,1 @@
+"""Hiding rules: heuristic, border-based and exact methods beside each other."""

@@ -1,0 +1,1 @@
+"""Integer programs that hide rules."""

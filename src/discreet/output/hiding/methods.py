@@ -1,0 +1,110 @@
+"""Every way to hide rules by its name, and how they compare on the same baskets."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.errors import DiscreetError
+from discreet.core.params import unknown
+from discreet.core.rng import RandomState
+from discreet.guarantees import RulesHidden
+from discreet.output.hiding.blocking import Blocking, certain
+from discreet.output.hiding.border import BorderHiding
+from discreet.output.hiding.exact import ExactHiding
+from discreet.output.hiding.heuristic import HeuristicHiding
+from discreet.output.hiding.hider import Hider
+from discreet.output.hiding.quality import HidingQuality, hiding_quality
+from discreet.output.hiding.strategies import Strategy
+
+METHODS: dict[str, tuple[type[Hider], dict[str, Any]]] = {
+    "exact": (ExactHiding, {}),
+    "inline": (ExactHiding, {"formulation": "inline"}),
+    "menon": (ExactHiding, {"formulation": "menon"}),
+    "hybrid": (ExactHiding, {"formulation": "hybrid"}),
+    **{method: (BorderHiding, {"method": method}) for method in ("maxmin2", "maxmin1", "bba")},
+    "blocking": (Blocking, {}),
+    **{strategy: (HeuristicHiding, {"strategy": strategy}) for strategy in get_args(Strategy)},
+}
+"""The methods by the names that the command line, job files and experiments use: the class and what it is told."""
+
+OPTIONS = {
+    ExactHiding: ("time_limit", "objective"),
+    HeuristicHiding: ("psi", "window"),
+    Blocking: ("camouflage",),
+}
+"""The parameters of each class that a job may set."""
+
+
+def hider_of(
+    method: str, guarantee: RulesHidden, *, random_state: RandomState = None, **options: Any
+) -> Hider:
+    """Return the hider of a name; options that are None, or that the method has no use for, are left out.
+
+    >>> hider_of("bba", RulesHidden(["a, b"], 2), time_limit=30).method
+    'bba'
+    """
+    if method not in METHODS:
+        raise unknown("hide", "method", method, METHODS)
+    kind, told = METHODS[method]
+    known = (*OPTIONS.get(kind, ()), *(("progress",) if kind is ExactHiding else ()))
+    more = {name: value for name, value in options.items() if value is not None and name in known}
+    return kind(guarantee, random_state=random_state, **told, **more)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What one method came to: its quality and processor seconds, or why it could not."""
+
+    method: str
+    quality: HidingQuality | None
+    seconds: float
+    problem: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
+        found = {} if self.quality is None else self.quality.to_dict()
+        return {"method": self.method, "seconds": self.seconds, "problem": self.problem, **found}
+
+
+def compare_methods(
+    baskets: Baskets,
+    guarantee: RulesHidden,
+    *,
+    methods: Iterable[str] = tuple(METHODS),
+    time_limit: float | None = 30.0,
+    random_state: RandomState = 0,
+    tell: Callable[[str], None] | None = None,
+) -> list[Compared]:
+    """Hide the same rules by several methods, and measure what each costs.
+
+    A method that cannot hide them, or not in this way, is there with the reason.
+
+    Examples
+    --------
+    >>> bought = Baskets.from_lists([list("abc")] * 3 + [list("ab"), list("ac")])
+    >>> found = compare_methods(bought, RulesHidden(["a, b"], 3), methods=["exact", "maxfia", "1.a"])
+    >>> [(one.method, one.quality and one.quality.lost_itemsets) for one in found]
+    [('exact', 0), ('maxfia', 0), ('1.a', None)]
+    """
+    found = []
+    for method in methods:
+        if tell is not None:
+            tell(method)
+        began = time.process_time()
+        try:
+            hider = hider_of(method, guarantee, random_state=random_state, time_limit=time_limit)
+            made = hider.sanitize(baskets, np.random.default_rng(0))
+        except DiscreetError as error:
+            found.append(Compared(method, None, math.nan, str(error)))
+            continue
+        taken = time.process_time() - began
+        after = certain(made.baskets) if method == "blocking" else made.baskets
+        found.append(Compared(method, hiding_quality(baskets, after, guarantee), taken))
+    return found

@@ -1,0 +1,194 @@
+"""Hiding rules in tables: rows are baskets of column=value items, and deleting an item changes its cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.row_items import RowItems, row_items
+from discreet.core.errors import InfeasibleError, ParameterError
+from discreet.core.params import OneOf, require
+from discreet.core.release import Cells, Evidence, Release
+from discreet.core.rng import generator
+from discreet.core.schema import Role, Schema
+from discreet.core.tables.labels import texts
+from discreet.core.tables.table import Table
+from discreet.output.hiding.blocking import UNKNOWN
+
+if TYPE_CHECKING:
+    from discreet.output.hiding.hider import Hider, Sanitized
+
+
+def hide_table(
+    hider: Hider,
+    table: Table,
+    *,
+    levels: Mapping[str, int] | None = None,
+    cells: Literal["null", "coarser"] = "null",
+) -> Release:
+    """Hide rules in a table; the kind of frame that came in comes back, its rows shuffled.
+
+    Identifiers are dropped or become pseudonyms, as with every release. Columns of the role other are no items.
+
+    Examples
+    --------
+    Nobody shall find that people of 26 in ZIP code 10562 have HIV:
+
+    >>> from discreet import Table, identifier, quasi, sensitive
+    >>> from discreet.output.hiding import ExactHiding
+    >>> patients = Table(pa.table({
+    ...     "name": ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay"], "age": [26, 26, 26, 35, 35, 26],
+    ...     "zip": ["10562", "10562", "10562", "10562", "10598", "10598"],
+    ...     "disease": ["HIV", "HIV", "flu", "flu", "flu", "HIV"],
+    ... }), {"name": identifier(), "age": quasi(), "zip": quasi(), "disease": sensitive()})
+    >>> rule = "age=26, zip=10562 => disease=HIV"
+    >>> release = ExactHiding([rule], min_support=2, min_confidence=0.5, random_state=0).hide(patients)
+    >>> print(release.verdict)
+    RulesHidden(): kept (sensitive rules found 0, asked <= 0; verified)
+    >>> sum(column.null_count for column in release.frame.columns)
+    1
+    """
+    require(hider, "cells", cells, OneOf(("null", "coarser")))
+    rng = generator(hider.random_state, owner=hider)
+    plain = _without_identifiers(table)
+    guarantee = hider.guarantee
+    named = [str(name) for rule in guarantee.rules for name in rule.items]
+    reading = row_items(plain, levels, named, owner=hider)
+    baskets = reading.baskets(plain)
+    made = hider.sanitize(baskets, rng)
+    gone = _gone(baskets, made, tuple(reading.cells(plain)))
+    kept = np.arange(len(baskets)) if made.rows is None else made.rows
+    order = rng.permutation(kept)
+    columns = plain.source.columns(plain.source.names)
+    new = {
+        name: _cells(plain, name, column, gone[name], reading, cells) if name in gone else column
+        for name, column in columns.items()
+    }
+    frame = plain.source.framed(
+        pa.table({name: column.take(pa.array(order)) for name, column in new.items()})
+    )
+    promise = replace(guarantee, reading=reading)
+    release = Release(
+        data=frame,
+        kind="sanitized-table",
+        schema=plain.schema.released(),
+        guarantee=promise,
+        evidence=_evidence(plain, made, gone, order),
+        recipe=_recipe(hider, plain),
+        original=table,
+    )
+    if not release.verdict.ok:
+        raise InfeasibleError(
+            "The rules cannot be hidden by such cells: what was put in their place shows another rule, or the same "
+            "one. Hide them with cells='null', and Blocking without camouflage."
+        )
+    return release
+
+
+def _without_identifiers(table: Table) -> Table:
+    """Return the table as it may be published at most: identifiers dropped, or pseudonyms in their place."""
+    if not table.schema.named(Role.IDENTIFIER):
+        return table
+    kept = {
+        name: replace(column, role=Role.OTHER, key=None) if column.role is Role.IDENTIFIER else column
+        for name, column in table.schema.items()
+        if column.role is not Role.IDENTIFIER or column.key is not None
+    }
+    return Table(table.recode(), Schema(kept))
+
+
+def _gone(baskets: Baskets, made: Sanitized, columns: tuple[str, ...]) -> dict[str, BoolArray]:
+    """Return, for every column, the rows whose item was deleted; an item that was added is refused."""
+    after = made.baskets
+    names = baskets.names.to_pylist()
+    if after.names is not baskets.names and after.names.to_pylist() != names:
+        known = {name: code for code, name in enumerate(names)}
+        place = np.array([known.get(name, -1) for name in after.names.to_pylist()], np.int64)
+    else:
+        place = np.arange(len(names))
+    kept = np.arange(len(baskets)) if made.rows is None else made.rows
+    if len(after) != kept.size:
+        raise ParameterError(
+            "Synthetic rows cannot be appended to a table; take a method that deletes items."
+        )
+    codes = place[after.items]
+    known_item = codes >= 0
+    fakes = [
+        (kept[after.rows()[at]], after.names[int(after.items[at])].as_py())
+        for at in np.flatnonzero(~known_item)
+    ]
+    width = max(len(names), 1)
+    before = np.sort(baskets.rows() * width + baskets.items)
+    now = np.sort(kept[after.rows()[known_item]] * width + codes[known_item])
+    if np.setdiff1d(now, before, assume_unique=True).size:
+        raise ParameterError(
+            "A cell of a table holds one value, so nothing can be added to a row; take a method that deletes items."
+        )
+    lost = np.setdiff1d(before, now, assume_unique=True)
+    rows, items = np.divmod(lost, width)
+    owner = np.array([_column_of(name, columns) for name in names], np.int64)
+    found = {name: np.zeros(len(baskets), np.bool_) for name in columns}
+    for number, name in enumerate(columns):
+        found[name][rows[owner[items] == number]] = True
+    for row, item in fakes:
+        found[columns[_column_of(item.removeprefix(UNKNOWN), columns)]][row] = True
+    return found
+
+
+def _column_of(item: str, columns: tuple[str, ...]) -> int:
+    """Return the number of the column an item belongs to; a column's name may hold an equals sign itself."""
+    fitting = [name for name in columns if item.startswith(f"{name}=")]
+    return columns.index(max(fitting, key=len))
+
+
+def _cells(
+    table: Table,
+    name: str,
+    column: pa.Array,
+    gone: BoolArray,
+    reading: RowItems,
+    cells: Literal["null", "coarser"],
+) -> pa.Array:
+    """Return a column with the cells that must not be seen made null, or replaced by the node one level up."""
+    tree = table.encoded[name].hierarchy
+    level = reading.levels.get(name, 0) + 1
+    if not gone.any():
+        return column
+    if cells == "null" or tree is None or level > tree.height:
+        return pc.if_else(pa.array(gone), pa.scalar(None, column.type), column)
+    codes = tree.encode(column, column=name)
+    labels = pa.array([tree.labels[level][int(node)] for node in tree.levels[level][codes]], pa.string())
+    return pc.if_else(pa.array(gone), labels, texts(column))
+
+
+def _evidence(table: Table, made: Sanitized, gone: Mapping[str, BoolArray], order: IntArray) -> Evidence:
+    """Return what a reader loses: each row by itself, its cells exact or gone."""
+    costs = {}
+    for name in table.schema.quasi:
+        book = table.encoded[name]
+        codes = book.encode(table.source.columns([name])[name])
+        counts = np.bincount(codes, minlength=book.n_codes)
+        costs[name] = Cells(
+            np.where(gone[name], book.n_codes, codes)[order].astype(np.int32),
+            np.append(np.zeros(book.n_codes), 1.0),
+            np.append(counts, codes.size),
+        )
+    suppressed = len(next(iter(gone.values()))) - order.size
+    return Evidence(
+        order.size + suppressed, np.ones(order.size, np.int64), costs, suppressed, details=dict(made.details)
+    )
+
+
+def _recipe(hider: Hider, table: Table) -> dict[str, Any]:
+    """Return what is published about how the release was made."""
+    from discreet.output.hiding.hider import recipe_of
+
+    roles = {name: {"role": column.role.value} for name, column in table.schema.items()}
+    return {**recipe_of(hider), "columns": roles}

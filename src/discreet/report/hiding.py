@@ -1,0 +1,142 @@
+"""The report of data in which rules were hidden: a public page without the rules, and the owner's own with them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from discreet import __version__
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.release import Release
+from discreet.guarantees import RulesHidden
+from discreet.output.hiding import HidingQuality, hiding_quality
+from discreet.output.hiding.quality import released_baskets
+from discreet.report import sections
+from discreet.report.figures import counted, number, percent, table
+from discreet.report.markup import Markup, tag
+from discreet.report.provenance import value_text
+
+
+def content(release: Release, *, internal: bool) -> list[Markup]:
+    """Return the sections of a report.
+
+    The public report says that rules were hidden and how. It names no rule, no threshold and no support, and nothing
+    that was computed from the original. The internal one is the owner's and has all of that.
+    """
+    guarantee: Any = release.guarantee
+    original, after = _both(release, guarantee)
+    return [
+        sections.promise(guarantee, release.verdict, seen=f"{len(after):,} baskets or rows were judged."),
+        _summary(after),
+        *(_private(original, after, release, guarantee) if internal else []),
+        _method(release, internal=internal),
+    ]
+
+
+def measures(release: Release) -> dict[str, Any]:
+    """Return the rules with their counts before and after, what hiding them cost, and what the method reports."""
+    guarantee: Any = release.guarantee
+    original, after = _both(release, guarantee)
+    counts = zip(guarantee.rules, guarantee.counts(original), guarantee.counts(after), strict=True)
+    return {
+        "rules": [{"rule": str(rule), "before": before[0], "after": now[0]} for rule, before, now in counts],
+        "quality": asdict(hiding_quality(original, _subject(release, after), guarantee)),
+        "details": dict(release.evidence.details),
+    }
+
+
+def _subject(release: Release, after: Baskets) -> Release | Baskets:
+    return release if release.kind == "sanitized-baskets" else after
+
+
+def _both(release: Release, guarantee: RulesHidden) -> tuple[Baskets, Baskets]:
+    """Return the baskets, or the rows as baskets, before and after."""
+    if release.kind == "sanitized-table":
+        return guarantee.reading.baskets(release.original), guarantee.reading.baskets(release.table)
+    return release.original, released_baskets(release)
+
+
+def _summary(after: Baskets) -> Markup:
+    tiles = (
+        ("Baskets or rows released", f"{len(after):,}", "in an order that was drawn"),
+        ("Items released", f"{after.n_items:,}", "of which some are held less often than they were"),
+    )
+    return tag("dl", *(sections.tile(*one) for one in tiles), class_="tiles")
+
+
+def _private(original: Baskets, after: Baskets, release: Release, guarantee: RulesHidden) -> list[Markup]:
+    quality = hiding_quality(original, _subject(release, after), guarantee)
+    return [_rules(original, after, guarantee), _cost(quality), _effort(dict(release.evidence.details))]
+
+
+def _rules(original: Baskets, after: Baskets, guarantee: RulesHidden) -> Markup:
+    """List the rules with their support and confidence before and after."""
+    rows = []
+    counts = zip(guarantee.rules, guarantee.counts(original), guarantee.counts(after), strict=True)
+    for rule, before, now in counts:
+        confidence = [percent(both / left) if rule.is_rule and left else "–" for both, left in (before, now)]
+        rows.append((str(rule), f"{before[0]:,}", f"{now[0]:,}", *confidence))
+    least = guarantee.least_confidence
+    asked = f"fewer than {guarantee.least_support(len(after)):,} baskets" + (
+        "" if least is None else f", or a confidence below {percent(float(least))}"
+    )
+    head = ("Rule", "Support before", "Support after", "Confidence before", "Confidence after")
+    return sections.section(
+        "rules",
+        "The rules that are hidden",
+        f"For the owner alone. Hidden means: {asked}.",
+        table(head, rows, caption="Sensitive rules"),
+    )
+
+
+def _cost(quality: HidingQuality) -> Markup:
+    rows = [
+        ("Hiding failure", percent(quality.hiding_failure)),
+        ("Other itemsets lost", f"{quality.lost_itemsets:,} of {quality.n_itemsets:,}"),
+        ("Ghost itemsets", f"{quality.ghost_itemsets:,}"),
+        ("Other rules lost", f"{quality.lost_rules:,} of {quality.n_rules:,}"),
+        ("Ghost rules", f"{quality.ghost_rules:,}"),
+        ("Dissimilarity", percent(quality.dissimilarity)),
+        ("Mean relative error of surviving supports", percent(quality.support_error)),
+        ("Baskets changed", _shown(quality.changed_baskets)),
+        ("Entries changed", _shown(quality.changed_cells)),
+    ]
+    return sections.section(
+        "cost",
+        "What it cost",
+        "Both were mined at the thresholds, and what was found is compared.",
+        table(("What", "How much"), rows, caption="Side effects"),
+    )
+
+
+def _effort(details: dict[str, Any]) -> Markup:
+    rows = [(name.replace("_", " "), _shown(value)) for name, value in details.items()]
+    return sections.section(
+        "effort",
+        "What was done",
+        "From the run itself.",
+        table(("What", "How much"), rows, caption="Evidence"),
+    )
+
+
+def _shown(value: object) -> str:
+    if value is None or isinstance(value, bool | str):
+        return {None: "–", True: "yes", False: "no"}.get(value, str(value))  # type: ignore[arg-type]
+    return f"{value:,}" if isinstance(value, int) else number(float(str(value)))
+
+
+def _method(release: Release, *, internal: bool) -> Markup:
+    recipe = release.recipe
+    given: dict[str, object] = dict(recipe.get("parameters", {}))
+    rows = [
+        ("Method", str(recipe.get("method", "–"))),
+        *((f"Parameter {name}", value_text(value)) for name, value in given.items()),
+        ("Order", "shuffled"),
+        ("This page", "for the owner alone" if internal else "may be published"),
+        ("Discreet", __version__),
+    ]
+    words = "The rules, their thresholds and what was changed are the owner's and not named here."
+    told = counted(len(release.guarantee.rules), "rule") + " were asked for." if internal else words  # type: ignore[attr-defined]
+    return sections.section(
+        "method", "How it was made", told, table(("What", "How"), rows, caption="What was done")
+    )
