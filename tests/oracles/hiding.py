@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
 
-import oracles_itemsets
+from tests.oracles import itemsets as oracles_itemsets
 
 Rows = Sequence[frozenset[str]]
 Rule = tuple[frozenset[str], frozenset[str]]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_hiding import MAKERS, Make
 from tests.oracles import hiding as oracle
+from tests.output.hiding.test_hiding import MAKERS, Make
 
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import PromiseBrokenError
