@@ -74,7 +74,7 @@ def _acro() -> list[Row]:
         theirs = peer("acro_crosstab", 100_000)
     except PeerMissingError as error:
         return [failed("ACRO's check of one table beside ours", str(error))]
-    note = "ACRO judges each output alone, ours with all earlier ones"
+    note = "not alike: ACRO checks a table of 1,000 means, alone; ours one sum, with all earlier ones"
     return [
         Row("one output checked, 100K records; ACRO's crosstab", theirs["seconds"] / ours["median"], "×",
             ours=f"{ours['median'] * 1e3:.1f} ms", peer=f"{theirs['seconds'] * 1e3:.0f} ms", note=note)
