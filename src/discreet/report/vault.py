@@ -49,28 +49,28 @@ def attack_picture(found: Sequence[Attacked]) -> dict[str, Any]:
     import altair as alt
 
     rows = [
-        {"attack": one.attack, "defense": defense, "share": pinned / max(one.targets, 1)}
+        {
+            "attack": one.attack,
+            "defense": defense,
+            "share": pinned / max(one.targets, 1),
+            "told": f"{pinned:,} of {one.targets:,}",
+        }
         for one in found
         for defense, pinned in ((ALONE, one.pinned_unaudited), (AUDITED, one.pinned))
     ]
     colors = alt.Scale(domain=[ALONE, AUDITED], range=[pictures.OCHRE, pictures.TEAL])
-    chart = (
-        pictures.standing(rows)
-        .mark_bar(cornerRadiusEnd=2)
-        .encode(
-            y=alt.Y("attack:N", sort=None, title=None),
-            yOffset=alt.YOffset("defense:N", sort=[ALONE, AUDITED]),
-            x=alt.X(
-                "share:Q",
-                title="targeted records pinned down",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="%"),
-            ),
-            color=alt.Color(
-                "defense:N", scale=colors, legend=alt.Legend(title=None, orient="top"), sort=[ALONE, AUDITED]
-            ),
-        )
+    base = pictures.standing(rows).encode(
+        y=alt.Y("attack:N", sort=None, title=None),
+        yOffset=alt.YOffset("defense:N", sort=[ALONE, AUDITED]),
+        x=alt.X(
+            "share:Q",
+            title="targeted records pinned down",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(format="%", tickCount=5),
+        ),
+        color=alt.Color("defense:N", scale=colors, legend=alt.Legend(title=None, orient="top")),
     )
+    chart = base.mark_bar(cornerRadiusEnd=2) + base.mark_text(align="left", dx=5).encode(text="told:N")
     return pictures.finished(
         chart,
         title="Query attacks on the vault",

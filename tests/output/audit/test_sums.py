@@ -143,3 +143,40 @@ def test_a_search_that_is_too_long_denies(monkeypatch) -> None:
     assert ask(audit, np.arange(40) < 20)
     monkeypatch.setattr(row_space, "_SEARCH_STEPS", 1)
     assert not ask(audit, np.arange(40) % 2 == 0)
+
+
+@given(st.data())
+@settings(max_examples=80)
+def test_over_several_versions_no_value_ever_held_is_determined(data: st.DataObject) -> None:
+    """Each version keeps, drops, changes and adds records; the oracle knows every value that ever was."""
+    n = data.draw(st.integers(2, 5))
+    current = list(range(n))
+    count = n
+    audit = SumAudit(SumAuditor(), np.ones(n, np.int64))
+    answered: list[set[int]] = []
+    for _ in range(data.draw(st.integers(1, 3))):
+        for _ in range(data.draw(st.integers(0, 5))):
+            members = data.draw(st.lists(st.booleans(), min_size=len(current), max_size=len(current)))
+            asked = {one for one, inside in zip(current, members, strict=True) if inside}
+            vectors = [[int(k in one) for k in range(count)] for one in [*answered, asked]]
+            exposed = bool(oracles_audit.determined(vectors))
+            assert ask(audit, np.array(members, np.bool_)) is not exposed
+            if not exposed:
+                answered.append(asked)
+        fates = data.draw(st.lists(st.sampled_from("kkkdc"), min_size=len(current), max_size=len(current)))
+        origins: list[int] = []
+        after: list[int] = []
+        for place, (one, fate) in enumerate(zip(current, fates, strict=True)):
+            if fate == "k":
+                origins.append(place)
+                after.append(one)
+            elif fate == "c":
+                origins.append(-1)
+                after.append(count)
+                count += 1
+        for _ in range(data.draw(st.integers(0 if after else 1, 2))):
+            origins.append(-1)
+            after.append(count)
+            count += 1
+        audit.carry(np.array(origins), np.ones(len(after), np.int64))
+        current = after
