@@ -270,10 +270,12 @@ def _send_if_there(party: Party, peer: str, kind: str, payload: bytes) -> None:
 
 
 def _require_enough(half: _Half, places: Iterable[int]) -> None:
-    remaining = len(list(places))
-    if remaining < half.threshold:
+    remaining = set(places)
+    if len(remaining) < half.threshold:
+        lost = ", ".join(name for place, name in enumerate(half.party.names) if place not in remaining)
         raise PartyError(
-            f"{remaining} of {half.n} parties remain; the secure sum needs {half.threshold}. Nothing was opened."
+            f"{len(remaining)} of {half.n} parties remain; the secure sum needs {half.threshold}. Nothing was opened. "
+            f"Lost: {lost}."
         )
 
 
