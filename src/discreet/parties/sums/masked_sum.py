@@ -87,7 +87,7 @@ def frames(
     shares = SHARE_BYTES * len(stays["shares"])
     yield from (FrameShape(x, collector, "reveal", shares) for x in others["reveal"])
     result = mask + 8 * length * to_all
-    yield from (FrameShape(collector, x, "result", result) for x in others["masked"])
+    yield from (FrameShape(collector, x, "result", result) for x in others["reveal"])
 
 
 def _exchange_keys(half: _Half) -> dict[int, bytes]:
@@ -250,13 +250,17 @@ def _sealing_key(half: _Half, sender: int, receiver: int) -> bytes:
 
 
 def _gather(half: _Half, peers: Iterable[str], kind: str, size: int) -> dict[int, bytes]:
-    """Return one frame of every peer that is still there, by place, within half of the time-out for all of them."""
+    """Return one frame of every peer that is still there, by place, within half of the time-out for all of them.
+
+    A peer that is late is given up: what it sends later belongs to no round.
+    """
     party, found = half.party, {}
     deadline = time.monotonic() + party.timeout / 2
     for peer in peers:
         try:
             payload = party.recv(peer, kind, size, timeout=deadline - time.monotonic())
         except PeerLostError:
+            party.give_up(peer)
             continue
         found[party.names.index(peer)] = payload
     return found
