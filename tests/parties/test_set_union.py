@@ -48,11 +48,15 @@ def test_empty_sets_have_an_empty_union() -> None:
     assert run.outputs["b"] == ()
 
 
-def test_a_drop_out_leaves_the_union_of_the_others() -> None:
+@pytest.mark.parametrize(
+    ("kind", "union"), [("keys", ("x",)), ("shares", ("x",)), ("masked", ("x",)), ("reveal", ("x", "y"))]
+)
+def test_a_drop_out_leaves_the_union_of_the_others(kind: str, union: tuple[str, ...]) -> None:
     protocol = CandidateUnion(candidates=("x", "y"))
     inputs = {"h": (), "a": ("x",), "b": ("y",), "c": ("x",)}
-    run = simulate(protocol, inputs, drop={"b": "masked"}, timeout=4.0)
-    assert run.outputs["c"] == ("x",)
+    run = simulate(protocol, inputs, drop={"b": kind}, timeout=8.0)
+    assert set(run.outputs) == {"h", "a", "c"}
+    assert all(output == union for output in run.outputs.values())
 
 
 # What parties see.

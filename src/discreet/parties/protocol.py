@@ -103,6 +103,14 @@ class Party:
         self.meter.received(kind, len(payload))
         return payload
 
+    def try_send(self, peer: str, kind: str, payload: Payload = b"") -> bool:
+        """Send a frame to a peer if it is still there; return whether it was."""
+        try:
+            self.send(peer, kind, payload)
+        except PeerLostError:
+            return False
+        return True
+
     def give_up(self, peer: str) -> None:
         """Go on without a peer: say so to it, and treat it as lost from now on, whatever it still sends."""
         if peer not in self._given_up:

@@ -90,7 +90,7 @@ class CandidateUnion(Protocol):
                 bits = np.packbits(opened.values != 0).tobytes()
                 for peer in opened.parties:
                     if peer != party.name:
-                        party.send(peer, "union", bits)
+                        party.try_send(peer, "union", bits)
             else:
                 bits = party.recv(collector, "union", (len(self.candidates) + 7) // 8)
         present = np.unpackbits(np.frombuffer(bits, np.uint8), count=len(self.candidates))
