@@ -3,6 +3,7 @@
 from discreet.parties.errors import FrameError, PartyError, PeerLostError, SessionError
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.sets.candidate_union import CandidateUnion
+from discreet.parties.sets.items import Union
 from discreet.parties.sets.set_union import SetUnion
 from discreet.parties.simulation import Simulation, simulate
 from discreet.parties.sums.secure_sum import SecureSum, Sum
@@ -19,5 +20,6 @@ __all__ = [
     "SetUnion",
     "Simulation",
     "Sum",
+    "Union",
     "simulate",
 ]
