@@ -153,6 +153,12 @@ def test_wrong_runs_are_one_line(two: Path, args: list[str], words: str) -> None
     assert not out.exists()
 
 
+def test_missing_data_is_named(two: Path) -> None:
+    result = run("party", "run", two, "--as", "a", "--out", two.parent / "out")
+    assert result.exit_code == 2
+    assert "needs the data of party 'a'; name its file with --data" in result.output
+
+
 def test_a_folder_that_is_there_is_refused_before_the_run(two: Path) -> None:
     out = two.parent / "out"
     out.mkdir()

@@ -297,6 +297,22 @@ def test_a_silent_party_is_given_up_and_the_others_know_why(three: Path) -> None
     assert any("did not answer within 2 seconds" in one for one in found.values())
 
 
+def test_a_late_party_is_left_out_of_this_sum_and_of_the_next(three: Path) -> None:
+    three.write_text(three.read_text().replace("timeout = 20", "timeout = 6", 1))
+    protocol = Session.read(three).protocol
+    first: dict[str, Any] = {}
+
+    def earlier_sum(party: Any) -> None:
+        first[party.name] = protocol.run(party, THREE[party.name])
+
+    late = {"a": earlier_sum, "b": earlier_sum, "c": lambda party: time.sleep(4.5)}
+    found = meet(three, THREE, before=late)
+    for name in "ab":
+        assert first[name].parties == found[name].parties == ("a", "b")
+        assert found[name].values.tolist() == [11, 22]
+    assert "went on without this party, which did not answer in time" in str(found["c"])
+
+
 def test_a_failing_party_stops_the_others_with_its_name(three: Path) -> None:
     def fail(party: Any) -> None:
         raise ValueError("secret 4711")

@@ -16,6 +16,7 @@ from discreet.parties import CandidateUnion, Party, PartyError, SetUnion, simula
 from discreet.parties.crypto.embedding import embed
 from discreet.parties.crypto.ristretto import UNIFORM, ristretto, scalar_from
 from discreet.parties.crypto.shuffling import shuffled
+from discreet.parties.sets.items import Union
 
 CANDIDATES = tuple(f"item {n}" for n in range(20))
 texts = st.text(max_size=7).filter(lambda text: text.isprintable())
@@ -27,7 +28,7 @@ def test_the_union_equals_the_plain_one(sets: list[list[str]]) -> None:
     protocol = SetUnion(max_items=3, max_item_bytes=28)
     run = simulate(protocol, {f"p{i}": items for i, items in enumerate(sets)})
     expected = tuple(sorted(set().union(*sets), key=str.encode))
-    assert all(output == expected for output in run.outputs.values())
+    assert all(output.items == expected for output in run.outputs.values())
     assert_declared(run, protocol.frames(tuple(run.outputs)), tuple(run.outputs))
 
 
@@ -38,21 +39,26 @@ def test_the_union_over_candidates_equals_the_plain_one(sets: list[set[str]]) ->
     inputs: dict[str, Iterable[str]] = {"helper": (), **{f"p{i}": items for i, items in enumerate(sets)}}
     run = simulate(protocol, inputs)
     expected = tuple(item for item in CANDIDATES if item in set().union(*sets))
-    assert all(output == expected for output in run.outputs.values())
+    assert all(output.items == expected for output in run.outputs.values())
     assert_declared(run, protocol.frames(tuple(inputs)), tuple(inputs))
 
 
 def test_empty_sets_have_an_empty_union() -> None:
-    assert simulate(SetUnion(max_items=1), {"a": [], "b": [], "c": []}).outputs["a"] == ()
+    assert simulate(SetUnion(max_items=1), {"a": [], "b": [], "c": []}).outputs["a"].items == ()
     run = simulate(CandidateUnion(candidates=("x",)), {"h": (), "a": (), "b": ()})
-    assert run.outputs["b"] == ()
+    assert run.outputs["b"].items == ()
 
 
-def test_a_drop_out_leaves_the_union_of_the_others() -> None:
+@pytest.mark.parametrize(
+    ("kind", "union"), [("keys", ("x",)), ("shares", ("x",)), ("masked", ("x",)), ("reveal", ("x", "y"))]
+)
+def test_a_drop_out_leaves_the_union_of_the_others(kind: str, union: tuple[str, ...]) -> None:
     protocol = CandidateUnion(candidates=("x", "y"))
     inputs = {"h": (), "a": ("x",), "b": ("y",), "c": ("x",)}
-    run = simulate(protocol, inputs, drop={"b": "masked"}, timeout=4.0)
-    assert run.outputs["c"] == ("x",)
+    run = simulate(protocol, inputs, drop={"b": kind}, timeout=8.0)
+    assert set(run.outputs) == {"h", "a", "c"}
+    covered = ("h", "a", "b", "c") if kind == "reveal" else ("h", "a", "c")
+    assert all(output == Union(union, covered) for output in run.outputs.values())
 
 
 # What parties see.
@@ -170,7 +176,7 @@ def test_wrong_sets_are_refused_without_showing_an_item(items: Any, words: str) 
 
 
 def test_repeated_items_count_once() -> None:
-    assert simulate(SetUnion(max_items=1), {"a": ["x", "x"], "b": []}).outputs["b"] == ("x",)
+    assert simulate(SetUnion(max_items=1), {"a": ["x", "x"], "b": []}).outputs["b"].items == ("x",)
 
 
 def test_wrong_use_of_candidates_is_refused() -> None:

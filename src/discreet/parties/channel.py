@@ -22,8 +22,9 @@ REASONS = {
     "failed": "stopped: it met an error",
     "interrupted": "stopped: it was interrupted",
     "lost": "stopped: it lost party '{}'",
+    "late": "went on without this party, which did not answer in time",
 }
-"""Why a party stops, as its peers read it."""
+"""Why a party sends no more, as its peers read it."""
 
 Payload = bytes | bytearray | memoryview
 _HEADER = struct.Struct(">IBI8s")

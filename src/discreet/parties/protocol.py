@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from discreet.core.errors import ParameterError
 from discreet.core.verdict import Basis, Verdict
 from discreet.parties.channel import Channel, Payload
-from discreet.parties.errors import PartyError, require_libraries
+from discreet.parties.errors import PartyError, PeerLostError, require_libraries
 from discreet.parties.meter import Meter
 from discreet.parties.transcript import FrameShape, Transcript
 
@@ -53,6 +53,7 @@ class Party:
         self._channels = channels
         self._random_bytes = random_bytes
         self._transcript = transcript
+        self._given_up: set[str] = set()
 
     @property
     def index(self) -> int:
@@ -86,6 +87,7 @@ class Party:
 
     def send(self, peer: str, kind: str, payload: Payload = b"") -> None:
         """Send a frame to a peer."""
+        self._check_there(peer)
         size = memoryview(payload).nbytes
         if self._transcript is not None:
             self._transcript.record(FrameShape(self.name, peer, kind, size), bytes(payload))
@@ -94,11 +96,30 @@ class Party:
 
     def recv(self, peer: str, kind: str, size: int | None = None, *, timeout: float | None = None) -> bytes:
         """Receive the next frame of a peer, which must be of this kind and, where stated, of this size."""
+        self._check_there(peer)
         payload = self._channels[peer].recv(kind, size, timeout=timeout)
         if self._transcript is not None and self._transcript.keep_received:
             self._transcript.record(FrameShape(peer, self.name, kind, len(payload)), payload)
         self.meter.received(kind, len(payload))
         return payload
+
+    def try_send(self, peer: str, kind: str, payload: Payload = b"") -> bool:
+        """Send a frame to a peer if it is still there; return whether it was."""
+        try:
+            self.send(peer, kind, payload)
+        except PeerLostError:
+            return False
+        return True
+
+    def give_up(self, peer: str) -> None:
+        """Go on without a peer: say so to it, and treat it as lost from now on, whatever it still sends."""
+        if peer not in self._given_up:
+            self._given_up.add(peer)
+            self._channels[peer].abort("late")
+
+    def _check_there(self, peer: str) -> None:
+        if peer in self._given_up:
+            raise PeerLostError(peer, "was given up before")
 
     def broadcast(self, kind: str, payload: Payload = b"") -> None:
         """Send the same frame to every peer."""

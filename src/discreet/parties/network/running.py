@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.core.errors import OutputError
+from discreet.core.errors import OutputError, ParameterError
 from discreet.parties.errors import SessionError
 from discreet.parties.meter import Meter
 from discreet.parties.network.session import Session
@@ -74,7 +74,14 @@ def run_party(
     """
     session.member(name)
     private = None if data is None else session.protocol.read_input(data)
-    session.protocol.check_input(private, session.names, name)
+    try:
+        session.protocol.check_input(private, session.names, name)
+    except ParameterError:
+        if data is not None:
+            raise
+        raise SessionError(
+            f"The protocol '{session.protocol.name}' needs the data of party '{name}'; name its file with --data."
+        ) from None
     transcript = Transcript(keep_payloads=False, keep_received=True)
     with open_session(session, name, key, listen=listen, transcript=transcript) as party:
         output = session.protocol.run(party, private)

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, require
 from discreet.parties.protocol import Party, Protocol
-from discreet.parties.sets.items import encoded_items, items_columns
+from discreet.parties.sets.items import Union, encoded_items, union_columns
 from discreet.parties.sums.secure_sum import SecureSum
 from discreet.parties.transcript import FrameShape
 
@@ -38,7 +38,7 @@ class CandidateUnion(Protocol):
     --------
     >>> from discreet.parties import CandidateUnion, simulate
     >>> union = CandidateUnion(candidates=("beer", "bread", "milk"))
-    >>> simulate(union, {"helper": (), "a": ["bread"], "b": ["beer", "bread"]}).outputs["a"]
+    >>> simulate(union, {"helper": (), "a": ["bread"], "b": ["beer", "bread"]}).outputs["a"].items
     ('beer', 'bread')
     """
 
@@ -79,7 +79,7 @@ class CandidateUnion(Protocol):
             if receiver != collector:
                 yield FrameShape(collector, receiver, "union", (len(self.candidates) + 7) // 8)
 
-    def run(self, party: Party, data: Iterable[str]) -> tuple[str, ...]:
+    def run(self, party: Party, data: Iterable[str]) -> Union:
         """Add a set to the union; return the union in the order of the candidates."""
         self.check_parties(party.names)
         collector = self.collector or party.names[0]
@@ -90,11 +90,12 @@ class CandidateUnion(Protocol):
                 bits = np.packbits(opened.values != 0).tobytes()
                 for peer in opened.parties:
                     if peer != party.name:
-                        party.send(peer, "union", bits)
+                        party.try_send(peer, "union", bits)
             else:
                 bits = party.recv(collector, "union", (len(self.candidates) + 7) // 8)
         present = np.unpackbits(np.frombuffer(bits, np.uint8), count=len(self.candidates))
-        return tuple(item for item, bit in zip(self.candidates, present, strict=True) if bit)
+        found = tuple(item for item, bit in zip(self.candidates, present, strict=True) if bit)
+        return Union(found, opened.parties)
 
     def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
         """Raise a ParameterError unless the set holds candidates only."""
@@ -106,9 +107,14 @@ class CandidateUnion(Protocol):
 
         return texts(path)
 
-    def result_columns(self, output: Sequence[str]) -> dict[str, Any]:
+    def result_columns(self, output: Union) -> dict[str, Any]:
         """Return the union as a column."""
-        return items_columns(output)
+        return union_columns(output)
+
+    def covers(self, output: Union, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the parties whose sets are in the union."""
+        del names
+        return output.parties
 
     def withstands(self, n_parties: int) -> int:
         """Return how many parties may pool what they saw without learning more than the leaks say."""

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Union:
+    """The output of a secure set union: the items, and the parties whose sets are in it."""
+
+    items: tuple[str, ...]
+    parties: tuple[str, ...]
 
 
 def encoded_items(
@@ -31,8 +40,8 @@ def encoded_items(
     return encoded
 
 
-def items_columns(output: Sequence[str]) -> dict[str, Any]:
-    """Return a set as a column of texts."""
+def union_columns(union: Union) -> dict[str, Any]:
+    """Return a union as a column of texts."""
     import pyarrow as pa
 
-    return {"item": pa.array(list(output), pa.string())}
+    return {"item": pa.array(list(union.items), pa.string())}

@@ -14,7 +14,7 @@ from discreet.parties.crypto.embedding import blocks_for, embed, extract
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, received_elements, ristretto, scalar_from
 from discreet.parties.crypto.shuffling import shuffled
 from discreet.parties.protocol import Party, Protocol
-from discreet.parties.sets.items import encoded_items, items_columns
+from discreet.parties.sets.items import Union, encoded_items, union_columns
 from discreet.parties.transcript import FrameShape
 
 
@@ -37,7 +37,7 @@ class SetUnion(Protocol):
     --------
     >>> from discreet.parties import SetUnion, simulate
     >>> run = simulate(SetUnion(max_items=2), {"a": ["bread"], "b": ["beer", "bread"], "c": []})
-    >>> run.outputs["c"]
+    >>> run.outputs["c"].items
     ('beer', 'bread')
 
     References
@@ -95,7 +95,7 @@ class SetUnion(Protocol):
         for receiver in names[:-1]:
             yield FrameShape(names[-1], receiver, "union", n * self.max_items * (self.max_item_bytes + 2))
 
-    def run(self, party: Party, data: Iterable[str]) -> tuple[str, ...]:
+    def run(self, party: Party, data: Iterable[str]) -> Union:
         """Add a set to the union; return the union, sorted."""
         self.check_parties(party.names)
         items = self._encoded(data)
@@ -105,7 +105,7 @@ class SetUnion(Protocol):
         with party.step("merging"):
             merged = self._merge(party, full)
         with party.step("decryption"):
-            return self._decrypt_around(party, merged, ristretto().invert(secret))
+            return Union(self._decrypt_around(party, merged, ristretto().invert(secret)), party.names)
 
     def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
         """Raise a ParameterError unless the set fits."""
@@ -118,9 +118,14 @@ class SetUnion(Protocol):
 
         return texts(path)
 
-    def result_columns(self, output: Sequence[str]) -> dict[str, Any]:
+    def result_columns(self, output: Union) -> dict[str, Any]:
         """Return the union as a column."""
-        return items_columns(output)
+        return union_columns(output)
+
+    def covers(self, output: Union, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the parties whose sets are in the union."""
+        del names
+        return output.parties
 
     @property
     def _set_bytes(self) -> int:

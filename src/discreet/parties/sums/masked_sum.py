@@ -87,7 +87,7 @@ def frames(
     shares = SHARE_BYTES * len(stays["shares"])
     yield from (FrameShape(x, collector, "reveal", shares) for x in others["reveal"])
     result = mask + 8 * length * to_all
-    yield from (FrameShape(collector, x, "result", result) for x in others["masked"])
+    yield from (FrameShape(collector, x, "result", result) for x in others["reveal"])
 
 
 def _exchange_keys(half: _Half) -> dict[int, bytes]:
@@ -95,7 +95,7 @@ def _exchange_keys(half: _Half) -> dict[int, bytes]:
     party = half.party
     own = public_key(half.sealing_secret) + public_key(half.masking_secret)
     for peer in party.peers:
-        _send_if_there(party, peer, "keys", own)
+        party.try_send(peer, "keys", own)
     return {party.index: own, **_gather(half, party.peers, "keys", len(own))}
 
 
@@ -124,7 +124,7 @@ def _share(half: _Half) -> list[int]:
                 for other in sharing
                 if other != place
             ]
-            _send_if_there(party, party.names[place], "relay", _to_mask(sharing, n) + b"".join(pieces))
+            party.try_send(party.names[place], "relay", _to_mask(sharing, n) + b"".join(pieces))
         received = {place: _slot(bundle, place, party.index) for place, bundle in bundles.items()}
     else:
         party.send(half.collector, "shares", b"".join(sealed[place] for place in sorted(sealed)))
@@ -176,7 +176,7 @@ def _announce(half: _Half, sharing: Sequence[int], arrived: Sequence[int]) -> li
     if half.collects:
         for place in arrived:
             if place != party.index:
-                _send_if_there(party, party.names[place], "survivors", _to_mask(arrived, n))
+                party.try_send(party.names[place], "survivors", _to_mask(arrived, n))
         return list(arrived)
     included = _from_mask(party.recv(half.collector, "survivors", (n + 7) // 8), n)
     if party.index not in included or not set(included) <= set(sharing):
@@ -225,7 +225,7 @@ def _publish(
         payload = mask + total.tobytes() if to_all else mask
         for place in included:
             if place != party.index:
-                _send_if_there(party, party.names[place], "result", payload)
+                party.try_send(party.names[place], "result", payload)
         return total
     payload = party.recv(half.collector, "result", len(mask) + 8 * length * to_all)
     if payload[: len(mask)] != mask:
@@ -250,30 +250,29 @@ def _sealing_key(half: _Half, sender: int, receiver: int) -> bytes:
 
 
 def _gather(half: _Half, peers: Iterable[str], kind: str, size: int) -> dict[int, bytes]:
-    """Return one frame of every peer that is still there, by place, within half of the time-out for all of them."""
+    """Return one frame of every peer that is still there, by place, within half of the time-out for all of them.
+
+    A peer that is late is given up: what it sends later belongs to no round.
+    """
     party, found = half.party, {}
     deadline = time.monotonic() + party.timeout / 2
     for peer in peers:
         try:
             payload = party.recv(peer, kind, size, timeout=deadline - time.monotonic())
         except PeerLostError:
+            party.give_up(peer)
             continue
         found[party.names.index(peer)] = payload
     return found
 
 
-def _send_if_there(party: Party, peer: str, kind: str, payload: bytes) -> None:
-    try:
-        party.send(peer, kind, payload)
-    except PeerLostError:
-        return
-
-
 def _require_enough(half: _Half, places: Iterable[int]) -> None:
-    remaining = len(list(places))
-    if remaining < half.threshold:
+    remaining = set(places)
+    if len(remaining) < half.threshold:
+        lost = ", ".join(name for place, name in enumerate(half.party.names) if place not in remaining)
         raise PartyError(
-            f"{remaining} of {half.n} parties remain; the secure sum needs {half.threshold}. Nothing was opened."
+            f"{len(remaining)} of {half.n} parties remain; the secure sum needs {half.threshold}. Nothing was opened. "
+            f"Lost: {lost}."
         )
 
 
