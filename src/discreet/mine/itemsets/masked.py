@@ -12,6 +12,7 @@ from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.baskets.supports import is_count, share_of
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import Constraints, FloatIn
 from discreet.mine.itemsets.apriori import Level, levels, together
@@ -38,6 +39,7 @@ class Distortion(Protocol):
         ...
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class FoundMaskedItemsets(FoundItemsets):
     """Itemsets whose support in the true baskets was estimated.
@@ -106,6 +108,7 @@ class FlippingChannel:
         return "a Mask or an EMask, with p and q in [0, 1]"
 
 
+@public
 class MaskedItemsets:
     """Find the itemsets that are frequent in the true baskets, from distorted ones alone.
 
