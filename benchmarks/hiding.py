@@ -85,9 +85,11 @@ def hidden(source: str, name: str) -> dict[str, Any]:
         one.method: one.quality.lost_itemsets for one in compare_methods(baskets, guarantee, methods=methods)
     }
     limit = LIMITS.get(name)
-    began = time.process_time()
-    exact = hider_of("exact", guarantee, time_limit=limit).sanitize(baskets, np.random.default_rng(0))
-    seconds = time.process_time() - began
+    seconds = np.inf
+    for _ in range(3 if limit is None else 1):
+        began = time.process_time()
+        exact = hider_of("exact", guarantee, time_limit=limit).sanitize(baskets, np.random.default_rng(0))
+        seconds = min(seconds, time.process_time() - began)
     details = exact.details
     state = "optimal" if details["optimal"] else f"bound {details['lost_bound']}, gap {details['gap']:.0%}"
     inline = compare_methods(baskets, guarantee, methods=["inline"], time_limit=INLINE)[0]

@@ -12,9 +12,32 @@ import pytest
 from discreet.core.boundary import is_public
 from tests.planted_values import called, entries, holds_a_plant, is_ours, methods, planted
 
-_NAMES = {"path", "source", "folder", "column", "columns", "names", "label", "of", "on", "person", "text", "include", "exclude",
-          "basket", "item", "weights", "lowest", "highest", "levels", "params",
-          "changes", "options", "channels", "parameter"}  # fmt: skip
+_NAMES = {
+    "path",
+    "source",
+    "folder",
+    "column",
+    "columns",
+    "names",
+    "label",
+    "of",
+    "on",
+    "person",
+    "text",
+    "include",
+    "exclude",
+    "basket",
+    "item",
+    "weights",
+    "lowest",
+    "highest",
+    "levels",
+    "params",
+    "changes",
+    "options",
+    "channels",
+    "parameter",
+}
 """Arguments that name files, columns and items: the user's own words, which an error may repeat."""
 _ALONE = {"add_noise", "flip", "report_category", "report_unary", "sketch_by_delta", "sketch_record"}
 """Clients, which stand alone in one file and raise ValueErrors of their own."""

@@ -13,7 +13,7 @@ from discreet.core.arrays import IntArray
 from discreet.core.params import FloatIn, InstanceOf, OneOf, require
 from discreet.core.rng import RandomState
 from discreet.guarantees import RulesHidden
-from discreet.output.hiding.border import spare
+from discreet.output.hiding.border import Method, spare
 from discreet.output.hiding.formulations.aggregated import Aggregated
 from discreet.output.hiding.formulations.hybrid import Extension
 from discreet.output.hiding.formulations.inline import Inline
@@ -24,6 +24,8 @@ from discreet.output.hiding.relaxed import relaxed_plan
 from discreet.output.hiding.solver import Progress, Solution, solve
 
 Formulation = Literal["aggregated", "inline", "menon", "hybrid"]
+_FIRST: tuple[Method, ...] = ("bba", "maxmin2")
+"""The methods with which the aggregated program begins."""
 
 
 class ExactHiding(Hider):
@@ -207,10 +209,15 @@ def gap(value: float, bound: float) -> float:
 
 
 def _first_plan(classes: Aggregated, problem: Problem, rng: np.random.Generator) -> IntArray:
-    """Return the best plan of the border-based methods."""
-    plans = [classes.plan_of(spare(problem, method, rng)) for method in ("maxmin2", "bba")]
-    hidden = [plan for plan in plans if classes.is_hidden(plan)]
-    return min(hidden, key=classes.rank)
+    """Return the best plan of the border-based methods; one that loses nothing is good enough."""
+    plans: list[IntArray] = []
+    for method in _FIRST:
+        plan = classes.plan_of(spare(problem, method, rng))
+        if classes.is_hidden(plan):
+            plans.append(plan)
+            if classes.lost(plan) == 0:
+                break
+    return min(plans, key=classes.rank)
 
 
 def _with_relaxed(hider: ExactHiding, classes: Aggregated, plan: IntArray, ends: float) -> IntArray:

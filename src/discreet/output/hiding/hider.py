@@ -102,7 +102,7 @@ class Hider(ABC):
             raise InputError("There are no baskets.")
         problem = Problem(baskets, guarantee)
         told = {"already_hidden": problem.already_hidden, "covered": problem.covered}
-        if not problem.targets:
+        if problem.already_hidden == len(guarantee.rules):
             return Sanitized(baskets, told | _UNTOUCHED)
         made = self._sanitized(problem, rng)
         if made.baskets.items.size == 0 or not guarantee.check(made.baskets).ok:

@@ -20,7 +20,7 @@ from discreet.output.hiding.editing import Editing
 
 @dataclass(frozen=True)
 class Target:
-    """A sensitive rule that must be hidden, as columns of an `Editing`.
+    """A sensitive rule that must be or stay hidden, as columns of an `Editing`.
 
     ``by_confidence`` tells that lowering its confidence hides it as well as lowering its support.
     """
@@ -57,17 +57,14 @@ class Problem:
         _refuse_unknown_items(baskets, guarantee.rules)
         counts = guarantee.counts(baskets)
         pairs = list(zip(guarantee.rules, counts, strict=True))
-        open_ = [
-            rule
-            for rule, (both, left) in pairs
-            if not guarantee.hides(both, left, n=self.n, is_rule=rule.is_rule)
-        ]
-        self.open_rules = tuple(open_)
-        """The sensitive rules that are found."""
-        self.already_hidden = len(pairs) - len(open_)
+        closed = [guarantee.hides(both, left, n=self.n, is_rule=rule.is_rule) for rule, (both, left) in pairs]
+        self.already_hidden = sum(closed)
         """How many sensitive rules are not found to begin with."""
-        needed = _without_supersets(open_, guarantee)
-        self.covered = len(open_) - len(needed)
+        self.watched = tuple(rule for rule, (both, _) in pairs if both >= self.least)
+        """The sensitive rules that are found, and those that deletions could bring to light: they are frequent and
+        hidden by their confidence alone, which rises when their left-hand side becomes rarer."""
+        needed = _without_supersets(self.watched, guarantee)
+        self.covered = len(self.watched) - len(needed)
         """How many sensitive itemsets contain another one, and are hidden with it."""
         known = codes_by_name(baskets.names)
         sides = [[[code_of(known, name) for name in side] for side in (one.lhs, one.rhs)] for one in needed]
@@ -91,7 +88,7 @@ class Problem:
 
     def by_support(self) -> Problem:
         """Return the problem of hiding the same rules by their support alone."""
-        promise = replace(self.guarantee, rules=self.open_rules, min_confidence=None)
+        promise = replace(self.guarantee, rules=self.watched, min_confidence=None)
         return Problem(self.baskets, promise)
 
     def is_open(self, target: Target, editing: Editing) -> bool:

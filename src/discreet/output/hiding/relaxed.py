@@ -55,7 +55,12 @@ def _rounded(classes: Aggregated, x: FloatArray) -> IntArray | None:
     used = np.asarray(lost.T @ plan)
     rows, hits = lost.tocsr(), broken.tocsr()
     editing, problem = classes.editing, classes.problem
-    needed = np.array([editing.count(one.items) - problem.least + 1 for one in problem.targets])
+    needed = np.array(
+        [
+            editing.count(one.items) - problem.least + 1 if problem.is_open(one, editing) else 0
+            for one in problem.targets
+        ]
+    )
     missing = needed - np.asarray(broken.T @ plan)
     while (missing > 0).any() and not classes.is_hidden(plan):
         slack = classes.kept.slack - used
