@@ -48,7 +48,8 @@ def _case(name: str, source: Path) -> list[Row]:
     best = min(lost[method] for method in (*HEURISTICS, *BORDER))
     border = float(np.mean([lost[method] for method in BORDER]))
     worst = max(lost[method] for method in HEURISTICS)
-    inline = f"inline {found['inline']['lost']} lost, {found['inline']['seconds']:.2f} s"
+    lost_inline = f"{found['inline']['lost']} lost" if found["inline"]["solved"] else "not solved"
+    inline = f"inline {lost_inline}, {found['inline']['seconds']:.2f} s"
     return [
         within(f"{name}: exact, CPU", found["seconds"], seconds, "s", peer=inline, note=found["state"]),
         within(f"{name}: itemsets lost by exact", lost["exact"], most, "", note=told),
@@ -97,7 +98,7 @@ def hidden(source: str, name: str) -> dict[str, Any]:
         "lost": lost | {"exact": hiding_quality(baskets, exact.baskets, guarantee).lost_itemsets},
         "seconds": seconds,
         "state": state,
-        "inline": {"lost": inline.quality.lost_itemsets, "seconds": inline.seconds},
+        "inline": {"lost": inline.quality.lost_itemsets, "seconds": inline.seconds, "solved": inline.solved},
     }
 
 

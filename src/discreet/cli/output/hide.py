@@ -295,9 +295,10 @@ def _show(found: list[Compared]) -> None:
             printed.add_row(one.method, *["–"] * 6, one_line(one.problem or ""))
             continue
         changed = "–" if quality.changed_cells is None else f"{quality.changed_cells:,}"
+        name = one.method if one.solved else f"{one.method} (not solved in time: as maxmin2)"
         bar = "█" * round(24 * quality.lost_itemsets / most) or ("▏" if quality.lost_itemsets else "")
         printed.add_row(
-            one.method, f"{quality.lost_itemsets:,}", f"{quality.lost_rules:,}",
+            name, f"{quality.lost_itemsets:,}", f"{quality.lost_rules:,}",
             f"{quality.ghost_itemsets + quality.ghost_rules:,}", f"{quality.dissimilarity:.2%}", changed,
             f"{one.seconds:.2f}", bar,
         )  # fmt: skip

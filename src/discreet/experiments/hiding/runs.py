@@ -105,7 +105,7 @@ def points(sample: Sample, seeds: Sequence[int], *, quick: bool) -> list[Point]:
 
 
 def _point(method: str, support: float, n_sets: int, runs: Sequence[Any]) -> Point:
-    done = [(one.quality, one.seconds) for one in runs if one.quality is not None]
+    done = [(one.quality, one.seconds) for one in runs if one.quality is not None and one.solved]
     return Point(
         method,
         support,

@@ -60,17 +60,28 @@ def hider_of(
 
 @dataclass(frozen=True)
 class Compared:
-    """What one method came to: its quality and processor seconds, or why it could not."""
+    """What one method came to: its quality and processor seconds, or why it could not.
+
+    ``solved`` tells whether a program had a solution of its own in time; where not, the quality is that of the
+    border-based deletions that were taken instead.
+    """
 
     method: str
     quality: HidingQuality | None
     seconds: float
     problem: str | None = None
+    solved: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
         found = {} if self.quality is None else self.quality.to_dict()
-        return {"method": self.method, "seconds": self.seconds, "problem": self.problem, **found}
+        return {
+            "method": self.method,
+            "seconds": self.seconds,
+            "problem": self.problem,
+            "solved": self.solved,
+            **found,
+        }
 
 
 def compare_methods(
@@ -106,5 +117,6 @@ def compare_methods(
             continue
         taken = time.process_time() - began
         after = certain(made.baskets) if method == "blocking" else made.baskets
-        found.append(Compared(method, hiding_quality(baskets, after, guarantee), taken))
+        solved = bool(made.details.get("solved", True))
+        found.append(Compared(method, hiding_quality(baskets, after, guarantee), taken, solved=solved))
     return found
