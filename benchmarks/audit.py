@@ -132,7 +132,7 @@ def clients(seconds: float) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
     from discreet.output.audit import SumAuditor, Vault
-    from discreet.output.audit.tokens import Tokens
+    from discreet.output.audit.service.tokens import Tokens
 
     with tempfile.TemporaryDirectory() as temporary:
         data, folder = Path(temporary) / "data.parquet", Path(temporary) / "vault"

@@ -9,7 +9,7 @@ import pytest
 from tests.oracles import audit as oracles_audit
 
 from discreet.output.audit.auditor import Denied, Question
-from discreet.output.audit.columns import SecretColumn
+from discreet.output.audit.gate.columns import SecretColumn
 from discreet.output.audit.sums import SumAuditor
 
 SETS = 100_000

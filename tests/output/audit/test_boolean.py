@@ -14,7 +14,7 @@ from discreet.core.errors import SchemaError
 from discreet.output.audit import BooleanAuditor, Bound, Denied, QueryError, Vault
 from discreet.output.audit.auditor import NOT_A_RANGE, Question
 from discreet.output.audit.boolean import BooleanAudit
-from discreet.output.audit.columns import SecretColumn
+from discreet.output.audit.gate.columns import SecretColumn
 
 
 def transcript(bits, blocks, ranges) -> tuple[object, ...]:

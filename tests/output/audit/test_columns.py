@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.core.errors import SchemaError
-from discreet.output.audit.columns import SecretColumn, elements_of, secret_values
+from discreet.output.audit.gate.columns import SecretColumn, elements_of, secret_values
 
 NUMBERS = st.one_of(
     st.integers(-(2**70), 2**70),

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.output.audit import Vault
 from discreet.output.audit.auditor import Denied, Question
-from discreet.output.audit.columns import SecretColumn
 from discreet.output.audit.extrema import ExtremaAuditor
+from discreet.output.audit.gate.columns import SecretColumn
 
 GRID = np.array(list(itertools.product(np.arange(0, 17) / 4, repeat=4)))
 DISTINCT = GRID[[len(set(row)) == 4 for row in GRID.tolist()]]

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.output.audit import Bound, Denied, IntervalAuditor, Vault
 from discreet.output.audit.auditor import Question
-from discreet.output.audit.columns import SecretColumn
+from discreet.output.audit.gate.columns import SecretColumn
 
 LOW, HIGH, WIDTH = 10.0, 20.0, 3.0
 

@@ -18,9 +18,9 @@ import pytest
 
 from discreet.core.errors import InputError, ParameterError
 from discreet.output.audit import SumAuditor, Vault
-from discreet.output.audit.openapi import description
-from discreet.output.audit.serving import application
-from discreet.output.audit.tokens import Tokens
+from discreet.output.audit.service.openapi import description
+from discreet.output.audit.service.serving import application
+from discreet.output.audit.service.tokens import Tokens
 
 EVERYONE = "SELECT sum(pay) FROM data"
 

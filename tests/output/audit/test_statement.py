@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.output.audit.hostile import HOSTILE
 
 from discreet.output.audit import QueryError, Vault
-from discreet.output.audit.statement import Declared, read_statement
+from discreet.output.audit.gate.statement import Declared, read_statement
 from discreet.output.audit.unaudited import Unaudited
 
 PUBLIC = {"age": "number", "dept": "text", "sex": "text", "hired": "date", "active": "truth value"}

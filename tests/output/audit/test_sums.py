@@ -12,7 +12,7 @@ from tests.oracles import audit as oracles_audit
 
 from discreet.core.errors import ParameterError
 from discreet.output.audit.auditor import OVERLAP, SMALL_SET, Denied, Question
-from discreet.output.audit.columns import SecretColumn
+from discreet.output.audit.gate.columns import SecretColumn
 from discreet.output.audit.row_space import RowSpace, secret_prime
 from discreet.output.audit.sums import SumAudit, SumAuditor
 

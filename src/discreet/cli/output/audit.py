@@ -264,7 +264,7 @@ def update(vault: Path, data: Path, as_json: bool, quiet: bool) -> None:
 def token(vault: Path, user: str, revoke: bool, as_json: bool, quiet: bool) -> None:
     """Make a bearer token for USER; it is shown once, and only its hash is kept."""
     from discreet.cli._output import tell_json
-    from discreet.output.audit.tokens import Tokens
+    from discreet.output.audit.service.tokens import Tokens
 
     tokens = Tokens(vault)
     if revoke:
@@ -292,7 +292,7 @@ def token(vault: Path, user: str, revoke: bool, as_json: bool, quiet: bool) -> N
 def serve(vault: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Serve VAULT to users with tokens; JSON in and out, described at /openapi.json."""
     from discreet.output.audit import Vault
-    from discreet.output.audit.serving import serve as serving
+    from discreet.output.audit.service.serving import serve as serving
 
     if (given["tls_certificate"] is None) != (given["tls_key"] is None):
         raise gather.mistake(

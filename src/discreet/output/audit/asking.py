@@ -10,10 +10,10 @@ from typing import Any, Literal, cast
 from discreet.core.arrays import BoolArray
 from discreet.output.audit.auditor import Answer, Audit, Auditor, Bound, Denied, Plan, Question
 from discreet.output.audit.errors import QueryError
+from discreet.output.audit.gate.predicates import Engine, kinds
+from discreet.output.audit.gate.statement import Declared, Output, Statement, read_statement
 from discreet.output.audit.holdings import Holdings, Layout, pack_sets, unpack_sets
 from discreet.output.audit.log import Entry, Log, now
-from discreet.output.audit.predicates import Engine, kinds
-from discreet.output.audit.statement import Declared, Output, Statement, read_statement
 
 _MOST_GROUPS, _MOST_CELLS = 1_000, 200_000_000
 _MOST_USER = 200

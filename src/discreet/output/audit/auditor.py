@@ -15,7 +15,7 @@ import numpy as np
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
-from discreet.output.audit.columns import PublicColumn, SecretColumn
+from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 WOULD_DISCLOSE = "the answer, together with earlier ones, could disclose a value"
 SMALL_SET = "the query set is smaller than the vault allows"

@@ -25,7 +25,7 @@ from discreet.output.audit.auditor import (
     Question,
     set_key,
 )
-from discreet.output.audit.columns import PublicColumn, SecretColumn
+from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 
 @public

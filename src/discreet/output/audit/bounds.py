@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.core.errors import SchemaError
-from discreet.output.audit.columns import SecretColumn
+from discreet.output.audit.gate.columns import SecretColumn
 
 
 def require_between(name: str, column: SecretColumn, low: float, high: float) -> None:

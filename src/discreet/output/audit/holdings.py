@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.errors import SchemaError
-from discreet.output.audit.columns import Nulls, PublicColumn, SecretColumn, elements_of, secret_values
+from discreet.output.audit.gate.columns import Nulls, PublicColumn, SecretColumn, elements_of, secret_values
 
 
 @dataclass(frozen=True)

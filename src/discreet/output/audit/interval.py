@@ -25,7 +25,7 @@ from discreet.output.audit.auditor import (
     set_key,
 )
 from discreet.output.audit.bounds import require_between
-from discreet.output.audit.columns import PublicColumn, SecretColumn
+from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 _MARGIN = 1e-6
 """How much wider than asked an interval must be, and how far inside its ends an answer is exact, for rounding."""

@@ -16,7 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.params import FloatIn, OneOf, require
 from discreet.output.audit.auditor import BUDGET_SPENT, Audit, Auditor, Denied, Plan, Question, set_key
 from discreet.output.audit.bounds import require_between
-from discreet.output.audit.columns import PublicColumn, SecretColumn
+from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 _GRID = 1 << 20
 """Into how many steps the distance of the bounds is cut; noise is drawn on whole steps."""

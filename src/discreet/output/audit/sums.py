@@ -23,7 +23,7 @@ from discreet.output.audit.auditor import (
     Question,
     set_key,
 )
-from discreet.output.audit.columns import PublicColumn, SecretColumn
+from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 from discreet.output.audit.row_space import RowSpace
 
 _MOST_REMEMBERED = 100_000

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from discreet.core.arrays import IntArray
 from discreet.output.audit.auditor import Audit, Auditor, Denied, Plan, Question
-from discreet.output.audit.columns import PublicColumn, SecretColumn
+from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 from discreet.output.audit.row_space import RowSpace
 
 

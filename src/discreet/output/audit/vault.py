@@ -21,8 +21,8 @@ from discreet.engines.files import reason
 from discreet.output.audit.asking import Session
 from discreet.output.audit.auditor import Answer, Auditor, Denied
 from discreet.output.audit.auditors import auditor_from_dict
-from discreet.output.audit.columns import Nulls
 from discreet.output.audit.errors import DataChangedError, LogError, VaultInUseError
+from discreet.output.audit.gate.columns import Nulls
 from discreet.output.audit.holdings import (
     Holdings,
     Layout,

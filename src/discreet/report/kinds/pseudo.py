@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 from discreet.core.release import Release
 from discreet.measure import closeness, fidelity
-from discreet.report import provenance, pseudo, sections
+from discreet.report import provenance, sections
 from discreet.report.figures import Figures
+from discreet.report.kinds import pseudo_sections as pseudo
 from discreet.report.kinds.tables import TableKind
 from discreet.report.markup import Markup, tag
 

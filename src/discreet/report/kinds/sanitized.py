@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from discreet.core.release import Release
-from discreet.report import hiding, sections
+from discreet.report import sections
 from discreet.report.figures import Figures
+from discreet.report.kinds import hiding
 from discreet.report.kinds.baskets import BasketKind
 from discreet.report.kinds.tables import TableKind
 from discreet.report.markup import Markup

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import BoolArray
-from discreet.output.audit.columns import PublicColumn
 from discreet.output.audit.errors import QueryError
+from discreet.output.audit.gate.columns import PublicColumn
 
 _MEMORY, _THREADS = "512MB", 1
 

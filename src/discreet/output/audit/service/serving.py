@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.errors import DiscreetError
 from discreet.core.params import FloatIn, require
 from discreet.output.audit.errors import QueryError
-from discreet.output.audit.openapi import PAGE, description
 from discreet.output.audit.plain import plain_result
-from discreet.output.audit.tokens import Tokens
+from discreet.output.audit.service.openapi import PAGE, description
+from discreet.output.audit.service.tokens import Tokens
 from discreet.output.audit.vault import Vault
 
 if TYPE_CHECKING:

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.output.audit.errors import QueryError
-from discreet.output.audit.predicates import And, Compare, Constant, In, IsNull, Not, Or, Predicate, constant
+from discreet.output.audit.gate.predicates import (
+    And,
+    Compare,
+    Constant,
+    In,
+    IsNull,
+    Not,
+    Or,
+    Predicate,
+    constant,
+)
 
 if TYPE_CHECKING:
     from sqlglot import exp

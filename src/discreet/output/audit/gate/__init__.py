@@ -1,0 +1,1 @@
+"""The gate: which statements a vault answers at all."""
