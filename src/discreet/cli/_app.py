@@ -51,7 +51,7 @@ Examples:
   discreet mine distorted.bits --p 0.5 --q 0.97 --min-support 0.01
 
 \b
-Exit codes: 0 fine, 1 a promise is broken (check), 2 something to mend, 70 a bug of ours, 130 interrupted.
+Exit codes: 0 success, 1 a guarantee is broken (check), 2 user error, 70 internal error, 130 interrupted.
 
 \b
 Completion: eval "$(_DISCREET_COMPLETE=bash_source discreet)"   (or zsh_source, fish_source)"""
@@ -86,7 +86,7 @@ class Discreet(click.Group):
 
 @click.group(cls=Discreet, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="discreet")
-@click.option("--debug", is_flag=True, help="Show where a bug of ours happened; never any data.")
+@click.option("--debug", is_flag=True, help="Show where an internal error happened; never any data.")
 def app(debug: bool) -> None:
     """Collect, publish and mine sensitive data without giving anyone away."""
     del debug

@@ -37,6 +37,7 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
         "items": {"before": release.original.n_items, "after": _items(release)},
         "risk": basket_risk(release, known=_KNOWN).to_dict(),
         "only_sensitive": _only_sensitive(release),
+        "cautions": [caution.to_dict() for caution in release.cautions],
         "folder": str(out),
         "files": sorted(path.name for path in out.iterdir()),
         "report": str(report) if report.is_file() else None,
@@ -75,12 +76,6 @@ def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) -
     if tie is not None:
         certain = f"{tie['before']:.0%} → {tie['highest']:.2%} at the most"
         lines.append(("", f"{certain}, the certainty with which a found basket is tied to a sensitive item"))
-    if plain["only_sensitive"]:
-        bare = f"and no others are: {plain['only_sensitive']:,};"
-        lines += [
-            ("note", f"baskets that held sensitive items only are empty now, {bare}"),
-            ("", "who knows that nobody's basket was empty can tell that these hold something sensitive"),
-        ]
     lines.append(("written", f"{plain['folder']}: {', '.join(plain['files'])}"))
     if plain["report"] is not None:
         lines += [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]

@@ -66,7 +66,7 @@ def failure_of(error: BaseException, *, debug: bool = False, interrupted: bool =
     return Failure(
         BUG,
         kind,
-        f"this is a bug of ours ({kind}{_place(error)}){inner}; nothing was written.",
+        f"this is an internal error ({kind}{_place(error)}){inner}; nothing was written.",
         "the same with --debug (discreet --debug COMMAND …), and report what it shows as CONTRIBUTING.md says",
         trace,
     )

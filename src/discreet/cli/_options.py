@@ -185,6 +185,7 @@ _OUTPUT = (
         help="The format of the data; the input's by default.",
     ),
     click.option("--overwrite", is_flag=True, help="Replace an earlier release."),
+    click.option("--strict", is_flag=True, help="Write nothing where there is any caution."),
     click.option(
         "--spreadsheet-safe",
         is_flag=True,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from discreet.job.basket_checking import BasketJudgment
     from discreet.job.checking import Judgment
 
+_WORDS = {">=": "at least", "<=": "at most", "<": "below"}
 _COLORS = {"kept": "green", "broken": "red"}
 
 
@@ -54,7 +55,9 @@ def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "row
     """Describe each promise, whether it is kept, and by how much; ``groups`` and ``rows`` name what fails."""
     lines = []
     for part in verdict.parts or (verdict,):
-        measured = f"{part.measure} {number(part.worst)}, asked {part.relation} {number(part.bound)}"
+        measured = (
+            f"{part.measure} {number(part.worst)} (required: {_WORDS[part.relation]} {number(part.bound)})"
+        )
         failing = (
             f"; {part.failing_groups:,} of {part.n_groups:,} {groups} ({part.failing_rows:,} {rows}) fail"
         )
@@ -95,6 +98,7 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
         "search": _search(release),
         "loss": loss(release).to_dict(),
         "risk": {"before": risk(release.original).to_dict(), "after": after.to_dict()},
+        "cautions": [caution.to_dict() for caution in release.cautions],
         "folder": str(out),
         "files": sorted(path.name for path in out.iterdir()),
         "report": str(report) if report.is_file() else None,
@@ -121,7 +125,7 @@ def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, q
             ),
             *_chosen(plain),
             ("loss", f"{plain['loss']['total']:.1%} of the quasi-identifiers' detail"),
-            ("risk", f"{_highest(before)} → {_highest(after)}, the highest chance to find a person again"),
+            ("risk", f"highest re-identification risk: {_highest(before)} → {_highest(after)}"),
             ("written", f"{plain['folder']}: {', '.join(plain['files'])}"),
             *_next(plain),
         ]
@@ -154,7 +158,7 @@ def _next(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _highest(risk: Mapping[str, Any]) -> str:
-    return f"{risk['prosecutor']['highest']:.3g}"
+    return f"{risk['prosecutor']['highest']:.1%}".replace(".0%", "%")
 
 
 def _finite(plain: Any) -> Any:

@@ -168,7 +168,7 @@ def _refuse_idle(given: Mapping[str, Any]) -> None:
     for option, needed in (("diversity", "l"), ("c", "l"), ("distance", "t"), ("likeness", "beta")):
         if given.get(option) is not None and given.get(needed) is None:
             flag = f"-{needed}" if len(needed) == 1 else f"--{needed}"
-            raise mistake(f"--{option} says nothing without {flag}.", flag)
+            raise mistake(f"--{option} requires {flag}.", flag)
     if given.get("c") is not None and given.get("diversity") != "recursive":
         raise mistake("--c belongs to recursive diversity.", "--diversity recursive")
     if given.get("k_map") is not None and given.get("population") is None:

@@ -30,6 +30,8 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool) -> None:
         raise
     if as_json or not quiet:
         _tell(command, job, release, as_json=as_json)
+    if not as_json and not quiet:
+        _caution(job, release)
 
 
 def _tell(command: str, job: Job, release: Any, *, as_json: bool) -> None:
@@ -59,6 +61,17 @@ def _tell(command: str, job: Job, release: Any, *, as_json: bool) -> None:
         _output.tell_outcome(
             _output.outcome(command, release, job.out), release, as_json=as_json, quiet=False
         )
+
+
+def _caution(job: Job, release: Any) -> None:
+    """Print the cautions, and which folder stays with the owner."""
+    from discreet.cli._output import tell_lines
+    from discreet.report.folder import private_folder
+
+    lines = [("caution", caution.text) for caution in release.cautions]
+    if job.out is not None:
+        lines.append(("private", f"{private_folder(job.out)} compares with the original: do not hand it on"))
+    tell_lines(lines)
 
 
 def _drop(command: str, column: str) -> str:

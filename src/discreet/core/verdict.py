@@ -53,9 +53,7 @@ class Verdict:
     def __str__(self) -> str:
         if self.parts:
             return "\n".join(str(part) for part in self.parts)
-        told = (
-            f"{self.measure} {self.worst:.10g}, asked {self.relation} {self.bound:.10g}; {self.basis.value}"
-        )
+        told = f"{self.measure} {self.worst:.10g}, required {self.relation} {self.bound:.10g}; {self.basis.value}"
         if self.ok:
             return f"{self.guarantee}: kept ({told})"
         if not self.n_groups:

@@ -51,6 +51,8 @@ class Job:
         Whether an earlier release in the folder may be replaced.
     spreadsheet_safe
         Whether released texts that a spreadsheet would run as a formula get an apostrophe before them.
+    strict
+        Whether to refuse a release about which there is any caution.
     seed
         Seeds what is random; None draws from the operating system.
     baskets
@@ -86,6 +88,7 @@ class Job:
     report: bool = True
     overwrite: bool = False
     spreadsheet_safe: bool = False
+    strict: bool = False
     seed: int | None = None
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
@@ -104,6 +107,7 @@ class Job:
         require(self, "report", self.report, BOOL)
         require(self, "overwrite", self.overwrite, BOOL)
         require(self, "spreadsheet_safe", self.spreadsheet_safe, BOOL)
+        require(self, "strict", self.strict, BOOL)
         require(self, "seed", self.seed, NONE, IntIn(0))
         method = self._chosen()
         object.__setattr__(self, "method", method.name)

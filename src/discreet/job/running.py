@@ -36,7 +36,13 @@ def run(job: Job, progress: Progress | None = None) -> Release:
     tell("Protecting")
     release: Release = job.publisher().release(data)
     return finish(
-        release, tell, job.out, format=job.output_format, report=job.report, overwrite=job.overwrite
+        release,
+        tell,
+        job.out,
+        format=job.output_format,
+        report=job.report,
+        overwrite=job.overwrite,
+        strict=job.strict,
     )
 
 

@@ -72,7 +72,7 @@ def test_quiet_prints_nothing(invoke, patients: Path, tmp_path: Path) -> None:
         (["-t", "0.6", "--distance", "kl"], "TCloseness(t=0.6, distance='kl')"),
         (["--alpha", "0.8", "-k", "3"], "AlphaKAnonymity(alpha=0.8, k=3)"),
         (["--beta", "30", "--likeness", "basic"], "BasicBetaLikeness(beta=30.0)"),
-        (["--delta", "9"], "DeltaDisclosure(delta=9.0)"),
+        (["--delta", "9"], "DeltaDisclosure(delta=9.0"),
     ],
 )
 def test_every_promise_can_be_asked_for(invoke, patients, tmp_path, flags: list[str], shown: str) -> None:
@@ -182,9 +182,9 @@ def test_the_rest_can_be_given_a_role(invoke, patients: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        ([], "promise"),
-        (["-k", "5", "--diversity", "entropy"], "without -l"),
-        (["-k", "5", "--distance", "kl"], "without -t"),
+        ([], "guarantee"),
+        (["-k", "5", "--diversity", "entropy"], "requires -l"),
+        (["-k", "5", "--distance", "kl"], "requires -t"),
         (["-k", "5", "-l", "2", "--c", "3"], "recursive"),
         (["-l", "2", "--diversity", "recursive"], "needs its c"),
         (["--k-map", "2"], "population"),

@@ -26,7 +26,7 @@ Examples:
   discreet check baskets.dat --km 5,2
 
 \b
-Exit codes: 0 every promise asked for is kept, 1 one is broken, 2 something to mend."""
+Exit codes: 0 every guarantee holds, 1 one is broken, 2 user error."""
 
 
 @click.command(short_help="Judge any table.", epilog=_EPILOG)

@@ -60,7 +60,7 @@ def risk(
     from discreet.measure import risk as measured
 
     if person is not None and external is None:
-        raise gather.mistake("--person says nothing without --external.", "--external FILE")
+        raise gather.mistake("--person requires --external.", "--external FILE")
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         table = table_of(data, given)

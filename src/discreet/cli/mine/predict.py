@@ -22,7 +22,7 @@ Examples:
   discreet predict model.json new.csv --keep id --out told.parquet"""
 
 
-@click.command(short_help="Tell classes by a saved model.", epilog=_EPILOG)
+@click.command(short_help="Predict classes with a saved model.", epilog=_EPILOG)
 @click.argument("model", type=options.DATA, metavar="MODEL")
 @click.argument("data", type=options.DATA, metavar="FILE")
 @click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns to write beside the predictions.")

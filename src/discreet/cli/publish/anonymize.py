@@ -30,7 +30,11 @@ Examples:
 @options.roles(rest=None)
 @options.pseudonym
 @click.option(
-    "--weight", "weights", multiple=True, metavar="COLUMN=NUMBER", help="How much finer a column stays."
+    "--weight",
+    "weights",
+    multiple=True,
+    metavar="COLUMN=NUMBER",
+    help="Weight of a column: a higher one keeps more detail.",
 )
 @options.promises
 @options.method
@@ -67,15 +71,14 @@ def _rest(given: dict[str, Any]) -> dict[str, Any]:
 def _promises(given: dict[str, Any]) -> list[dict[str, Any]]:
     asked = gather.promises(given)
     if not asked:
-        raise gather.mistake("Say what the release shall promise.", "-k 5")
+        raise gather.mistake("Choose a privacy guarantee.", "-k 5")
     if given["population"] is not None and given["k_map"] is None:
-        raise gather.mistake("--population says nothing without --k-map.", "--k-map 5")
+        raise gather.mistake("--population requires --k-map.", "--k-map 5")
     return asked
 
 
 def _output(out: Path, given: dict[str, Any]) -> dict[str, Any]:
     plain = {"folder": out, "overwrite": given["overwrite"], "report": given["report"]}
-    if given["spreadsheet_safe"]:
-        plain["spreadsheet_safe"] = True
+    plain |= {name: True for name in ("spreadsheet_safe", "strict") if given[name]}
     optional = {"format": given["format_"], "seed": given["seed"]}
     return plain | {name: value for name, value in optional.items() if value is not None}

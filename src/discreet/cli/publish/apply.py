@@ -59,7 +59,7 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
     refuse_target(out, data, overwrite=given["overwrite"])
     known = Recipe.read(recipe, private=given["private"])
     if given["joined_unknown"] and given["released"] is None:
-        raise gather.mistake("--joined-unknown says nothing without --released.", "--released")
+        raise gather.mistake("--joined-unknown requires --released.", "--released")
     places = gather.pairs("--pseudonym", given["pseudonyms"])
     keys = {name: key_from(place, column=name, folder=Path()) for name, place in places.items()}
     with stages(len(STAGES), quiet=quiet or as_json) as tell:
@@ -77,6 +77,7 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
             random_state=given["seed"],
         )
         writing = {"format": _format(data, given), "report": given["report"], "overwrite": given["overwrite"]}
+        writing["strict"] = given["strict"]
         finish(release, tell, out, **writing)
     tell_outcome(outcome("apply", release, out), release, as_json=as_json, quiet=quiet)
 

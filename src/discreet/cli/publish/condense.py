@@ -65,6 +65,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
         report=given["report"],
         overwrite=given["overwrite"],
         spreadsheet_safe=given["spreadsheet_safe"],
+        strict=given["strict"],
         seed=given["seed"],
     )
     perform("condense", job, as_json=as_json, quiet=quiet)

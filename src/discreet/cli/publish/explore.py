@@ -83,7 +83,7 @@ def explore(data: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     shares = _numbers("--max-suppressed", given["shares"], float)
     asked = [gather.promises({**given, "k": k}) for k in ks]
     if not all(asked):
-        raise gather.mistake("Say what the release shall promise.", "-k 2,5,10")
+        raise gather.mistake("Choose a privacy guarantee.", "-k 2,5,10")
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         table = table_of(data, given)

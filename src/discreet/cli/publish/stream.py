@@ -197,7 +197,7 @@ def _refuse_idle(out: Path | None, given: dict[str, Any]) -> None:
     if given["k"] is not None and given["k_column"] is not None:
         raise gather.mistake("Give one level for all or a column of levels, not both.")
     if given["max_k"] is not None and given["k_column"] is None:
-        raise gather.mistake("--max-k says nothing without --k-column.")
+        raise gather.mistake("--max-k requires --k-column.")
 
 
 def _stream(given: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]:
