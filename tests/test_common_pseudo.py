@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from discreet import Release, Table, publish, quasi
 from discreet.core.errors import InfeasibleError, InputError, ParameterError
+from discreet.publish.pseudo.redraw import UnavoidableCopiesError
 from tests import publishing
 from tests.oracles import condensation as oracles
 from tests.publishing import (
@@ -59,6 +61,9 @@ def test_the_promise_is_kept_by_the_slow_definition(
     table = Table(strategies.frame(rows), strategies.plain_schema())
     try:
         release = make(k).release(table)
+    except UnavoidableCopiesError:
+        assert k > 1
+        return
     except InfeasibleError:
         assert k > len(rows)
         return
@@ -66,7 +71,7 @@ def test_the_promise_is_kept_by_the_slow_definition(
     assert oracles.levels_are_kept(labels, [k] * len(rows))
     assert release.verdict.ok
     assert release.verdict.worst >= 0
-    assert release.frame.num_rows == len(rows)
+    assert release.frame.num_rows + release.evidence.suppressed == len(rows)
     assert release.frame.schema == strategies.TYPES
     for name in ("city", "smoker", "disease"):
         assert set(release.frame[name].to_pylist()) <= {row[name] for row in rows}
@@ -97,8 +102,10 @@ def test_the_order_of_rows_and_columns_does_not_matter(
     frame = strategies.frame(rows)
     mixed = frame.take(np.random.default_rng(seed).permutation(len(rows))).select(frame.column_names[::-1])
     k = min(3, len(rows))
-    release = make(k).release(Table(frame, schema))
-    again = make(k).release(Table(mixed, {name: schema[name] for name in mixed.column_names}))
+    release = make(k, avoid_copies=False).release(Table(frame, schema))
+    again = make(k, avoid_copies=False).release(
+        Table(mixed, {name: schema[name] for name in mixed.column_names})
+    )
     assert again.frame.column_names == mixed.column_names
     assert again.verdict.ok
     assert again.evidence.sizes.sum() == release.evidence.sizes.sum()
@@ -152,7 +159,7 @@ def test_every_kind_of_frame_agrees_and_comes_back_and_stays_as_it_was(make: Pub
     assert type(release.frame) is type(frame)
     assert rows_of(release) == rows_of(expected)
     assert release.verdict == expected.verdict
-    untouched = Release(frame, schema, release.guarantee, release.evidence, {}, release.original)
+    untouched = replace(release, data=frame)
     assert rows_of(untouched) == [
         {name: str(value) for name, value in row.items()} for row in arrow.to_pylist()
     ]

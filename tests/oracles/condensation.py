@@ -78,3 +78,15 @@ def auc(members: list[float], others: list[float]) -> float:
         1.0 if member < other else 0.5 if member == other else 0.0 for member in members for other in others
     )
     return won / (len(members) * len(others))
+
+
+def counted_copies(original: list[dict[str, Any]], released: list[dict[str, Any]], known: list[str]) -> Any:
+    """Count released rows equal to a record, to a unique one, unique ones equaled, and rows unique by ``known``."""
+    names = list(released[0])
+    records = [tuple(row[name] for name in names) for row in original]
+    rows = [tuple(row[name] for name in names) for row in released]
+    outside = [tuple(row[name] for name in known) for row in original]
+    equal = [row for row in rows if row in records]
+    unique = [row for row in equal if records.count(row) == 1]
+    seen = [tuple(row[name] for name in known) for row in released]
+    return len(rows), len(equal), len(unique), len(set(unique)), sum(outside.count(one) == 1 for one in seen)

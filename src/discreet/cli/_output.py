@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from discreet.job.checking import Judgment
 
 _WORDS = {">=": "at least", "<=": "at most", "<": "below"}
-_COLORS = {"kept": "green", "broken": "red"}
+_COLORS = {"kept": "green", "broken": "red", "caution": "yellow"}
 
 
 def tell_json(plain: Mapping[str, Any]) -> None:
@@ -65,6 +65,11 @@ def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "row
             ("kept" if part.ok else "broken", f"{part.guarantee}: {measured}{'' if part.ok else failing}")
         )
     return lines
+
+
+def caution_lines(release: Release) -> list[tuple[str, str]]:
+    """List what to know before the release is handed on, those cautions too that only the owner may read."""
+    return [("caution", caution.text) for caution in release.cautions]
 
 
 def number(value: float) -> str:

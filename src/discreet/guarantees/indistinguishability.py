@@ -106,11 +106,12 @@ class Indistinguishability(Guarantee):
             return "Records may be published as they are."
         if isinstance(self.k, int):
             return (
-                f"Rows are drawn from statistics of groups of at least {self.k} records; none is published."
+                f"Rows are drawn from statistics of groups of at least {self.k} records, not taken from records. By "
+                "chance a drawn row can equal a record."
             )
         return (
             "Rows are drawn from statistics of groups, each at least as large as the largest level that a record in it "
-            "asks for; who asks for level 1 may be published as they are."
+            "asks for. By chance a drawn row can equal a record; who asks for level 1 may be published as they are."
         )
 
 

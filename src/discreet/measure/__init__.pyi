@@ -27,6 +27,9 @@ from .pseudo.closeness import closeness_between as closeness_between
 from .pseudo.closeness import closest_records as closest_records
 from .pseudo.closeness import membership as membership
 from .pseudo.closeness import membership_of_points as membership_of_points
+from .pseudo.copies import Copies as Copies
+from .pseudo.copies import copies as copies
+from .pseudo.copies import copies_between as copies_between
 from .pseudo.fidelity import Fidelity as Fidelity
 from .pseudo.fidelity import NeighborAccuracy as NeighborAccuracy
 from .pseudo.fidelity import covariance_compatibility as covariance_compatibility
@@ -45,9 +48,11 @@ from .sketches.attacks import GuessedAttributes as GuessedAttributes
 from .sketches.attacks import LinkedSketches as LinkedSketches
 from .sketches.attacks import guess_attributes as guess_attributes
 from .sketches.attacks import link_sketches as link_sketches
+from .sketches.quality import DistanceError as DistanceError
 from .sketches.quality import ReconstructionError as ReconstructionError
 from .sketches.quality import accuracy_by_prior as accuracy_by_prior
 from .sketches.quality import cluster_cohesion as cluster_cohesion
+from .sketches.quality import distance_error as distance_error
 from .sketches.quality import neighbor_overlap as neighbor_overlap
 from .sketches.quality import reconstruction_error as reconstruction_error
 from .tables.linkage import AttributeRisk as AttributeRisk

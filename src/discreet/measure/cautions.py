@@ -27,6 +27,11 @@ UNIQUE = 0.5
 HALF = 0.5
 """The share of detail above which more is lost than kept."""
 
+SHORT = 16
+"""The median length of sketches below which estimated distances are hardly better than chance."""
+MANY_SUPPRESSED = 0.1
+"""The share of suppressed sketches above which the rest is no fair sample."""
+
 
 @public
 @dataclass(frozen=True)
@@ -70,7 +75,9 @@ def cautions(release: Release) -> tuple[Caution, ...]:
     if release.kind == "grouped-table":
         return (*_other_columns(release), *_formulas(release.frame, release.data.counts))
     if release.kind == "pseudo-data":
-        return tuple(_formulas(release.frame))
+        return (*_copies(release), *_formulas(release.frame))
+    if release.kind == "sketches":
+        return tuple(_of_sketches(release))
     if release.kind == "baskets":
         return tuple(_of_baskets(release))
     return ()
@@ -98,6 +105,49 @@ def _formulas(*frames: Any) -> Iterator[Caution]:
             "formula-cells",
             f"{found:,} cells or column names start as a formula of a spreadsheet does, and would be run by one. "
             "A spreadsheet-safe release puts an apostrophe before them.",
+        )
+
+
+def _copies(release: Release) -> Iterator[Caution]:
+    """Count pseudo-records that equal a record that nobody else has; a stream's records are gone."""
+    if release.original is None:
+        return
+    from discreet.measure.pseudo.copies import copies
+
+    found = copies(release)
+    if not max(found.unique, found.singled_out):
+        return
+    text = (
+        f"{found.unique:,} of {found.n_rows:,} released rows equal a record that is unique in the original. "
+    )
+    if found.singled_out:
+        text += (
+            f"{found.singled_out:,} rows have the quasi-identifiers of one person alone, and whoever knows the person "
+            "may take them for theirs. avoid_copies=True draws such rows again, but for records of level 1."
+        )
+    else:
+        text += "None has the quasi-identifiers of one person alone: several people share them."
+    yield Caution("copies", text, public=False)
+
+
+def _of_sketches(release: Release) -> Iterator[Caution]:
+    """Find sketches too short to estimate anything; lengths and counts are published anyway."""
+    from discreet.measure.sketches.quality import distance_error
+
+    evidence, lengths = release.evidence, release.data.lengths
+    median = float(np.median(lengths)) if lengths.size else 0.0
+    if lengths.size and median < SHORT:
+        yield Caution(
+            "short-sketches",
+            f"Half of the sketches have {median:g} components or fewer: estimated squared distances are off by about "
+            f"{distance_error(lengths).relative:.0%}, so little can be mined. A smaller delta makes sketches longer.",
+        )
+    if evidence.suppressed > MANY_SUPPRESSED * evidence.n_rows:
+        yield Caution(
+            "suppressed-records",
+            f"{evidence.suppressed:,} of {evidence.n_rows:,} records ({evidence.suppressed / evidence.n_rows:.1%}) are "
+            "suppressed, the shortest first, so what is left is no fair sample. A smaller delta keeps more, but none "
+            "keeps records of a single item; k-variance does.",
         )
 
 

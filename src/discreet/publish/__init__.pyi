@@ -8,6 +8,8 @@ from .sketches.client import sketch_record as sketch_record
 from .sketches.delta_sketch import DeltaSketch as DeltaSketch
 from .sketches.family import SketchFamily as SketchFamily
 from .sketches.k_variance_sketch import KVarianceSketch as KVarianceSketch
+from .sketches.propose_delta import DeltaProposal as DeltaProposal
+from .sketches.propose_delta import propose_delta as propose_delta
 from .tables.anatomy import Anatomy as Anatomy
 from .tables.generalization import Generalization as Generalization
 from .tables.incognito import Incognito as Incognito

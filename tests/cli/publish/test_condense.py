@@ -69,7 +69,7 @@ def test_condense_as_json(invoke, visits: Path, tmp_path: Path) -> None:
     result = invoke("condense", visits, "-k", 5, *given, "--out", tmp_path / "out")
     told = json.loads(result.output)
     assert told["ok"]
-    assert told["rows"] == {"in": 1500, "out": 3000}
+    assert told["rows"] == {"in": 1500, "out": 3000, "suppressed": 0}
     assert told["files"] == ["data.csv", "release.json"]
     assert told["verdict"]["basis"] == "by construction"
     named = ("-k", 5, "--identifier", "name")
@@ -296,3 +296,29 @@ def test_a_level_beyond_any_stream_is_a_bad_line(invoke, tmp_path: Path) -> None
     state.unlink()
     told = json.loads(invoke(*asked, "--init-number", 2, "--state", state, "--skip-bad", "--json").stdout)
     assert (told["records"], told["skipped"]) == (3, 1)
+
+
+def test_copies_are_counted_and_avoided_unless_allowed(invoke, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "people.csv"
+    cells = [f"{rng.integers(20, 60)},{'abcd'[rng.integers(4)]}" for _ in range(300)]
+    path.write_text("age,town\n" + "\n".join(cells) + "\n")
+    given = ("condense", path, "-k", 5, "--seed", 1, "--out")
+    said = invoke(*given, tmp_path / "one").output
+    assert "By chance a drawn row can equal a record" in said
+    assert "0 of them one that is unique" in said
+    assert "caution" not in said
+    said = invoke(*given, tmp_path / "two", "--allow-copies").output
+    assert "caution" in said
+    assert "rows have the quasi-identifiers of one person alone" in said
+    told = json.loads(invoke(*given, tmp_path / "three", "--allow-copies", "--json").output)
+    assert told["copies"]["singled_out"] > 0
+    assert [one["code"] for one in told["cautions"]] == ["copies"]
+
+
+def test_copies_that_cannot_be_avoided_are_an_error_with_the_way_out(invoke, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("age\n1\n2\n3\n4\n")
+    result = invoke("condense", path, "-k", 2, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "try: --allow-copies" in result.output

@@ -13,7 +13,7 @@ from discreet import Sketches, read_sketches
 from discreet.engines.baskets.files import read_baskets
 from discreet.engines.texts import text_rows
 from discreet.guarantees import DeltaAnonymity, KVariance
-from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily
+from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily, propose_delta
 
 KEY = b"\x00\x01 thirty-two bytes or so of key"
 
@@ -119,7 +119,6 @@ def test_a_column_of_a_table(invoke, key: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ((), "--delta, --k-variance, or both"),
         (("--delta", 0), "'delta' parameter"),
         (("--delta", -1), "'delta' parameter"),
         (("--delta", 5), "would be suppressed"),
@@ -220,3 +219,39 @@ def test_a_folder_that_is_no_release_is_never_replaced(invoke, shop: Path, key: 
     assert refused.exit_code == 2
     assert "no earlier release" in refused.output
     assert (mine / "thesis.txt").read_text() == "years of work"
+
+
+def test_delta_is_proposed_where_no_promise_is_named(invoke, docs: Path, key: Path, tmp_path: Path) -> None:
+    texts = text_rows(docs).filled()
+    wanted = propose_delta(texts.rows, names=texts.names)
+    given = ("sketch", docs, "--key-file", key, "--out")
+    told = json.loads(invoke(*given, tmp_path / "one", "--json").output)
+    assert told["proposal"]["delta"] == wanted.delta
+    assert told["lengths"]["median"] == wanted.median_length
+    assert told["verdict"]["guarantee"] == f"DeltaAnonymity(delta={wanted.delta:g})"
+    said = invoke(*given, tmp_path / "two").output
+    assert f"{wanted.delta:g}, proposed from the records" in said
+    assert "squared distances are off by about" in said
+    page = (tmp_path / "two" / "report.html").read_text()
+    assert "Distance error" in page
+
+
+def test_a_delta_that_leaves_little_brings_a_caution_and_a_better_one(
+    invoke, docs: Path, key: Path, tmp_path: Path
+) -> None:
+    texts = text_rows(docs).filled()
+    wanted = propose_delta(texts.rows, names=texts.names)
+    out = tmp_path / "out"
+    said = invoke("sketch", docs, "--delta", 0.2, "--key-file", key, "--out", out).output
+    assert "caution" in said
+    assert f"--delta {wanted.delta:g} (median {wanted.median_length:g} components" in said
+    codes = [one["code"] for one in json.loads((out / "release.json").read_text())["cautions"]]
+    assert codes == ["short-sketches"]
+
+
+def test_single_items_are_suppressed_at_any_delta_and_that_is_said(invoke, key: Path, tmp_path: Path) -> None:
+    path = tmp_path / "clicks.dat"
+    path.write_text("\n".join(["1", "2 3", "4", "1 2 3"] * 10) + "\n")
+    said = invoke("sketch", path, "--delta", 0.5, "--key-file", key, "--out", tmp_path / "out").output
+    assert "20 of 40 records (50.0%) are suppressed" in said
+    assert "20 records of a single item are suppressed at any delta" in said

@@ -43,6 +43,11 @@ Examples:
 )
 @click.option("--alpha", type=float, default=1.0, help="Pseudo-records for each record; 1 by default.")
 @click.option("--noise", type=float, default=0.0, help="Additional noise, as a share of a column's spread.")
+@click.option(
+    "--allow-copies",
+    is_flag=True,
+    help="Keep rows that have the quasi-identifiers of one person alone; they are drawn again otherwise.",
+)
 @options.output
 @options.reading
 @options.telling
@@ -51,9 +56,11 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
     from discreet.engines.formats import output_format
     from discreet.guarantees import Indistinguishability
     from discreet.job import Job
+    from discreet.publish.pseudo.redraw import UnavoidableCopiesError
 
     frame, columns = _columns(data, given)
     options_ = {name: given[name] for name in ("segment", "spread", "alpha", "noise", "label")}
+    options_["avoid_copies"] = not given["allow_copies"]
     job = Job(
         frame,
         columns,
@@ -68,7 +75,11 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
         strict=given["strict"],
         seed=given["seed"],
     )
-    perform("condense", job, as_json=as_json, quiet=quiet)
+    try:
+        perform("condense", job, as_json=as_json, quiet=quiet)
+    except UnavoidableCopiesError as error:
+        error.remedy = "--allow-copies"  # type: ignore[attr-defined]
+        raise
 
 
 def _k(given: dict[str, Any]) -> int | str:
@@ -100,10 +111,10 @@ def _columns(data: Path, given: dict[str, Any]) -> tuple[Any, dict[str, Column]]
 
 def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
     """Describe what a run came to, and where it is."""
-    from discreet.cli._output import number, tell_json, tell_lines, verdict_lines
-    from discreet.measure import fidelity
+    from discreet.cli._output import caution_lines, number, tell_json, tell_lines, verdict_lines
+    from discreet.measure import copies, fidelity
 
-    alike = fidelity(release)
+    alike, copied = fidelity(release), copies(release)
     files = sorted(path.name for path in out.iterdir())
     sizes = release.evidence.sizes
     if as_json:
@@ -113,21 +124,32 @@ def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) ->
                 "ok": release.verdict.ok,
                 "promise": release.guarantee.describe(),
                 "verdict": release.verdict.to_dict(),
-                "rows": {"in": alike.n_original, "out": alike.n_pseudo},
+                "rows": {
+                    "in": alike.n_original,
+                    "out": alike.n_pseudo,
+                    "suppressed": release.evidence.suppressed,
+                },
                 "groups": int(sizes.size),
                 "fidelity": alike.to_dict(),
+                "copies": copied.to_dict(),
+                "cautions": [caution.to_dict() for caution in release.cautions],
                 "folder": str(out),
                 "files": files,
             }
         )
         return
+    left_out = release.evidence.suppressed
+    besides = f", {left_out:,} left out as copies of one person" if left_out else ""
     tell_lines(
         [
             *verdict_lines(release.verdict),
+            ("", release.guarantee.describe()),
             ("", "by construction, from the sizes and levels of the groups"),
-            ("rows", f"{alike.n_original:,} records, {alike.n_pseudo:,} pseudo-records"),
+            ("rows", f"{alike.n_original:,} records, {alike.n_pseudo:,} pseudo-records{besides}"),
             ("groups", f"{sizes.size:,}, of {sizes.min():,} to {sizes.max():,} records"),
             ("alike", f"covariance compatibility {number(alike.covariance_compatibility)} (1 is best)"),
+            ("copies", f"{copied.equal:,} rows equal a record, {copied.unique:,} of them one that is unique"),
+            *caution_lines(release),
             ("written", f"{out}: {', '.join(files)}"),
         ]
     )

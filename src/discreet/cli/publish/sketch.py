@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,12 @@ from discreet.cli._basket_reading import FORMATS, reading_of
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
+    from discreet.publish import DeltaProposal
 
 _EPILOG = """\b
 Examples:
-  discreet sketch docs/ --delta 0.2 --key-file secret.key --out sketches
+  discreet sketch docs/ --key-file secret.key --out sketches
+  discreet sketch docs/ --delta 0.02 --key-file secret.key --out sketches
   discreet sketch mails.csv --column body --k-variance 10 --components 200 --key-file secret.key --out sketches
   discreet sketch shop.dat --delta 0.5 --key-file secret.key --out sketches.arrow
   discreet sketch shop.dat --delta 0.4 --k-variance 10 --gap root --key-file secret.key --out sketches
@@ -30,7 +33,11 @@ _FLAGS = {"format_": "format", "nulls": "null", "header": "no-header"}
 
 @click.command(short_help="Publish texts or baskets as sketches.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA)
-@click.option("--delta", type=float, help="The least variance with which a value can be estimated.")
+@click.option(
+    "--delta",
+    type=float,
+    help="The least variance with which a value can be estimated; proposed from the data without --k-variance.",
+)
 @click.option("--k-variance", type=int, metavar="K", help="Hide each record among so many neighbors.")
 @click.option("--components", type=int, default=128, help="The longest sketch; 128 by default.")
 @click.option(
@@ -79,10 +86,11 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
         tell("Reading")
         rows, n_empty = read_records(data, **reading_from(_reading(data, given), SketchKind.reading))
         folder = None if out.suffix == ".arrow" else out
+        proposal = _proposal(rows, given)
         partition = {} if given["partition"] is None else {"partition": given["partition"]}
         job = Job(
             rows,
-            guarantee=_guarantee(given),
+            guarantee=_guarantee(given, proposal),
             sketches=about,
             options=partition,
             out=folder,
@@ -93,13 +101,11 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
             release.verdict.enforce()
             write_sketches(release.data, out, overwrite=given["overwrite"])
     if as_json or not quiet:
-        tell_outcome("sketch", release, out, n_empty=n_empty, as_json=as_json)
+        tell_outcome("sketch", release, out, n_empty=n_empty, as_json=as_json, proposal=proposal)
 
 
 def _refuse_misfits(data: Path, given: dict[str, Any]) -> None:
     """Refuse options that do not fit together or to the data."""
-    if given["delta"] is None and given["k_variance"] is None:
-        raise gather.mistake("Say the promise: --delta, --k-variance, or both.", "--delta 0.2")
     if given["k_variance"] is None:
         _refuse(given, ("gap", "partition"), "belongs to --k-variance.", "--k-variance 10")
     key = given["key_file"].resolve()
@@ -148,10 +154,20 @@ def _reading(data: Path, given: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options_.items() if value is not None}
 
 
-def _guarantee(given: dict[str, Any]) -> Any:
+def _proposal(rows: Any, given: dict[str, Any]) -> DeltaProposal | None:
+    """Propose a delta where no promise is named."""
+    from discreet.publish import propose_delta
+
+    if given["delta"] is not None or given["k_variance"] is not None:
+        return None
+    return propose_delta(rows, components=given["components"])
+
+
+def _guarantee(given: dict[str, Any], proposal: DeltaProposal | None) -> Any:
     from discreet.guarantees import DeltaAnonymity, KVariance
 
-    alone = None if given["delta"] is None else DeltaAnonymity(given["delta"])
+    delta = given["delta"] if proposal is None else proposal.delta
+    alone = None if delta is None else DeltaAnonymity(delta)
     if given["k_variance"] is None:
         return alone
     near = KVariance(given["k_variance"], given["gap"] or "whole")
@@ -160,6 +176,8 @@ def _guarantee(given: dict[str, Any]) -> Any:
 
 def _plain(command: str, release: Release, n_empty: int, out: Path) -> dict[str, Any]:
     import numpy as np
+
+    from discreet.measure import distance_error
 
     lengths = release.data.lengths
     shares = np.percentile(lengths, [0, 25, 50, 75, 100]).tolist()
@@ -175,35 +193,84 @@ def _plain(command: str, release: Release, n_empty: int, out: Path) -> dict[str,
             "out": len(release.data),
         },
         "lengths": dict(zip(("least", "quarter", "median", "three_quarters", "most"), shares, strict=True)),
+        "distance_error": asdict(distance_error(lengths)),
         "details": dict(release.evidence.details),
+        "cautions": [caution.to_dict() for caution in release.cautions],
         "family": release.data.family,
         "written": str(out),
     }
 
 
-def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool, n_empty: int = 0) -> None:
+def tell_outcome(
+    command: str,
+    release: Release,
+    out: Path,
+    *,
+    as_json: bool,
+    n_empty: int = 0,
+    proposal: DeltaProposal | None = None,
+) -> None:
     """Describe what a run came to, and where it is."""
-    from discreet.cli._output import tell_json, tell_lines, verdict_lines
+    from discreet.cli._output import caution_lines, tell_json, tell_lines, verdict_lines
 
     plain = _plain(command, release, n_empty, out)
+    suggested = _suggested(release) if proposal is None else None
     if as_json:
-        tell_json(plain)
-    else:
-        records, lengths = plain["records"], plain["lengths"]
-        empty = f", {records['empty']:,} empty and dropped" if records["empty"] else ""
-        told = f"{records['suppressed']:,} suppressed, {records['out']:,} published"
-        span = f"{lengths['least']:.0f} to {lengths['most']:.0f} components"
-        tell_lines(
-            [
-                *verdict_lines(release.verdict),
-                ("", "by construction: from the lengths, and what is kept of the records"),
-                ("records", f"{records['in']:,}{empty}, {told}"),
-                ("lengths", f"{span}, the median {lengths['median']:g}"),
-                *_near(plain["details"]),
-                ("written", plain["written"]),
-                ("next", "keep the key secret: whoever has it can estimate what the records hold"),
-            ]
+        found = proposal or suggested
+        tell_json(plain | {"proposal": None if found is None else asdict(found)})
+        return
+    records, lengths, error = plain["records"], plain["lengths"], plain["distance_error"]
+    empty = f", {records['empty']:,} empty and dropped" if records["empty"] else ""
+    told = f"{records['suppressed']:,} suppressed, {records['out']:,} published"
+    span = f"{lengths['least']:.0f} to {lengths['most']:.0f} components"
+    off = f"squared distances are off by about {error['relative']:.0%}"
+    tell_lines(
+        [
+            *verdict_lines(release.verdict),
+            ("", "by construction: from the lengths, and what is kept of the records"),
+            *([] if proposal is None else [("delta", _proposed(proposal))]),
+            ("records", f"{records['in']:,}{empty}, {told}"),
+            ("lengths", f"{span}, the median {lengths['median']:g}"),
+            ("error", f"{off}; half of the pairs share {error['shared']:,} components or more"),
+            *_near(plain["details"]),
+            *caution_lines(release),
+            *([] if suggested is None else [("try", _suggestion(suggested))]),
+            ("written", plain["written"]),
+            ("next", "keep the key secret: whoever has it can estimate what the records hold"),
+        ]
+    )
+
+
+def _suggested(release: Release) -> DeltaProposal | None:
+    """Propose another delta, where the one that was given leaves little."""
+    from discreet.guarantees import DeltaAnonymity
+    from discreet.publish import propose_delta
+
+    given = release.guarantee
+    if not isinstance(given, DeltaAnonymity) or not release.cautions:
+        return None
+    found = propose_delta(release.original, components=int(release.recipe["parameters"]["components"]))
+    better = found.delta < given.delta or found.hopeless
+    return found if better else None
+
+
+def _proposed(proposal: DeltaProposal) -> str:
+    return (
+        f"{proposal.delta:g}, proposed from the records: the error of an estimated value is about "
+        f"{proposal.relative_error:.0%} of a typical largest value; --delta sets another"
+    )
+
+
+def _suggestion(proposal: DeltaProposal) -> str:
+    """Describe what another delta would come to, and what none can change."""
+    words = f"--delta {proposal.delta:g} (median {proposal.median_length:g} components, "
+    words += f"{proposal.suppressed:,} suppressed)"
+    if proposal.hopeless:
+        words += (
+            f"; {proposal.hopeless:,} records of a single item are suppressed at any delta, --k-variance 10 "
         )
+        words += "keeps them"
+    return words
 
 
 def _near(details: dict[str, Any]) -> list[tuple[str, str]]:

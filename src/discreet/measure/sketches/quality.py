@@ -39,6 +39,36 @@ class ReconstructionError:
         return self.observed / self.predicted if self.predicted else float("nan")
 
 
+@dataclass(frozen=True)
+class DistanceError:
+    """How far estimated distances are off, by the lengths of published sketches alone.
+
+    ``shared`` is the number of components that half of all pairs share at least, ``relative`` the standard error of an
+    estimated squared distance beside its true value, at the most: √(2/shared).
+    """
+
+    shared: int
+    relative: float
+
+
+@public
+def distance_error(lengths: ArrayLike) -> DistanceError:
+    """Compute the expected error of squared distances between sketches of these lengths.
+
+    Two sketches are compared by the components that both have, so the shorter of the two counts. The variance of a
+    squared distance D from m components is 2(D² − Σd⁴)/m, hence at most 2D²/m.
+
+    >>> distance_error([128] * 10)
+    DistanceError(shared=128, relative=0.125)
+    """
+    held = np.sort(np.asarray(lengths, np.int64))
+    held = held[held > 0]
+    if not held.size:
+        return DistanceError(0, float("nan"))
+    shared = int(held[int(np.floor((1 - 0.5**0.5) * held.size))])
+    return DistanceError(shared, float(np.sqrt(2 / shared)))
+
+
 @public
 def reconstruction_error(
     rows: Any,

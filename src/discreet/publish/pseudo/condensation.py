@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sklearn.base import BaseEstimator
 
-from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import (
@@ -38,7 +38,8 @@ from discreet.guarantees.indistinguishability import LARGEST
 from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import OnePerRow, levels_of, read_levels
-from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
+from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Drawn, Spread, bounded, draw, draw_for
+from discreet.publish.pseudo.redraw import Redrawn, SingledOut, redrawn
 from discreet.publish.recipes.recipe import FORMAT
 
 _LONE_TEXTS = 8
@@ -62,8 +63,9 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     Every record names its own privacy level p: it is condensed with at least p − 1 others. Groups are made of near
     records; their sizes, means and covariances are kept, and pseudo-records are drawn along the eigenvectors of each
-    covariance. So the release looks like the original to most analyzes, its correlations included, and no row of it is
-    a person's. Distances are between standardized columns; categories count by indicators.
+    covariance. So the release looks like the original to most analyzes, its correlations included. Rows are drawn and
+    not taken from anyone, but a drawn row can equal a record by chance (see ``avoid_copies``). Distances are between
+    standardized columns; categories count by indicators.
 
     All columns are condensed, but for identifiers, which are dropped (pseudonyms too: a pseudo-record is nobody's), and
     the column of levels, which is not published. A quasi-identifier of texts that hardly two rows share is refused.
@@ -92,6 +94,13 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         by its values.
     bounded
         Whether pseudo-values beyond the observed range are mirrored back into it.
+    avoid_copies
+        Whether `release` draws a pseudo-record again, from the same group, where its quasi-identifiers are those of a
+        record that nobody else shares and that asks for a level above 1; one that cannot be avoided is left out. The
+        sensitive values and the label are not compared: otherwise a published row would prove which value a person
+        does *not* have. What is left to learn is membership: a published combination of quasi-identifiers is not that
+        of one person alone, and one that is missing although it should have been drawn several times probably is.
+        Set it to False where membership itself is the secret. `fit` keeps no record, so `sample` cannot avoid copies.
     random_state
         Seeds the groups of ``"nearest"``, the draws and the order of the rows. Keep a seed secret: with it the
         statistics of each group can be worked out from the pseudo-records.
@@ -132,6 +141,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         "label": (InstanceOf((str,), "the name of a column"), NONE),
         "target": OneOf(("auto", "class", "number")),
         "bounded": BOOL,
+        "avoid_copies": BOOL,
         "random_state": RANDOM_STATE,
     }
 
@@ -146,6 +156,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         label: str | None = None,
         target: Literal["auto", "class", "number"] = "auto",
         bounded: bool = True,
+        avoid_copies: bool = True,
         random_state: RandomState = None,
     ) -> None:
         self.k = k
@@ -156,6 +167,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.label = label
         self.target = target
         self.bounded = bounded
+        self.avoid_copies = avoid_copies
         self.random_state = random_state
 
     @property
@@ -181,15 +193,13 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         levels = read_levels(self, self._levels, table, n)
         grouping = self._grouped(vectors.points(), levels, self._classes(table), rng)
         condensed = Condensed.of(vectors, grouping.labels, levels, grouping.n_groups)
-        places, codes, _ = self._drawn(
-            condensed, round(self.alpha * n), _ends(vectors.lines, self.label), rng
-        )
+        made = self._without_copies(table, vectors, condensed, levels, rng)
         return Release(
-            data=table.framed(vectors.frame(places, codes, names)),
+            data=table.framed(vectors.frame(made.drawn.places, made.drawn.codes, names)),
             kind="pseudo-data",
             schema=Schema({name: _released(table.schema[name]) for name in names}),
             guarantee=self.guarantee,
-            evidence=_evidence(n, condensed, grouping),
+            evidence=_evidence(n, condensed, grouping, made),
             recipe=self._recipe(table),
             original=table,
         )
@@ -228,7 +238,8 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         condensed = Condensed(statistics, self.scale_, known)
         count = round(self.alpha * statistics.n_rows) if n is None else int(n)
         ends = (*self.range_, np.ones(statistics.n_columns))
-        places, _, groups = self._drawn(condensed, count, ends, rng)
+        drawn = self._bounded(self._draw(condensed, count, ends, rng), ends)
+        places, groups = drawn.places, drawn.groups
         if self.group_classes_ is not None:
             return places, self.classes_[self.group_classes_[groups]]
         if statistics.n_columns > self.n_features_in_:
@@ -292,18 +303,34 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             return construct_groups(points, levels, method=self.segment, rng=rng)
         return construct_by_class(points, levels, classes, method=self.segment, rng=rng)
 
-    def _drawn(
+    def _without_copies(
+        self, table: Table, vectors: Vectors, condensed: Condensed, levels: IntArray, rng: np.random.Generator
+    ) -> Redrawn:
+        """Draw pseudo-records, again where they look like one person alone, if that is to be avoided."""
+        ends = _ends(vectors.lines, self.label)
+        made = self._bounded(self._draw(condensed, round(self.alpha * len(levels)), ends, rng), ends)
+        singled_out = SingledOut.of(table, vectors, levels, self.label) if self.avoid_copies else None
+        if singled_out is None:
+            return Redrawn(made, 0, 0)
+
+        def again(groups: IntArray) -> Drawn:
+            noise = self.noise * ends[2]
+            return self._bounded(draw_for(condensed, groups, spread=self.spread, noise=noise, rng=rng), ends)
+
+        return redrawn(made, singled_out, again)
+
+    def _draw(
         self, condensed: Condensed, n: int, ends: tuple[FloatArray, ...], rng: np.random.Generator
-    ) -> tuple[FloatArray, CodeArray, IntArray]:
+    ) -> Drawn:
         """Draw pseudo-records; ``ends`` are the observed range of each column and whether it takes noise."""
-        low, high, noisy = ends
-        drawn = draw(condensed, n, spread=self.spread, noise=self.noise * noisy, rng=rng)
-        places = bounded(drawn.places, low, high) if self.bounded else drawn.places
-        return places, drawn.codes, drawn.groups
+        return draw(condensed, n, spread=self.spread, noise=self.noise * ends[2], rng=rng)
+
+    def _bounded(self, drawn: Drawn, ends: tuple[FloatArray, ...]) -> Drawn:
+        return replace(drawn, places=bounded(drawn.places, *ends[:2])) if self.bounded else drawn
 
     def _recipe(self, table: Table) -> dict[str, Any]:
         """Write down how the release was made; it is drawn anew from a table, and cannot be applied to new rows."""
-        names = ("segment", "spread", "alpha", "noise", "label", "bounded")
+        names = ("segment", "spread", "alpha", "noise", "label", "bounded", "avoid_copies")
         k = self.guarantee.k
         given = {"k": "given apart" if k is None else k}
         safe = {"spreadsheet_safe": True} if table.spreadsheet_safe else {}
@@ -342,7 +369,8 @@ def _released(column: Column) -> Column:
     return replace(column, hierarchy=None, weight=1.0)
 
 
-def _evidence(n: int, condensed: Condensed, grouping: Grouping) -> Evidence:
+def _evidence(n: int, condensed: Condensed, grouping: Grouping, made: Redrawn) -> Evidence:
     statistics = condensed.statistics
-    details = {LARGEST: statistics.largest, "steps": [asdict(step) for step in grouping.steps]}
-    return Evidence(n, statistics.n, details=details)
+    steps = [asdict(step) for step in grouping.steps]
+    details = {LARGEST: statistics.largest, "steps": steps, "redrawn": made.n_redrawn}
+    return Evidence(n, statistics.n, suppressed=made.n_left_out, details=details)

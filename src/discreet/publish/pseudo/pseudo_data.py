@@ -82,8 +82,17 @@ def draw(
     independent. ``noise`` adds Gaussian noise of so many standard deviations of each column. Categories, and whether a
     number is missing, are drawn by their frequencies in the group, each column on its own.
     """
+    groups = _allotted(condensed.statistics.n, n, rng)
+    drawn = draw_for(condensed, groups, spread=spread, noise=noise, rng=rng)
+    order = rng.permutation(groups.size)
+    return Drawn(groups[order], drawn.places[order], drawn.codes[order])
+
+
+def draw_for(
+    condensed: Condensed, groups: IntArray, *, spread: Spread, noise: FloatArray, rng: np.random.Generator
+) -> Drawn:
+    """Draw one pseudo-record for each group that is named, in that order."""
     statistics, scale = condensed.statistics, condensed.scale
-    groups = _allotted(statistics.n, n, rng)
     places = _places(condensed, groups, spread, rng)
     if np.any(noise):
         places += noise * scale * rng.standard_normal(places.shape)
@@ -93,8 +102,7 @@ def draw(
     codes = np.empty((groups.size, len(condensed.frequencies)), np.int32)
     for column, frequencies in enumerate(condensed.frequencies):
         codes[:, column] = frequencies.draw(groups, rng)
-    order = rng.permutation(groups.size)
-    return Drawn(groups[order], places[order], codes[order])
+    return Drawn(groups, places, codes)
 
 
 def bounded(places: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from discreet.core.release import Release
-from discreet.measure import closeness, fidelity
+from discreet.measure import closeness, copies, fidelity
 from discreet.report import provenance, sections
 from discreet.report.figures import Figures
 from discreet.report.kinds import pseudo_sections as pseudo
@@ -16,7 +16,7 @@ from discreet.report.markup import Markup, tag
 
 
 class PseudoKind(TableKind):
-    """Released rows that are nobody's: there are no classes of people to be judged, but groups that were kept."""
+    """Released rows that are drawn: there are no classes of people to be judged, but groups that were kept."""
 
     sections: ClassVar[Sequence[tuple[str, str]]] = (
         ("promise", "Guarantee"),
@@ -36,15 +36,21 @@ class PseudoKind(TableKind):
 
     def summary(self, release: Release) -> dict[str, Any]:
         """Return the number of rows."""
-        return {"rows": {"in": release.evidence.n_rows, "out": release.table.n_rows, "suppressed": 0}}
+        evidence = release.evidence
+        rows = {"in": evidence.n_rows, "out": release.table.n_rows, "suppressed": evidence.suppressed}
+        return {"rows": rows}
 
     def measures(self, release: Release) -> dict[str, Any]:
-        """Return how like the original the rows are, and how near they come to people."""
-        return {"fidelity": fidelity(release).to_dict(), "closeness": closeness(release).to_dict()}
+        """Return how like the original the rows are, how near they come to people, and how many are copies."""
+        return {
+            "fidelity": fidelity(release).to_dict(),
+            "closeness": closeness(release).to_dict(),
+            "copies": copies(release).to_dict(),
+        }
 
     def content(self, release: Release, figures: Figures, *, internal: bool) -> list[Markup]:
         """Return the sections of the report; a stream's original is gone, so nothing is compared with it."""
-        seen = f"{release.table.n_rows:,} rows were drawn."
+        seen = f"{release.table.n_rows:,} rows were drawn. {_about_copies(release)}"
         head = sections.promise(release.guarantee, release.verdict, seen=seen)
         tail = [provenance.columns(release), provenance.method(release, internal=internal)]
         if internal and release.original is not None:
@@ -59,3 +65,15 @@ class PseudoKind(TableKind):
             sections.examples(release),
             *tail,
         ]
+
+
+def _about_copies(release: Release) -> str:
+    """Describe what was done about rows that look like one person; a function of the parameters and counts alone."""
+    parameters = release.recipe.get("parameters", {})
+    if "avoid_copies" not in parameters:
+        return "The records of a stream are gone, so whether a row equals one was not looked at."
+    if not parameters["avoid_copies"]:
+        return "Rows that equal a record were not avoided."
+    left_out = release.evidence.suppressed
+    also = f"; {left_out:,} that could not be were left out" if left_out else ""
+    return f"Rows with the quasi-identifiers of one person alone were drawn again{also}."

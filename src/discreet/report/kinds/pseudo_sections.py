@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.release import Release
-from discreet.measure import Closeness, Fidelity, closeness, fidelity
+from discreet.measure import Closeness, Copies, Fidelity, closeness, copies, fidelity
 from discreet.report import charts, sections
 from discreet.report.figures import Figures, number, percent, table
 from discreet.report.markup import Markup, tag
@@ -28,11 +28,12 @@ class Facts:
     release: Release
     fidelity: Fidelity
     closeness: Closeness
+    copies: Copies
 
     @classmethod
     def of(cls, release: Release) -> Facts:
         """Measure a release."""
-        return cls(release, fidelity(release), closeness(release))
+        return cls(release, fidelity(release), closeness(release), copies(release))
 
     @property
     def fewest(self) -> int:
@@ -70,19 +71,22 @@ def _summary(facts: Facts) -> Markup:
 
 
 def _closeness(facts: Facts) -> Markup:
-    found = facts.closeness
+    found, exact = facts.closeness, facts.copies
     rows = [
         ("Median distance of a pseudo-record to the closest record", number(found.distance)),
         ("Median distance of a record to the closest other record", number(found.spacing)),
         ("Ratio of the two", number(found.ratio)),
         ("Pseudo-records nearer than nineteen in twenty records are to one another", percent(found.nearer)),
-        ("Pseudo-records that are exactly a record", percent(found.copies)),
+        ("Pseudo-records that equal a record", f"{exact.equal:,} of {exact.n_rows:,}"),
+        ("Pseudo-records that equal a record that is unique in the original", f"{exact.unique:,}"),
+        ("Unique records that are equaled", f"{exact.people:,}"),
+        ("Pseudo-records with the quasi-identifiers of one person alone", f"{exact.singled_out:,}"),
     ]
     return sections.section(
         "risk",
         "How near it comes to people",
         "Rows are drawn, but a drawn row may lie so near to a person that it gives them away, or equal one. "
-        f"Distances are between standardized columns, of {found.n_looked_at:,} rows.",
+        f"Distances are between standardized columns, of {found.n_looked_at:,} rows; copies are counted over all.",
         table(("Measure", "Value"), rows, caption="Closeness"),
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.release import Release
 from discreet.core.sketches import Sketches
 from discreet.engines.sketches import read_sketches, write_sketches
+from discreet.measure import distance_error
 from discreet.report import charts, provenance, sections
 from discreet.report.figures import Figures, number, percent, table
 from discreet.report.markup import Markup, tag
@@ -69,11 +70,17 @@ def _summary(release: Release) -> Markup:
     records = ("Records", f"{len(release.data):,}", left_out)
     if not lengths.size:
         return tag("dl", sections.tile(*records), class_="tiles")
+    error = distance_error(lengths)
     tiles = (
         records,
         ("Median length", number(float(np.median(lengths))), "components of a sketch"),
         ("Shortest", f"{int(lengths.min()):,}", "components"),
         ("Longest", f"{int(lengths.max()):,}", "components"),
+        (
+            "Distance error",
+            percent(error.relative),
+            f"{error.shared:,} components shared by half of the pairs",
+        ),
     )
     return tag("dl", *(sections.tile(*one) for one in tiles), class_="tiles")
 
@@ -92,7 +99,8 @@ def _lengths(data: Sketches, figures: Figures) -> Markup:
     return sections.section(
         "lengths",
         "Lengths of the sketches",
-        "A sketch of m components estimates a dot product with a relative error of about 1/√m, so longer is better.",
+        "Two sketches that share m components estimate a squared distance with a relative error of about √(2/m), so "
+        "longer is better.",
         figures.figure(
             "Records by the length of their sketch",
             charts.shares(labels, share, name="components", share="records"),
