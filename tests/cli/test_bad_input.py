@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from tests.cli.planted import ROLES, SECRET
 
+from discreet import read
+
 HEADER = "name,age,zip,disease\n"
 ROW = f"{SECRET},33,02103,{SECRET}\n"
 
@@ -278,3 +280,36 @@ def _as_parquet(path: Path) -> bytes:
     buffer = io.BytesIO()
     pq.write_table(arrow_csv.read_csv(path), buffer)
     return buffer.getvalue()
+
+
+@pytest.mark.parametrize("command", ["anonymize", "check", "risk", "explore", "condense", "init", "fit"])
+def test_a_file_without_a_header_shows_nobody(invoke, tmp_path: Path, command: str) -> None:
+    path = tmp_path / "headless.csv"
+    rows = [f"{SECRET},{sex},Hepatitis-{SECRET},x{one}" for one, sex in enumerate(["female", "male"] * 4)]
+    path.write_text("\n".join(rows) + "\n")
+    out = ["--out", str(tmp_path / "out")]
+    given = {
+        "anonymize": ["--quasi", "age", "-k", "2", *out], "check": ["--quasi", "age", "-k", "2"],
+        "risk": ["--quasi", "age"], "explore": ["--quasi", "age", "-k", "2"], "condense": ["-k", "2", *out],
+        "init": [], "fit": ["--target", "x", *out],
+    }  # fmt: skip
+    result = invoke(command, str(path), *given[command])
+    assert result.exit_code == 2
+    assert SECRET not in result.output
+
+
+@pytest.mark.parametrize("command", ["anonymize", "check", "risk"])
+def test_names_of_a_file_are_not_listed_where_none_was_right(invoke, tmp_path: Path, command: str) -> None:
+    path = tmp_path / "headless.csv"
+    path.write_text("".join(f"{SECRET}{'x' * one},s{one},Hepatitis{one}\n" for one in range(4)))
+    rest = ["-k", "2", *(["--out", str(tmp_path / "out")] if command == "anonymize" else [])]
+    result = invoke(command, str(path), "--quasi", "age,zip", *([] if command == "risk" else rest))
+    assert result.exit_code == 2
+    assert SECRET not in result.output
+    assert "Hepatitis" not in result.output
+
+
+def test_columns_of_several_answers_and_repeated_headers_are_no_records(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("age,cough\n33,cough\n34,\nage,cough\n35,cough\n")
+    assert read(path).columns == ["age", "cough"]

@@ -86,6 +86,19 @@ def test_delta_disclosure_is_strict_and_forgets_absent_values() -> None:
     assert not DeltaDisclosure(math.log2(3)).check(thirds)
 
 
+@given(tables(), st.floats(0.1, 4))
+def test_the_published_reading_of_delta_disclosure_counts_absent_values(rows: Rows, delta: float) -> None:
+    classes, everyone = wards(rows)
+    groups = groups_of(rows)
+    literal = DeltaDisclosure(delta, absent="counted")
+    expected = [
+        math.inf if set(values) < set(everyone) else oracles.log2_ratio(values, everyone)
+        for values in classes
+    ]
+    assert literal.measure(groups) == pytest.approx(expected, abs=1e-12)
+    assert not (literal.holds(groups) & ~DeltaDisclosure(delta).holds(groups)).any()
+
+
 @pytest.mark.parametrize(
     ("make", "name"),
     [

@@ -15,12 +15,14 @@ from discreet.collect.reconstruct.density import Density
 from discreet.collect.reconstruct.reconstruction import Reconstruction
 from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
-from discreet.core.finite import array_of, finite
 from discreet.core.params import NONE, Constraints, FloatIn, InstanceOf, check_parameters, require
 from discreet.core.rng import RandomState
+from discreet.core.validation import array_of, finite
 
 
+@public
 class AdditiveNoise:
     """Hide numbers behind noise of a public kind, and recover their distribution, never a number.
 

@@ -11,9 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class Shares:
     """The shares of categories as reconstruction finds them, with their standard errors."""

@@ -16,6 +16,7 @@ from discreet.collect.randomized_response import RandomizedResponse
 from discreet.collect.reconstruct.density import Density
 from discreet.collect.secure_random import Chance
 from discreet.collect.unary_response import UnaryResponse
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.params import Constraints, InstanceOf, MappingOf, check_parameters
 from discreet.core.rng import RandomState
@@ -23,6 +24,7 @@ from discreet.core.rng import RandomState
 Channel: TypeAlias = AdditiveNoise | RandomizedResponse | UnaryResponse
 
 
+@public
 class Channels:
     """Distort columns of a frame where they arise, and recover the distribution of each.
 

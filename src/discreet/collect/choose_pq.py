@@ -9,12 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.collect.mask import EMask
+from discreet.core.boundary import public
 from discreet.core.params import FloatIn, IntIn, require
 
 _REFERENCE = 0.9
 """The p = q of MASK whose error is the yardstick."""
 
 
+@public
 @dataclass(frozen=True)
 class Choice:
     """One point of the grid, what it is worth, and which conditions it meets.
@@ -45,6 +47,7 @@ class Choice:
         return EMask(self.p, self.q)
 
 
+@public
 @dataclass(frozen=True)
 class Choices:
     """Every point of the grid, and what was asked."""
@@ -71,6 +74,7 @@ class Choices:
 _CONDITIONS = ("private", "accurate", "fast")
 
 
+@public
 def choose_pq(
     support: float,
     n_baskets: int,

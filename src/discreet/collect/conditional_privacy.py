@@ -11,6 +11,7 @@ from discreet.collect.noise import Noise
 from discreet.collect.reconstruct.density import Density
 from discreet.collect.reconstruct.likelihood import likelihood
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import FloatIn, InstanceOf, require
 
@@ -41,6 +42,7 @@ def conditional_privacy(noise: Noise, truth: Density) -> float:
     return float(2 ** (truth.entropy + noise.entropy - _noisy_entropy(noise, truth)))
 
 
+@public
 def noise_for_conditional_privacy(kind: type[Kind], wanted: float, *, truth: Density) -> Kind:
     """Choose the noise of a kind that leaves the wanted ``2^h(X|Z)``; all leave less than ``2^h(X)``."""
     require(

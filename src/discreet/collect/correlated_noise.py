@@ -11,13 +11,14 @@ from discreet.collect.frames import frame_of, released, require_hidden
 from discreet.collect.noise import GRID_BITS, MOST_STEPS
 from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
-from discreet.core.covariance import LEAST, least_variance, symmetric_matrix
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
-from discreet.core.finite import array_of, finite
 from discreet.core.params import POSITIVE, require
 from discreet.core.rng import RandomState
+from discreet.core.validation import LEAST, array_of, finite, least_variance, symmetric_matrix
 
 
+@public
 class CorrelatedNoise:
     """Add normal noise with a covariance matrix to several columns of numbers at once.
 

@@ -12,6 +12,7 @@ from discreet.collect.secret_key import secret_key
 from discreet.core.arrays import FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import (
     BOOL,
@@ -28,6 +29,7 @@ from discreet.core.rng import RandomState
 _SAME = 1e-12
 
 
+@public
 @dataclass(frozen=True)
 class EMask:
     """Distort baskets bit by bit: an item held stays with probability p, one not held stays away with probability q.
@@ -190,6 +192,7 @@ class EMask:
         )
 
 
+@public
 class Mask(EMask):
     """Distort baskets bit by bit, ones and zeros alike: ``EMask(p, p)``.
 

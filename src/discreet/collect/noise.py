@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public, reads
 from discreet.core.params import POSITIVE, Constraints, FloatIn, OneOf, check_parameters, require
 
 GRID_BITS = 16
@@ -26,6 +27,7 @@ Kind = TypeVar("Kind", bound="Noise")
 _SPREAD = FloatIn(1e-150, 1e150)
 
 
+@public
 class Noise(ABC):
     """A public distribution around zero.
 
@@ -117,6 +119,7 @@ class Noise(ABC):
         return np.rint(drawn / self.grid) * self.grid
 
 
+@public
 @dataclass(frozen=True)
 class Uniform(Noise):
     """Noise spread evenly over [−half_width, half_width].
@@ -167,6 +170,7 @@ class Uniform(Noise):
         return self._on_grid((2 * chance.uniform(size) - 1) * self.half_width)
 
 
+@public
 @dataclass(frozen=True)
 class Gaussian(Noise):
     """Normal noise with standard deviation ``sd``; it has no finite ε, since far tails tell too much."""
@@ -216,6 +220,7 @@ class Gaussian(Noise):
         return self._on_grid(self.sd * chance.normal(size))
 
 
+@public
 @dataclass(frozen=True)
 class Laplace(Noise):
     """Noise that falls off exponentially on both sides; the one with an ε.
@@ -293,6 +298,8 @@ class Laplace(Noise):
 NOISES: dict[str, type[Noise]] = {kind.name: kind for kind in (Uniform, Gaussian, Laplace)}
 
 
+@public
+@reads("The noise")
 def noise_from_dict(plain: dict[str, Any]) -> Noise:
     """Read what ``Noise.to_dict`` gives."""
     require("noise_from_dict", "noise", plain.get("noise"), OneOf(tuple(NOISES)))

@@ -15,6 +15,7 @@ from discreet.collect.reconstruct.em import Rule, run_em
 from discreet.collect.reconstruct.reconstruction import NotConvergedWarning
 from discreet.collect.secure_random import Chance, cells_below, rounded_up
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import Constraints, FloatIn, IntIn, OneOf, check_parameters, require
 from discreet.core.rng import RandomState
@@ -23,6 +24,7 @@ _STOCHASTIC = 1e-9
 _CONDITION = 1e12
 
 
+@public
 class RandomizedResponse:
     """Report categories through a public matrix of chances.
 

@@ -10,6 +10,7 @@ from discreet.collect.channels import Channel, Channels
 from discreet.collect.noise import NOISES, noise_from_dict
 from discreet.collect.randomized_response import RandomizedResponse
 from discreet.collect.unary_response import UnaryResponse
+from discreet.core.boundary import reads
 from discreet.core.errors import InputError, ParameterError
 
 _TOLD = ("privacy", "epsilon")
@@ -20,6 +21,7 @@ _NUMBERS, _MATRIX, _BITS = (
 )
 
 
+@reads("The channel")
 def channel_from_dict(plain: Mapping[str, Any], *, shown: str = "channel") -> Channel:
     """Read what ``to_dict`` of a channel gives; errors call it by a name.
 
@@ -46,6 +48,7 @@ def channel_from_dict(plain: Mapping[str, Any], *, shown: str = "channel") -> Ch
     return UnaryResponse(plain["categories"], p=plain["p"], q=plain["q"])
 
 
+@reads("The list of channels")
 def channels_from_dict(plain: Mapping[str, Any]) -> Channels:
     """Read channels by column: what ``Channels.to_dict`` gives, or what ``discreet perturb --json`` prints."""
     listed = plain.get("columns", plain) if plain.get("command") == "perturb" else plain

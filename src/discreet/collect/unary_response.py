@@ -11,16 +11,18 @@ import numpy as np
 from discreet.collect.category_estimates import CATEGORIES, Shares, codes_of
 from discreet.collect.secure_random import CELLS, Chance, cells_below, rounded_up
 from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
-from discreet.core.finite import array_of
 from discreet.core.params import Constraints, FloatIn, IntIn, check_parameters, require
 from discreet.core.rng import RandomState
+from discreet.core.validation import array_of
 
 _SAME = 1e-12
 _DRAWS = 1 << 22
 """How many bits are drawn at a time."""
 
 
+@public
 class UnaryResponse:
     """Report a category as one bit for each: the own bit says yes, the others no, and each is turned by chance.
 

@@ -19,7 +19,7 @@ class HierarchyError(DiscreetError, ValueError):
     """A generalization tree that does not cover its column, or is no tree."""
 
 
-class InputError(DiscreetError):
+class InputError(DiscreetError, ValueError):
     """A file or frame that cannot be read as a table."""
 
 

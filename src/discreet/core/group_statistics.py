@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class GroupStatistics:
     """Sizes, means, sums of squares and privacy levels of many groups of records; no record is in it.

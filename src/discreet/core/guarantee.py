@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, Protocol
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import Constraints, InstanceOf, OneOf, check_parameters, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
@@ -31,6 +32,7 @@ class HasGroups(Protocol):
         ...
 
 
+@public
 class Guarantee(ABC):
     """A promise about every class of a table.
 
@@ -226,6 +228,7 @@ class SensitiveGuarantee(Guarantee):
         return self.of if isinstance(self.of, str) else " and of ".join(self.of)
 
 
+@public
 @dataclasses.dataclass(frozen=True, repr=False)
 class AllOf(Guarantee):
     """Several promises at once, as ``a & b`` makes them.

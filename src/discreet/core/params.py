@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -192,21 +193,34 @@ def require(
     if any(constraint.admits(value) for constraint in constraints):
         return
     wording = " or ".join(str(constraint) for constraint in constraints)
-    got = _kind(value) if secret else shown(value)
+    words = [option for one in constraints if isinstance(one, OneOf) for option in one.options]
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    astray = is_number and not any(isinstance(one, IntIn | FloatIn | OneOf) for one in constraints)
+    got = _kind(value) if secret or astray else shown(value, words)
     raise ParameterError(f"The '{name}' parameter of {_called(owner)} must be {wording}. Got {got} instead.")
 
 
 def unknown(owner: str | object, name: str, given: object, known: Iterable[str]) -> ParameterError:
     """Make the error for a name that is none of the known ones."""
+    known = list(known)
     options = ", ".join(sorted(known))
     return ParameterError(
-        f"The '{name}' parameter of {_called(owner)} must be one of {options}. Got {shown(given)} instead."
+        f"The '{name}' parameter of {_called(owner)} must be one of {options}. Got {shown(given, known)} instead."
     )
 
 
-def shown(value: object) -> str:
-    """Show a parameter's value if it is a short scalar, else only its type."""
-    if value is None or isinstance(value, bool | int | float | str):
+def shown(value: object, words: Iterable[object] = ()) -> str:
+    """Show a parameter's value if it is a short number, or a word that resembles an allowed one; else only its type.
+
+    A text that resembles none may be a cell that went astray.
+
+    >>> shown("strickt", ["strict"]), shown("Miller", ["strict"])
+    ("'strickt'", 'an instance of str')
+    """
+    if isinstance(value, str):
+        near = difflib.get_close_matches(value, [str(word) for word in words], n=1)
+        return repr(value) if near and len(value) <= _SHOWN else _kind(value)
+    if value is None or isinstance(value, bool | int | float):
         text = repr(value)
         if len(text) <= _SHOWN:
             return text

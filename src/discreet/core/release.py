@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.adapters import CAUTIONS, WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, PromiseBrokenError
 from discreet.core.guarantee import Guarantee
 from discreet.core.schema import Schema
@@ -34,6 +35,7 @@ class Cells:
     covered: IntArray
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Evidence:
     """What a publisher knows of how a release was made. It is computed from the original and stays private.
@@ -71,6 +73,7 @@ class Evidence:
         return f"Evidence({self.n_rows} records, {self.suppressed} suppressed)"
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class Release:
     """What leaves the building, whatever kind of data it is.

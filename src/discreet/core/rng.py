@@ -7,10 +7,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from discreet.core.boundary import reads
 from discreet.core.errors import InputError
 from discreet.core.params import InstanceOf, IntIn, require
 
 RandomState: TypeAlias = int | np.random.Generator | None
+_FRESH = "ChaCha20"
+"""What is saved of a cryptographic generator: its name alone, since its state would undo what it drew."""
 RANDOM_STATE = (
     IntIn(0),
     InstanceOf((type(None), np.random.Generator), "None or a numpy Generator"),
@@ -21,11 +24,30 @@ RANDOM_STATE = (
 def generator(random_state: RandomState, *, owner: str | object = "discreet") -> np.random.Generator:
     """Make a generator: from the operating system (None), from a seed, or the one given.
 
+    Without a seed the draws are those of ChaCha20 under a key that the operating system draws and nobody sees: who
+    knows some of them can tell no others. With a seed they are NumPy's own, so that runs can be repeated; they protect
+    only as long as nobody knows or guesses the seed.
+
     >>> int(generator(7).integers(100)) == int(generator(7).integers(100))
     True
     """
     require(owner, "random_state", random_state, *RANDOM_STATE)
-    return np.random.default_rng(random_state)
+    return _chacha(None) if random_state is None else np.random.default_rng(random_state)
+
+
+def keyed_generator(key: int) -> np.random.Generator:
+    """Make a generator whose draws follow from a secret number of up to 256 bits, and from nothing that is published.
+
+    >>> int(keyed_generator(7).integers(100)) == int(keyed_generator(7).integers(100))
+    True
+    """
+    return _chacha(int(key).to_bytes(32, "little"))
+
+
+def _chacha(key: bytes | None) -> np.random.Generator:
+    from discreet.kernels.random.bit_generator import ChaCha20
+
+    return np.random.Generator(ChaCha20(key))
 
 
 def seed_of(random_state: RandomState) -> int | None:
@@ -46,20 +68,23 @@ def without_seed(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rng_to_plain(rng: np.random.Generator) -> dict[str, Any]:
-    """Return the state of a generator as plain data."""
+    """Return the state of a generator as plain data; of a cryptographic one only that it is one."""
     return dict(_plain(rng.bit_generator.state))
 
 
+@reads("The state of the generator")
 def rng_from_plain(plain: Mapping[str, Any]) -> np.random.Generator:
     """Make the generator that goes on where another was."""
     kinds = {"PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937"}
-    name = plain.get("bit_generator")
-    if name not in kinds:
+    name = plain.get("bit_generator") if isinstance(plain, Mapping) else None
+    if name == _FRESH:
+        return _chacha(None)
+    if not isinstance(name, str) or name not in kinds:
         raise InputError("The state names a generator of random numbers that is not known here.")
     bits = getattr(np.random, name)()
     try:
         bits.state = plain
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError, AttributeError):
         raise InputError("The state of the generator of random numbers cannot be read.") from None
     return np.random.Generator(bits)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import FloatIn, InstanceOf, require
 
@@ -29,6 +30,7 @@ class Role(enum.Enum):
     """Neither: published as it is."""
 
 
+@public
 @dataclass(frozen=True)
 class Column:
     """A column's role and how it may be published; made by `identifier`, `quasi`, `sensitive` and `other`."""
@@ -40,6 +42,7 @@ class Column:
     key: bytes | None = field(default=None, repr=False)
 
 
+@public
 def identifier(*, pseudonym: bytes | str | None = None) -> Column:
     """Mark a column that names a person: dropped, or replaced by an HMAC-SHA-256 pseudonym under the given key."""
     require(
@@ -53,6 +56,7 @@ def identifier(*, pseudonym: bytes | str | None = None) -> Column:
     return Column(Role.IDENTIFIER, key=key)
 
 
+@public
 def quasi(
     hierarchy: HierarchySpec | Hierarchy | None = None,
     *,
@@ -66,6 +70,7 @@ def quasi(
     return Column(Role.QUASI, hierarchy, float(weight), None if ordered is None else tuple(ordered))
 
 
+@public
 def sensitive(
     hierarchy: HierarchySpec | Hierarchy | None = None, *, ordered: Sequence[object] | None = None
 ) -> Column:
@@ -73,11 +78,13 @@ def sensitive(
     return Column(Role.SENSITIVE, hierarchy, ordered=None if ordered is None else tuple(ordered))
 
 
+@public
 def other() -> Column:
     """Mark a column that is published as it is."""
     return Column(Role.OTHER)
 
 
+@public
 @dataclass(frozen=True)
 class Schema(Mapping[str, Column]):
     """The roles of a table's columns, by name.
@@ -124,11 +131,15 @@ class Schema(Mapping[str, Column]):
         """Check the roles against a frame's columns, and put them in the frame's order."""
         twice = sorted({name for name in names if list(names).count(name) > 1})
         if twice:
-            raise SchemaError(f"The table has several columns of the same name: {_listed(twice)}.")
+            raise SchemaError(f"The table has several columns of the same name ({len(twice)} such names).")
         absent = [name for name in self.columns if name not in names]
         if absent:
             raise SchemaError(f"A role is given for {_listed(absent)}, which the table does not have.")
         bare = [name for name in names if name not in self.columns]
+        if bare and not self.columns:
+            raise SchemaError(
+                "Every column needs a role, and none has one: identifier, quasi, sensitive or other."
+            )
         if bare:
             raise SchemaError(
                 f"Every column needs a role; {_listed(bare)} has none. Mark it identifier, quasi, sensitive or other."

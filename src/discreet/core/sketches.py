@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, require
 from discreet.kernels.ragged import entries_of
@@ -46,6 +47,7 @@ class Estimates(NamedTuple):
     standard_errors: FloatArray
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class Sketches:
     """Sketches of records, of unequal lengths.

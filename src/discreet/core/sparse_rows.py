@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.kernels.ragged import entries_of
 
@@ -19,6 +20,7 @@ SMALLEST, LARGEST = 2.0**-500, 2.0**500
 _MOST_MARKED = 1 << 24
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class SparseRows:
     """Records with a value for some items and zero for all others.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from discreet.core.boundary import public
 from discreet.core.errors import PromiseBrokenError
 
 
@@ -19,6 +20,7 @@ class Basis(enum.Enum):
     """From a trust assumption, such as semi-honest parties."""
 
 
+@public
 @dataclass(frozen=True)
 class Verdict:
     """A judgment: ok or not, the worst value, the bound, where, and on what basis. Holds no data value.

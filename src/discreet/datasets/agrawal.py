@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.boundary import public
 from discreet.core.params import IntIn, OneOf, require
 from discreet.core.rng import RandomState, generator
 
@@ -28,6 +29,7 @@ RANGES: dict[str, tuple[float, float]] = {
 People = dict[str, FloatArray]
 
 
+@public
 def agrawal(function: str = "F1", *, n: int = 100_000, random_state: RandomState = None) -> pa.Table:
     """Draw people with a class, ``A`` where the function says so and ``B`` otherwise.
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.hierarchy.specs import intervals, masked, tree
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 from discreet.core.rng import RandomState, generator
@@ -91,6 +92,7 @@ _CONDITIONS = (
 _DIAGNOSES = [condition.name for condition in _CONDITIONS]
 
 
+@public
 def hospital(n_patients: int = 20_000, *, random_state: RandomState = 0) -> pa.Table:
     """Generate a hospital's admissions of one year, one row a patient, with dependencies as real ones have.
 
@@ -137,6 +139,7 @@ def hospital(n_patients: int = 20_000, *, random_state: RandomState = 0) -> pa.T
     )
 
 
+@public
 def hospital_columns() -> dict[str, Column]:
     """Return the hospital's columns their roles and hierarchies, ready for a Table.
 
@@ -159,6 +162,7 @@ def hospital_columns() -> dict[str, Column]:
     }
 
 
+@public
 def voter_roll(
     patients: pa.Table, *, share: float = 0.6, n_strangers: int | None = None, random_state: RandomState = 0
 ) -> pa.Table:

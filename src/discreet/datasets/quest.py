@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.boundary import public
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.core.rng import RandomState, generator
 
@@ -50,6 +51,7 @@ class _Name:
         return "made of T (or C or Q), I, D, N and L, each once with a number, such as 'T10.I4.D100K.N1K'"
 
 
+@public
 def quest(
     name: str | None = None,
     *,

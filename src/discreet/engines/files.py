@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.engines.duckdb.connection import connect, file_literal, identifier
@@ -30,6 +31,7 @@ __all__ = ["DEFAULT_NULLS", "connect", "describe", "read"]
 _NESTED = ("STRUCT", "MAP", "UNION", "BLOB", "BIT", "VARIANT", "GEOMETRY")
 
 
+@public
 def read(
     path: str | os.PathLike[str],
     *,

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError
 from discreet.core.sketches import Sketches
 from discreet.engines.files import reason, require_file
@@ -20,6 +21,7 @@ _FAMILY = b"discreet.family"
 _SUM = b"discreet.checksum"
 
 
+@public
 def write_sketches(sketches: Sketches, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
     """Write sketches to an Arrow file, all or nothing, and give its path.
 
@@ -41,6 +43,7 @@ def write_sketches(sketches: Sketches, path: str | os.PathLike[str], *, overwrit
     return target
 
 
+@public
 def read_sketches(path: str | os.PathLike[str]) -> Sketches:
     """Read sketches from a file; one that is cut short, damaged or of another version is refused."""
     source = Path(path)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.arrays import BoolArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 
@@ -45,6 +46,7 @@ class TextRows:
         return f"TextRows({len(self)} texts, {len(self.names)} words, {self.rows.nnz} entries)"
 
 
+@public
 def text_rows(
     source: Any,
     *,

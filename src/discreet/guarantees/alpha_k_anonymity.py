@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.boundary import public
 from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, failing_share
 from discreet.core.params import Constraints, FloatIn, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
@@ -16,6 +17,7 @@ from discreet.core.verdict import Verdict
 from discreet.guarantees.k_anonymity import KAnonymity
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class AlphaKAnonymity(SensitiveGuarantee):
     """Every class has at least ``k`` rows, and no sensitive value has a share above ``alpha`` in it.

@@ -7,10 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from discreet.core.boundary import public
 from discreet.core.params import Constraints, EachOf, FloatIn
 from discreet.guarantees.channel import BitChannel, Channel, ChannelGuarantee
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class BasicPrivacy(ChannelGuarantee):
     """A true bit is reconstructed from the distorted one with a probability of at most ``100 - at_least`` percent.

@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected
 from discreet.core.params import POSITIVE, Constraints
 from discreet.core.tables.groups import SensitiveCounts
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class BasicBetaLikeness(SensitiveGuarantee):
     """The share p of a value in a class exceeds its share q in the table by at most ``beta`` times q.
@@ -55,6 +57,7 @@ class BasicBetaLikeness(SensitiveGuarantee):
         return np.asarray(np.maximum.reduceat(_gain(counts), counts.indptr[:-1]))
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class EnhancedBetaLikeness(SensitiveGuarantee):
     """The relative gain (p - q) / q of a value in a class is at most ``beta`` and at most -ln q.

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import POSITIVE, Constraints
 from discreet.core.release import Release
@@ -20,6 +21,7 @@ SPARE = "spare"
 _ROUNDING = 1e-12
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class DeltaAnonymity(SketchGuarantee):
     """Every attribute of every published record is estimated with a variance of at least delta.

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected
-from discreet.core.params import POSITIVE, Constraints
+from discreet.core.params import POSITIVE, Constraints, OneOf
 from discreet.core.tables.groups import SensitiveCounts
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class DeltaDisclosure(SensitiveGuarantee):
     """The share of a value in a class and in the table differ by less than a factor of 2 to the ``delta``.
 
-    The measure is the largest absolute log2(p / q) over the values that occur in the class; values absent
-    from it are not looked at. The comparison is strict.
+    The measure is the largest absolute log2(p / q) of the shares p in the class and q in the table. The published
+    condition is for all values of the table: one that is absent from a class has log 0, which no delta bounds, so that
+    every class must hold every value. That is the reading ``absent="counted"``. ARX looks only at the values that occur
+    in a class, with binary logarithms: ``absent="ignored"``, the default. It does not keep anyone from learning which
+    values a person does not have. The comparison is strict.
 
     Parameters
     ----------
@@ -26,6 +31,17 @@ class DeltaDisclosure(SensitiveGuarantee):
         The bound on the absolute binary logarithm of the ratio, above 0.
     of
         The sensitive column or columns; None means all. Null is a value like any other.
+    absent
+        ``"ignored"`` or ``"counted"``: whether a value that is missing from a class breaks the promise.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from discreet import Table, quasi, sensitive
+    >>> frame = pa.table({"age": [1, 1, 1, 2, 2, 2], "ill": list("aababc")})
+    >>> table = Table(frame, {"age": quasi(), "ill": sensitive()})
+    >>> DeltaDisclosure(1.1).check(table).ok, DeltaDisclosure(1.1, absent="counted").check(table).ok
+    (True, False)
 
     References
     ----------
@@ -35,11 +51,16 @@ class DeltaDisclosure(SensitiveGuarantee):
 
     delta: float
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+    absent: Literal["ignored", "counted"] = field(default="ignored", kw_only=True)
 
     relation: ClassVar[Relation] = "<"
     relative: ClassVar[bool] = True
     measured: ClassVar[str] = "log2 ratio of shares"
-    constraints: ClassVar[Constraints] = {"delta": POSITIVE, "of": ColumnNames()}
+    constraints: ClassVar[Constraints] = {
+        "delta": POSITIVE,
+        "of": ColumnNames(),
+        "absent": OneOf(("ignored", "counted")),
+    }
 
     @property
     def bound(self) -> float:
@@ -48,12 +69,16 @@ class DeltaDisclosure(SensitiveGuarantee):
 
     def describe(self) -> str:
         """Describe the promise in one plain sentence."""
+        which = "that occur in a class" if self.absent == "ignored" else "all occur in every class, and"
         return (
-            f"The values of {self._where()} that occur in a class are less than {2**self.delta:.4g} times "
+            f"The values of {self._where()} {which} are less than {2**self.delta:.4g} times "
             "more or less frequent there than in the whole table."
         )
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
-        return np.asarray(
-            np.maximum.reduceat(np.abs(np.log2(counts.share / expected(counts))), counts.indptr[:-1])
-        )
+        apart = np.abs(np.log2(counts.share / expected(counts)))
+        largest = np.asarray(np.maximum.reduceat(apart, counts.indptr[:-1]), np.float64)
+        if self.absent == "ignored":
+            return largest
+        held = np.add.reduceat(np.asarray(counts.counts > 0, np.int64), counts.indptr[:-1])
+        return np.where(held < np.count_nonzero(counts.overall), np.inf, largest)

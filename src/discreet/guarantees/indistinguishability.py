@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.group_statistics import GroupStatistics
 from discreet.core.guarantee import Guarantee, HasGroups
@@ -27,6 +28,7 @@ class LevelledGroups(Groups):
     largest: IntArray | None = None
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Indistinguishability(Guarantee):
     """Every group of condensed records is at least as large as the largest level in it.

@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import Constraints, IntIn
 from discreet.core.tables.groups import Groups
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class KAnonymity(Guarantee):
     """Every class has at least ``k`` rows.

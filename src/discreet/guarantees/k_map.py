@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import Constraints, IntIn
@@ -25,6 +26,7 @@ class Given:
         return "a table"
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class KMap(Guarantee):
     """The published cells of every class fit at least ``k`` people of a population.

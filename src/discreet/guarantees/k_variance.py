@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.guarantee import compare
 from discreet.core.params import Constraints, IntIn, OneOf
@@ -23,6 +24,7 @@ Gap = Literal["whole", "root"]
 _WORDS = {"whole": "what it lacks", "root": "the square root of what it lacks"}
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class KVariance(SketchGuarantee):
     """The similarity of a record to each of its k nearest neighbors is estimated no better than it differs from 1.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NoReturn
 import numpy as np
 
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import Constraints, InstanceOf, IntIn, require
@@ -17,6 +18,7 @@ from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Verdict
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class KmAnonymity(Guarantee):
     """Every combination of at most ``m`` items is in at least ``k`` baskets, or in none.

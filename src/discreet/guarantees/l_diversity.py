@@ -12,11 +12,13 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.guarantee import TOLERANCE, ColumnNames, Relation, SensitiveGuarantee
 from discreet.core.params import POSITIVE, Constraints, FloatIn, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class DistinctDiversity(SensitiveGuarantee):
     """Every class holds at least ``l`` different sensitive values.
@@ -55,6 +57,7 @@ class DistinctDiversity(SensitiveGuarantee):
         return np.diff(counts.indptr).astype(np.float64)
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class EntropyDiversity(SensitiveGuarantee):
     """The entropy of the sensitive values of every class is at least log ``l``.
@@ -108,6 +111,7 @@ class EntropyDiversity(SensitiveGuarantee):
         return np.exp(np.maximum(entropy, 0.0))
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class RecursiveDiversity(SensitiveGuarantee):
     """The most frequent value of a class is rarer than ``c`` times the values from the ``l``-th on together.

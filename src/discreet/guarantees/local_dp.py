@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from discreet.core.boundary import public
 from discreet.core.guarantee import Relation
 from discreet.core.params import Constraints, FloatIn, IntIn
 from discreet.guarantees.channel import Channel, ChannelGuarantee
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class LocalDP(ChannelGuarantee):
     """No report is more than e^epsilon times likelier for one truth than for another.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Protocol, runtime_checkable
 
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.guarantee import Relation
 from discreet.core.params import InstanceOf, OneOf, require
@@ -22,6 +23,7 @@ class QueryLog(Protocol):
         ...
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class NoValueDisclosed(ConstructedGuarantee):
     """The answered queries determine no value of a sensitive column.

@@ -9,12 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.guarantee import Guarantee, failing_share
 from discreet.core.params import Constraints, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class PrivacyDegree(Guarantee):
     """In every group at most one in ``p`` holds the same sensitive item.

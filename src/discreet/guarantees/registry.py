@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from discreet.core.boundary import public, reads
 from discreet.core.errors import ParameterError
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import InstanceOf, require, unknown
@@ -52,6 +53,8 @@ GUARANTEES: dict[str, type[Guarantee]] = {
 """Every single promise by its name."""
 
 
+@public
+@reads("The guarantee")
 def guarantee_from_dict(plain: Mapping[str, object], *, population: object = None) -> Guarantee:
     """Read what ``to_dict`` gave; the population of a k-map is not in it and must be given.
 

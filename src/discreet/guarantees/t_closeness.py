@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import InternalError, SchemaError
 from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected, failing_share
 from discreet.core.hierarchy.bound import Hierarchy
@@ -39,6 +40,7 @@ class GroundDistance:
         return "a square matrix of numbers, none negative, with a diagonal of zeros"
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class TCloseness(SensitiveGuarantee):
     """The distance between the sensitive values of every class and those of the whole table is at most ``t``.

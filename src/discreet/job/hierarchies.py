@@ -26,7 +26,7 @@ from discreet.job.wording import nearest
 _OPTIONS = {
     "intervals": ("origin", "bottom", "top", "unit"),
     "cuts": (),
-    "mask": ("levels", "char"),
+    "mask": ("levels", "char", "width"),
     "flat": (),
     "tree": ("ordered",),
     "file": ("delimiter", "encoding", "ordered"),
@@ -51,7 +51,7 @@ def hierarchy_from(plain: object, *, column: str, folder: Path) -> HierarchySpec
     """Build a hierarchy from ``{intervals = [5, 10]}``, ``{mask = "right"}``, ``{file = "age.csv"}`` and so on.
 
     >>> hierarchy_from({"mask": "right", "levels": 3}, column="zip", folder=Path())
-    Masked(char='*', from_='right', levels=3)
+    Masked(char='*', from_='right', levels=3, width=None)
     """
     where = f"The hierarchy of column '{column}'"
     if not isinstance(plain, Mapping):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import Constraint, InstanceOf, IntIn, OneOf, require
 from discreet.core.registry import Data, Method
@@ -38,6 +39,7 @@ class MissingRoleError(SchemaError):
         super().__init__(f"Every column needs a role; {listed(names)} {verb} none.")
 
 
+@public
 @dataclass(frozen=True)
 class BasketSection:
     """What a job says of baskets.
@@ -54,6 +56,7 @@ class BasketSection:
     hierarchy: Any = None
 
 
+@public
 @dataclass(frozen=True)
 class SketchSection:
     """What a job says of sketches.
@@ -290,12 +293,23 @@ def column_from(name: str, given: object, folder: Path) -> Column:
     return other() if role is Role.OTHER else sensitive(spec, ordered=ordered)
 
 
+def _hint(name: str, columns: Iterable[str], names: Sequence[str]) -> str:
+    """End a sentence with the column that may have been meant; names are listed only if some were right.
+
+    Where none is, the first line may be a record, which must not be shown.
+    """
+    hint = nearest(name, names)
+    if "did you mean" in hint or any(one in names for one in columns):
+        return hint
+    return ", nor any other column that was named. Does its first line hold the names of the columns?"
+
+
 def complete(columns: Mapping[str, Column], names: Sequence[str], *, rest: Role | None) -> Schema:
     """Put roles on all columns of a table; the ones not named get the role ``rest``, or are refused."""
     for name in columns:
         if name not in names:
             raise SchemaError(
-                f"A role is given for '{name}', which the table does not have{nearest(name, names)}"
+                f"A role is given for '{name}', which the table does not have{_hint(name, columns, names)}"
             )
     bare = [name for name in names if name not in columns]
     if bare and rest is None:

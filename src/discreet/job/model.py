@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import BOOL, NONE, InstanceOf, IntIn, OneOf, require
 from discreet.core.registry import METHODS, Method, methods
@@ -17,6 +18,7 @@ from discreet.job.kinds import KINDS, BasketSection, Kind, SketchSection
 from discreet.job.wording import listed, nearest
 
 
+@public
 @dataclass(frozen=True)
 class Job:
     """Everything a run needs; `run` does it.

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from discreet.core.boundary import reads
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import NONE, Constraint, InstanceOf, IntIn, OneOf, require
 from discreet.core.registry import methods
@@ -47,6 +48,7 @@ def read_job(path: Path) -> Job:
     return job_from_dict(toml_of(path), folder=path.parent)
 
 
+@reads("The job file")
 def toml_of(path: Path) -> dict[str, Any]:
     """Return what a job file says, as plain data."""
     try:
@@ -60,6 +62,7 @@ def toml_of(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} cannot be read as a job file.") from None
 
 
+@reads("The job")
 def job_from_dict(plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     """Build a job from plain data laid out as a job file."""
     folder = folder or Path()

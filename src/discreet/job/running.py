@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from discreet.core.boundary import public
 from discreet.core.errors import OutputError
 from discreet.core.release import Release
 from discreet.job.model import Job
@@ -16,6 +17,7 @@ Progress = Callable[[str], None]
 STAGES = ("Reading", "Protecting", "Judging", "Writing")
 
 
+@public
 def run(job: Job, progress: Progress | None = None) -> Release:
     """Do what the job says, and give the release; with ``out`` it is also written, if it keeps its promise.
 

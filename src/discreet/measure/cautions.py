@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.boundary import public
 from discreet.core.release import Release
 from discreet.core.schema import Role
 from discreet.core.tables.encoding import Codebook
@@ -27,6 +28,7 @@ HALF = 0.5
 """The share of detail above which more is lost than kept."""
 
 
+@public
 @dataclass(frozen=True)
 class Caution:
     """One thing to know before a release is handed on.
@@ -50,6 +52,7 @@ class Caution:
         return asdict(self)
 
 
+@public
 def cautions(release: Release) -> tuple[Caution, ...]:
     """Return what a careful data officer would say about a release before it is handed on.
 

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any, ClassVar
 
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.verdict import Basis, Verdict
 from discreet.parties.channel import Channel, Payload
@@ -17,6 +18,7 @@ from discreet.parties.meter import Meter
 from discreet.parties.transcript import FrameShape, Transcript
 
 
+@public
 class Party:
     """One party's end of a session: named channels to its peers, coins, and a meter.
 
@@ -110,6 +112,7 @@ class Party:
         return {peer: self.recv(peer, kind, size) for peer in self.peers}
 
 
+@public
 class Protocol(ABC):
     """A protocol: a frozen dataclass whose fields are its public parameters.
 

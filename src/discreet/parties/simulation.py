@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from discreet.core.boundary import public
 from discreet.parties.channel import Channel, memory_pair
 from discreet.parties.errors import PartyError, PeerLostError
 from discreet.parties.meter import Meter
@@ -17,6 +18,7 @@ from discreet.parties.protocol import Party, Protocol
 from discreet.parties.transcript import FrameShape, Transcript
 
 
+@public
 @dataclass(frozen=True)
 class Simulation:
     """The outputs, meters and frames of a simulated run; ``outputs`` lacks the parties that dropped out."""
@@ -41,6 +43,7 @@ class _DroppingTranscript(Transcript):
         super().record(shape, payload)
 
 
+@public
 def simulate(
     protocol: Protocol,
     inputs: Mapping[str, Any],

@@ -72,7 +72,7 @@ def method(release: Release, *, internal: bool = False) -> Markup:
         if internal and release.schema
         else ()
     )
-    renewed = () if "levels" not in recipe and "boxes" not in recipe else (
+    renewed = () if "levels" not in recipe and "cells" not in recipe else (
         tag("h3", "Protect new rows the same way"),
         tag("p", "On the command line, or in Python. The result is judged afresh."),
         code("discreet apply release.json new.csv --out new-release\n"),

@@ -191,3 +191,24 @@ def test_every_command_reports_errors_as_json(
     result = invoke(*args, "--json")
     assert result.exit_code == 2
     assert json.loads(result.stdout)["error"]["code"] == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[method]\nname = [1, 2, 3]\n[input]\npath = "a.csv"\n',
+        '[[guarantee]]\nkind = "t-closeness"\nt = 0.3\nof = [[1]]\n[input]\npath = "a.csv"\n',
+        "a = " + "[" * 5000 + "]" * 5000,
+        "a = " + "9" * 6000,
+        "[input]\npath = [1]\n",
+        'input = "x"\n',
+        'columns = [1]\n[input]\npath = "a.csv"\n',
+        '[columns.age]\nrole = "quasi"\nhierarchy = {intervals = [[1]]}\n[input]\npath = "a.csv"\n',
+        '[baskets]\nsensitive = [[1]]\n[input]\npath = "a.dat"\n[method]\nname = [1]\n',
+    ],
+)
+def test_a_damaged_job_is_refused(invoke, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "job.toml"
+    path.write_text(text)
+    result = invoke("run", str(path))
+    assert result.exit_code == 2, result.output

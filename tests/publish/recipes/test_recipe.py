@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet import Baskets, Recipe, Table, identifier, intervals, masked, other, quasi, sensitive
+from discreet import Baskets, Recipe, Release, Table, identifier, intervals, masked, other, quasi, sensitive
 from discreet.core.errors import InfeasibleError, InputError, SchemaError
 from discreet.guarantees import EntropyDiversity, KAnonymity
 from discreet.publish import AprioriAnonymization, DeltaSketch, Generalization, Mondrian, SketchFamily
@@ -43,8 +43,10 @@ def columns(*, trees: bool, pseudonym: bytes | None = None) -> dict[str, object]
     }
 
 
-def through_json(recipe: object) -> Recipe:
-    return Recipe(json.loads(json.dumps(recipe)))
+def through_json(release: Release, *, private: bool = True) -> Recipe:
+    """Read the recipe of a release from text, with the private part or without."""
+    kept = json.loads(json.dumps(release.private)) if private else None
+    return Recipe(json.loads(json.dumps(release.recipe)), kept)
 
 
 @pytest.mark.parametrize("trees", [True, False])
@@ -52,7 +54,7 @@ def through_json(recipe: object) -> Recipe:
 def test_boxes_protect_the_same_rows_as_the_release_did(trees: bool, summary: str) -> None:
     table = Table(patients(0), columns(trees=trees))
     release = Mondrian(KAnonymity(4) & EntropyDiversity(1.5), summary=summary).release(table)
-    again = through_json(release.recipe).apply(patients(0))
+    again = through_json(release).apply(patients(0))
     assert again.verdict.ok
     assert again.evidence.suppressed == 0
     order = [(name, "ascending") for name in release.frame.column_names]
@@ -66,11 +68,11 @@ def test_boxes_protect_the_same_rows_as_the_release_did(trees: bool, summary: st
 
 def test_new_rows_outside_every_box_are_refused_or_left_out() -> None:
     release = Mondrian(KAnonymity(4)).release(Table(patients(0), columns(trees=False)))
-    recipe = through_json(release.recipe)
+    recipe = through_json(release)
     new = patients(1, 4000)
     with pytest.raises(InfeasibleError, match="max_suppressed=0"):
-        recipe.apply(new)
-    applied = recipe.apply(new, max_suppressed=0.9)
+        recipe.apply(new, misfits="suppress")
+    applied = recipe.apply(new, misfits="suppress", max_suppressed=0.9)
     assert applied.verdict.ok
     assert 0 < applied.evidence.suppressed < 3600
     assert applied.frame.num_rows == 4000 - applied.evidence.suppressed
@@ -81,14 +83,14 @@ def test_levels_protect_values_never_seen_before() -> None:
     release = Generalization(KAnonymity(2), levels={"age": 2, "zip": 2, "sex": 1}).release(table)
     assert release.evidence.levels == {"age": 2, "zip": 2, "sex": 1}
     new = patients(1).set_column(1, "age", pa.array(np.random.default_rng(2).integers(0, 100, 400)))
-    applied = through_json(release.recipe).apply(new, max_suppressed=0.1)
+    applied = through_json(release).apply(new, max_suppressed=0.1)
     assert applied.verdict.ok
     assert set(release.frame["zip"].to_pylist()) == set(applied.frame["zip"].to_pylist())
 
 
 def test_a_relation_is_protected_alike() -> None:
     release = Mondrian(KAnonymity(4)).release(Table(patients(0), columns(trees=True)))
-    recipe = through_json(release.recipe)
+    recipe = through_json(release)
     applied = recipe.apply(duckdb.connect().from_arrow(patients(0)))
     assert applied.verdict.ok
     assert len(applied.frame.fetchall()) == 400

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from discreet import (
     Recipe,
+    Release,
     Table,
     flat,
     from_mapping,
@@ -112,11 +113,16 @@ CASES: dict[str, tuple[Any, pa.DataType, st.SearchStrategy[Any]]] = {
 NAMES = st.sampled_from(["age", 'the "zip"', "it's", "größe 東", "step_1", "SELECT", "a;--", "source"])
 
 
+def recipe_of(release: Release) -> Recipe:
+    """Read the two parts of a release's recipe from text."""
+    return Recipe(json.loads(json.dumps(release.recipe)), json.loads(json.dumps(release.private)))
+
+
 def cells(recipe: Any, frame: pa.Table, dialect: Any, name: str) -> dict[int, object]:
     """Run the statement of a recipe, and give the cells by row."""
     connection = duckdb.connect()
     connection.register("the table's", frame)
-    written = statement(Recipe(json.loads(json.dumps(recipe))), table="the table's", dialect=dialect)
+    written = statement(recipe, table="the table's", dialect=dialect)
     made = connection.sql(written).to_arrow_table()
     assert made.column_names == [name, "row no"]
     return dict(zip(made["row no"].to_pylist(), made[name].to_pylist(), strict=True))
@@ -137,7 +143,7 @@ def test_duckdb_gives_the_cells_of_the_release(case: str, data: st.DataObject) -
     release = Generalization(KAnonymity(1), levels={name: level}).release(table)
     expected = dict(zip(release.frame["row no"].to_pylist(), release.frame[name].to_pylist(), strict=True))
     for dialect in DIALECTS:
-        found = cells(release.recipe, frame, dialect, name)
+        found = cells(recipe_of(release), frame, dialect, name)
         assert list(map(repr, map(found.get, range(len(column))))) == list(
             map(repr, map(expected.get, range(len(column))))
         )
@@ -170,7 +176,7 @@ def test_many_columns_at_once(dialect: Any) -> None:
     release = Generalization(KAnonymity(1), levels=levels).release(Table(frame, columns))
     connection = duckdb.connect()
     connection.register("data", frame)
-    written = statement(release.recipe, dialect=dialect)
+    written = statement(recipe_of(release), dialect=dialect)
     made = connection.sql(written).to_arrow_table().sort_by("row no")
     wanted = release.frame.drop_columns(["id"]).sort_by("row no")
     assert made.column_names == wanted.column_names
@@ -182,8 +188,8 @@ def test_many_columns_at_once(dialect: Any) -> None:
 def test_days_between_cuts_end_on_a_day() -> None:
     frame = pa.table({"day": [dt.date(2020, 1, 5), dt.date(2020, 6, 1), dt.date(2020, 6, 20)]})
     spec = cuts(["2020-02-01", "2020-06-15"])
-    recipe = (
-        Generalization(KAnonymity(1), levels={"day": 1}).release(Table(frame, {"day": quasi(spec)})).recipe
+    recipe = recipe_of(
+        Generalization(KAnonymity(1), levels={"day": 1}).release(Table(frame, {"day": quasi(spec)}))
     )
     connection = duckdb.connect()
     connection.register("data", frame)
@@ -195,8 +201,8 @@ def test_days_between_cuts_end_on_a_day() -> None:
 def test_a_value_that_the_tree_does_not_know_becomes_the_root(dialect: Any) -> None:
     frame = pa.table({"town": ["Ulm", "Nice"]})
     spec = from_mapping({"Ulm": "Germany", "Nice": "France"})
-    recipe = (
-        Generalization(KAnonymity(1), levels={"town": 1}).release(Table(frame, {"town": quasi(spec)})).recipe
+    recipe = recipe_of(
+        Generalization(KAnonymity(1), levels={"town": 1}).release(Table(frame, {"town": quasi(spec)}))
     )
     connection = duckdb.connect()
     connection.register("data", pa.table({"town": ["Ulm", "Oslo", None]}))
@@ -214,7 +220,7 @@ def test_standard_sql_knows_nothing_of_duckdb() -> None:
         "zip": quasi(masked()),
     }
     levels = {"age": 1, "day": 1, "week": 1, "zip": 1}
-    recipe = Generalization(KAnonymity(1), levels=levels).release(Table(frame, columns)).recipe
+    recipe = recipe_of(Generalization(KAnonymity(1), levels=levels).release(Table(frame, columns)))
     written = statement(recipe, dialect="ansi")
     for word in ("isnan", "make_date", "last_day", "//", "::", "%", "HUGEINT", "AS VARCHAR)"):
         assert word not in written
@@ -224,7 +230,7 @@ def test_standard_sql_knows_nothing_of_duckdb() -> None:
 def test_boxes_are_refused() -> None:
     table = Table(pa.table({"age": [1, 2, 3, 4]}), {"age": quasi()})
     with pytest.raises(InputError, match="discreet apply"):
-        statement(Mondrian(KAnonymity(2)).release(table).recipe)
+        statement(recipe_of(Mondrian(KAnonymity(2)).release(table)))
 
 
 def test_what_has_no_sql_is_refused_by_name() -> None:
@@ -232,12 +238,12 @@ def test_what_has_no_sql_is_refused_by_name() -> None:
     clocks = pa.array([dt.time(9)] * 2)
     for array, spec in ((moments, intervals("month")), (clocks, masked())):
         table = Table(pa.table({"when": array}), {"when": quasi(spec)})
-        recipe = Generalization(KAnonymity(1), levels={"when": 1}).release(table).recipe
+        recipe = recipe_of(Generalization(KAnonymity(1), levels={"when": 1}).release(table))
         with pytest.raises(InputError, match="'when' cannot be written as SQL"):
             statement(recipe)
     table = Table(pa.table({"when": [Decimal("1.5")]}), {"when": quasi(intervals(10, 20))})
-    recipe = Generalization(KAnonymity(1), levels={"when": 1}).release(table).recipe
+    recipe = recipe_of(Generalization(KAnonymity(1), levels={"when": 1}).release(table))
     with pytest.raises(InputError, match="'when' a level"):
-        statement({**recipe, "levels": {"when": 9}})
+        statement({**recipe.data, "levels": {"when": 9}})
     with pytest.raises(ParameterError, match="'dialect' parameter of statement"):
         statement(recipe, dialect="oracle")  # type: ignore[arg-type]

@@ -16,13 +16,34 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   discreet apply release/release.json new.csv --out release-new
-  discreet apply release/release.json new.csv --out release-new --max-suppressed 0.02"""
+  discreet apply release/release.json new.csv --out release-new --misfits suppress --max-suppressed 0.02
+  discreet apply release/release.json new.csv --released release/data.csv --out release-all"""
 
 
 @click.command(short_help="Protect new rows as an earlier release did.", epilog=_EPILOG)
 @click.argument("recipe", type=options.DATA)
 @click.argument("data", type=options.DATA)
-@click.option("--max-suppressed", type=float, default=0.0, help="The share of rows that may be left out.")
+@click.option(
+    "--max-suppressed",
+    type=float,
+    help="The share of rows that may be left out; the recipe's own if not given.",
+)
+@click.option(
+    "--misfits",
+    type=click.Choice(["coarsen", "suppress"]),
+    default="coarsen",
+    show_default=True,
+    help="What becomes of rows that no published cell holds, or too few share.",
+)
+@click.option(
+    "--released", type=options.DATA, help="The data released before: old and new rows are released together."
+)
+@click.option(
+    "--joined-unknown",
+    is_flag=True,
+    help="With --released: nobody can know who is among the new rows, so old and new ones count together.",
+)
+@click.option("--private", type=options.DATA, help="The private part of the recipe, if it was moved.")
 @options.pseudonym
 @options.output
 @options.reading
@@ -36,8 +57,9 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
     from discreet.publish.recipes.recipe import Recipe
 
     refuse_target(out, data, overwrite=given["overwrite"])
-    known = Recipe.read(recipe)
-    _require_whole(known, recipe)
+    known = Recipe.read(recipe, private=given["private"])
+    if given["joined_unknown"] and given["released"] is None:
+        raise gather.mistake("--joined-unknown says nothing without --released.", "--released")
     places = gather.pairs("--pseudonym", given["pseudonyms"])
     keys = {name: key_from(place, column=name, folder=Path()) for name, place in places.items()}
     with stages(len(STAGES), quiet=quiet or as_json) as tell:
@@ -46,6 +68,9 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
         tell("Protecting")
         release = known.apply(
             frame,
+            released=None if given["released"] is None else _read(given["released"], {}, known),
+            joined_known=not given["joined_unknown"],
+            misfits=given["misfits"],
             keys=keys,
             max_suppressed=given["max_suppressed"],
             spreadsheet_safe=given["spreadsheet_safe"],
@@ -54,16 +79,6 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
         writing = {"format": _format(data, given), "report": given["report"], "overwrite": given["overwrite"]}
         finish(release, tell, out, **writing)
     tell_outcome(outcome("apply", release, out), release, as_json=as_json, quiet=quiet)
-
-
-def _require_whole(recipe: Recipe, path: Path) -> None:
-    """Refuse a recipe from which something was taken out."""
-    from discreet.core.errors import InputError
-
-    needed = {"columns", "guarantee"} | ({"levels"} if "levels" in recipe.data else {"boxes", "cells"})
-    missing = sorted(needed - set(recipe.data))
-    if missing:
-        raise InputError(f"{path} is no whole recipe; it lacks {', '.join(missing)}.")
 
 
 def _read(data: Path, reading: dict[str, Any], recipe: Recipe) -> Any:

@@ -120,10 +120,13 @@ def _becomes(entry: dict[str, Any], known: Recipe) -> str:
     if entry["role"] != "quasi":
         return "as it is"
     plain = entry.get("hierarchy")
-    kind = "all or nothing" if plain is None else _KINDS.get(plain.get("kind", ""), "a tree")
+    kind = "all or nothing" if plain is None else "a tree or cuts, kept apart"
+    if isinstance(plain, dict):
+        kind = _KINDS.get(str(plain.get("kind", "")), "a tree")
     if "levels" in known.data:
         level = known.data["levels"].get(entry["name"], 0)
         return f"level {level} of {kind}" if level else "as it is"
-    boxes = known.data["boxes"].get(entry["name"], {})
-    parts = len(boxes.get("branches", boxes.get("labels", ())))
+    parts = len(known.data.get("cells", {}).get(entry["name"], {}).get("labels", ()))
+    if not parts:
+        return "means of groups, or labels kept apart"
     return f"one of {parts:,} labels" if parts != 1 else "one label"

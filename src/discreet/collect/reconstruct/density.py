@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, require
 from discreet.core.rng import RandomState, generator
@@ -17,6 +18,7 @@ from discreet.core.rng import RandomState, generator
 _WHOLE = 1e-9
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class Density:
     """A distribution that is even within each interval.

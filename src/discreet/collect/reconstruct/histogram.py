@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError
-from discreet.core.finite import array_of, finite
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+from discreet.core.validation import array_of, finite
 
 _CHUNK = 1 << 20
 _MOST_BINS = 4_000_000
@@ -20,6 +21,7 @@ FARTHEST = 2**53
 """The farthest bin from zero, and the most that is counted: whole numbers up to it are told apart as floats."""
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class Histogram:
     """Counts of values in bins of one width: bin i holds [(first + i)·width, (first + i + 1)·width).
@@ -108,6 +110,7 @@ class Histogram:
         return {"width": self.width, "first": self.first, "counts": self.counts.tolist()}
 
     @classmethod
+    @reads("The histogram")
     def from_dict(cls, plain: Mapping[str, Any]) -> Histogram:
         """Read what ``to_dict`` gives."""
         try:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from discreet.collect.category_estimates import labeled
 from discreet.collect.reconstruct.density import Density
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, require
 from discreet.core.rng import RandomState, generator
@@ -45,6 +46,7 @@ class Axis:
         return self.edges
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class JointDensity:
     """Shares of cells, a cell for each combination of intervals and categories; even within a cell.

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.collect.reconstruct.histogram import FARTHEST, whole_counts
 from discreet.core.arrays import IntArray
+from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 
@@ -17,6 +18,7 @@ MOST_CELLS = 1 << 24
 _CHUNK = 1 << 20
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class JointHistogram:
     """Counts in a grid: along axis a, bin i holds what has the place ``first[a] + i``.
@@ -93,6 +95,7 @@ class JointHistogram:
         }
 
     @classmethod
+    @reads("The histogram")
     def from_dict(cls, plain: dict[str, Any]) -> JointHistogram:
         """Read what ``to_dict`` gives."""
         try:

@@ -19,8 +19,8 @@ from discreet.collect.reconstruct.joint_histogram import JointHistogram
 from discreet.collect.reconstruct.likelihood import likelihood, reached
 from discreet.collect.reconstruct.reconstruction import Edges, NotConvergedWarning, within_reach
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError, SchemaError
-from discreet.core.finite import array_of, finite
 from discreet.core.params import (
     NONE,
     Constraints,
@@ -32,12 +32,14 @@ from discreet.core.params import (
     check_parameters,
     require,
 )
+from discreet.core.validation import array_of, finite
 
 _MOST_INTERVALS = 200
 _BINS_PER_INTERVAL = {1: 10, 2: 4, 3: 2}
 _BINS_PER_SPREAD = {1: 20, 2: 8, 3: 5}
 
 
+@public
 class JointReconstruction:
     """Recover the distribution of up to three columns together by EM.
 

@@ -15,6 +15,7 @@ from discreet.collect.reconstruct.em import TOLERANCES, EMResult, Rule, Stop, ru
 from discreet.collect.reconstruct.histogram import Histogram
 from discreet.collect.reconstruct.likelihood import likelihood, reached
 from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import (
     NONE,
@@ -62,6 +63,7 @@ class Edges:
         return "rising edges"
 
 
+@public
 class Reconstruction:
     """Recover a distribution on k intervals.
 

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.baskets.names import codes_among, whole_or_text
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.kernels.ragged import entries_of
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class Baskets:
     """Transactions: each one a set of items.

@@ -11,12 +11,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.core.arrays import CodeArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 
 if TYPE_CHECKING:
     from discreet.core.baskets.baskets import Baskets
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class ItemBits:
     """Bit columns of baskets, block-major: ``blocks[block, item, word]``, 128 words of 64 baskets to a block.

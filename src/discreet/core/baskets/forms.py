@@ -21,6 +21,7 @@ from discreet.core.baskets.names import (
     whole_or_text,
 )
 from discreet.core.errors import InputError, SchemaError
+from discreet.core.params import InstanceOf, require
 from discreet.core.tables.encoding import combined
 
 if TYPE_CHECKING:
@@ -250,6 +251,7 @@ def _columns(frame: Any, names: Sequence[str]) -> dict[str, pa.Array]:
     wrapped = _wrapped(frame)
     there = wrapped.collect_schema().names()
     for name in names:
+        require("from_long", "column", name, InstanceOf((str,), "the name of a column"))
         if name not in there:
             raise SchemaError(f"The frame has no column '{name}'.")
     chosen = wrapped.select(*dict.fromkeys(names))

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
@@ -20,6 +21,7 @@ MOST_ITEMS = 20
 """The most items that can be grouped by at once: a cell for every combination of them."""
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class GroupedBaskets:
     """Published baskets: what the two files of a release hold, and nothing else.

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from discreet.core.boundary import public
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
 from discreet.core.tables.labels import STAR, texts
 
@@ -15,6 +16,7 @@ _PREFIXES = {4: (24, 16, 8), 6: (64, 48, 32)}
 _NO_ADDRESS = "no valid address"
 
 
+@public
 def ip_addresses() -> Addresses:
     """Make the hierarchy of IP addresses: /24, /16 and /8 for IPv4, /64, /48 and /32 for IPv6.
 

@@ -15,10 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.boundary import public, reads
 from discreet.core.errors import HierarchyError
 from discreet.core.tables import labels as written
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
     """A generalization tree over a column's values.
@@ -120,12 +122,21 @@ class Hierarchy:
         }
 
     @classmethod
+    @reads("The hierarchy")
     def from_dict(cls, data: Mapping[str, Any]) -> Hierarchy:
         """Rebuild a hierarchy from what ``to_dict`` gave."""
         leaves = pa.array(data["leaves"], pa.string()).cast(type_named(data["type"]))
         codes = np.arange(len(leaves) + 1, dtype=np.int32)
         levels = (codes, *(np.asarray(level, dtype=np.int32) for level in data["levels"]))
         labels = ([None, *data["leaves"]], *(list(level) for level in data["labels"]))
+        whole = len(levels) == len(labels) > 1 and len(labels[-1]) == 1 and isinstance(data["ordered"], bool)
+        for level, names in zip(levels, labels, strict=False):
+            steps = np.diff(level)
+            whole = whole and level.shape == codes.shape and level[0] == 0 and level[-1] < len(names)
+            whole = whole and bool(((steps == 0) | (steps == 1)).all())
+            whole = whole and all(name is None or isinstance(name, str) for name in names)
+        if not whole:
+            raise HierarchyError("The hierarchy is damaged: its levels do not fit its leaves.")
         return cls(leaves, levels, labels, data["ordered"])
 
     def _codes(self, values: pa.Array) -> CodeArray:
@@ -245,7 +256,7 @@ def _listed(value: object) -> object:
 
 
 def _named(column: str) -> str:
-    return f"Column {column!r}" if column else "The column"
+    return f"Column {column!r}" if column and isinstance(column, str) else "The column"
 
 
 def _plain(values: pa.Array) -> pa.Array:

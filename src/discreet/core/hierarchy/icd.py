@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from discreet.core.boundary import public
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
 from discreet.core.params import OneOf, require
 from discreet.core.tables.labels import STAR, texts
@@ -77,6 +78,7 @@ Z00-Z99 factors and contacts: Z00-Z13 Z14-Z15 Z16-Z16 Z17-Z17 Z18-Z19 Z20-Z29 Z3
 _TEXTS = {9: _CHAPTERS_9, 10: _CHAPTERS_10}
 
 
+@public
 def icd(version: int) -> Icd:
     """Make the hierarchy of diagnosis codes: code, category, block, chapter.
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.boundary import public
 from discreet.core.errors import HierarchyError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
 from discreet.core.params import require
@@ -33,6 +34,7 @@ _A_MONDAY = -3
 _YEAR_ZERO = -1970 * 12
 
 
+@public
 def intervals(
     *widths: float | str,
     origin: float | str | dt.date = 0,

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.boundary import public
 from discreet.core.hierarchy import bands, words
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
 from discreet.core.params import OneOf, require
@@ -19,6 +20,7 @@ NAMES = (BANDS, *words.SCALES)
 """The names of all scales."""
 
 
+@public
 def scale(name: str) -> Scale:
     """Make the hierarchy of a scale that is known by name, its values in their order.
 

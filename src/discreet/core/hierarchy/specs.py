@@ -5,9 +5,10 @@ A specification says how to generalize; ``bind`` builds the `Hierarchy` over a c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from discreet.core.boundary import reads
 from discreet.core.errors import HierarchyError
 from discreet.core.hierarchy.addresses import Addresses, ip_addresses
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
@@ -15,7 +16,17 @@ from discreet.core.hierarchy.icd import Icd, icd
 from discreet.core.hierarchy.ranges import Cuts, Intervals, cuts, intervals
 from discreet.core.hierarchy.scales import Scale, scale
 from discreet.core.hierarchy.suggestion import suggest
-from discreet.core.hierarchy.trees import Flat, Masked, Rows, flat, from_mapping, masked, read_hierarchy, tree
+from discreet.core.hierarchy.trees import (
+    Flat,
+    Masked,
+    Rows,
+    flat,
+    from_mapping,
+    masked,
+    read_hierarchy,
+    rows_of,
+    tree,
+)
 
 __all__ = [
     "Addresses",
@@ -46,16 +57,30 @@ _SPECS: dict[str, type[HierarchySpec]] = {
     one.kind: one for one in (Intervals, Cuts, Flat, Masked, Rows, Scale, Icd, Addresses)
 }
 
+_MAKERS: dict[str, Callable[..., HierarchySpec]] = {
+    "intervals": lambda widths, **options: intervals(*widths, **options),
+    "cuts": lambda levels: cuts(*levels),
+    "flat": flat,
+    "masked": masked,
+    "rows": rows_of,
+    "scale": scale,
+    "icd": icd,
+    "ip": ip_addresses,
+}
+"""The makers of specifications, which check what they are given."""
 
+
+@reads("The hierarchy")
 def spec_from_dict(data: Mapping[str, Any]) -> HierarchySpec | Hierarchy:
     """Rebuild a specification, or a bound hierarchy, from what its ``to_dict`` gave."""
     if "leaves" in data and "kind" not in data:
         return Hierarchy.from_dict(data)
-    made = _SPECS.get(data.get("kind", ""))
+    kind = data.get("kind", "")
+    made = _SPECS.get(kind) if isinstance(kind, str) else None
     if made is None:
         raise HierarchyError(f"A hierarchy's kind must be one of {', '.join(_SPECS)}.")
     try:
-        return made(**{name: _tupled(value) for name, value in data.items() if name != "kind"})
+        return _MAKERS[made.kind](**{name: _tupled(value) for name, value in data.items() if name != "kind"})
     except TypeError:
         raise HierarchyError(
             f"A hierarchy of the kind '{made.kind}' has fields that do not belong to it."

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import IntArray
+from discreet.core.boundary import public
 from discreet.core.hierarchy.bound import HierarchySpec, domain_of
 from discreet.core.hierarchy.knowledge import is_whole, recognized
 from discreet.core.hierarchy.ranges import cuts, intervals
@@ -37,6 +38,7 @@ _LARGEST_SET = 8
 _OTHERS = "other values"
 
 
+@public
 def suggest(
     domain: pa.Array,
     *,

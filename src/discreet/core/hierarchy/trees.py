@@ -7,32 +7,45 @@ import gzip
 import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.core.boundary import public
 from discreet.core.errors import HierarchyError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.core.tables.labels import STAR, kind_of, text, texts
 
+_WIDEST = 4096
+"""The longest code a mask is made for."""
 _DELIMITERS = ";,\t|"
 _NONE = InstanceOf((type(None),), "None")
 
 
+@public
 def flat() -> Flat:
     """Make the hierarchy of two levels: the value, and ``*``."""
     return Flat()
 
 
-def masked(char: str = STAR, from_: Literal["right", "left"] = "right", levels: int | None = None) -> Masked:
+@public
+def masked(
+    char: str = STAR,
+    from_: Literal["right", "left"] = "right",
+    levels: int | None = None,
+    *,
+    width: int | None = None,
+) -> Masked:
     """Make the hierarchy that masks one more character of a code per level, then shows ``*``.
 
-    A shorter code counts as filled up on the side that is masked. ``levels`` masks at most so many characters
-    before ``*``.
+    Characters are counted from ``width``, the length of a whole code; a shorter code counts as filled up on the side
+    that is masked, and a longer one is refused. Without it, the longest code of the table counts, and a recipe keeps
+    that length for new rows, so that one long code among them cannot uncover the others. ``levels`` masks at most that
+    many characters before ``*``.
 
     >>> masked(levels=2).bind(pa.array(["02138", "02139"]), column="zip").labels[1:]
     ([None, '0213*'], [None, '021**'], ['*'])
@@ -41,9 +54,11 @@ def masked(char: str = STAR, from_: Literal["right", "left"] = "right", levels: 
     require("masked", "char", char, one)
     require("masked", "from_", from_, OneOf(("right", "left")))
     require("masked", "levels", levels, _NONE, IntIn(1))
-    return Masked(char, from_, levels)
+    require("masked", "width", width, _NONE, IntIn(1, _WIDEST))
+    return Masked(char, from_, levels, width)
 
 
+@public
 def from_mapping(*maps: Mapping[Any, Any]) -> Rows:
     """Make a hierarchy from maps of labels to their parents.
 
@@ -66,6 +81,7 @@ def from_mapping(*maps: Mapping[Any, Any]) -> Rows:
     return _rooted(columns, ordered=False)
 
 
+@public
 def tree(nested: Mapping[Any, Any] | Sequence[Any], *, ordered: bool = False) -> Rows:
     """Make a hierarchy from a category tree: mappings of names to what is below, and lists of leaves.
 
@@ -84,6 +100,24 @@ def tree(nested: Mapping[Any, Any] | Sequence[Any], *, ordered: bool = False) ->
     return _rooted(list(zip(*rows, strict=True)), ordered=ordered)
 
 
+def rows_of(columns: Sequence[Sequence[str]], ordered: bool = False) -> Rows:
+    """Make a hierarchy from the labels of every leaf at each level, the leaves first and the root last."""
+    texts_only = (
+        isinstance(columns, Sequence)
+        and len(columns) > 1
+        and all(isinstance(level, list | tuple) and level for level in columns)
+        and all(isinstance(label, str) for level in columns for label in level)
+        and len({len(level) for level in columns}) == 1
+    )
+    if not texts_only:
+        raise HierarchyError(
+            "The rows of a hierarchy must be lists of texts, one for each level and equally long."
+        )
+    require("rows", "ordered", ordered, InstanceOf((bool,), "a bool"))
+    return Rows(tuple(tuple(level) for level in columns), ordered)
+
+
+@public
 def read_hierarchy(
     path: str | Path, *, delimiter: str | None = None, encoding: str = "utf-8-sig", ordered: bool = False
 ) -> Rows:
@@ -143,12 +177,24 @@ class Masked(HierarchySpec):
     char: str = STAR
     from_: Literal["right", "left"] = "right"
     levels: int | None = None
+    width: int | None = None
+
+    def fixed(self, domain: pa.Array) -> Masked:
+        """Return the same masks for codes as long as the longest of these values."""
+        longest = max(map(len, texts(domain_of(domain)).to_pylist()), default=1)
+        return self if self.width is not None or longest > _WIDEST else replace(self, width=longest)
 
     def bind(self, domain: pa.Array, *, column: str) -> Hierarchy:
-        """Mask the codes level by level, below ``*``."""
+        """Mask the codes level by level, below ``*``; codes longer than the width are refused."""
         leaves = domain_of(domain)
         codes = texts(leaves).to_pylist()
-        longest = max(map(len, codes), default=1)
+        longest = self.width or max(map(len, codes), default=1)
+        n_long = sum(len(code) > longest for code in codes)
+        if n_long:
+            raise HierarchyError(
+                f"Column {column!r}: {n_long} codes are longer than the {longest} characters that are masked; "
+                "shorten them, or make a new release with masks of that width."
+            )
         most = longest - 1 if self.levels is None else min(self.levels, longest - 1)
         upper = [[self._shown(code, longest - n, n) for code in codes] for n in range(1, most + 1)]
         return arrange(leaves, [*upper, [STAR] * len(codes)], column=column, ordered=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.schema import Column, Role, Schema
 from discreet.core.tables.encoding import Codebook, Kind, domain_of, in_order, kind_of, overall
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.core.hierarchy.bound import Hierarchy
 
 
+@public
 class Table:
     """A frame with a role for every column.
 
@@ -103,6 +106,14 @@ class Table:
         widths = np.diff(self._starts, append=self.tuples.counts.size)
         labels = np.repeat(np.arange(self._starts.size, dtype=np.int32), widths)
         return labels, self.tuples.codes[self._starts, : len(self.schema.quasi)].astype(np.int32)
+
+    def part(self, wanted: BoolArray) -> Table:
+        """Return the table of some of the distinct tuples, for searches; it has their counts, but not the rows."""
+        part = copy.copy(self)
+        for cached in ("_starts", "classes", "_groups"):
+            part.__dict__.pop(cached, None)
+        part.__dict__["tuples"] = Tuples(self.tuples.codes[wanted], self.tuples.counts[wanted])
+        return part
 
     def groups(self) -> Groups:
         """Return the classes of rows with the same quasi-identifiers."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.core.baskets.bits import ItemBits
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError
 from discreet.engines.files import reason, require_file
 from discreet.engines.writing import atomic_file
@@ -23,6 +24,7 @@ _HEADER = struct.Struct("<8sIIQQQI4x")
 _PAGE = 4096
 
 
+@public
 def write_bits(bits: ItemBits, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
     """Write bit columns to a file, all or nothing, and give its path.
 
@@ -49,6 +51,7 @@ def write_bits(bits: ItemBits, path: str | os.PathLike[str], *, overwrite: bool 
     return target
 
 
+@public
 def read_bits(path: str | os.PathLike[str]) -> ItemBits:
     """Read bit columns from a file; the words stay on disk, mapped into memory, until they are used.
 

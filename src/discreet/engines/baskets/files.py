@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError, InputError, OutputError
 from discreet.core.params import InstanceOf, OneOf, require
 from discreet.engines.baskets.bits import read_bits, write_bits
@@ -32,6 +33,7 @@ _NAME = InstanceOf((str,), "the name of a column")
 _DELIMITED = ("lines", "long", "onehot")
 
 
+@public
 def read_baskets(
     path: str | os.PathLike[str],
     *,
@@ -84,6 +86,7 @@ def read_baskets(
         raise error from None
 
 
+@public
 def write_baskets(
     baskets: Baskets,
     path: str | os.PathLike[str],

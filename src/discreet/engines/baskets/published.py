@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets, item_counts
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.engines.writing import write_frame
 
@@ -40,6 +41,7 @@ def write_published(data: GroupedBaskets | Baskets, folder: Path, kind: str) -> 
     return written
 
 
+@public
 def read_published(folder: str | os.PathLike[str]) -> GroupedBaskets | Baskets:
     """Read published baskets as they lie in a folder.
 

@@ -102,7 +102,7 @@ class RelationSource:
             relation = _pieced(relation, recoding)
         elif recoding.dropped is not None:
             relation = _without(relation, recoding.tuples.codes[recoding.dropped])
-        order = f" ORDER BY hash(place + {recoding.seed}::UBIGINT)" if recoding.seed is not None else ""
+        order = f" ORDER BY sha256('{recoding.seed:064x}' || place)" if recoding.seed is not None else ""
         kept = " WHERE NOT dropped" if by_piece and recoding.dropped is not None else ""
         cells = [self._cell(name, recoding) for name in recoding.columns]
         if recoding.spreadsheet_safe:

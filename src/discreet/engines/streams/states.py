@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.boundary import reads
 from discreet.core.errors import InputError
 from discreet.engines.files import reason
 from discreet.engines.writing import atomic_file
 
 VERSION = 1
 _MAGIC = b"discreet stream\n"
+_MODE = 0o600
+"""Statistics of few records are nearly records: only the owner may read them."""
 _WORD = 8
 _DIGEST = hashlib.sha256().digest_size
 _TYPES = {"n": "<i8", "levels": "<i8", "largest": "<i8", "counts": "<i8", "whole": "|u1"}
@@ -37,7 +40,9 @@ def write_state(path: str | os.PathLike[str], header: Mapping[str, Any], arrays:
     target = Path(path)
     data = encoded(header, arrays)
     with atomic_file(target) as temporary:
+        temporary.chmod(_MODE)
         temporary.write_bytes(data)
+    target.chmod(_MODE)
     return target
 
 
@@ -67,6 +72,7 @@ def encoded(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
     return body + hashlib.sha256(body).digest()
 
 
+@reads("The state of the stream")
 def decoded(data: bytes, *, shown: Path) -> StateFile:
     """Read the bytes of a state file."""
     start = len(_MAGIC) + 2 * _WORD

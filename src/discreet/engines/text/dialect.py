@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import itertools
@@ -53,6 +54,7 @@ def sniff(plain: Path, *, delimiter: str | None, quote: str, header: bool, shown
         names = tuple(name.strip(EDGES) for name in first)
         check_names(names, shown)
         refuse_data(names, shown)
+        _refuse_repeated(names, sample, delimiter, quote, shown)
     return Dialect(delimiter, quote, skip, header, names)
 
 
@@ -96,6 +98,30 @@ def refuse_data(names: Sequence[str], shown: Path) -> None:
         f"{shown}: the first line looks like data, not like column names ({len(numbers)} of {len(names)} are"
         " numbers); pass header=False, or name the columns."
     )
+
+
+def _refuse_repeated(names: Sequence[str], sample: str, delimiter: str, quote: str, shown: Path) -> None:
+    """Refuse a first line whose cells come again in their own columns, beside other values: it is a record.
+
+    A column that holds nothing but its own name or nothing is one of several answers; a line that repeats all names is
+    a header that stands there twice.
+    """
+    seen: list[set[str]] = [set() for _ in names]
+    with contextlib.suppress(csv.Error):
+        records = reader(io.StringIO(sample, newline=""), delimiter, quote, strict=False)
+        for record in itertools.islice((record for record in records if any(record)), 1, None):
+            cells = [cell.strip(EDGES) for cell in record]
+            if len(cells) == len(names) and tuple(cells) != tuple(names):
+                for values, cell in zip(seen, cells, strict=True):
+                    values.add(cell)
+    again = sum(
+        name in values and len(values - {"", name}) > 0 for name, values in zip(names, seen, strict=True)
+    )
+    if again:
+        raise InputError(
+            f"{shown}: the first line looks like data, not like column names ({again} of {len(names)} occur as values"
+            " in their own columns); pass header=False, or name the columns."
+        )
 
 
 def _best_delimiter(sample: str, quote: str, *, cut: bool) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, require
 
@@ -29,6 +30,7 @@ def reconstruction(support: ArrayLike, *, p: ArrayLike, q: ArrayLike) -> FloatAr
     return np.asarray(seen + unseen)
 
 
+@public
 def basic_privacy(supports: ArrayLike, *, p: float, q: float, ones: float = 1.0) -> float:
     """Return basic privacy in percent from the support of every item: the exact form.
 
@@ -57,6 +59,7 @@ def basic_privacy(supports: ArrayLike, *, p: float, q: float, ones: float = 1.0)
     return _mixed(of_ones, of_zeros, ones)
 
 
+@public
 def average_basic_privacy(support: float, *, p: float, q: float, ones: float = 1.0) -> float:
     """Return basic privacy in percent from the average support alone: the form of the papers' tables.
 

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 
 Itemset = tuple[int, ...]
 
 
+@public
 @dataclass(frozen=True)
 class ItemsetError:
     """How far found itemsets are from the true ones, in percent of the true ones' number.
@@ -30,6 +32,7 @@ class ItemsetError:
     support_error: float
 
 
+@public
 def itemset_error(true: Mapping[Itemset, float], found: Mapping[Itemset, float]) -> ItemsetError:
     """Compare found itemsets with the true ones; each mapping gives the support of an itemset.
 
@@ -49,6 +52,7 @@ def itemset_error(true: Mapping[Itemset, float], found: Mapping[Itemset, float])
     )
 
 
+@public
 def itemset_error_by_length(
     true: Mapping[Itemset, float], found: Mapping[Itemset, float]
 ) -> dict[int, ItemsetError]:
@@ -59,6 +63,7 @@ def itemset_error_by_length(
     }
 
 
+@public
 def expected_error(support: ArrayLike, n_baskets: ArrayLike, *, p: ArrayLike, q: ArrayLike) -> FloatArray:
     """Return the relative standard error of the estimated support of one item; all four may be arrays.
 

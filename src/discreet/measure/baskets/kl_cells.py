@@ -11,12 +11,14 @@ import numpy as np
 from discreet.core.arrays import FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import MOST_ITEMS, GroupedBaskets, cell_sums
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator
 
 
+@public
 @dataclass(frozen=True)
 class CellError:
     """The mean KL over random group-by queries, its standard error, and how many queries there were."""
@@ -26,6 +28,7 @@ class CellError:
     n_queries: int
 
 
+@public
 def kl(actual: FloatArray, estimated: FloatArray, *, smoothing: float = 0.0) -> float:
     """Return KL(actual ‖ estimated) in nats, both scaled to sum to 1.
 
@@ -47,6 +50,7 @@ def kl(actual: FloatArray, estimated: FloatArray, *, smoothing: float = 0.0) -> 
         return max(float((p[held] * np.log(p[held] / q[held])).sum()), 0.0)
 
 
+@public
 def kl_cells(
     original: Baskets,
     released: GroupedBaskets,
@@ -60,6 +64,7 @@ def kl_cells(
     return kl(_actual(original, sensitive, asked), released.cells(sensitive, asked), smoothing=smoothing)
 
 
+@public
 def mean_kl_cells(
     release: Release,
     *,

@@ -13,10 +13,12 @@ import numpy as np
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, InstanceOf, require
 
 
+@public
 def reinterrogated_privacy(
     baskets: Baskets,
     distorted: Baskets | ItemBits,

@@ -13,6 +13,7 @@ import numpy as np
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.core.release import Release
@@ -24,6 +25,7 @@ _AFFORDABLE = 3e7
 Interval = tuple[float, float]
 
 
+@public
 @dataclass(frozen=True)
 class Reidentification:
     """How likely a basket is found again by r of its items.
@@ -56,6 +58,7 @@ class Reidentification:
         return asdict(self)
 
 
+@public
 @dataclass(frozen=True)
 class SensitiveTie:
     """How surely a basket that was found is tied to a sensitive item it holds.
@@ -69,6 +72,7 @@ class SensitiveTie:
     mean: float
 
 
+@public
 @dataclass(frozen=True)
 class BasketRisk:
     """The risk of baskets before and after a release, for several numbers of known items."""
@@ -82,6 +86,7 @@ class BasketRisk:
         return asdict(self)
 
 
+@public
 def reidentification(
     subject: Baskets | GroupedBaskets | Release,
     r: int,
@@ -138,6 +143,7 @@ def reidentification(
     return _sampled(baskets, r, eligible, n_samples, confidence, rng)
 
 
+@public
 def basket_risk(
     release: Release,
     *,
@@ -163,6 +169,7 @@ def basket_risk(
     return BasketRisk(found[0], found[1], sensitive_tie(release.data))
 
 
+@public
 def sensitive_tie(data: GroupedBaskets | Baskets) -> SensitiveTie | None:
     """Measure how surely found baskets are tied to sensitive items; None where none are published as counts."""
     if not isinstance(data, GroupedBaskets) or data.sensitive.counts.size == 0:

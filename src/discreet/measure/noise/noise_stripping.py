@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import FloatArray
-from discreet.core.covariance import LEAST, least_variance, symmetric_matrix
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
-from discreet.core.finite import array_of, finite
+from discreet.core.validation import LEAST, array_of, finite, least_variance, symmetric_matrix
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class NoiseStripped:
     """An attacker's guess of the true rows, and where the truth is known, how near it came.

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.measure.noise.noise_stripping import NoiseStripped, covariance_of, judged, rows_of, truth_of
 
@@ -14,6 +15,7 @@ _GAP = 0.01
 """A principal variance below this share of the largest is taken for nothing."""
 
 
+@public
 def pca_attack(
     noisy: Any,
     *,

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.boundary import public
 from discreet.measure.noise.noise_stripping import NoiseStripped, covariance_of, judged, rows_of, truth_of
 
 
+@public
 def spectral_attack(noisy: Any, *, noise: Any, truth: Any = None) -> NoiseStripped:
     """Take noise off correlated columns: keep the directions in which noise alone could not vary so much.
 

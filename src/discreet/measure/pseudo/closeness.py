@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.tables.table import Table
@@ -16,6 +17,7 @@ _MOST, _FEWEST, _WORK = 10_000, 200, 2e10
 """How many rows are looked at: as many as take a moment only, evenly spread over the table."""
 
 
+@public
 @dataclass(frozen=True)
 class Closeness:
     """How near pseudo-records come to records, beside how near records come to one another.
@@ -48,6 +50,7 @@ class Closeness:
         return asdict(self)
 
 
+@public
 @dataclass(frozen=True)
 class Membership:
     """How well an attacker tells members from others by how near the closest pseudo-record is.
@@ -65,12 +68,14 @@ class Membership:
         return asdict(self)
 
 
+@public
 def closeness(release: Release) -> Closeness:
     """Measure how near the pseudo-records of a release come to the original's records."""
     require("closeness", "release", release, InstanceOf((Release,), "a Release"))
     return closeness_between(release.original, release.table)
 
 
+@public
 def closeness_between(original: Table, pseudo: Table) -> Closeness:
     """Measure how near one table's rows come to another's.
 
@@ -85,6 +90,7 @@ def closeness_between(original: Table, pseudo: Table) -> Closeness:
     return closest_records(points[:n], points[n:])
 
 
+@public
 def closest_records(original: FloatArray, pseudo: FloatArray) -> Closeness:
     """Measure how near pseudo-points come to points."""
     from discreet.kernels.points.neighbors import nearest, spacing
@@ -104,6 +110,7 @@ def closest_records(original: FloatArray, pseudo: FloatArray) -> Closeness:
     )
 
 
+@public
 def membership(members: Table, others: Table, pseudo: Table) -> Membership:
     """Attack a release: tell its members from people who are not, by the nearest pseudo-record.
 
@@ -123,6 +130,7 @@ def membership(members: Table, others: Table, pseudo: Table) -> Membership:
     return membership_of_points(points[start:stop], points[stop:], points[:start])
 
 
+@public
 def membership_of_points(members: FloatArray, others: FloatArray, pseudo: FloatArray) -> Membership:
     """Attack pseudo-points: tell members from others by the distance to the nearest pseudo-point.
 

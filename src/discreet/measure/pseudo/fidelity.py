@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 from discreet.core.release import Release
@@ -17,6 +18,7 @@ from discreet.core.tables.table import Table
 from discreet.core.vectors import Vectors
 
 
+@public
 @dataclass(frozen=True)
 class Fidelity:
     """How near pseudo-data comes to the original.
@@ -47,6 +49,7 @@ class Fidelity:
         return asdict(self) | {"largest_distance": self.largest_distance}
 
 
+@public
 @dataclass(frozen=True)
 class NeighborAccuracy:
     """How well a nearest-neighbor rule does on the same test rows: learned from the original, and from pseudo-data."""
@@ -60,6 +63,7 @@ class NeighborAccuracy:
         return self.pseudo / self.original if self.original > 0 else float("nan")
 
 
+@public
 def fidelity(release: Release) -> Fidelity:
     """Compare released pseudo-data with the original.
 
@@ -74,6 +78,7 @@ def fidelity(release: Release) -> Fidelity:
     return fidelity_between(release.original, release.table)
 
 
+@public
 def fidelity_between(original: Table, pseudo: Table) -> Fidelity:
     """Compare any two tables by the columns they share."""
     vectors, (n,) = side_by_side(original, pseudo)
@@ -93,6 +98,7 @@ def fidelity_between(original: Table, pseudo: Table) -> Fidelity:
     )
 
 
+@public
 def covariance_compatibility(original: FloatArray, pseudo: FloatArray) -> float:
     """Correlate the entries of two covariance matrices, each pair of columns once: the paper's μ.
 
@@ -112,6 +118,7 @@ def covariance_compatibility(original: FloatArray, pseudo: FloatArray) -> float:
     return float(np.clip((first @ second) / size, -1.0, 1.0).round(12))
 
 
+@public
 def neighbor_accuracy(
     original: tuple[Any, Any],
     pseudo: tuple[Any, Any],

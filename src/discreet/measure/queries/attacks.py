@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.boundary import public
 from discreet.core.params import IntIn, require
 from discreet.core.rng import RandomState, generator
 from discreet.measure.queries.target import QueryAttack, QueryTarget
@@ -14,6 +15,7 @@ from discreet.measure.queries.target import QueryAttack, QueryTarget
 _CERTAIN = 1e-7
 
 
+@public
 def differencing(
     target: QueryTarget, *, n_targets: int = 20, random_state: RandomState = None
 ) -> QueryAttack:
@@ -33,6 +35,7 @@ def differencing(
     return _found("differencing", target, chosen, claims)
 
 
+@public
 def individual_tracker(
     target: QueryTarget, *, n_targets: int = 20, random_state: RandomState = None
 ) -> QueryAttack:
@@ -54,6 +57,7 @@ def individual_tracker(
     return _found("individual tracker", target, chosen, claims)
 
 
+@public
 def general_tracker(
     target: QueryTarget, *, n_targets: int = 20, random_state: RandomState = None
 ) -> QueryAttack:
@@ -81,6 +85,7 @@ def general_tracker(
     return _found("general tracker", target, chosen, claims)
 
 
+@public
 def averaging(
     target: QueryTarget, *, n_targets: int = 5, n_times: int = 50, random_state: RandomState = None
 ) -> QueryAttack:
@@ -97,6 +102,7 @@ def averaging(
     return _found("averaging", target, chosen, claims)
 
 
+@public
 def linear_reconstruction(
     target: QueryTarget,
     *,
@@ -126,6 +132,7 @@ def linear_reconstruction(
     )
 
 
+@public
 def random_queries(
     target: QueryTarget, *, n_queries: int = 400, random_state: RandomState = None
 ) -> QueryAttack:

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.boundary import public
 
 _MOST_LISTED = 900
 
 
+@public
 @dataclass
 class QueryTarget:
     """A database under attack: sums of one sensitive column, by SQL.
@@ -89,6 +91,7 @@ class QueryTarget:
         return equals(name, value), np.array([one == value for one in self._columns[name]], np.bool_)
 
 
+@public
 @dataclass(frozen=True)
 class QueryAttack:
     """What an attack found: how many records it was after, how often it asked, which values it claims to know."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, require
 from discreet.core.rng import RandomState, generator
@@ -25,6 +26,7 @@ class SketchMaker(Signs, Protocol):
         ...
 
 
+@public
 @dataclass(frozen=True)
 class GuessedAttributes:
     """How well one who knows the key guesses which items a record holds.
@@ -40,6 +42,7 @@ class GuessedAttributes:
     n_records: int
 
 
+@public
 def guess_attributes(
     rows: Any,
     sketches: Sketches,
@@ -100,6 +103,7 @@ def guess_attributes(
     )
 
 
+@public
 @dataclass(frozen=True)
 class LinkedSketches:
     """How near the top the true record stands when candidates are ranked by likeness to a sketch.
@@ -116,6 +120,7 @@ class LinkedSketches:
     n_sketches: int
 
 
+@public
 def link_sketches(
     rows: Any,
     sketches: Sketches,

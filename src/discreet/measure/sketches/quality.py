@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, require
 from discreet.core.rng import RandomState, generator
@@ -19,6 +20,7 @@ from discreet.core.sparse_rows import SparseRows
 _CELLS = 4_000_000
 
 
+@public
 @dataclass(frozen=True)
 class ReconstructionError:
     """How far reconstructed values are from the true ones, as roots of mean squares.
@@ -37,6 +39,7 @@ class ReconstructionError:
         return self.observed / self.predicted if self.predicted else float("nan")
 
 
+@public
 def reconstruction_error(
     rows: Any,
     sketches: Sketches,
@@ -86,6 +89,7 @@ def reconstruction_error(
     return ReconstructionError(float(np.sqrt(observed / count)), float(np.sqrt(predicted / count)), count)
 
 
+@public
 def neighbor_overlap(
     rows: Any,
     sketches: Sketches,
@@ -139,6 +143,7 @@ def neighbor_overlap(
     return float(shared / (chosen.size * k))
 
 
+@public
 def cluster_cohesion(
     rows: Any,
     labels: ArrayLike,
@@ -183,6 +188,7 @@ def cluster_cohesion(
     return float(np.divide(dots, sizes, out=np.zeros_like(dots), where=sizes > 0).mean())
 
 
+@public
 def accuracy_by_prior(
     truth: ArrayLike, predicted: ArrayLike, *, suppressed: BoolArray | None = None, training: ArrayLike
 ) -> float:

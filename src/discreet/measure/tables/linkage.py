@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.params import FloatIn, InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.tables.groups import Groups, SensitiveCounts
@@ -26,6 +27,7 @@ from discreet.measure.tables.matches import (
 )
 
 
+@public
 @dataclass(frozen=True)
 class AttributeRisk:
     """What an attacker learns of one sensitive column about the people matched, if they are in the release.
@@ -41,6 +43,7 @@ class AttributeRisk:
     prior: float
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class Linkage:
     """What an attacker learns who joins a release with a table of named people.
@@ -127,6 +130,7 @@ class Linkage:
         )
 
 
+@public
 def linkage(
     subject: Table | Release,
     external: Any,

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import FloatIn, InstanceOf, OneOf, require
 from discreet.core.release import Cells, Release
@@ -17,6 +18,7 @@ from discreet.core.tables.table import Table
 from discreet.measure.tables.read_back import at_level, kept_sizes, read_back, tree_of
 
 
+@public
 @dataclass(frozen=True)
 class Entropy:
     """Non-uniform entropy: the bits lost per column and in all, and as shares of what the columns held.
@@ -30,6 +32,7 @@ class Entropy:
     total_normalized: float
 
 
+@public
 @dataclass(frozen=True)
 class Loss:
     """What a release costs; 0 is nothing and, where a measure is a share, 1 is everything.
@@ -145,6 +148,7 @@ class ColumnCost:
         return n_rows / self.n_leaves + loss * (1 - 1 / self.n_leaves)
 
 
+@public
 def loss(release: Release) -> Loss:
     """Measure what a release costs, from the evidence its publisher kept.
 
@@ -167,6 +171,7 @@ def loss(release: Release) -> Loss:
     )
 
 
+@public
 def loss_between(
     original: Table,
     released: Table,
@@ -205,6 +210,7 @@ def loss_between(
     return _measured(original, sizes, cells, sizes[sizes > 0], n_out, levels)
 
 
+@public
 def aggregate(
     columns: Mapping[str, float],
     weights: Mapping[str, float],

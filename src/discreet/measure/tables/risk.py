@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import FloatIn, InstanceOf, require
 from discreet.core.release import Release
@@ -14,6 +15,7 @@ from discreet.core.tables.groups import Groups
 from discreet.core.tables.table import Table
 
 
+@public
 @dataclass(frozen=True)
 class AttackerRisk:
     """The chance of being found again: the highest, the mean, and how many records are above the threshold."""
@@ -24,6 +26,7 @@ class AttackerRisk:
     share_above: float
 
 
+@public
 @dataclass(frozen=True)
 class Risk:
     """The risk of being found again in a table.
@@ -61,6 +64,7 @@ class Risk:
         return asdict(self)
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class ClassSizes:
     """How many classes, and how many rows, there are of each class size; sizes ascend."""
@@ -73,6 +77,7 @@ class ClassSizes:
         return f"ClassSizes({self.sizes.size} sizes, {self.classes.sum()} classes, {self.rows.sum()} rows)"
 
 
+@public
 def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table | None = None) -> Risk:
     """Measure the risk of being found again.
 
@@ -119,6 +124,7 @@ def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table 
     )
 
 
+@public
 def class_size_histogram(groups: Groups) -> ClassSizes:
     """Count classes and rows by class size.
 

@@ -12,11 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.params import IntIn, require
 
 Kind = Literal["frequent", "closed", "maximal"]
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class FoundItemsets:
     """Itemsets with their counts, ordered by length and then by their items.

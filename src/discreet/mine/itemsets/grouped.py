@@ -11,6 +11,7 @@ import pyarrow as pa
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.baskets.names import in_order as names_in_order
+from discreet.core.boundary import public
 from discreet.core.params import OneOf, require
 from discreet.mine.itemsets.found import FoundItemsets
 from discreet.mine.itemsets.parameters import Asked, check_asked, is_count, items_asked, least_count
@@ -25,6 +26,7 @@ class AskedOfGroups(Asked, Protocol):
     kind: Any
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class FoundGroupedItemsets(FoundItemsets):
     """Itemsets of published groups.

@@ -11,6 +11,7 @@ from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.boundary import public
 from discreet.core.params import Constraints, OneOf
 from discreet.core.release import Release
 from discreet.mine.itemsets.apriori import blocks_of, levels, together
@@ -23,6 +24,7 @@ _ENTRY = 400
 """The words of bit columns that are met in the time of one meeting of two entries of a basket."""
 
 
+@public
 class Itemsets:
     """Find the itemsets that enough baskets hold.
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import Constraints, FloatIn
 from discreet.mine.itemsets.apriori import Level, levels, together
@@ -37,6 +38,7 @@ class Distortion(Protocol):
         ...
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class FoundMaskedItemsets(FoundItemsets):
     """Itemsets whose support in the true baskets was estimated.
@@ -105,6 +107,7 @@ class FlippingChannel:
         return "a Mask or an EMask, with p and q in [0, 1]"
 
 
+@public
 class MaskedItemsets:
     """Find the itemsets that are frequent in the true baskets, from distorted ones alone.
 

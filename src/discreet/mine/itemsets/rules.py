@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, InstanceOf, OneOf, require
 from discreet.mine.itemsets.found import FoundItemsets, named_lists
@@ -14,6 +15,7 @@ _MOST_ITEMS = 24
 """The longest set that is split: it has a rule for each of its 16 million parts."""
 
 
+@public
 def rules(found: FoundItemsets, *, metric: str = "confidence", min_threshold: float = 0.8) -> pa.Table:
     """Split the found itemsets into antecedents and consequents, and keep the rules that are strong enough.
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import BOOL, NONE, Constraints, FloatIn, IntIn, OneOf, check_parameters, require
 from discreet.mine.noisy.columns import noisy_columns
@@ -24,6 +25,7 @@ _FINEST = 256
 """Into how many intervals numbers are cut that were not hidden; finding a threshold among them costs little."""
 
 
+@public
 class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Learn a decision tree from noisy values, through the reconstructed distributions of the true ones.
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import (
 
 from discreet.core.arrays import CodeArray
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.matrices import matrix_of
+from discreet.core.validation import matrix_of, validated
 
 Columns = list[np.ndarray[Any, Any]]
 
@@ -41,16 +41,17 @@ def columns_of(estimator: Any, X: Any, *, reset: bool) -> tuple[Columns, list[st
 def classes_of(y: Any, columns: Columns) -> tuple[np.ndarray[Any, Any], CodeArray]:
     """Return the classes in order, and the number of each row's."""
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
+        raise SchemaError("The fit requires y to be passed, but the target y is None.")
     series = nw.from_native(y, series_only=True, pass_through=True)
-    labels = column_or_1d(series.to_numpy() if isinstance(series, nw.Series) else y, warn=True)
+    given = series.to_numpy() if isinstance(series, nw.Series) else y
+    labels = validated(column_or_1d, given, warn=True)
     missing = sum(one is None or one != one for one in labels.tolist()) if labels.dtype.kind == "O" else 0
     if missing:
         raise InputError(f"{missing} rows have no class; drop them first.")
     if labels.dtype.kind == "f":
-        assert_all_finite(labels, input_name="y")
-    check_consistent_length(columns[0], labels)
-    check_classification_targets(labels)
+        validated(assert_all_finite, labels, input_name="y")
+    validated(check_consistent_length, columns[0], labels)
+    validated(check_classification_targets, labels)
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.params import POSITIVE, Constraints, IntIn, OneOf, check_parameters
 from discreet.mine.noisy.columns import NoisyColumn, noisy_columns
 from discreet.mine.noisy.input import Columns, classes_of, columns_of
@@ -17,6 +18,7 @@ _MOST_INTERVALS = 1_000
 _TINY = 1e-300
 
 
+@public
 class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Learn the distribution of every column within every class from noisy values.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.collect.saved_channels import channel_from_dict
+from discreet.core.boundary import public, reads
 from discreet.core.errors import DiscreetError, InputError, SchemaError
 from discreet.mine.noisy.columns import NoisyColumn
 from discreet.mine.noisy.decision_tree import ReconstructedTree
@@ -21,6 +22,7 @@ _KINDS: dict[str, type[Model]] = {"tree": ReconstructedTree, "naive-bayes": Reco
 _PLAIN = (str, int, float, bool)
 
 
+@public
 def model_to_dict(model: Model) -> dict[str, Any]:
     """Return a fitted classifier as plain data for JSON.
 
@@ -66,6 +68,8 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     }
 
 
+@public
+@reads("The saved model")
 def model_from_dict(plain: Mapping[str, Any]) -> Model:
     """Read what ``model_to_dict`` gives; the classifier predicts as the one that was saved."""
     if (

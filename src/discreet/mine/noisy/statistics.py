@@ -12,9 +12,9 @@ from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.correlated_noise import CorrelatedNoise
 from discreet.collect.noise import Noise
 from discreet.core.arrays import FloatArray
-from discreet.core.covariance import LEAST, least_variance, symmetric_matrix
+from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, InputError, ParameterError
-from discreet.core.finite import array_of, finite
+from discreet.core.validation import LEAST, array_of, finite, least_variance, symmetric_matrix
 
 _LEAST = 1e-9
 """The least eigenvalue of a corrected covariance, as a share of the noisy one's, that is taken for positive."""
@@ -23,6 +23,7 @@ _LARGEST = 1e70
 """The largest number that is taken: its fourth power still is one, for many rows."""
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class Moments:
     """Means and covariances of true values, with their standard errors.
@@ -54,6 +55,7 @@ class Moments:
         return f"Moments({self.mean.size} columns, from {self.n} noisy rows)"
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class Regression:
     """A linear regression of true values: the intercept and the coefficients, with their standard errors."""
@@ -73,6 +75,7 @@ class Regression:
         return f"Regression({self.coefficients.size} coefficients, from {self.n} noisy rows)"
 
 
+@public
 def corrected_moments(noisy: Any, *, noise: Any) -> Moments:
     """Estimate the means and covariances of true values: the noise adds its covariance, which is taken off.
 
@@ -108,6 +111,7 @@ def corrected_moments(noisy: Any, *, noise: Any) -> Moments:
     return Moments(n, mean, covariance, np.sqrt(np.diag(seen) / n), errors, _is_positive(covariance, seen))
 
 
+@public
 def corrected_regression(noisy: Any, target: Any, *, noise: Any) -> Regression:
     """Regress a target on true values of which only noisy ones are known (errors in variables).
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import InputError
-from discreet.core.matrices import matrix_of
 from discreet.core.release import Release
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import LARGEST
+from discreet.core.validation import matrix_of
 
 
 def sketches_of(estimator: Any, X: Any, *, reset: bool) -> Sketches:

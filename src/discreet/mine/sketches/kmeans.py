@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.params import Constraints, IntIn, check_parameters, require
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.sketches import Sketches
@@ -16,6 +17,7 @@ from discreet.mine.sketches.input import sketches_of
 from discreet.mine.sketches.neighbors import nearest_of
 
 
+@public
 class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Cluster sketches around centroids, themselves sketches: each component averaged over the members that have it.
 

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.params import Constraints, FloatIn, IntIn, OneOf, check_parameters, require
 from discreet.core.sketches import Sketches
 from discreet.mine.noisy.input import classes_of
@@ -19,6 +20,7 @@ _MOST_MEANT = 1024
 """From so many of the sketches learned from, at most, the mean score of a sketch is taken."""
 
 
+@public
 class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Classify a sketch by the majority among its nearest neighbors.
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import Constraints, FloatIn, InstanceOf, check_parameters, require
 from discreet.core.sketches import Signs, Sketches
@@ -15,6 +16,7 @@ from discreet.core.sketches import Signs, Sketches
 _BATCH = 4096
 
 
+@public
 class SketchReconstruction(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Estimate chosen attributes from sketches, as a matrix that any scikit-learn model takes.
 

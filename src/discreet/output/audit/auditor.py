@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.output.audit.columns import PublicColumn, SecretColumn
 
@@ -23,6 +24,7 @@ NOT_A_RANGE = "the query set is not a range of the ordering column"
 BUDGET_SPENT = "the privacy budget does not cover the question"
 
 
+@public
 @dataclass(frozen=True)
 class Bound:
     """A released inequality, where the exact number could disclose a value.
@@ -46,6 +48,7 @@ Released = int | float | Bound | None
 """What one aggregate of one query set comes to; None for an empty set."""
 
 
+@public
 @dataclass(frozen=True)
 class Answer:
     """The rows of an answered query; ``epsilon_left`` is the budget that remains, where there is one."""
@@ -65,6 +68,7 @@ class Answer:
         return self.rows[0][0]
 
 
+@public
 @dataclass(frozen=True)
 class Denied:
     """A query that is not answered. The reason depends on query sets and released answers alone."""
@@ -146,6 +150,7 @@ class Audit(ABC):
         raise NotImplementedError(f"{type(self).__name__} cannot follow updates")
 
 
+@public
 class Auditor(ABC):
     """The parameters of an auditor; ``over`` starts it on one column."""
 

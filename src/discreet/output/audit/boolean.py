@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import InstanceOf, require
 from discreet.output.audit.auditor import (
@@ -27,6 +28,7 @@ from discreet.output.audit.auditor import (
 from discreet.output.audit.columns import PublicColumn, SecretColumn
 
 
+@public
 @dataclass(frozen=True)
 class BooleanAuditor(Auditor):
     """Answers how many records of a range have a 1, as long as no record's bit is determined.

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.output.audit.auditor import (
@@ -28,6 +29,7 @@ _WITNESSES = 2
 _Answers = Sequence[tuple[str, Fraction]]
 
 
+@public
 @dataclass(frozen=True)
 class ExtremaAuditor(Auditor):
     """Answers maxima and minima as long as no possible answer could determine a record's value.

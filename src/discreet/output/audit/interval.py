@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import FloatIn, require
 from discreet.output.audit.auditor import (
@@ -32,6 +33,7 @@ _SLACK = 1e-10
 _MOST_ATOMS = 200
 
 
+@public
 @dataclass(frozen=True)
 class IntervalAuditor(Auditor):
     """Answers sums and averages as long as every value could still lie anywhere in an interval of a given width.

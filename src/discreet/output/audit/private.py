@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import FloatIn, OneOf, require
 from discreet.output.audit.auditor import BUDGET_SPENT, Audit, Auditor, Denied, Plan, Question, set_key
@@ -21,6 +22,7 @@ _GRID = 1 << 20
 """Into how many steps the distance of the bounds is cut; noise is drawn on whole steps."""
 
 
+@public
 @dataclass(frozen=True)
 class PrivateAnswers(Auditor):
     """Answers sums and averages with noise, until the privacy budget is spent.

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.core.arrays import IntArray
+from discreet.core.boundary import public
 from discreet.core.params import IntIn, OneOf, require
 from discreet.output.audit.auditor import (
     OVERLAP,
@@ -28,6 +29,7 @@ from discreet.output.audit.row_space import RowSpace
 _MOST_REMEMBERED = 100_000
 
 
+@public
 @dataclass(frozen=True)
 class SumAuditor(Auditor):
     """Answers sums and averages as long as they determine no combination of fewer than ``group`` records.

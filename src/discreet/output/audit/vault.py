@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
 from discreet.core.params import InstanceOf, OneOf, require
 from discreet.core.verdict import Verdict
@@ -65,6 +66,7 @@ class Asked:
     epsilon: float | None
 
 
+@public
 class Vault:
     """Data that answers aggregate queries until an answer could disclose a value.
 

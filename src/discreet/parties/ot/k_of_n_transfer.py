@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, require
 from discreet.parties.crypto.aes import SEED, KeyStream
@@ -21,6 +22,7 @@ _MESSAGES, _BLINDED, _EVALUATED = "ot.messages", "ot.blinded", "ot.evaluated"
 _MAX = 1 << 20
 
 
+@public
 @dataclass(frozen=True)
 class KOfNTransfer(Protocol):
     """Transfer k of N messages by an oblivious pseudorandom function (RFC 9497, ristretto255).

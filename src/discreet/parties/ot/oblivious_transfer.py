@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.inputs import private_bits, private_integers
@@ -29,6 +30,7 @@ MAX_TRANSFERS = 1 << 32
 MAX_MESSAGE = 1 << 16
 
 
+@public
 @dataclass(frozen=True)
 class ObliviousTransfer(Protocol):
     """Transfer one message of each of n pairs, by 128 base transfers and their extension.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, require
 from discreet.parties.protocol import Party, Protocol
@@ -17,6 +18,7 @@ from discreet.parties.sums.secure_sum import SecureSum
 from discreet.parties.transcript import FrameShape
 
 
+@public
 @dataclass(frozen=True)
 class CandidateUnion(Protocol):
     """The candidates that at least one party holds; nobody learns who, or how many.

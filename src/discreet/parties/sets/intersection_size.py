@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from discreet.core.boundary import public
 from discreet.core.params import IntIn, OneOf, require
 from discreet.kernels.threads import in_threads
 from discreet.parties.crypto.aes import SEED, KeyStream
@@ -23,6 +24,7 @@ _FIRST, _SECOND, _BOTH, _SIZE = "psi.first", "psi.second", "psi.both", "psi.size
 _AT_ONCE = 1 << 20
 
 
+@public
 @dataclass(frozen=True)
 class IntersectionSize(Protocol):
     """The number of elements that two sets have in common, and not which ones.

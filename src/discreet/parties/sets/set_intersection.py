@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from discreet.core.boundary import public
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.crypto.aes import SEED, KeyStream
 from discreet.parties.crypto.shuffling import shuffled
@@ -23,6 +24,7 @@ _AT_ONCE = 1 << 20
 _FAKE = 32
 
 
+@public
 @dataclass(frozen=True)
 class SetIntersection(Protocol):
     """The elements that two sets have in common, and nothing about the others.

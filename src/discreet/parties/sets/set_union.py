@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import IntIn, require
 from discreet.parties.channel import MAX_PAYLOAD
@@ -18,6 +19,7 @@ from discreet.parties.sets.items import encoded_items, items_columns
 from discreet.parties.transcript import FrameShape
 
 
+@public
 @dataclass(frozen=True)
 class SetUnion(Protocol):
     """The union of the parties' sets of texts; nobody learns who holds what.

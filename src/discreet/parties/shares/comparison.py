@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.boundary import public
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.inputs import private_integers
 from discreet.parties.protocol import Party, Protocol
@@ -31,6 +32,7 @@ _AT_ONCE = 1 << 14
 """The comparisons that run through the circuit together."""
 
 
+@public
 @dataclass(frozen=True)
 class Comparison(Protocol):
     """Whether each of n shared integers is at least a public threshold.

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.inputs import private_integers
@@ -24,6 +25,7 @@ _MAX_COLUMNS = 1 << 12
 _MAX_PRODUCTS = 1 << 20
 
 
+@public
 @dataclass(frozen=True)
 class ScalarProduct(Protocol):
     """The scalar products of the columns of two private matrices, XᵀY, modulo 2^64.

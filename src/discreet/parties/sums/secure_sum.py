@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.parties.channel import MAX_PAYLOAD
@@ -19,6 +20,7 @@ from discreet.parties.transcript import FrameShape
 _MAX_LENGTH = (MAX_PAYLOAD - 4096) // 8
 
 
+@public
 @dataclass(frozen=True)
 class Sum:
     """The output of a secure sum: the values, and the parties whose vectors are in it.
@@ -30,6 +32,7 @@ class Sum:
     parties: tuple[str, ...]
 
 
+@public
 @dataclass(frozen=True)
 class SecureSum(Protocol):
     """The sum of the parties' vectors, and nothing else about them.

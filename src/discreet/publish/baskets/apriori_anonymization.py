@@ -11,6 +11,7 @@ import pyarrow as pa
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.names import in_order
+from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
@@ -23,6 +24,7 @@ _AT_ONCE = 64
 """The items whose rare combinations are held in memory at once."""
 
 
+@public
 class AprioriAnonymization:
     """Generalize items until every combination of at most m of them is in at least k baskets, or in none.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.boundary import public
 from discreet.core.params import BOOL, Constraints, IntIn, OneOf, check_parameters
 from discreet.core.release import Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
@@ -16,6 +17,7 @@ from discreet.guarantees import PrivacyDegree
 from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
 
 
+@public
 class Cahd:
     """Publish ordinary items exactly, and sensitive items as counts in groups of baskets that are alike.
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.boundary import public
 from discreet.core.params import Constraints, check_parameters
 from discreet.core.release import Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
@@ -14,6 +15,7 @@ from discreet.guarantees import PrivacyDegree
 from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
 
 
+@public
 class PermMondrian:
     """Divide the baskets by whether they hold an item, again and again, as long as both halves keep the degree p.
 

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from sklearn.base import BaseEstimator
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
-from discreet.core.matrices import matrix_of
 from discreet.core.params import (
     BOOL,
     NONE,
@@ -31,6 +31,7 @@ from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.core.schema import Column, Role, Schema
 from discreet.core.tables.encoding import spell
 from discreet.core.tables.table import Table
+from discreet.core.validation import matrix_of, validated
 from discreet.core.vectors import WIDEST, Line, Vectors
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST
@@ -55,6 +56,7 @@ class IdentifyingTextError(SchemaError):
         )
 
 
+@public
 class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Keep only statistics of groups of records, and publish pseudo-records drawn from them.
 
@@ -272,9 +274,9 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
         if y is None:
             return values, None
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(values, y)
-        kind = type_of_target(y, raise_unknown=True)
+        y = validated(column_or_1d, y, warn=True)
+        validated(check_consistent_length, values, y)
+        kind = validated(type_of_target, y, raise_unknown=True)
         if self.target == "number" or (self.target == "auto" and kind == "continuous"):
             numbers = np.asarray(y, np.float64)
             if not np.isfinite(numbers).all():

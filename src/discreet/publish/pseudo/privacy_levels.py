@@ -37,7 +37,7 @@ def read_levels(owner: object, levels: Any, table: Table, n: int) -> IntArray:
 
 def levels_of(owner: object, levels: Any, n: int) -> IntArray:
     """Return the level of each of n records from one number, or from an array with one for each."""
-    require(owner, "k", levels, IntIn(1), OnePerRow(n))
+    require(owner, "k", levels, IntIn(1), OnePerRow(n), secret=True)
     if isinstance(levels, int | np.integer):
         return np.full(n, min(int(levels), np.iinfo(np.int64).max), np.int64)
     return _capped(np.asarray(levels, np.float64))

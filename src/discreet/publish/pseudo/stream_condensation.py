@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError, OutputError, SchemaError
 from discreet.core.group_statistics import GroupStatistics
-from discreet.core.matrices import matrix_of
 from discreet.core.params import (
     NONE,
     Constraints,
@@ -26,6 +26,7 @@ from discreet.core.params import (
 )
 from discreet.core.release import Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, rng_from_plain, rng_to_plain, seed_of
+from discreet.core.validation import matrix_of
 from discreet.core.vectors import WIDEST
 from discreet.engines.streams.states import read_state, write_state
 from discreet.guarantees import Indistinguishability
@@ -50,6 +51,7 @@ _SAVED = (
 )
 
 
+@public
 class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Condense records as they come, and keep only statistics of groups; the promise holds after every record.
 
@@ -277,6 +279,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         return write_state(path, header | {"position": dict(position or {})}, state.to_arrays())
 
     @classmethod
+    @reads("The state of the stream")
     def load(cls, path: str | os.PathLike[str]) -> StreamCondensation:
         """Read a state file; the stream goes on as if it had never stopped. ``position_`` is what was saved with it."""
         file = read_state(path)

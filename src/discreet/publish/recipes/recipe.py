@@ -1,38 +1,60 @@
-"""Recipes: how a release was made, as plain data without any record, and how to protect new rows the same way."""
+"""Recipes: how a release was made, as plain data without any record, and how to protect new rows the same way.
+
+A recipe has two parts. The public one is written to ``release.json``: parameters, roles, levels or the distinct cells
+that are published; all of it follows from the released data and from what the publisher was given. The private one is
+written to ``recipe.private.json``, apart from the release: trees and cuts, which may name values that nobody published,
+and boxes that are finer than the published cells.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
-import pyarrow as pa
-
-from discreet.core.arrays import BoolArray, CodeArray
+from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.hierarchy.bound import type_named
-from discreet.core.hierarchy.specs import spec_from_dict
-from discreet.core.params import FloatIn, require
-from discreet.core.release import Cells, Evidence, Release
+from discreet.core.hierarchy.specs import Masked, spec_from_dict
+from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator, seed_of
 from discreet.core.schema import Column, Role, Schema, identifier
 from discreet.core.tables import labels
-from discreet.core.tables.encoding import Codebook, Kind, overall
-from discreet.core.tables.groups import Groups
-from discreet.core.tables.label_coverage import LabelCover, described_values, label_costs
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee, guarantee_from_dict
-from discreet.publish.tables.suppression import kept_groups, refuse_too_many
 
 FORMAT = 1
+PRIVATE = "recipe.private.json"
+_PARAMETRIC = ("intervals", "masked", "flat", "scale", "icd", "ip")
+"""Hierarchies that say how to generalize without naming values of the data."""
+
+
+@dataclass(frozen=True, repr=False)
+class Written:
+    """A recipe's two parts: what is published, and what is kept; the second is empty where it is not needed."""
+
+    public: dict[str, Any]
+    private: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Written({len(self.public)} public entries, {len(self.private)} private)"
 
 
 def row_seed(random_state: RandomState, owner: object) -> int:
-    """Draw the seed that shuffles the rows of a release."""
-    return int(generator(random_state, owner=owner).integers(2**62))
+    """Draw the secret of 256 bits that shuffles the rows of a release."""
+    return int.from_bytes(generator(random_state, owner=owner).bytes(32), "little")
+
+
+def private_place(folder: str | Path) -> Path:
+    """Return where the private part of a release's recipe lies: beside its folder, not in it.
+
+    >>> private_place("out/release").as_posix()
+    'out/release.private/recipe.private.json'
+    """
+    folder = Path(folder)
+    return folder.with_name(f"{folder.name}.private") / PRIVATE
 
 
 def recipe_of(
@@ -41,30 +63,43 @@ def recipe_of(
     *,
     parameters: Mapping[str, object],
     levels: Mapping[str, int] | None = None,
-    boxes: Mapping[str, Mapping[str, Any]] | None = None,
     cells: Mapping[str, Replacement] | None = None,
-) -> dict[str, Any]:
-    """Write down how a publisher made a release of a table.
+    boxes: Mapping[str, Mapping[str, Any]] | None = None,
+    means: bool = False,
+) -> Written:
+    """Write down how a publisher made a release of a table, the public and the private part apart.
 
-    ``levels`` are given by whole columns; ``boxes`` tell for each group what values it takes in (by a label, or by
-    branches of a tree), and ``cells`` what was published for it where that is not the exact value.
+    ``levels`` are given for whole columns. ``cells`` hold what was published for each group, in every quasi-identifier;
+    ``boxes`` say which values each group took in (by a label, or by branches of a tree). Groups and boxes are private;
+    of the cells, the distinct ones are public, unless they are ``means``, which say nothing of what they cover.
     """
-    recipe: dict[str, Any] = {
+    entries = [_column(name, table) for name in table.schema]
+    made: dict[str, Any] = {
         "format": FORMAT,
         "method": type(publisher).__name__,
         "parameters": dict(parameters),
         "guarantee": publisher.guarantee.to_dict(),
         "seed": seed_of(publisher.random_state),
-        "columns": [_column(name, table) for name in table.schema],
+        "columns": [entry for entry, _ in entries],
     }
     if table.spreadsheet_safe:
-        recipe["spreadsheet_safe"] = True
+        made["spreadsheet_safe"] = True
+    kept: dict[str, Any] = {}
+    named = {entry["name"]: hidden for entry, hidden in entries if hidden}
+    if named:
+        kept["columns"] = named
     if levels is not None:
-        recipe["levels"] = dict(levels)
-    if boxes is not None:
-        recipe["boxes"] = dict(boxes)
-        recipe["cells"] = {name: _plain(cell) for name, cell in (cells or {}).items()}
-    return recipe
+        made["levels"] = dict(levels)
+    if cells is not None and boxes is not None:
+        kept |= {
+            "boxes": {name: dict(box) for name, box in boxes.items()},
+            "cells": {name: _plain(cell) for name, cell in cells.items()},
+        }
+        if not means:
+            made["cells"] = _distinct_cells(cells)
+    if named or means:
+        made["private"] = True
+    return Written(made, {"format": FORMAT, **kept} if kept else {})
 
 
 _NOT_FOR_ROWS = {
@@ -75,8 +110,16 @@ _NOT_FOR_ROWS = {
 """The kinds of data of which no new record can be protected by a recipe."""
 
 
+@public
 class Recipe:
     """A release's recipe, read back.
+
+    Parameters
+    ----------
+    data
+        The public part, as release.json holds it.
+    private
+        The private part, where there is one; with it, new rows find the very groups that were made.
 
     Examples
     --------
@@ -86,24 +129,27 @@ class Recipe:
     discreet.core.errors.InputError: The recipe is not one this version can read (format 1).
     """
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
+    def __init__(self, data: Mapping[str, Any], private: Mapping[str, Any] | None = None) -> None:
+        from discreet.publish.recipes.shapes import is_private_part, is_public_part
+
         kind = data.get("kind") if isinstance(data, Mapping) else None
         if isinstance(kind, str) and kind in _NOT_FOR_ROWS:
             raise InputError(f"The recipe is one of {_NOT_FOR_ROWS[kind]}.")
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT or not _is_whole(data):
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT or not is_public_part(data):
             raise InputError(f"The recipe is not one this version can read (format {FORMAT}).")
+        if private and not is_private_part(private):
+            raise InputError(f"The private part of the recipe ({PRIVATE}) is damaged.")
         self.data = dict(data)
+        self.private = dict(private or {})
 
     @classmethod
-    def read(cls, path: str | Path) -> Recipe:
-        """Read a release.json."""
-        try:
-            return cls(json.loads(Path(path).read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            raise InputError(f"There is no recipe at '{path}'.") from None
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError):
-            raise InputError(f"'{path}' cannot be read as a recipe.") from None
+    def read(cls, path: str | Path, *, private: str | Path | None = None) -> Recipe:
+        """Read a release.json, and the private part: from the path given, or from its place beside the folder."""
+        path = Path(path)
+        place = private_place(path.resolve().parent) if private is None else Path(private)
+        return cls(_read(path), _read(place) if private is not None or place.is_file() else None)
 
+    @reads("The recipe")
     def schema(self, keys: Mapping[str, bytes] | None = None) -> Schema:
         """Return the roles of the columns; pseudonym keys are never in a recipe and must be given again."""
         columns: dict[str, Column] = {}
@@ -114,154 +160,121 @@ class Recipe:
                     raise SchemaError(f"The recipe replaces '{name}' by pseudonyms: give their key again.")
                 columns[name] = identifier(pseudonym=(keys or {})[name])
                 continue
-            spec = None if entry.get("hierarchy") is None else spec_from_dict(entry["hierarchy"])
-            ordered = None if entry.get("ordered") is None else tuple(entry["ordered"])
-            columns[name] = Column(role, spec, entry.get("weight", 1.0), ordered)
+            given = self.column(entry)
+            spec = None if given.get("hierarchy") is None else spec_from_dict(given["hierarchy"])
+            ordered = None if given.get("ordered") is None else tuple(given["ordered"])
+            columns[name] = Column(role, spec, float(entry.get("weight", 1.0)), ordered)
         return Schema(columns)
+
+    def column(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the recipe says of a column, the private part included."""
+        hidden = self.private.get("columns", {}).get(entry["name"], {})
+        needed = [one for one in ("hierarchy", "ordered") if entry.get(one) is True]
+        self.require_private(entry["name"], needed, hidden)
+        return {**entry, **hidden}
+
+    def require_private(self, what: str, needed: Sequence[str], held: Mapping[str, Any]) -> None:
+        """Refuse where the private part is needed and not there."""
+        lacking = [one for one in needed if held.get(one) is None]
+        if lacking:
+            shown = {"hierarchy": "the hierarchy", "ordered": "the order", "boxes": "the boxes"}[lacking[0]]
+            raise InputError(
+                f"release.json alone does not hold {shown} of '{what}', which may name values that were not published: "
+                f"the private part of the recipe ({PRIVATE}) is needed too."
+            )
+
+    @property
+    def max_suppressed(self) -> float:
+        """The share of rows that the recipe's release was allowed to leave out."""
+        given = self.data.get("parameters", {})
+        start = given.get("start")
+        value = (start if isinstance(start, Mapping) else given).get("max_suppressed", 0.0)
+        return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 0.0
+
+    @reads("The guarantee of the recipe")
+    def guarantee(self, population: Table | None = None) -> Guarantee:
+        """Return what the recipe's release promised; a k-map promise needs its population again."""
+        return guarantee_from_dict(self.data["guarantee"], population=population)
 
     def apply(
         self,
         frame: Any,
         *,
+        released: Any = None,
+        joined_known: bool = True,
+        misfits: Literal["coarsen", "suppress"] = "coarsen",
+        max_suppressed: float | None = None,
         keys: Mapping[str, bytes] | None = None,
-        max_suppressed: float = 0.0,
         population: Table | None = None,
         spreadsheet_safe: bool = False,
         random_state: RandomState = None,
     ) -> Release:
         """Protect new rows as the recipe's release protected the old, and judge the result afresh.
 
-        Rows that no box holds, or whose class would break the promise, are left out as long as they are at most the
-        given share; more is an error. A k-map promise needs its population again. Texts that a spreadsheet would run
-        are made harmless where the recipe or ``spreadsheet_safe`` says so.
+        A new row goes to the smallest published cell that holds it (with the private part: to the group that would
+        have taken it). A row that no cell holds, or whose class would break the promise, is a misfit.
+
+        Parameters
+        ----------
+        frame
+            The new rows.
+        released
+            The rows released before, as a frame. The release then holds the old and the new rows together, and the
+            promise is judged for all of them.
+        joined_known
+            Whether others can know that a person is among the new rows. If so, the new rows keep the promise by
+            themselves as well, so that taking the old release from the new one isolates nobody. If not, old and new
+            rows of a class count together. Only looked at where ``released`` is given.
+        misfits
+            ``"coarsen"`` puts misfits into coarser groups of their own (levels of whole columns are raised);
+            ``"suppress"`` leaves them out.
+        max_suppressed
+            The share of rows that may be left out; the recipe's own by default.
+        keys
+            The keys of pseudonyms, by column.
+        population
+            The population of a k-map promise.
+        spreadsheet_safe
+            Whether texts that a spreadsheet would run are made harmless, also where the recipe does not say so.
+        random_state
+            Seeds the order of the rows.
         """
-        require(self, "max_suppressed", max_suppressed, FloatIn(0, 1))
+        from discreet.publish.recipes.applying import Application
+
+        share = self.max_suppressed if max_suppressed is None else max_suppressed
         safe = spreadsheet_safe or self.data.get("spreadsheet_safe") is True
         table = Table(frame, self.schema(keys), spreadsheet_safe=safe)
-        guarantee = guarantee_from_dict(self.data["guarantee"], population=population)
-        if "levels" in self.data:
-            from discreet.publish.tables.generalization import Generalization
+        application = Application(self, table, self.guarantee(population), share, misfits, random_state)
+        return application.release() if released is None else application.together(released, joined_known)
 
-            return Generalization(
-                guarantee,
-                levels=self.data["levels"],
-                max_suppressed=max_suppressed,
-                random_state=random_state,
-            ).release(table)
-        group = self._boxed(table)
-        dropped = self._dropped(table, guarantee, group)
-        refuse_too_many(guarantee, int(table.tuples.counts[dropped].sum()), table.n_rows, max_suppressed)
-        by_piece = {
-            name: Replacement(np.array(cell["index"], np.int32)[group], _cells(cell))
-            for name, cell in self.data["cells"].items()
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"There is no recipe at '{path}'.") from None
+    except (OSError, ValueError, RecursionError):
+        raise InputError(f"'{path}' cannot be read as a recipe.") from None
+
+
+def _distinct_cells(cells: Mapping[str, Replacement]) -> dict[str, dict[str, Any]]:
+    """Return the distinct published cells in an order that follows from them alone."""
+    texts = {name: labels.texts(cell.labels).to_pylist() for name, cell in cells.items()}
+    rows = {
+        tuple(texts[name][at] for name, at in zip(cells, places, strict=True))
+        for places in zip(*(cell.index.tolist() for cell in cells.values()), strict=True)
+    }
+    ordered = sorted(rows, key=lambda row: [(one is not None, one or "") for one in row])
+    plain: dict[str, dict[str, Any]] = {}
+    for number, (name, cell) in enumerate(cells.items()):
+        used = sorted({row[number] for row in ordered}, key=lambda one: (one is not None, one or ""))
+        places = {one: place for place, one in enumerate(used)}
+        plain[name] = {
+            "labels": used,
+            "index": [places[row[number]] for row in ordered],
+            "type": str(cell.labels.type),
         }
-        return Release(
-            data=table.recode(by_piece=by_piece, dropped=dropped, seed=row_seed(random_state, self)),
-            schema=table.schema.released(),
-            guarantee=guarantee,
-            evidence=self._evidence(table, group, dropped),
-            recipe=self.data | ({"spreadsheet_safe": True} if safe else {}),
-            original=table,
-        )
-
-    def _boxed(self, table: Table) -> CodeArray:
-        """Find the first box that holds each tuple, or -1."""
-        from discreet.kernels.tables.matching import first_match
-
-        admitted: list[BoolArray] = []
-        for name in table.schema.quasi:
-            box = self.data["boxes"][name]
-            taken = (
-                _by_branch(box, table.encoded[name])
-                if "branches" in box
-                else _by_label(box, table.encoded[name])
-            )
-            admitted.append(taken[np.array(box["index"], np.int32)].T)
-        codes = np.stack([table.codes(name) for name in table.schema.quasi], axis=1).astype(np.int32)
-        return first_match(codes, admitted)
-
-    def _dropped(self, table: Table, guarantee: Guarantee, group: CodeArray) -> BoolArray:
-        """Find the tuples that are in no box, or in a box that breaks the promise for the new rows."""
-        housed = group >= 0
-        present, numbers = np.unique(group[housed], return_inverse=True)
-        counts = table.tuples.counts[housed]
-        sensitive = {
-            name: (codes[housed], overall(codes[housed], counts, n_codes.size), tree)
-            for name, (codes, n_codes, tree) in table.sensitive_codes().items()
-        }
-        cover = LabelCover(*self._labels(table, present))
-        groups = Groups.of(numbers.astype(np.int32), counts, present.size, sensitive, cover=cover)
-        dropped = ~housed
-        dropped[housed] = ~kept_groups(guarantee, groups)[numbers]
-        return dropped
-
-    def _labels(self, table: Table, groups: CodeArray) -> tuple[CodeArray, tuple[Codebook, ...]]:
-        """Return the label codes of some groups in each column, and the columns' labels."""
-        columns, books = [], []
-        for name in table.schema.quasi:
-            box = self.data["boxes"][name]
-            if "branches" in box:
-                box = self.data["cells"].get(name) or _leaves(box)
-            book, code = _label_book(box, name)
-            columns.append(code[np.array(box["index"], np.int32)[groups]])
-            books.append(book)
-        return np.stack(columns, axis=1), tuple(books)
-
-    def _evidence(self, table: Table, group: CodeArray, dropped: BoolArray) -> Evidence:
-        present, numbers = np.unique(group[~dropped], return_inverse=True)
-        counts = table.tuples.counts
-        cells: dict[str, Cells] = {}
-        codes, books = self._labels(table, present)
-        for column, book in enumerate(books):
-            used, index = np.unique(codes[:, column], return_inverse=True)
-            values = table.encoded[book.name]
-            loss, covered = label_costs(book, values, table.overall(book.name), used=used)
-            cells[book.name] = Cells(index.astype(np.int32), loss, covered)
-        sizes = np.bincount(numbers, weights=counts[~dropped]).astype(np.int64)
-        return Evidence(table.n_rows, sizes, cells, suppressed=int(counts[dropped].sum()))
-
-
-def _is_whole(data: Mapping[str, Any]) -> bool:
-    """Return whether a recipe has all it needs to be applied."""
-    kinds = {"columns": list, "guarantee": dict} | (
-        {"levels": dict} if "levels" in data else {"boxes": dict, "cells": dict}
-    )
-    return all(isinstance(data.get(name), kind) for name, kind in kinds.items())
-
-
-def _label_book(box: Mapping[str, Any], name: str) -> tuple[Codebook, CodeArray]:
-    """Return labels as a code book, null first, and the code of each label."""
-    known = np.array([label is not None for label in box["labels"]], np.bool_)
-    written = pa.array([label for label in box["labels"] if label is not None], pa.string())
-    return Codebook(name, Kind.CATEGORY, pa.string(), written), (np.cumsum(known) * known).astype(np.int32)
-
-
-def _by_label(box: Mapping[str, Any], values: Codebook) -> BoolArray:
-    """Return which values each label takes in."""
-    book, code = _label_book(box, values.name)
-    return described_values(book, values)[code]
-
-
-def _by_branch(box: Mapping[str, Any], values: Codebook) -> BoolArray:
-    """Return which values each list of branches takes in."""
-    tree = values.hierarchy
-    if tree is None:
-        raise InputError(f"The recipe has branches of a tree for '{values.name}', but no tree.")
-    taken = np.zeros((len(box["branches"]), values.n_codes), np.bool_)
-    for number, names in enumerate(box["branches"]):
-        wanted = set(names)
-        for level, labeled in zip(tree.levels[: tree.height] or tree.levels, tree.labels, strict=False):
-            taken[number] |= np.array([label in wanted for label in labeled], np.bool_)[level]
-    return taken
-
-
-def _leaves(box: Mapping[str, Any]) -> dict[str, Any]:
-    """Read branches that are single leaves as labels: the column was published exactly."""
-    return {"index": box["index"], "labels": [names[0] for names in box["branches"]]}
-
-
-def _cells(cell: Mapping[str, Any]) -> pa.Array:
-    return pa.array(cell["labels"], pa.string()).cast(type_named(cell["type"]))
+    return plain
 
 
 def _plain(replacement: Replacement) -> dict[str, Any]:
@@ -272,17 +285,27 @@ def _plain(replacement: Replacement) -> dict[str, Any]:
     }
 
 
-def _column(name: str, table: Table) -> dict[str, Any]:
+def _column(name: str, table: Table) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Write a column down: what may be published, and the values that a tree, cuts or an order name."""
     column = table.schema[name]
     entry: dict[str, Any] = {"name": name, "role": column.role.value}
+    hidden: dict[str, Any] = {}
     if column.role is Role.QUASI:
         entry |= {"weight": column.weight, "type": str(table.encoded[name].type)}
     if column.hierarchy is not None:
-        entry["hierarchy"] = column.hierarchy.to_dict()
+        spec = column.hierarchy
+        if isinstance(spec, Masked):
+            spec = spec.fixed(table.encoded[name].values)
+        plain = spec.to_dict()
+        if plain.get("kind") in _PARAMETRIC:
+            entry["hierarchy"] = plain
+        else:
+            entry["hierarchy"], hidden["hierarchy"] = True, plain
     if column.ordered is not None:
-        entry["ordered"] = [
+        entry["ordered"] = True
+        hidden["ordered"] = [
             value if isinstance(value, str | int | float) else labels.text(value) for value in column.ordered
         ]
     if column.key is not None:
         entry["pseudonym"] = True
-    return entry
+    return entry, hidden

@@ -40,7 +40,7 @@ def statement(
     """Write the generalization of a recipe as one SELECT statement.
 
     Identifiers are left out, also those a release keeps as pseudonyms, since no key is in a recipe. A value that a
-    tree does not know becomes the root. How much of a code a mask shows follows from the longest code of the table.
+    tree does not know becomes the root, and so does a code longer than its mask.
     The statement generalizes; it suppresses no row and judges no promise.
 
     Parameters
@@ -71,7 +71,7 @@ def statement(
             "The recipe holds boxes, not levels of whole columns, and boxes are no plain SQL: "
             "they are applied with `discreet apply`."
         )
-    kept = [entry for entry in known.data["columns"] if entry["role"] != Role.IDENTIFIER.value]
+    kept = [known.column(entry) for entry in known.data["columns"] if entry["role"] != Role.IDENTIFIER.value]
     plan = DIALECTS[dialect](table, {entry["name"] for entry in known.data["columns"]})
     cells = [_cell(plan, entry, known.data["levels"]) for entry in kept]
     listed = ",\n  ".join(
@@ -251,17 +251,19 @@ def _between(low: Any, high: Any, discrete: bool) -> str:
 
 
 def _masks(column: _Column, spec: Masked, level: int) -> str:
-    """Write masks; how much of a code is seen follows from the longest code of the table."""
+    """Write masks; a code longer than the width they are made for becomes the root."""
     plan = column.plan
-    longest = f"MAX(CHAR_LENGTH({column.text(column.cleaned)}))"
-    longest = plan.step(f"(SELECT COALESCE({longest}, 1) FROM {plan.table} AS source)")  # noqa: S608
+    longest = str(spec.width)
+    if spec.width is None:
+        longest = f"MAX(CHAR_LENGTH({column.text(column.cleaned)}))"
+        longest = plan.step(f"(SELECT COALESCE({longest}, 1) FROM {plan.table} AS source)")  # noqa: S608
     code = column.value if column.kind == "text" else plan.step(column.text(column.value))
     stars, seen = literal(spec.char * level), f"{longest} - {level}"
     shown = f"SUBSTRING({code} FROM 1 FOR {seen}) || {stars}"
     if spec.from_ == "left":
         shown = f"{stars} || SUBSTRING({code} FROM CHAR_LENGTH({code}) - ({seen}) + 1)"
     return (
-        f"CASE WHEN {longest} <= {level} THEN {literal(STAR)} "
+        f"CASE WHEN {longest} <= {level} OR CHAR_LENGTH({code}) > {longest} THEN {literal(STAR)} "
         f"WHEN CHAR_LENGTH({code}) < {seen} THEN {code} ELSE {shown} END"
     )
 
@@ -277,6 +279,12 @@ def _rows(column: _Column, spec: Rows, level: int) -> str:
     return "CASE " + "\n    ".join([*cases, f"WHEN {code} IS NOT NULL THEN {root}"]) + " END"
 
 
+def _height(spec: Masked) -> float:
+    """Return the level of a mask's root, as far as the specification says it."""
+    masks = [one for one in (spec.levels, None if spec.width is None else spec.width - 1) if one is not None]
+    return min(masks) + 1 if masks else math.inf
+
+
 def _point(point: Any) -> Any:
     return dt.datetime.fromisoformat(point).replace(tzinfo=None) if isinstance(point, str) else point
 
@@ -285,7 +293,7 @@ _Writer = Callable[[_Column, Any, int], str]
 _KINDS: dict[type, tuple[Callable[[Any], float], _Writer]] = {
     Intervals: (lambda spec: len(spec.widths) + 1, _intervals),
     Cuts: (lambda spec: len(spec.levels) + 1, _cuts),
-    Masked: (lambda spec: math.inf if spec.levels is None else spec.levels + 1, _masks),
+    Masked: (lambda spec: _height(spec), _masks),
     Rows: (lambda spec: len(spec.columns) - 1, _rows),
     Flat: (lambda spec: 1, _rows),
 }

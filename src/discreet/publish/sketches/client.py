@@ -46,7 +46,7 @@ def sketch_record(record: Mapping[object, float], key: bytes | str, length: int)
     [1.0, 1.0, 1.0, 1.0, -3.0, -1.0]
     """
     secret = master(key)
-    values = _rounded(_checked(record.values()))
+    values = _rounded(_checked(_values(record)))
     places = [point(secret, name) for name in record]
     if len(set(places)) < len(values):
         raise ValueError("A record must name each item once.")
@@ -70,7 +70,7 @@ def sketch_by_delta(
     >>> len(sketch_by_delta(basket, "shared key", 0.5, 100)), sketch_by_delta({"tea": 1}, "shared key", 0.5, 100)
     (4, [])
     """
-    return sketch_record(record, key, longest(record.values(), delta, components))
+    return sketch_record(record, key, longest(_values(record), delta, components))
 
 
 def longest(values: Iterable[float], delta: float, components: int) -> int:
@@ -140,6 +140,12 @@ def spelled(name: object) -> bytes:
 def _value(polynomial: tuple[int, int, int, int], x: int) -> int:
     c0, c1, c2, c3 = polynomial
     return (((c3 * x + c2) * x + c1) * x + c0) % PRIME
+
+
+def _values(record: Mapping[object, float]) -> Iterable[float]:
+    if not isinstance(record, Mapping):
+        raise ValueError("A record must be a mapping from items to numbers.")
+    return record.values()
 
 
 def _checked(values: Iterable[float]) -> list[float]:

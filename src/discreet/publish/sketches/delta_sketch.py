@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import POSITIVE, Constraints, InstanceOf, check_parameters
 from discreet.core.release import Evidence, Release
@@ -22,6 +23,7 @@ from discreet.publish.sketches.family import SketchFamily
 _UNIT = 2.0**-53
 
 
+@public
 @dataclass(frozen=True)
 class DeltaSketch:
     """Publish every record as the longest sketch that keeps δ-anonymity; suppress it where there is none.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.arrays import IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.sketches import Sketches
@@ -18,6 +19,7 @@ from discreet.core.sparse_rows import SparseRows
 from discreet.publish.sketches import client as definition
 
 
+@public
 @dataclass(frozen=True)
 class SketchFamily:
     """Make sketches: component j of a record is the sum of its values, each with the sign of its item in component j.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.guarantee import TOLERANCE, Guarantee
 from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
@@ -58,6 +59,7 @@ def _parts(guarantee: object) -> tuple[object, ...]:
     return guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
 
 
+@public
 @dataclass(frozen=True)
 class KVarianceSketch:
     """Publish every record as a sketch, so short that it cannot be told from those of its k nearest neighbors.

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, SchemaError
 from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence, Release
@@ -26,6 +27,7 @@ from discreet.publish.baskets.grouping import ITEM_NAMES, SplitBaskets, publish_
 from discreet.publish.recipes.recipe import recipe_of
 
 
+@public
 class Anatomy:
     """Put rows or baskets into groups of l that share no sensitive value, and publish those values as counts per group.
 
@@ -167,13 +169,15 @@ class Anatomy:
             renamed={secret: name},
         )
         roles = {name if one == secret else one: column for one, column in table.schema.released().items()}
+        recipe = recipe_of(self, table, parameters={})
         return Release(
             data=GroupedTable(frame, _counts(table, secret, tuple_of, group, name), name),
             kind="grouped-table",
             schema=Schema(roles | {name: other()}),
             guarantee=self.guarantee,
             evidence=_evidence(table, n_groups),
-            recipe=recipe_of(self, table, parameters={}),
+            recipe=recipe.public,
+            private=recipe.private,
             original=table,
         )
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.hierarchy.bound import Hierarchy
@@ -22,6 +23,7 @@ from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.suppression import kept_groups, refuse_too_many
 
 
+@public
 class Generalization:
     """Generalize whole columns to given levels of their hierarchies, and publish if that keeps the promise.
 
@@ -123,6 +125,7 @@ def release_node(
         covered = np.bincount(tree.levels[level], weights=table.overall(name)).astype(np.int64)
         cells[name] = Cells(codes[column][kept], lattice.losses(column, level), covered)
     levels = lattice.levels(node)
+    recipe = recipe_of(publisher, table, parameters=parameters, levels=levels)
     return Release(
         data=table.recode(
             by_value=changed,
@@ -132,6 +135,7 @@ def release_node(
         schema=table.schema.released(),
         guarantee=guarantee,
         evidence=Evidence(table.n_rows, groups.sizes[kept], cells, n_dropped, levels, details or {}),
-        recipe=recipe_of(publisher, table, parameters=parameters, levels=levels),
+        recipe=recipe.public,
         original=table,
+        private=recipe.private,
     )

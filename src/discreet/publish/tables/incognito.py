@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import numpy as np
 
 from discreet.core.arrays import BoolArray
+from discreet.core.boundary import public
 from discreet.core.params import BOOL, Constraints
 from discreet.core.rng import RandomState
 from discreet.guarantees import Guarantee
@@ -26,6 +27,7 @@ SubLattices: TypeAlias = Mapping[Subset, BoolArray]
 """Nodes by column subset: an array with an axis of levels for each of its columns, true where a node is in."""
 
 
+@public
 class Incognito(MinimalGeneralization):
     """Find every minimal generalization of whole columns that keeps the promise, and release the one that costs least.
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import BOOL, Constraints, IntIn, check_parameters
 from discreet.core.release import Cells, Evidence, Release
@@ -27,6 +28,7 @@ from discreet.publish.tables.recoding_rounds import Recoded, Rounds, Spelling, S
 from discreet.publish.tables.suppression import allowed_rows, kept_groups
 
 
+@public
 class LocalRecoding:
     """Publish each row at the lowest levels at which it finds company, so that rare rows do not blur common ones.
 
@@ -186,6 +188,16 @@ class LocalRecoding:
             name: one.shown(one.cells(recoded)) for name, one in zip(lattice.names, spelling, strict=True)
         }
         changed = [name for column, name in enumerate(lattice.names) if recoded.levels[:, column].any()]
+        recipe = recipe_of(
+            self,
+            table,
+            parameters=self._parameters(),
+            boxes={
+                name: {"index": cell.index.tolist(), "labels": cell.labels.to_pylist()}
+                for name, cell in shown.items()
+            },
+            cells=shown,
+        )
         return Release(
             data=table.recode(
                 by_piece={
@@ -198,17 +210,9 @@ class LocalRecoding:
             schema=table.schema.released(),
             guarantee=self.guarantee,
             evidence=_evidence(lattice, spelling, recoded, cost),
-            recipe=recipe_of(
-                self,
-                table,
-                parameters=self._parameters(),
-                boxes={
-                    name: {"index": cell.index.tolist(), "labels": cell.labels.to_pylist()}
-                    for name, cell in shown.items()
-                },
-                cells={name: shown[name] for name in changed},
-            ),
+            recipe=recipe.public,
             original=table,
+            private=recipe.private,
         )
 
     def _parameters(self) -> dict[str, Any]:

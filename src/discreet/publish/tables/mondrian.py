@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet.core.arrays import CodeArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.params import (
@@ -36,6 +37,7 @@ _AT_ONCE = 100_000
 """How many segments are cut and judged together."""
 
 
+@public
 class Mondrian:
     """Divide the table into ever smaller groups along its quasi-identifiers, as long as both halves keep the promise.
 
@@ -107,12 +109,14 @@ class Mondrian:
         segments, rows = self.partition(table)
         books = _quasi_books(table)
         described = boxes(books, segments, _overall(table))
-        changed = [book for book in books if not is_exact(book, described[book.name])]
-        shown = {book.name: self._shown(book, described[book.name], segments, table) for book in changed}
+        shown = {book.name: self._shown(book, described[book.name], segments, table) for book in books}
+        exact = {book.name for book in books if is_exact(book, described[book.name])}
         group_of, pieces = _pieces(segments, rows, strict=self.strict)
         frame = table.recode(
             by_piece={
-                name: Replacement(cells.index[group_of], cells.labels) for name, cells in shown.items()
+                name: Replacement(cells.index[group_of], cells.labels)
+                for name, cells in shown.items()
+                if name not in exact
             },
             pieces=pieces,
             seed=seed,
@@ -123,6 +127,7 @@ class Mondrian:
             parameters={"strict": self.strict, "summary": self.summary, "weights": dict(self.weights or {})},
             boxes=_plain_boxes(books, described, segments),
             cells=shown,
+            means=self.summary == "mean" and any(_has_mean(book) for book in books),
         )
         cells = {name: box.cells for name, box in described.items()}
         return Release(
@@ -130,9 +135,20 @@ class Mondrian:
             schema=table.schema.released(),
             guarantee=self.guarantee,
             evidence=Evidence(table.n_rows, segments.sizes, cells),
-            recipe=recipe,
+            recipe=recipe.public,
             original=table,
+            private=recipe.private,
         )
+
+    def divide(self, table: Table) -> tuple[CodeArray, dict[str, Replacement], dict[str, Replacement]]:
+        """Return the group of each distinct tuple, and by column what its cells show and what they cover."""
+        segments, rows = self.partition(table)
+        books = _quasi_books(table)
+        described = boxes(books, segments, _overall(table))
+        group_of, _ = _pieces(segments, rows, strict=self.strict)
+        covering = {name: Replacement(box.index, box.labels) for name, box in described.items()}
+        shown = {book.name: self._shown(book, described[book.name], segments, table) for book in books}
+        return group_of, shown, covering
 
     def partition(self, table: Table) -> tuple[Segments, CodeArray]:
         """Divide the table into segments of coded rows; gives them and the tuple behind each row."""
@@ -171,7 +187,7 @@ class Mondrian:
 
     def _shown(self, book: Codebook, box: Box, segments: Segments, table: Table) -> Replacement:
         """Return what the cells of a column show: the label of the box, or the group's mean."""
-        if self.summary == "mean" and book.kind in (Kind.NUMBER, Kind.DATE) and book.hierarchy is None:
+        if self.summary == "mean" and _has_mean(book):
             mean = means(book, table.schema.quasi.index(book.name), segments)
             return Replacement(np.arange(len(mean), dtype=np.int32), mean)
         return Replacement(box.index, box.labels)
@@ -201,6 +217,10 @@ class Mondrian:
             return codes, table.tuples.counts.astype(small), rows
         rows = np.repeat(rows, table.tuples.counts)
         return codes[rows], np.ones(rows.size, small), rows
+
+
+def _has_mean(book: Codebook) -> bool:
+    return book.kind in (Kind.NUMBER, Kind.DATE) and book.hierarchy is None
 
 
 def _quasi_books(table: Table) -> list[Codebook]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, ParameterError, SchemaError
 from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.params import (
@@ -43,6 +44,7 @@ _SECONDS_A_TUPLE = 5e-9
 _RECOUNTED = 20
 
 
+@public
 class OptimalLattice:
     """Find the levels that cost least of all that keep the promise, with some rows left out where that is allowed.
 

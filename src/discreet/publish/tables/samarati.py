@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.params import Constraints, FloatIn, InstanceOf, OneOf, check_parameters, require
@@ -136,6 +137,7 @@ class MinimalGeneralization(ABC):
         self.guarantee.columns(table.schema.sensitive)
 
 
+@public
 class Samarati(MinimalGeneralization):
     """Generalize whole columns as little as keeps the promise: to the least height, the sum of levels, that will do.
 

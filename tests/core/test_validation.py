@@ -1,4 +1,4 @@
-"""Covariance matrices: what is symmetric and what varies in every direction, whatever the unit."""
+"""Validation: covariance matrices in any unit, and scikit-learn's errors without the cells they quote."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 from discreet.collect import CorrelatedNoise
-from discreet.core.covariance import LEAST, least_variance, symmetric_matrix
-from discreet.core.errors import ParameterError
+from discreet.core.errors import InputError, ParameterError, SchemaError
+from discreet.core.validation import LEAST, finite, least_variance, matrix_of, symmetric_matrix
 from discreet.measure.noise.noise_stripping import covariance_of
 from discreet.mine.noisy.statistics import noise_covariance
+from discreet.publish import Condensation, StreamCondensation
 
 LIKE = np.array([[2.0, 1.0], [1.0, 3.0]])
 UNITS = [1e-12, 1e-3, 1.0, 1e12, 1e307]
@@ -65,3 +67,27 @@ def test_the_least_variance_is_that_of_columns_of_variance_1() -> None:
     assert least_variance(alike * np.outer(spreads, spreads)) == pytest.approx(0.5)
     assert abs(least_variance(np.outer(spreads, spreads))) <= LEAST
     assert least_variance(np.diag([1.0, -1e-30])) < 0
+
+
+@pytest.mark.parametrize("cells", [[["planted", 1.0]], [[1.0 + 7.25j, 2.0]], [7.25, 8.0], 7.25])
+@pytest.mark.parametrize(
+    "take", [lambda X: matrix_of(BaseEstimator(), X), Condensation(1).fit, StreamCondensation(1).partial_fit]
+)
+def test_no_error_shows_a_cell(cells, take) -> None:
+    with pytest.raises(SchemaError) as raised:
+        take(np.array(cells))
+    assert "planted" not in str(raised.value)
+    assert "7.25" not in str(raised.value)
+    assert raised.value.__context__ is None
+
+
+def test_other_errors_and_numbers_pass() -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        matrix_of(BaseEstimator(), [[np.nan]])
+    assert matrix_of(BaseEstimator(), [[1, 2]]).tolist() == [[1.0, 2.0]]
+
+
+def test_values_that_are_no_numbers_are_not_shown() -> None:
+    with pytest.raises(InputError, match="are no numbers") as raised:
+        finite(np.array(["planted"]), "values of 'age'")
+    assert "planted" not in str(raised.value)

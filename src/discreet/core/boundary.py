@@ -1,0 +1,190 @@
+"""The boundary of the library: what an error may carry out of a public function or class.
+
+Exceptions of other libraries quote what they could not read: ``could not convert string to float: '…'`` names a cell,
+``KeyError`` holds a key, ``UnicodeDecodeError`` the whole text. Every public function and class is marked `public`. Its
+own errors pass with their chain cut; any other exception is replaced by an `InputError` or `InternalError` that says
+where it arose and of what type it was, and nothing of what it held.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextvars import ContextVar
+from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+from discreet.core.errors import DiscreetError, InputError, InternalError
+
+Entry = TypeVar("Entry", bound=Callable[..., Any])
+
+_MARK = "__public_entry__"
+_SPECIAL = {"__init__", "__call__", "__and__", "__or__"}
+_DATA_ERRORS = (ValueError, TypeError, ArithmeticError)
+_DATA_MODULES = ("duckdb", "_duckdb", "pyarrow", "polars", "pandas", "narwhals")
+_inside: ContextVar[bool] = ContextVar("inside a public entry", default=False)
+
+
+def public(entry: Entry) -> Entry:
+    """Mark a public function or class: no data value leaves it in an exception.
+
+    Of a class, all public methods and properties are entries, those it inherits too. Only the outermost call acts, so
+    that code inside the library sees exceptions as they were raised.
+
+    Examples
+    --------
+    >>> @public
+    ... def mean_age(rows):
+    ...     return sum(float(row["age"]) for row in rows) / len(rows)
+    >>> try:
+    ...     mean_age([{"age": "forty-two"}])
+    ... except InputError as error:
+    ...     print("forty-two" in str(error), error.__cause__, error.__context__)
+    False None None
+    """
+    if not isinstance(entry, type):
+        return cast("Entry", _guarded(entry))
+    for base in reversed(entry.__mro__[:-1]):
+        for name, member in list(vars(base).items()):
+            if _is_entry(base, name) and inspect.getattr_static(entry, name) is member:
+                _guard_member(entry, name, member, own=base is entry)
+    setattr(entry, _MARK, True)
+    return entry
+
+
+def reads(what: str) -> Callable[[Entry], Entry]:
+    """Mark a function that reads plain data or files written earlier: whatever it stumbles over, the data is damaged.
+
+    Its own errors pass; any other exception becomes an `InputError` that names what was read.
+
+    Examples
+    --------
+    >>> @reads("The model")
+    ... def depth(plain):
+    ...     return plain["tree"]["nodes"][0]["depth"] + 1
+    >>> depth({"tree": {"nodes": []}})
+    Traceback (most recent call last):
+    discreet.core.errors.InputError: The model is damaged: it does not have the shape that was written.
+    """
+
+    def marked(function: Entry) -> Entry:
+        @functools.wraps(function)
+        def read(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except DiscreetError:
+                raise
+            except Exception as error:  # a file can be wrong in any way
+                failure = InputError(f"{what} is damaged: it does not have the shape that was written.")
+                if isinstance(error, ImportError) or (isinstance(error, TypeError) and _is_call(error)):
+                    raise
+            raise failure
+
+        return cast("Entry", read)
+
+    return marked
+
+
+def is_public(entry: Any) -> bool:
+    """Return whether a function or a class was marked."""
+    return _MARK in vars(entry)
+
+
+def _is_entry(base: type, name: str) -> bool:
+    if base.__module__.split(".")[0] not in ("discreet", "sklearn", "__main__", "tests"):
+        return False
+    if base.__module__.startswith("sklearn"):
+        return name in ("fit_predict", "fit_transform", "score")
+    return name in _SPECIAL or not name.startswith("_")
+
+
+def _guard_member(owner: type, name: str, member: Any, *, own: bool) -> None:
+    if isinstance(member, FunctionType):
+        made: Any = member if hasattr(member, _MARK) else _guarded(member)
+    elif isinstance(member, classmethod | staticmethod) and isinstance(member.__func__, FunctionType):
+        made = member if hasattr(member.__func__, _MARK) else type(member)(_guarded(member.__func__))
+    elif isinstance(member, functools.cached_property):
+        if not hasattr(member.func, _MARK):
+            member.func = _guarded(member.func, is_property=True)
+        return
+    elif isinstance(member, property) and member.fget is not None and not hasattr(member.fget, _MARK):
+        made = property(_guarded(member.fget, is_property=True), member.fset, member.fdel, member.__doc__)
+    else:
+        return
+    if made is not member or own:
+        setattr(owner, name, made)
+
+
+def _guarded(function: Callable[..., Any], *, is_property: bool = False) -> Any:
+    """Wrap a function so that its exceptions are checked where they leave the library."""
+
+    @functools.wraps(function)
+    def entry(*args: Any, **kwargs: Any) -> Any:
+        if _inside.get():
+            return function(*args, **kwargs)
+        token = _inside.set(True)
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is checked
+            failure = checked(error, function.__qualname__, is_property=is_property)
+        finally:
+            _inside.reset(token)
+        raise failure
+
+    setattr(entry, _MARK, True)
+    return entry
+
+
+def checked(error: Exception, where: str, *, is_property: bool = False) -> Exception:
+    """Return the exception that may leave: the same one with its chain cut, or one of ours in its place."""
+    if _passes(error):
+        error.__cause__ = error.__context__ = None
+        return error
+    failure = _replaced(error, where, is_property=is_property)
+    failure.__suppress_context__ = True
+    return failure.with_traceback(error.__traceback__)
+
+
+def _passes(error: Exception) -> bool:
+    """Return whether an exception is ours, or one whose words never hold data: no memory, no module, no fit."""
+    if isinstance(error, DiscreetError | InternalError | MemoryError | ImportError | Warning):
+        return True
+    if isinstance(error, TypeError) and _is_call(error):
+        return True
+    fitted = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
+    return fitted is not None and isinstance(error, fitted)
+
+
+def _is_call(error: TypeError) -> bool:
+    """Return whether arguments did not fit a signature: raised by the call itself, before anything ran."""
+    here = error.__traceback__
+    return here is not None and here.tb_next is None
+
+
+def _replaced(error: Exception, where: str, *, is_property: bool) -> Exception:
+    kind = f"{type(error).__name__}{_place(error)}"
+    if is_property and isinstance(error, AttributeError):
+        return AttributeError(f"{where} is not there ({kind}).")
+    if isinstance(error, OSError):
+        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+        return InputError(f"{where}: the system refused: {reason}.")
+    if isinstance(error, UnicodeError):
+        return InputError(f"{where} was given text that is not valid Unicode ({kind}).")
+    if isinstance(error, _DATA_ERRORS) or type(error).__module__.split(".")[0] in _DATA_MODULES:
+        return InputError(
+            f"{where} cannot use what it was given: a value is of the wrong type, or out of range ({kind})."
+        )
+    return InternalError(f"{where} failed: {kind}. If its arguments are as documented, please report this.")
+
+
+def _place(error: Exception) -> str:
+    """Return the last place of ours that an exception came through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if f"{os.sep}discreet{os.sep}" in frame.filename]
+    ours = [frame for frame in ours if frame.filename != __file__]
+    return f" in {Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else ""

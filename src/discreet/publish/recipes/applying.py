@@ -1,0 +1,356 @@
+"""Applying a recipe: new rows go to the cells published before; what does not fit is coarsened or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.arrays import BoolArray, CodeArray
+from discreet.core.errors import InfeasibleError, InputError
+from discreet.core.hierarchy.bound import type_named
+from discreet.core.params import FloatIn, InstanceOf, OneOf, require
+from discreet.core.release import Cells, Evidence, Release
+from discreet.core.rng import RandomState
+from discreet.core.tables import labels
+from discreet.core.tables.encoding import Codebook, Kind, overall
+from discreet.core.tables.groups import Groups
+from discreet.core.tables.label_coverage import LabelCover, described_values, label_costs
+from discreet.core.tables.source import Replacement
+from discreet.core.tables.table import Table
+from discreet.guarantees import Guarantee
+from discreet.publish.recipes.union import Union
+from discreet.publish.tables.suppression import allowed_rows, kept_groups, refuse_too_many
+
+if TYPE_CHECKING:
+    from discreet.publish.recipes.recipe import Recipe
+
+
+@dataclass(frozen=True, repr=False)
+class Cell:
+    """What is published for each group in one column, and the text of what it covers."""
+
+    shown: Replacement
+    covering: Replacement
+
+
+@dataclass(frozen=True, repr=False)
+class Assigned:
+    """The group of each distinct tuple of new rows (-1: none), and the cells of each group by column."""
+
+    group: CodeArray
+    cells: Mapping[str, Cell]
+
+    def without(self, left: BoolArray) -> Assigned:
+        """Return the same with some tuples in no group."""
+        return Assigned(np.where(left, -1, self.group).astype(np.int32), self.cells)
+
+    def joined(self, more: Assigned) -> Assigned:
+        """Add the groups that took in tuples which had none."""
+        first = next(iter(self.cells.values())).shown.index.size
+        group = np.where(more.group >= 0, more.group + first, self.group).astype(np.int32)
+        cells = {
+            name: Cell(
+                _stacked(cell.shown, more.cells[name].shown),
+                _stacked(cell.covering, more.cells[name].covering),
+            )
+            for name, cell in self.cells.items()
+        }
+        return Assigned(group, cells)
+
+    def texts(self) -> list[tuple[str | None, ...]]:
+        """Return the published cells of each group, as text."""
+        columns = []
+        for cell in self.cells.values():
+            written = labels.texts(cell.shown.labels).to_pylist()
+            columns.append([written[at] for at in cell.shown.index])
+        return list(zip(*columns, strict=True))
+
+
+class Application:
+    """One use of a recipe: the new rows, the promise, and what happens to misfits."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        table: Table,
+        guarantee: Guarantee,
+        max_suppressed: float,
+        misfits: Literal["coarsen", "suppress"],
+        random_state: RandomState,
+    ) -> None:
+        require(recipe, "max_suppressed", max_suppressed, FloatIn(0, 1))
+        require(recipe, "misfits", misfits, OneOf(("coarsen", "suppress")))
+        self.recipe, self.table, self.guarantee = recipe, table, guarantee
+        self.max_suppressed, self.misfits, self.random_state = max_suppressed, misfits, random_state
+
+    def release(self) -> Release:
+        """Protect the new rows alone."""
+        if "levels" in self.recipe.data:
+            return self._leveled()
+        assigned = self._housed()
+        return self._published(self._settled(assigned, ~self._fits(assigned)))
+
+    def together(self, released: Any, joined_known: bool) -> Release:
+        """Protect the new rows, and release them with the old ones."""
+        require(self.recipe, "joined_known", joined_known, InstanceOf((bool,), "a bool"))
+        assigned = self._at_levels() if "levels" in self.recipe.data else self._housed()
+        left = ~self._fits(assigned) if joined_known else assigned.group < 0
+        union = Union(self.table, released)
+        while True:
+            settled = self._settled(assigned, left) if joined_known else assigned.without(left)
+            if not joined_known and left.any():
+                settled = self._settled(assigned, left, judged=False)
+            whole = union.of(self._published(settled), self.random_state)
+            failing = whole.failing(self.guarantee)
+            if not failing:
+                return whole.release
+            bad = np.array([text in failing for text in settled.texts()] + [False], np.bool_)
+            if not (bad[settled.group] & ~left).any():
+                raise InfeasibleError(
+                    f"The old and the new rows together do not keep {self.guarantee}: {len(failing)} of their classes "
+                    "break it. Release all rows anew instead."
+                )
+            left = left | bad[settled.group]
+
+    def _leveled(self) -> Release:
+        """Generalize whole columns to the recipe's levels, raised as far as the promise needs."""
+        from discreet.publish.tables.generalization import Generalization
+        from discreet.publish.tables.optimal_lattice import OptimalLattice
+
+        common: dict[str, Any] = {"max_suppressed": self.max_suppressed, "random_state": self.random_state}
+        levels = self.recipe.data["levels"]
+        try:
+            return Generalization(self.guarantee, levels=levels, **common).release(self.table)
+        except InfeasibleError:
+            if self.misfits == "suppress":
+                raise
+        return OptimalLattice(self.guarantee, lowest=levels, **common).release(self.table)
+
+    def _at_levels(self) -> Assigned:
+        """Assign every tuple to its class at the recipe's levels."""
+        from discreet.publish.lattice.lattice import Lattice
+
+        lattice = Lattice(self.table, lowest=self.recipe.data["levels"])
+        _, group, codes = lattice.groups(lattice.bottom)
+        cells = {}
+        for name, tree, level, places in zip(
+            lattice.names, lattice.trees, lattice.bottom, codes, strict=True
+        ):
+            text = Replacement(places.astype(np.int32), pa.array(tree.labels[level], pa.string()))
+            values = self.table.encoded[name].values
+            own = pa.concat_arrays([pa.nulls(1, values.type), values])
+            cells[name] = Cell(text if level else Replacement(text.index, own), text)
+        return Assigned(group.astype(np.int32), cells)
+
+    def _housed(self) -> Assigned:
+        """Assign every tuple to the group that would have taken it, or to the smallest published cell that holds it."""
+        private = self.recipe.private
+        if "boxes" in private:
+            boxes, cells = private["boxes"], private["cells"]
+        else:
+            quasi = self.table.schema.quasi
+            self.recipe.require_private(quasi[0], ["boxes"], {"boxes": self.recipe.data.get("cells")})
+            boxes = cells = self.recipe.data["cells"]
+        order = np.arange(len(next(iter(cells.values()))["index"]))
+        if "boxes" not in private:
+            order = np.argsort(self._widths(cells), kind="stable")
+        group = self._first_box(boxes, order)
+        held = {name: _cell(cells[name], boxes[name], name) for name in self.table.schema.quasi}
+        return Assigned(np.append(order, -1)[group].astype(np.int32), held)
+
+    def _widths(self, cells: Mapping[str, Mapping[str, Any]]) -> Any:
+        """Return how much of the new rows' domain each cell takes in, over all columns."""
+        total: Any = 0.0
+        for name in self.table.schema.quasi:
+            book, code = _label_book(cells[name]["labels"], name)
+            values = self.table.encoded[name]
+            share = described_values(book, values).sum(axis=1) / values.n_codes
+            total = total + share[code[np.array(cells[name]["index"], np.int32)]]
+        return total
+
+    def _first_box(self, boxes: Mapping[str, Mapping[str, Any]], order: Any) -> CodeArray:
+        from discreet.kernels.tables.matching import first_match
+
+        admitted: list[BoolArray] = []
+        for name in self.table.schema.quasi:
+            box, values = boxes[name], self.table.encoded[name]
+            taken = _by_branch(box, values) if "branches" in box else _by_label(box, values)
+            admitted.append(taken[np.array(box["index"], np.int32)[order]].T)
+        codes = np.stack([self.table.codes(name) for name in self.table.schema.quasi], axis=1).astype(
+            np.int32
+        )
+        return first_match(codes, admitted)
+
+    def _fits(self, assigned: Assigned) -> BoolArray:
+        """Return which tuples are in a group that keeps the promise."""
+        housed = assigned.group >= 0
+        fits = housed.copy()
+        if housed.any():
+            groups, numbers = self._groups(assigned, housed)
+            fits[housed] = kept_groups(self.guarantee, groups)[numbers]
+        return fits
+
+    def _groups(self, assigned: Assigned, housed: BoolArray) -> tuple[Groups, CodeArray]:
+        """Return the groups of the tuples that have one, and the number of each tuple's."""
+        present, numbers = np.unique(assigned.group[housed], return_inverse=True)
+        counts = self.table.tuples.counts[housed]
+        sensitive = {
+            name: (codes[housed], overall(codes[housed], counts, n_codes.size), tree)
+            for name, (codes, n_codes, tree) in self.table.sensitive_codes().items()
+        }
+        codes, books = _covering(assigned, present)
+        made = Groups.of(
+            numbers.astype(np.int32), counts, present.size, sensitive, cover=LabelCover(codes, books)
+        )
+        return made, numbers.astype(np.int32)
+
+    def _settled(self, assigned: Assigned, left: BoolArray, *, judged: bool = True) -> Assigned:
+        """Coarsen the tuples that do not fit, or leave them out; where few are left, groups that fit join them."""
+        counts, n_rows = self.table.tuples.counts, self.table.n_rows
+        limit = allowed_rows(self.max_suppressed, n_rows)
+        at_once = 1
+        while left.any():
+            if self.misfits == "coarsen":
+                settled = self._coarsened(assigned, left)
+                if settled is not None and (not judged or bool(self._fits(settled).all())):
+                    return settled
+            n_left = int(counts[left].sum())
+            kept = assigned.without(left)
+            if self.misfits == "suppress" or (n_left <= limit and bool(self._fits(kept)[~left].all())):
+                refuse_too_many(self.guarantee, n_left, n_rows, self.max_suppressed)
+                return kept
+            if left.all():
+                refuse_too_many(self.guarantee, n_rows, n_rows, self.max_suppressed)
+            left = left | self._smallest(assigned, left, at_once)
+            at_once *= 2
+        return assigned
+
+    def _smallest(self, assigned: Assigned, left: BoolArray, n: int) -> BoolArray:
+        """Find the tuples of the smallest groups that still stand."""
+        sizes = np.bincount(assigned.group[~left], weights=self.table.tuples.counts[~left])
+        standing = np.flatnonzero(sizes)
+        chosen = standing[np.argsort(sizes[standing], kind="stable")[:n]]
+        return np.asarray(~left & np.isin(assigned.group, chosen))
+
+    def _coarsened(self, assigned: Assigned, left: BoolArray) -> Assigned | None:
+        """Divide the tuples that do not fit into groups of their own; None where no group of them keeps the promise."""
+        from discreet.publish.tables.mondrian import Mondrian
+
+        mean = self.recipe.data.get("parameters", {}).get("summary") == "mean"
+        divider = Mondrian(self.guarantee, summary="mean" if mean else "box")
+        try:
+            group, shown, covering = divider.divide(self.table.part(left))
+        except InfeasibleError:
+            return None
+        whole = np.full(left.size, -1, np.int32)
+        whole[left] = group
+        cells = {name: Cell(shown[name], covering[name]) for name in assigned.cells}
+        return assigned.without(left).joined(Assigned(whole, cells))
+
+    def _published(self, assigned: Assigned) -> Release:
+        from discreet.publish.recipes.recipe import row_seed
+
+        dropped = assigned.group < 0
+        pieces = {
+            name: Replacement(cell.shown.index[assigned.group], cell.shown.labels)
+            for name, cell in assigned.cells.items()
+            if not self._is_exact(name, cell, assigned.group)
+        }
+        return Release(
+            data=self.table.recode(
+                by_piece=pieces, dropped=dropped, seed=row_seed(self.random_state, self.recipe)
+            ),
+            schema=self.table.schema.released(),
+            guarantee=self.guarantee,
+            evidence=self._evidence(assigned, dropped),
+            recipe=self.recipe.data | ({"spreadsheet_safe": True} if self.table.spreadsheet_safe else {}),
+            original=self.table,
+            private=self.recipe.private,
+        )
+
+    def _is_exact(self, name: str, cell: Cell, group: CodeArray) -> bool:
+        """Return whether every published cell of a column is the row's own value, so that it may stay as it was."""
+        own = [None, *labels.texts(self.table.encoded[name].values).to_pylist()]
+        written = cell.shown.labels.to_pylist()
+        held = group >= 0
+        pairs = np.unique(
+            np.stack([self.table.codes(name)[held], cell.shown.index[group[held]]], axis=1), axis=0
+        )
+        return all(own[code] == written[place] for code, place in pairs.tolist())
+
+    def _evidence(self, assigned: Assigned, dropped: BoolArray) -> Evidence:
+        present, numbers = np.unique(assigned.group[~dropped], return_inverse=True)
+        counts = self.table.tuples.counts
+        cells: dict[str, Cells] = {}
+        codes, books = _covering(assigned, present)
+        for column, book in enumerate(books):
+            used, index = np.unique(codes[:, column], return_inverse=True)
+            values = self.table.encoded[book.name]
+            loss, covered = label_costs(book, values, self.table.overall(book.name), used=used)
+            cells[book.name] = Cells(index.astype(np.int32), loss, covered)
+        sizes = np.bincount(numbers, weights=counts[~dropped]).astype(np.int64)
+        return Evidence(self.table.n_rows, sizes, cells, suppressed=int(counts[dropped].sum()))
+
+
+def _covering(assigned: Assigned, groups: CodeArray) -> tuple[CodeArray, tuple[Codebook, ...]]:
+    """Return the label codes of some groups in each column, and the columns' labels."""
+    columns, books = [], []
+    for name, cell in assigned.cells.items():
+        book, code = _label_book(cell.covering.labels.to_pylist(), name)
+        columns.append(code[cell.covering.index[groups]])
+        books.append(book)
+    return np.stack(columns, axis=1).astype(np.int32), tuple(books)
+
+
+def _cell(cell: Mapping[str, Any], box: Mapping[str, Any], name: str) -> Cell:
+    try:
+        shown = pa.array(cell["labels"], pa.string()).cast(type_named(cell["type"]))
+    except (pa.ArrowException, ValueError, KeyError):
+        raise InputError(
+            f"The recipe is damaged: the cells of '{name}' are not of the type it says."
+        ) from None
+    covering = cell if "branches" in box else box
+    written = pa.array(covering["labels"], pa.string())
+    places = np.array(covering["index"], np.int32)
+    return Cell(Replacement(np.array(cell["index"], np.int32), shown), Replacement(places, written))
+
+
+def _stacked(one: Replacement, more: Replacement) -> Replacement:
+    """Put the cells of more groups behind those of others; as text where the types differ."""
+    first, then = one.labels, more.labels
+    if first.type != then.type:
+        first, then = labels.texts(first), labels.texts(then)
+    return Replacement(
+        np.concatenate([one.index, more.index + len(first)]).astype(np.int32), pa.concat_arrays([first, then])
+    )
+
+
+def _label_book(written: list[str | None], name: str) -> tuple[Codebook, CodeArray]:
+    """Return labels as a code book, null first and each once, and the code of each label."""
+    held = list(dict.fromkeys(label for label in written if label is not None))
+    codes: dict[str | None, int] = {label: code for code, label in enumerate(held, start=1)}
+    book = Codebook(name, Kind.CATEGORY, pa.string(), pa.array(held, pa.string()))
+    return book, np.array([codes.get(label, 0) for label in written], np.int32)
+
+
+def _by_label(box: Mapping[str, Any], values: Codebook) -> BoolArray:
+    """Return which values each label takes in."""
+    book, code = _label_book(box["labels"], values.name)
+    return described_values(book, values)[code]
+
+
+def _by_branch(box: Mapping[str, Any], values: Codebook) -> BoolArray:
+    """Return which values each list of branches takes in."""
+    tree = values.hierarchy
+    if tree is None:
+        raise InputError(f"The recipe has branches of a tree for '{values.name}', but no tree.")
+    taken = np.zeros((len(box["branches"]), values.n_codes), np.bool_)
+    for number, names in enumerate(box["branches"]):
+        wanted = set(names)
+        for level, labeled in zip(tree.levels[: tree.height] or tree.levels, tree.labels, strict=False):
+            taken[number] |= np.array([label in wanted for label in labeled], np.bool_)[level]
+    return taken
