@@ -93,7 +93,7 @@ def chi_square(observed: Sequence[float], expected: Sequence[float]) -> float:
     rest_seen = rest_expected = 0.0
     statistic, cells = 0.0, 0
     for seen, asked in zip(observed, expected, strict=True):
-        if required < 5:
+        if asked < 5:
             rest_seen, rest_expected = rest_seen + seen, rest_expected + asked
         else:
             statistic, cells = statistic + (seen - asked) ** 2 / asked, cells + 1

@@ -52,7 +52,7 @@ class SingledOut:
     @classmethod
     def of(cls, table: Table, vectors: Vectors, levels: IntArray, label: str | None) -> SingledOut | None:
         """Look for such records in a table; None where there are none."""
-        published = {one.name for one in (*vectors.lines, *vectors.books)}
+        published = {line.name for line in vectors.lines} | {book.name for book in vectors.books}
         names = [name for name in compared_columns(table.schema, label) if name in published]
         if not names:
             return None
