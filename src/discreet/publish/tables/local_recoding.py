@@ -6,24 +6,23 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import BOOL, Constraints, IntIn, check_parameters
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RandomState
-from discreet.core.tables.encoding import Codebook, Kind, overall
+from discreet.core.tables.encoding import overall
 from discreet.core.tables.groups import Groups
-from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.cell_suppression import joined, starred
+from discreet.publish.tables.leftover_merging import Merging
 from discreet.publish.tables.optimal_lattice import OptimalLattice
-from discreet.publish.tables.recoding_rounds import Recoded, Rounds, Spelling, Steps, ladder
+from discreet.publish.tables.recoding_rounds import Recoded, Rounds, Spelling, Steps, label_cover, ladder
 from discreet.publish.tables.suppression import allowed_rows, kept_groups
 
 
@@ -162,9 +161,10 @@ class LocalRecoding:
         swept = rounds.run(self._nodes(lattice, weights), nothing)
         if self.cells:
             swept = starred(rounds, swept, weights, self.max_rounds)
-        whole = joined(rounds, swept, cells=self.cells)
+        merged = Merging(rounds, weights, cells=self.cells).run(swept)
+        whole = joined(rounds, merged, cells=self.cells)
         single = None if found is None else rounds.run([found], nothing)
-        return [recoded for recoded in (whole, swept, single) if recoded is not None]
+        return [recoded for recoded in (whole, merged, swept, single) if recoded is not None]
 
     def _nodes(self, lattice: Lattice, weights: FloatArray) -> list[Node]:
         """Return the nodes to go through, from the cheapest up; measures that levels tell nothing of go by loss."""
@@ -238,12 +238,7 @@ def _settled(guarantee: Guarantee, lattice: Lattice, spelling: list[Spelling], r
         name: (codes[inside], overall(codes[inside], counts, whole.size), tree)
         for name, (codes, whole, tree) in lattice.table.sensitive_codes().items()
     }
-    classes, books = [], []
-    for name, one in zip(lattice.names, shown, strict=True):
-        valid = np.asarray(one.labels.is_valid())
-        classes.append((np.cumsum(valid) * valid)[one.index[first]])
-        books.append(Codebook(name, Kind.CATEGORY, pa.string(), one.labels.drop_null()))
-    cover = LabelCover(np.stack(classes, axis=1).astype(np.int32), tuple(books))
+    cover = label_cover(spelling, shown, first)
     labels = class_of[recoded.group_of[inside]]
     groups = Groups.of(labels, counts, first.size, sensitive, cover=cover)
     return recoded.only(kept_groups(guarantee, groups)[class_of])
