@@ -8,7 +8,9 @@ from discreet.kernels.compiled import compiled
 
 
 @compiled
-def nearest_groups(codes, levels, sizes, pieces, groups, first, last, start, n_best, node, loss, tree, card, top, star):
+def nearest_groups(
+    codes, levels, sizes, pieces, groups, first, last, start, n_best, node, loss, tree, card, top, star
+):
     """Find for each piece the cheapest groups to merge with, and what each merger adds to the summed loss.
 
     A piece or a group is a row of ``codes`` (of one of its members), ``levels`` and ``sizes``. Piece i looks at
@@ -33,7 +35,14 @@ def nearest_groups(codes, levels, sizes, pieces, groups, first, last, start, n_b
                 at = tree[j]
                 mine = at + levels[piece, j] * card[j] + codes[piece, j]
                 theirs = at + levels[group, j] * card[j] + codes[group, j]
-                level = _meeting(codes[piece, j], codes[group, j], max(levels[piece, j], levels[group, j]), at, card[j], node)
+                level = _meeting(
+                    codes[piece, j],
+                    codes[group, j],
+                    max(levels[piece, j], levels[group, j]),
+                    at,
+                    card[j],
+                    node,
+                )
                 if level > top[j]:
                     level = star[j]
                     if level < 0:

@@ -15,7 +15,9 @@ from discreet.publish.tables.recoding_rounds import Recoded, Rounds, Spelling, l
 
 _N_NEAREST = 6
 """How many groups each leftover is tried with at a time."""
-_MOST_PAIRS = 100_000_000
+_MOST_LEFTOVERS = 20_000
+"""How many leftovers are merged one by one; where there are more, those of the same coarser class go together."""
+_MOST_PAIRS = 20_000_000
 """How many pairs of a leftover and a group are compared in a pass; where there are more, each sees a part."""
 
 
@@ -47,8 +49,13 @@ class Trees:
             start=np.cumsum(lengths) - lengths,
             card=cards,
             top=np.array(lattice.top, np.int64),
-            star=np.array([tree.height if cells or tree.height <= top else -1
-                           for tree, top in zip(trees, lattice.top, strict=True)], np.int64),
+            star=np.array(
+                [
+                    tree.height if cells or tree.height <= top else -1
+                    for tree, top in zip(trees, lattice.top, strict=True)
+                ],
+                np.int64,
+            ),
         )
 
     def loss_of(self, codes: CodeArray, levels: CodeArray) -> FloatArray:
@@ -92,8 +99,11 @@ class Merging:
         target = np.arange(pieces.n_pieces, dtype=np.int32)
         while left.size and open_.any():
             taken, into, refused = self._pass(pieces, left, np.flatnonzero(open_).astype(np.int32))
+            if not taken.size and not refused.size:
+                break
             target[taken] = into
-            pieces = self._merged(pieces, taken, into)
+            if taken.size:
+                pieces = self._merged(pieces, taken, into)
             left = left[~np.isin(left, taken)]
             open_[refused] = False
         target[left] = -1
@@ -101,21 +111,38 @@ class Merging:
 
     def _pieces(self, recoded: Recoded) -> tuple[CodeArray, Pieces]:
         """Return the piece of each tuple and the pieces: the groups, then the classes of what is left."""
-        from discreet.kernels.tables.grouping import distinct
-
         table, n_groups = self.lattice.table, len(recoded.levels)
         piece_of, rest = recoded.group_of.copy(), recoded.rest
-        first, labels, _ = distinct(table.classes[0][rest].astype(np.int64))
+        labels = self._classes(rest)
         piece_of[rest] = labels + n_groups
-        member = np.zeros(n_groups + first.size, np.int64)
-        member[piece_of] = np.arange(piece_of.size)
-        bottom = np.tile(np.array(self.lattice.bottom, np.int64), (first.size, 1))
-        groups = Groups.of(piece_of, table.tuples.counts, member.size, self.rounds.sensitive)
-        codes = table.tuples.codes[member, : len(self.lattice.names)].astype(np.int32)
-        levels = np.concatenate([recoded.levels, bottom]).astype(np.int32)
-        return piece_of, Pieces(codes, levels, groups.sizes, groups.sensitive)
+        codes = table.tuples.codes[:, : len(self.lattice.names)].astype(np.int32)
+        member = np.zeros(n_groups, np.int64)
+        member[recoded.group_of[recoded.group_of >= 0]] = np.flatnonzero(recoded.group_of >= 0)
+        low, levels = self._box(codes[rest], np.full(codes[rest].shape, self.lattice.bottom), labels)
+        groups = Groups.of(piece_of, table.tuples.counts, n_groups + len(low), self.rounds.sensitive)
+        return piece_of, Pieces(
+            np.concatenate([codes[member], low]),
+            np.concatenate([recoded.levels, levels]).astype(np.int32),
+            groups.sizes,
+            groups.sensitive,
+        )
 
-    def _pass(self, pieces: Pieces, left: CodeArray, groups: CodeArray) -> tuple[CodeArray, CodeArray, CodeArray]:
+    def _classes(self, tuples: CodeArray) -> CodeArray:
+        """Return the class of each tuple; where there are too many, all columns go up a level together."""
+        from discreet.kernels.tables.grouping import distinct
+
+        lattice = self.lattice
+        first, labels, _ = distinct(lattice.table.classes[0][tuples].astype(np.int64))
+        for up in range(1, max(lattice.dims)):
+            if first.size <= _MOST_LEFTOVERS:
+                break
+            node = tuple(min(low + up, top) for low, top in zip(lattice.bottom, lattice.top, strict=True))
+            first, labels, _ = distinct(self.rounds.keys(node, tuples))
+        return labels
+
+    def _pass(
+        self, pieces: Pieces, left: CodeArray, groups: CodeArray
+    ) -> tuple[CodeArray, CodeArray, CodeArray]:
         """Find the mergers of a pass: the leftovers, the group each joins, and the groups that take nothing more."""
         found, added = self._nearest(pieces, left, groups)
         row, rank = np.nonzero(found >= 0)
@@ -124,6 +151,8 @@ class Merging:
         held = self._holds(pieces, np.concatenate([left[row], group]), np.concatenate([pairs, pairs]))
         row, group, cost = row[held], group[held], added[row, rank][held]
         refused = np.setdiff1d(found[found >= 0], group)
+        if not row.size:
+            return row.astype(np.int32), row.astype(np.int32), refused
         best = np.unique(row, return_index=True)[1]
         taken, into = self._together(pieces, left[row[best]], group[best], cost[best])
         return taken, into, refused
@@ -134,7 +163,9 @@ class Merging:
         """Let each group take as many of its leftovers, the cheapest first, as cost no more together than alone."""
         order = np.lexsort([cost, group])
         wanted, group, cost = wanted[order], group[order], cost[order]
-        groups, starts, into, n_wanted = np.unique(group, return_index=True, return_inverse=True, return_counts=True)
+        groups, starts, into, n_wanted = np.unique(
+            group, return_index=True, return_inverse=True, return_counts=True
+        )
         rank = np.arange(group.size) - starts[into]
         most = n_wanted.copy()
         own = np.arange(groups.size, dtype=np.int32)
@@ -143,7 +174,9 @@ class Merging:
             members = np.concatenate([groups, wanted[taken]])
             labels = np.concatenate([own, into[taken]]).astype(np.int32)
             alone = np.bincount(into[taken], weights=cost[taken])
-            fine = self._holds(pieces, members, labels) & (self._added(pieces, members, labels) <= alone * (1 + 1e-9) + 1e-9)
+            fine = self._holds(pieces, members, labels) & (
+                self._added(pieces, members, labels) <= alone * (1 + 1e-9) + 1e-9
+            )
             fine |= most == 1
             if fine.all():
                 return wanted[taken], group[taken]
@@ -161,31 +194,48 @@ class Merging:
         first = np.clip(middle - width // 2, 0, groups.size - width)
         start = np.clip(middle - _N_NEAREST // 2, first, first + width - 1)
         trees = self.trees
-        return nearest_groups(pieces.codes, pieces.levels, pieces.sizes, left, groups, first, first + width, start,
-            _N_NEAREST, trees.node, trees.loss, trees.start, trees.card, trees.top, trees.star)
+        return nearest_groups(
+            pieces.codes,
+            pieces.levels,
+            pieces.sizes,
+            left,
+            groups,
+            first,
+            first + width,
+            start,
+            _N_NEAREST,
+            trees.node,
+            trees.loss,
+            trees.start,
+            trees.card,
+            trees.top,
+            trees.star,
+        )
 
     def _holds(self, pieces: Pieces, members: CodeArray, labels: CodeArray) -> BoolArray:
         """Judge unions of pieces: the piece of each member, and the number of its union."""
-        codes, levels = self._box(pieces, members, labels)
+        codes, levels = self._box(pieces.codes[members], pieces.levels[members], labels)
         n_unions = len(codes)
-        sensitive = {name: _union(counts, members, labels, n_unions) for name, counts in pieces.sensitive.items()}
+        sensitive = {
+            name: _union(counts, members, labels, n_unions) for name, counts in pieces.sensitive.items()
+        }
         sizes = np.bincount(labels, weights=pieces.sizes[members], minlength=n_unions).astype(np.int64)
         return self.guarantee.holds(Groups(sizes, sensitive, cover=_Shown(self._spelling, codes, levels)))
 
     def _added(self, pieces: Pieces, members: CodeArray, labels: CodeArray) -> FloatArray:
         """Return what unions add to the summed loss of their members."""
-        codes, levels = self._box(pieces, members, labels)
+        codes, levels = self._box(pieces.codes[members], pieces.levels[members], labels)
         sizes = np.bincount(labels, weights=pieces.sizes[members], minlength=len(codes))
         before = pieces.sizes[members] * self.trees.loss_of(pieces.codes[members], pieces.levels[members])
         return np.asarray(sizes * self.trees.loss_of(codes, levels) - np.bincount(labels, weights=before))
 
-    def _box(self, pieces: Pieces, members: CodeArray, labels: CodeArray) -> tuple[CodeArray, CodeArray]:
-        """Return the codes and levels of unions: the lowest levels at which their members meet, or stars above the top."""
+    def _box(self, codes: CodeArray, levels: IntArray, labels: CodeArray) -> tuple[CodeArray, CodeArray]:
+        """Return a code and the levels of unions: the lowest at which their members meet, or stars above the top."""
         order = np.argsort(labels, kind="stable")
         starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
-        codes = pieces.codes[members[order]]
+        codes = codes[order]
         low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
-        levels = np.maximum.reduceat(pieces.levels[members[order]], starts)
+        levels = np.maximum.reduceat(levels[order], starts)
         for column, tree in enumerate(self.lattice.trees):
             meeting, _ = tree.lowest_common(low[:, column], high[:, column])
             levels[:, column] = np.maximum(levels[:, column], meeting)
@@ -198,10 +248,14 @@ class Merging:
         groups = np.unique(into)
         touched = np.concatenate([groups, taken])
         codes, levels = pieces.codes.copy(), pieces.levels.copy()
-        codes[groups], levels[groups] = self._box(pieces, touched, np.searchsorted(groups, labels[touched]))
+        codes[groups], levels[groups] = self._box(
+            pieces.codes[touched], pieces.levels[touched], np.searchsorted(groups, labels[touched])
+        )
         sizes = np.bincount(labels, weights=pieces.sizes, minlength=pieces.n_pieces).astype(np.int64)
         every = np.arange(pieces.n_pieces)
-        sensitive = {name: _union(counts, every, labels, pieces.n_pieces) for name, counts in pieces.sensitive.items()}
+        sensitive = {
+            name: _union(counts, every, labels, pieces.n_pieces) for name, counts in pieces.sensitive.items()
+        }
         return Pieces(codes, levels, sizes, sensitive)
 
 
@@ -227,5 +281,11 @@ def _union(counts: SensitiveCounts, members: Any, labels: CodeArray, n_unions: i
     widths = np.diff(counts.indptr)[members]
     ends = np.cumsum(widths)
     entries = np.arange(ends[-1]) - np.repeat(ends - widths - counts.indptr[members], widths)
-    found = count_values(np.repeat(labels, widths), counts.values[entries], counts.counts[entries], n_unions, counts.overall.size)
+    found = count_values(
+        np.repeat(labels, widths),
+        counts.values[entries],
+        counts.counts[entries],
+        n_unions,
+        counts.overall.size,
+    )
     return SensitiveCounts(counts.name, *found, counts.overall, counts.hierarchy)

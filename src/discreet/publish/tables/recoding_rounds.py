@@ -201,6 +201,11 @@ class Rounds:
         labels = np.zeros(tuples.size, np.int32)
         return bool(self.guarantee.holds(self._groups(node, tuples, labels, tuples[:1]))[0])
 
+    def keys(self, node: Node, tuples: CodeArray) -> IntArray:
+        """Return a key for each tuple, equal where tuples are alike at a node."""
+        self._codes.clear()
+        return self._keys(node, tuples)
+
     def _keys(self, node: Node, rest: CodeArray) -> IntArray:
         from discreet.kernels.tables.grouping import pack
 
