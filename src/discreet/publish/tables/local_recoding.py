@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
@@ -14,18 +13,22 @@ from discreet.core.errors import InfeasibleError
 from discreet.core.params import BOOL, Constraints, IntIn, check_parameters
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RandomState
-from discreet.core.tables.encoding import Codebook, Kind, overall
+from discreet.core.tables.encoding import overall
 from discreet.core.tables.groups import Groups
-from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.cell_suppression import joined, starred
+from discreet.publish.tables.divided_recoding import partitioned
+from discreet.publish.tables.leftover_merging import Merging
 from discreet.publish.tables.optimal_lattice import OptimalLattice
-from discreet.publish.tables.recoding_rounds import Recoded, Rounds, Spelling, Steps, ladder
+from discreet.publish.tables.recoding_rounds import Recoded, Rounds, Spelling, Steps, label_cover, ladder
 from discreet.publish.tables.suppression import allowed_rows, kept_groups
+
+_CHEAP = 0.3
+"""What the cheap nodes cost at most, as a share of the cost of the top."""
 
 
 @public
@@ -33,10 +36,13 @@ class LocalRecoding:
     """Publish each row at the lowest levels at which it finds company, so that rare rows do not blur common ones.
 
     The nodes of the lattice are taken in rounds, from the cheapest up. Each publishes those classes of the rows still
-    left that keep the promise, and passes the others on. The last rows join the groups published last, at the lowest
+    left that keep the promise, and passes the others on. Each of the last rows then joins the group with which it loses
+    least and that keeps the promise with it. Rows that no group takes join the groups published last, at the lowest
     node that holds them all, or are left out where that is allowed and costs less. Before the release all groups are
-    judged together, by their labels, as a reader will see them. If the best single node, which the search starts
-    from, should cost less, that is published instead, so that the loss is never worse than its.
+    judged together, by their labels, as a reader will see them. The best single node and Mondrian's groups, at the
+    lowest levels that hold them, are judged alike, and whatever costs least is published. So the loss is never above
+    the single node's; nor is it above Mondrian's where every column has a hierarchy and no level is limited, unless
+    groups of Mondrian's that read alike break the promise together.
 
     Cells beyond the highest levels of the lattice may be starred where rows would be left out otherwise.
 
@@ -157,19 +163,36 @@ class LocalRecoding:
         except InfeasibleError as error:
             return None, error
 
-    def _recodings(self, lattice: Lattice, weights: FloatArray, found: Node | None) -> list[Recoded]:
-        """Return the recodings to choose from: the last rows joined to others or left out, and the single node."""
+    def _recodings(self, lattice: Lattice, weights: FloatArray, found: Node | None) -> Iterator[Recoded]:
+        """Return the recodings to choose from: rounds with the last rows merged or left out, Mondrian, the single node.
+
+        Where classes are compared with the whole table, expensive nodes tend to use up the rows that others would need
+        to hide among, so that what the cheaper nodes publish is tried alone as well.
+        """
         rounds = Rounds(lattice, self.guarantee)
-        nothing = Recoded.nothing(lattice)
-        swept = rounds.run(self._nodes(lattice, weights), nothing)
+        merging = Merging(rounds, weights, cells=self.cells)
+        nodes, n_cheap = self._nodes(lattice, weights)
+        cheap = rounds.run(nodes[:n_cheap], Recoded.nothing(lattice))
+        swept = rounds.run(nodes[n_cheap:], cheap)
         if self.cells:
             swept = starred(rounds, swept, weights, self.max_rounds)
-        whole = joined(rounds, swept, cells=self.cells)
-        single = None if found is None else rounds.run([found], nothing)
-        return [recoded for recoded in (whole, swept, single) if recoded is not None]
+        several = self.guarantee.relative and len(swept.levels) > len(cheap.levels)
+        starts = [swept]
+        starts += [merging.run(start) for start in (swept, cheap)[: 1 + several]]
+        for recoded in starts:
+            yield recoded
+            if recoded.rest.size and (whole := joined(rounds, recoded, cells=self.cells)) is not None:
+                yield whole
+        if found is not None:
+            yield rounds.run([found], Recoded.nothing(lattice))
+        if (divided := partitioned(lattice, self.guarantee, self.weights, cells=self.cells)) is not None:
+            yield divided
 
-    def _nodes(self, lattice: Lattice, weights: FloatArray) -> list[Node]:
-        """Return the nodes to go through, from the cheapest up; measures that levels tell nothing of go by loss."""
+    def _nodes(self, lattice: Lattice, weights: FloatArray) -> tuple[list[Node], int]:
+        """Return the nodes to go through, from the cheapest up, and how many of them count as cheap.
+
+        Measures that levels say nothing of go by loss.
+        """
         from discreet.publish.lattice.measures import MEASURES, LossMeasure
 
         kind = MEASURES[self.measure]
@@ -178,7 +201,10 @@ class LocalRecoding:
             Steps.of(column, len(lattice.names), range(lattice.dims[column]), weights[column] * cost)
             for column, cost in enumerate(measure.columns)
         ]
-        return ladder(lattice.bottom, ways, self.max_rounds)
+        nodes = ladder(lattice.bottom, ways, self.max_rounds)
+        places = np.array(nodes) - lattice.bottom
+        cost = np.sum([way.cost[places[:, column]] for column, way in enumerate(ways)], axis=0)
+        return nodes, int(np.searchsorted(cost, _CHEAP * cost[-1], side="right"))
 
     def _published(
         self, lattice: Lattice, spelling: list[Spelling], recoded: Recoded, cost: float
@@ -242,12 +268,7 @@ def _settled(guarantee: Guarantee, lattice: Lattice, spelling: list[Spelling], r
         name: (codes[inside], overall(codes[inside], counts, whole.size), tree)
         for name, (codes, whole, tree) in lattice.table.sensitive_codes().items()
     }
-    classes, books = [], []
-    for name, one in zip(lattice.names, shown, strict=True):
-        valid = np.asarray(one.labels.is_valid())
-        classes.append((np.cumsum(valid) * valid)[one.index[first]])
-        books.append(Codebook(name, Kind.CATEGORY, pa.string(), one.labels.drop_null()))
-    cover = LabelCover(np.stack(classes, axis=1).astype(np.int32), tuple(books))
+    cover = label_cover(spelling, shown, first)
     labels = class_of[recoded.group_of[inside]]
     groups = Groups.of(labels, counts, first.size, sensitive, cover=cover)
     return recoded.only(kept_groups(guarantee, groups)[class_of])
@@ -275,10 +296,8 @@ def _evidence(lattice: Lattice, spelling: list[Spelling], recoded: Recoded, cost
 
 
 def _told(lattice: Lattice, levels: IntArray, sizes: IntArray) -> list[dict[str, Any]]:
-    """Describe the rounds: the levels of each, and the rows it published."""
-    starts = np.flatnonzero(np.concatenate([[True], (levels[1:] != levels[:-1]).any(axis=1)]))
-    rows = np.add.reduceat(sizes, starts)
-    return [
-        {"levels": lattice.levels(tuple(levels[start].tolist())), "rows": int(n)}
-        for start, n in zip(starts, rows, strict=True)
-    ]
+    """Describe what was published at which levels: the levels in the order of the groups, and the rows."""
+    rows: dict[tuple[int, ...], int] = {}
+    for node, size in zip(map(tuple, levels.tolist()), sizes.tolist(), strict=True):
+        rows[node] = rows.get(node, 0) + size
+    return [{"levels": lattice.levels(node), "rows": n} for node, n in rows.items()]

@@ -32,7 +32,7 @@ from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
 from discreet.publish.tables.feasibility import refuse_infeasible
 
-_MOST_COLUMNS = 64
+MOST_COLUMNS = 64
 _AT_ONCE = 100_000
 """How many segments are cut and judged together."""
 
@@ -195,8 +195,8 @@ class Mondrian:
     def _check(self, table: Table) -> None:
         check_parameters(self)
         require(self, "table", table, InstanceOf((Table,), "a Table"))
-        if len(table.schema.quasi) > _MOST_COLUMNS:
-            raise SchemaError(f"Mondrian takes at most {_MOST_COLUMNS} quasi-identifiers.")
+        if len(table.schema.quasi) > MOST_COLUMNS:
+            raise SchemaError(f"Mondrian takes at most {MOST_COLUMNS} quasi-identifiers.")
         self.guarantee.columns(table.schema.sensitive)
 
     def _weights(self, table: Table) -> list[float]:

@@ -10,7 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.groups import Groups
+from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.source import Replacement
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice, Node, NodeCover
@@ -102,6 +104,7 @@ class Spelling:
     ``levels`` gives the node of each code at each level, ``text`` the label of each node, ``codes`` those of tuples.
     """
 
+    name: str
     codes: CodeArray
     levels: CodeArray
     column: int
@@ -119,6 +122,7 @@ class Spelling:
         labels = pa.array([label for level in tree.labels for label in level], pa.string())
         found = labels.dictionary_encode(null_encoding="encode")
         return cls(
+            name=name,
             codes=lattice.table.codes(name),
             levels=nodes.astype(np.int32),
             column=column,
@@ -144,6 +148,16 @@ class Spelling:
         return Replacement(index.astype(np.int32), self.labels.take(pa.array(used)))
 
 
+def label_cover(spelling: Sequence[Spelling], shown: Sequence[Replacement], groups: IntArray) -> LabelCover:
+    """Return what some groups describe, by the labels that each column shows."""
+    classes, books = [], []
+    for one, column in zip(spelling, shown, strict=True):
+        valid = np.asarray(column.labels.is_valid())
+        classes.append((np.cumsum(valid) * valid)[column.index[groups]])
+        books.append(Codebook(one.name, Kind.CATEGORY, pa.string(), column.labels.drop_null()))
+    return LabelCover(np.stack(classes, axis=1).astype(np.int32), tuple(books))
+
+
 class Rounds:
     """Publishes the rows still left at one node after the other."""
 
@@ -153,7 +167,7 @@ class Rounds:
         self._counts = lattice.table.tuples.counts
         asked = guarantee.columns(lattice.table.schema.sensitive)
         sensitive = lattice.table.sensitive_codes()
-        self._sensitive = {name: sensitive[name] for name in asked}
+        self.sensitive = {name: sensitive[name] for name in asked}
         self._codes: dict[tuple[int, int], CodeArray] = {}
 
     def run(self, nodes: Sequence[Node], start: Recoded) -> Recoded:
@@ -186,6 +200,11 @@ class Rounds:
         """Return whether tuples that one class of a node holds keep the promise together."""
         labels = np.zeros(tuples.size, np.int32)
         return bool(self.guarantee.holds(self._groups(node, tuples, labels, tuples[:1]))[0])
+
+    def keys(self, node: Node, tuples: CodeArray) -> IntArray:
+        """Return a key for each tuple, equal where tuples are alike at a node."""
+        self._codes.clear()
+        return self._keys(node, tuples)
 
     def _keys(self, node: Node, rest: CodeArray) -> IntArray:
         from discreet.kernels.tables.grouping import pack
@@ -221,7 +240,7 @@ class Rounds:
 
     def _groups(self, node: Node, tuples: CodeArray, labels: CodeArray, first: CodeArray) -> Groups:
         sensitive = {
-            name: (codes[tuples], overall, tree) for name, (codes, overall, tree) in self._sensitive.items()
+            name: (codes[tuples], overall, tree) for name, (codes, overall, tree) in self.sensitive.items()
         }
         cover = NodeCover(self.lattice, node, lambda column: self._nodes(column, node[column], first))
         return Groups.of(labels, self._counts[tuples], first.size, sensitive, cover=cover)
