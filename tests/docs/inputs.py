@@ -23,15 +23,15 @@ def patients(path: Path, *, n: int = 600, seed: int = 1) -> None:
     pl.DataFrame(
         {
             "ssn": [f"{number:09d}" for number in rng.permutation(10**6)[:n]],
-            "age": rng.integers(18, 80, n),
-            "zip": [f"021{number:02d}" for number in rng.integers(30, 50, n)],
+            "age": rng.integers(30, 60, n),
+            "zip": [f"0213{number}" for number in rng.integers(0, 4, n)],
             "disease": rng.choice(DISEASES, n),
         }
     ).write_csv(path)
 
 
 def next_month(path: Path) -> None:
-    patients(path, n=400, seed=2)
+    patients(path, n=2000, seed=2)
 
 
 def published(path: Path) -> None:
@@ -116,6 +116,7 @@ def staff(path: Path) -> None:
     n = 300
     pl.DataFrame(
         {
+            "id": np.arange(n),
             "age": rng.integers(18, 68, n),
             "department": rng.choice(["x", "y", "z"], n),
             "salary": rng.integers(20_000, 90_000, n),
@@ -157,6 +158,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "north.bin": state,
     "south.bin": state,
     "baskets.dat": baskets,
+    "shop.dat": baskets,
     "retail.dat.gz": baskets,
     "tree.csv": item_tree,
     "sales.csv": sales,
