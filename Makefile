@@ -6,8 +6,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 DEMO := release/demo
+LOCK := requirements-dev.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint benchmarks experiments docs clean
+.PHONY: help demo test lint benchmarks experiments docs lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
@@ -17,8 +19,8 @@ demo: $(STAMPS)/run ## Protect the embedded hospital sample; print the verdict a
 	@mkdir -p $(dir $(DEMO))
 	@$(BIN)/discreet demo --out $(DEMO)
 
-test: lint ## Run the linters, the type checker, the layer check and every test and doctest.
-	$(BIN)/python -m pytest -n 2 --verbosity=0
+test: lint ## Run the linters, the type checker, the layer check, every test and doctest, with the floor of coverage.
+	$(BIN)/python -m pytest -n 2 --verbosity=0 --cov --cov-report=term:skip-covered
 
 lint: $(STAMPS)/test ## Run the linters, the type checker and the layer check only.
 	$(BIN)/python -m ruff check .
@@ -35,20 +37,25 @@ experiments: $(STAMPS)/run ## Regenerate the tables and figures of the papers.
 docs: $(STAMPS)/docs ## Build the documentation into site/.
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
+lock: $(STAMPS)/test ## Pin the newest versions of what development needs, in requirements-dev.txt.
+	$(PIP) uv
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade \
+	  --no-header --no-annotate --quiet --output-file $(LOCK)
+
 clean: ## Remove caches, the built site and the demo's release; .venv stays.
-	rm -rf site build dist $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf site build dist $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*
+	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} +
 
-# One stamp for each set of packages: installed again only when pyproject.toml changes.
+# One stamp for each set of packages: installed again only when pyproject.toml or the lock file changes.
 
-$(STAMPS)/run: pyproject.toml $(STAMPS)/venv
+$(STAMPS)/run: pyproject.toml $(LOCK) $(STAMPS)/venv
 	@echo "Installing discreet into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(PIP) -c $(LOCK) -e .
 	@touch $@
 
-$(STAMPS)/test $(STAMPS)/docs: pyproject.toml $(STAMPS)/venv
+$(STAMPS)/test $(STAMPS)/docs: pyproject.toml $(LOCK) $(STAMPS)/venv
 	@echo "Installing discreet[$(@F)] into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(@F)]'
+	@$(PIP) -c $(LOCK) -e '.[$(@F)]'
 	@touch $@ $(STAMPS)/run
 
 # Peers pin versions of their own, so they live in an environment of their own.

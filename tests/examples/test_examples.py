@@ -1,0 +1,48 @@
+"""Every example script and every notebook runs, and notebooks are kept without outputs."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parents[2] / "examples"
+SCRIPTS = sorted(HERE.glob("*.py"))
+NOTEBOOKS = sorted(HERE.glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_a_script_runs_and_prints(
+    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out.strip()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(notebook: Path, tmp_path: Path) -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
+    document = nbformat.read(notebook, as_version=4)
+    nbformat.validate(document)
+    NotebookClient(document, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert any(cell.get("outputs") for cell in document.cells)
+
+
+def test_notebooks_are_kept_without_outputs() -> None:
+    assert len(NOTEBOOKS) >= 3
+    for notebook in NOTEBOOKS:
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        code = [cell for cell in cells if cell["cell_type"] == "code"]
+        assert code
+        assert all(not cell["outputs"] and cell["execution_count"] is None for cell in code)
+
+
+def test_the_list_of_examples_names_each() -> None:
+    listed = (HERE / "README.md").read_text(encoding="utf-8")
+    assert all(f"`{path.name}`" in listed for path in [*SCRIPTS, *NOTEBOOKS])
