@@ -152,7 +152,6 @@ class AprioriAnonymization:
             "guarantee": self.guarantee.to_dict(),
             "seed": seed_of(self.random_state),
             "items": "numbers" if pa.types.is_integer(generalized.names.type) else "text",
-            "loss": details["loss"],
         }
         return Release(
             data=generalized.take(rng.permutation(len(generalized))),

@@ -46,7 +46,7 @@ class Trees:
         return cls(
             node=np.concatenate([nodes for tree in trees for nodes in tree.levels]).astype(np.int32),
             loss=np.concatenate(losses),
-            start=np.cumsum(lengths) - lengths,
+            start=(np.cumsum(lengths) - lengths).astype(np.int64),
             card=cards,
             top=np.array(lattice.top, np.int64),
             star=np.array(
@@ -161,7 +161,7 @@ class Merging:
         self, pieces: Pieces, wanted: CodeArray, group: CodeArray, cost: FloatArray
     ) -> tuple[CodeArray, CodeArray]:
         """Let each group take as many of its leftovers, the cheapest first, as cost no more together than alone."""
-        order = np.lexsort([cost, group])
+        order = np.lexsort((cost, group))
         wanted, group, cost = wanted[order], group[order], cost[order]
         groups, starts, into, n_wanted = np.unique(
             group, return_index=True, return_inverse=True, return_counts=True
@@ -194,7 +194,7 @@ class Merging:
         first = np.clip(middle - width // 2, 0, groups.size - width)
         start = np.clip(middle - _N_NEAREST // 2, first, first + width - 1)
         trees = self.trees
-        return nearest_groups(
+        found: tuple[CodeArray, FloatArray] = nearest_groups(
             pieces.codes,
             pieces.levels,
             pieces.sizes,
@@ -211,6 +211,7 @@ class Merging:
             trees.top,
             trees.star,
         )
+        return found
 
     def _holds(self, pieces: Pieces, members: CodeArray, labels: CodeArray) -> BoolArray:
         """Judge unions of pieces: the piece of each member, and the number of its union."""
@@ -229,7 +230,7 @@ class Merging:
         before = pieces.sizes[members] * self.trees.loss_of(pieces.codes[members], pieces.levels[members])
         return np.asarray(sizes * self.trees.loss_of(codes, levels) - np.bincount(labels, weights=before))
 
-    def _box(self, codes: CodeArray, levels: IntArray, labels: CodeArray) -> tuple[CodeArray, CodeArray]:
+    def _box(self, codes: CodeArray, levels: CodeArray, labels: CodeArray) -> tuple[CodeArray, CodeArray]:
         """Return a code and the levels of unions: the lowest at which their members meet, or stars above the top."""
         order = np.argsort(labels, kind="stable")
         starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
