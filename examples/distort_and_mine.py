@@ -17,7 +17,9 @@ def main() -> None:
     true = Itemsets(0.05).mine(baskets).as_dict()
     found = MaskedItemsets(channel, 0.05).mine(distorted).as_dict()
     both = true.keys() & found.keys()
-    print(f"{len(true)} frequent itemsets, {len(both)} of them found, {len(found.keys() - true.keys())} others")
+    print(
+        f"{len(true)} frequent itemsets, {len(both)} of them found, {len(found.keys() - true.keys())} others"
+    )
     error = sum(abs(found[items] / true[items] - 1) for items in both) / len(both)
     print(f"mean error of their supports: {error:.1%}")
 

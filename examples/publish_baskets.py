@@ -14,7 +14,9 @@ from discreet.publish import Cahd
 def main() -> None:
     """Publish generated baskets by CAHD, read the files back and count in them."""
     baskets = quest("T8.I3.D5K.N200", random_state=1)
-    rare = sorted(baskets.names.to_pylist(), key=lambda item: baskets.counts[baskets.codes_of([item])[0]])[20:24]
+    rare = sorted(baskets.names.to_pylist(), key=lambda item: baskets.counts[baskets.codes_of([item])[0]])[
+        20:24
+    ]
     release = Cahd(10, sensitive=rare).release(baskets)
     print(release.verdict)
     print("tie of a found basket to a sensitive item:", basket_risk(release).tie)

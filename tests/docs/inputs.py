@@ -9,13 +9,17 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from discreet import write_baskets
 from discreet.datasets import quest
 from discreet.publish import StreamCondensation
 
 DISEASES = ["asthma", "cold", "diabetes", "flu", "migraine"]
 TOWNS = ["Bonn", "Nice", "Ulm"]
-TOPICS = ["ship sail harbor wind", "bread oven flour yeast", "court judge law case", "cell gene virus protein"]
+TOPICS = [
+    "ship sail harbor wind",
+    "bread oven flour yeast",
+    "court judge law case",
+    "cell gene virus protein",
+]
 
 
 def patients(path: Path, *, n: int = 600, seed: int = 1) -> None:
@@ -93,7 +97,10 @@ def baskets(path: Path) -> None:
     made = quest("T6.I3.D2K.N60", random_state=7).lists()
     ordinary = [[item for item in basket if item not in (12, 17, 42, 47)] for basket in made]
     marked = dict(zip(rng.permutation(len(made))[:80].tolist(), [12, 17, 42, 47] * 20, strict=True))
-    lines = [" ".join(map(str, sorted([*row, *([marked[at]] if at in marked else [])]))) for at, row in enumerate(ordinary)]
+    lines = [
+        " ".join(map(str, sorted([*row, *([marked[at]] if at in marked else [])])))
+        for at, row in enumerate(ordinary)
+    ]
     text = "\n".join(line for line in lines if line) + "\n"
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(text.encode()))
@@ -107,7 +114,9 @@ def item_tree(path: Path) -> None:
 
 def sales(path: Path) -> None:
     rng = np.random.default_rng(8)
-    frame = pl.DataFrame({"receipt": rng.integers(0, 300, 1500), "product": rng.choice(list("abcdefghij"), 1500)})
+    frame = pl.DataFrame(
+        {"receipt": rng.integers(0, 300, 1500), "product": rng.choice(list("abcdefghij"), 1500)}
+    )
     frame.write_csv(path)
 
 
@@ -139,9 +148,7 @@ def _mails() -> list[str]:
     rng = np.random.default_rng(10)
     words = [topic.split() for topic in TOPICS]
     every = [word for topic in words for word in topic]
-    return [
-        " ".join([*rng.choice(words[number % 4], 20), *rng.choice(every, 10)]) for number in range(120)
-    ]
+    return [" ".join([*rng.choice(words[number % 4], 20), *rng.choice(every, 10)]) for number in range(120)]
 
 
 FILES: dict[str, Callable[[Path], None]] = {

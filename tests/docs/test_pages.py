@@ -11,7 +11,9 @@ from tests.docs.pages import Block, blocks, commands, run_page
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-TO_RUN = [page for page in PAGES if any(block.language in ("python", "console", "sh") for block in blocks(page))]
+TO_RUN = [
+    page for page in PAGES if any(block.language in ("python", "console", "sh") for block in blocks(page))
+]
 MOST_NOT_RUN = 12
 
 
@@ -31,7 +33,9 @@ def test_no_command_hides_in_a_block_without_a_language() -> None:
     for page in PAGES:
         for block in blocks(page):
             if not block.language:
-                assert not any(line.lstrip("$ ").startswith(("discreet ", "make ")) for line in block.text.splitlines())
+                assert not any(
+                    line.lstrip("$ ").startswith(("discreet ", "make ")) for line in block.text.splitlines()
+                )
 
 
 def test_settings_shown_are_toml() -> None:
@@ -43,7 +47,9 @@ def test_settings_shown_are_toml() -> None:
 
 def test_blocks_are_found_with_their_comments(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("<!-- not run: a server -->\n\n```console\n$ a \\\n    b\nsaid\n```\n\ntext\n\n    ```sh\n    c  # d\n    ```\n")
+    page.write_text(
+        "<!-- not run: a server -->\n\n```console\n$ a \\\n    b\nsaid\n```\n\ntext\n\n    ```sh\n    c  # d\n    ```\n"
+    )
     assert list(blocks(page)) == [
         Block("console", "$ a \\\n    b\nsaid\n", 4, "<!-- not run: a server -->"),
         Block("sh", "c  # d\n", 12, "text"),
@@ -55,7 +61,10 @@ def test_blocks_are_found_with_their_comments(tmp_path: Path) -> None:
 
 def test_a_failing_command_or_snippet_fails_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for text, error in (("console\n$ discreet check nowhere.csv -k 2", AssertionError), ("python\nmissing", NameError)):
+    for text, error in (
+        ("console\n$ discreet check nowhere.csv -k 2", AssertionError),
+        ("python\nmissing", NameError),
+    ):
         page = tmp_path / "page.md"
         page.write_text(f"```{text}\n```\n")
         with pytest.raises(error):
