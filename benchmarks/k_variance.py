@@ -29,19 +29,26 @@ def run() -> list[Row]:
         path = str(Path(folder) / "baskets.npz")
         ours = fresh("k_variance", "neighbors", NAME, path)
         rows = [
-            within("200K baskets, 1,000 items: exact 10 nearest", ours["wall"], NEIGHBORS, "s", note=_cpu(ours)),
+            within("200K baskets, 1,000 items: exact 10 nearest", ours["wall"], NEIGHBORS, "s", note=_cpu(ours), clock=True),
             *_pynndescent(path, ours),
             *_brute(path, ours),
         ]  # fmt: skip
     large = fresh("k_variance", "neighbors", MILLION, "")
     rows += [
-        within("1M baskets: exact 10 nearest", large["wall"], MILLION_NEIGHBORS, "s", note=_cpu(large)),
+        within(
+            "1M baskets: exact 10 nearest",
+            large["wall"],
+            MILLION_NEIGHBORS,
+            "s",
+            note=_cpu(large),
+            clock=True,
+        ),
         within("memory of a process that generates 1M and finds them", large["memory"], MEMORY, "B"),
     ]
     fifth, whole = (fresh("k_variance", "method", name) for name in (NAME, MILLION))
     rows += [
         within("200K: lengths after the neighbors, CPU", fifth["lengths"], LENGTHS, "s"),
-        within("1M: the whole method, partitions of 200K", whole["wall"], WHOLE, "s", note=_cpu(whole)),
+        within("1M: the whole method, partitions of 200K", whole["wall"], WHOLE, "s", note=_cpu(whole), clock=True),
         within("from 200K to 1M, times as long (CPU)", whole["cpu"] / fifth["cpu"], GROWTH, "×"),
     ]  # fmt: skip
     return rows

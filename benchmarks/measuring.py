@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -20,10 +21,20 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PEERS = "DISCREET_PEERS"
 DATA = "DISCREET_DATA"
+PEER_SECONDS = 300.0
+"""The most a peer may take by the clock."""
 
 
 class PeerMissingError(Exception):
     """The peer cannot be run; says why."""
+
+
+class PeerSlowError(PeerMissingError):
+    """The peer was stopped at its time limit; ``seconds`` is that limit."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"it was stopped after {seconds:g} s")
+        self.seconds = seconds
 
 
 class DataMissingError(Exception):
@@ -84,8 +95,8 @@ def fresh(module: str, function: str, *arguments: object, environment: dict[str,
 
 
 def peer(function: str, *arguments: object) -> Any:
-    """Call a function of peers.py with the interpreter that has the peers installed."""
-    return _call(_peers_python(), "peers", function, arguments, {})
+    """Call a function of peers.py with the interpreter that has the peers; it is stopped at its time limit."""
+    return _call(_peers_python(), "peers", function, arguments, {}, limit=PEER_SECONDS)
 
 
 def process(command: Sequence[str | Path], *, bytecode: Path | None = None) -> tuple[float, float, int]:
@@ -125,9 +136,17 @@ def _peers_python() -> str:
     return named or (str(own) if own.exists() else sys.executable)
 
 
-def _call(python: str, module: str, function: str, arguments: Sequence[object], extra: dict[str, str]) -> Any:
+def _call(
+    python: str,
+    module: str,
+    function: str,
+    arguments: Sequence[object],
+    extra: dict[str, str],
+    *,
+    limit: float | None = None,
+) -> Any:
     words = [python, str(HERE / "measuring.py"), module, function, json.dumps(arguments)]
-    done = subprocess.run(words, capture_output=True, text=True, env=os.environ | extra, check=False)
+    done = _finished(words, os.environ | extra, limit)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
         if "ModuleNotFoundError" in reason and module == "peers":
@@ -136,6 +155,29 @@ def _call(python: str, module: str, function: str, arguments: Sequence[object], 
             )
         raise RuntimeError(f"{module}.{function} left with {done.returncode}: {reason}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def _finished(
+    words: list[str], environment: dict[str, str], limit: float | None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process group of its own, so that its children are stopped with it at the limit."""
+    child = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        out, err = child.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        raise PeerSlowError(limit or 0.0) from None
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+    return subprocess.CompletedProcess(words, child.returncode, out, err)
 
 
 def _memory(field: str) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rows import Row, amount
+from rows import Row, amount, rate
 from sides import Taken, both, digest
 
 N = 1 << 21
@@ -18,7 +18,7 @@ def run() -> list[Row]:
     """Measure random transfers, checked ones, chosen messages, and k of N."""
     random = both("oblivious_transfer", "oblivious-transfer", {"n": N, "form": "random"})
     rows = [
-        _rate(f"random transfers a second, {side}", N / random.cpu[index], _clock(N, random))
+        rate(f"random transfers, {side}", N / random.cpu[index], RATE, note=_clock(N, random))
         for index, side in enumerate(("sender", "receiver"))
     ]
     checked = both("oblivious_transfer", "oblivious-transfer", {"n": N, "form": "random", "malicious": True})
@@ -46,11 +46,6 @@ def inputs(protocol: Any, index: int) -> Any:
 def shown(output: Any) -> Any:
     """Return an output as plain data."""
     return digest(output.tobytes()) if isinstance(output, np.ndarray) else None
-
-
-def _rate(what: str, rate: float, note: str) -> Row:
-    state = "pass" if rate >= RATE else "FAIL"
-    return Row(what, rate / 1e6, "M/s", RATE / 1e6, at_least=True, note=note, state=state)
 
 
 def _clock(n: int, taken: Taken) -> str:

@@ -14,8 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from measuring import HERE, DataMissingError, PeerMissingError
-from rows import Row, failed, skipped
+from reference import SECONDS, reference
+from rows import Row, failed, near, settled, skipped
 
+REPEATED = 3
+"""How often a benchmark is run in all when a row lies near its bound."""
 _STYLES = {"pass": "green", "FAIL": "bold red", "skipped": "yellow", "told": "dim"}
 
 
@@ -39,6 +42,11 @@ def main() -> int:
     console.print(_table(rows))
     every = [row for found in rows.values() for row in found]
     counts = {state: sum(row.state == state for row in every) for state in _STYLES}
+    now = reference()
+    console.print(
+        f"The reference job takes {now.cpu:.3f} s of CPU here, {now.wall:.3f} s by the clock; "
+        f"limits are stated for {SECONDS} s."
+    )
     console.print(f"{counts['pass']} kept, {counts['FAIL']} short, {counts['skipped']} skipped.")
     if asked.json:
         plain = {name: [row.to_dict() for row in found] for name, found in rows.items()}
@@ -53,6 +61,17 @@ def benchmarks() -> dict[str, str]:
 
 
 def measured(name: str, module: str) -> list[Row]:
+    """Run one benchmark; where a row falls short near its bound, run it again and judge by the median."""
+    rows = once(name, module)
+    if not any(row.state == "FAIL" and near(row) for row in rows):
+        return rows
+    runs = [rows, *(once(name, module) for _ in range(REPEATED - 1))]
+    if any([row.what for row in run] != [row.what for row in rows] for run in runs):
+        return runs[-1]
+    return [settled(list(each)) if near(each[0]) else each[0] for each in zip(*runs, strict=True)]
+
+
+def once(name: str, module: str) -> list[Row]:
     """Run one benchmark; missing data skips it, a missing peer or any other failure fails it."""
     try:
         rows: list[Row] = import_module(module).run()

@@ -32,7 +32,10 @@ def _measured(shown: str, words: Callable[[], list[str]], limit: float, times: i
     if any(code for _, _, code in taken):
         return [failed(what, f"left with exit code {taken[0][2]}")]
     cpu, wall = (statistics.median(each) for each in list(zip(*taken, strict=True))[:2])
-    return [within(f"{what}, CPU", cpu, limit, "s"), within(f"{what}, wall clock", wall, limit, "s")]
+    return [
+        within(f"{what}, CPU", cpu, limit, "s"),
+        within(f"{what}, wall clock", wall, limit, "s", clock=True),
+    ]
 
 
 def command() -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from measuring import cpu, fresh
-from rows import Row
+from rows import Row, rate
 
 COLUMNS, GROUPS, K = 8, 1000, 10
 ONE_BY_ONE, BATCH = 20_000, 100_000
@@ -20,8 +20,8 @@ def run() -> list[Row]:
     kept = f"{found['groups']:,} groups of at least {found['smallest']:,} records"
     shown = f"{kept}, {found['bytes'] / 1e6:.1f} MB of state"
     return [
-        _rate("one record at a time through partial_fit", found["one by one"], ONE_BY_ONE, note=shown),
-        _rate("batches of 1,000", found["batch"], BATCH),
+        rate("one record at a time through partial_fit", found["one by one"], ONE_BY_ONE, note=shown),
+        rate("batches of 1,000", found["batch"], BATCH),
         Row(
             "the same, while groups split",
             ours=f"{found['splitting']:,.0f}/s",
@@ -65,22 +65,3 @@ def measure() -> dict[str, Any]:
         "smallest": int(kept.n.min()),
         "bytes": sum(array.nbytes for array in kept.to_arrays().values()),
     }
-
-
-def _rate(what: str, rate: float, floor: float, *, note: str = "") -> Row:
-    """Compare records a second with the least asked for."""
-    shown = {"ours": f"{rate:,.0f}/s", "note": note}
-    return Row(
-        what,
-        rate / floor,
-        "×",
-        1.0,
-        at_least=True,
-        peer=f"{floor:,.0f}/s",
-        **shown,
-        state=_state(rate, floor),
-    )
-
-
-def _state(rate: float, floor: float) -> Any:
-    return "pass" if rate >= floor else "FAIL"

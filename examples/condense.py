@@ -11,7 +11,7 @@ from discreet.publish import Condensation
 def main() -> None:
     """Condense three columns of the generated hospital table in groups of ten."""
     columns = {"name": identifier(), "age": quasi(), "days": quasi(), "diagnosis": sensitive()}
-    patients = Table(hospital(n=3000, random_state=1).select(list(columns)), columns)
+    patients = Table(hospital(3000, random_state=1).select(list(columns)), columns)
     release = Condensation(10).release(patients)
     print(release.verdict)
     print("fidelity: ", fidelity(release))

@@ -14,7 +14,7 @@ from discreet.publish import Mondrian
 
 def main() -> None:
     """Protect the generated hospital table and write the release."""
-    patients = Table(hospital(n=5000, random_state=1), hospital_columns())
+    patients = Table(hospital(3000, random_state=1), hospital_columns())
     guarantee = KAnonymity(5) & EntropyDiversity(2, of="diagnosis")
     print("before:", guarantee.check(patients))
     release = Mondrian(guarantee).release(patients)
