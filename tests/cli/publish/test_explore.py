@@ -104,7 +104,7 @@ def test_odd_names_come_through_the_command(invoke, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        ([], "promise"),
+        ([], "guarantee"),
         (["-k", "five"], "-k takes numbers"),
         (["-k", "5", "--max-suppressed", "0,x"], "--max-suppressed takes numbers"),
         (["-k", "5", "--max-suppressed", "2"], "'shares'"),
