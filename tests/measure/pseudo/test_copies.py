@@ -119,8 +119,8 @@ def test_copies_of_adult_are_told_and_avoided(shared_data: Path) -> None:
     table = Table(adult, {name: identifier() if name == "column 2" else quasi() for name in names})
     method = Condensation(10, label="class", segment="blocked", random_state=1)
     exact = copies(method.set_params(avoid_copies=False).release(table))
-    assert exact.unique > 50
-    assert exact.singled_out > 50
+    assert exact.unique > 20
+    assert exact.singled_out > 20
     release = method.set_params(avoid_copies=True).release(table)
     avoided = copies(release)
     assert avoided.singled_out == 0
