@@ -85,7 +85,7 @@ def _cell(plan: Ansi, entry: Mapping[str, Any], levels: Mapping[str, int]) -> st
     """Write one column's cell; None where it stays as it is."""
     level = levels.get(entry["name"], 0) if entry["role"] == Role.QUASI.value else 0
     if level == 0:
-        return None
+        return _cleaned(plan, entry)
     spec = _spec(entry.get("hierarchy"))
     height, writer = _KINDS[type(spec)]
     if not isinstance(level, int) or not 0 <= level <= height(spec):
@@ -93,6 +93,14 @@ def _cell(plan: Ansi, entry: Mapping[str, Any], levels: Mapping[str, int]) -> st
     if level == height(spec):
         return literal(spec.columns[-1][0] if isinstance(spec, Rows) else STAR)
     return writer(_Column(plan, entry["name"], type_named(entry["type"])), spec, level)
+
+
+def _cleaned(plan: Ansi, entry: Mapping[str, Any]) -> str | None:
+    """Write a quasi-identifier's own cell as it is judged: floats have one zero, and no NaN."""
+    if entry["role"] != Role.QUASI.value or not pa.types.is_floating(type_named(entry["type"])):
+        return None
+    column = quoted(entry["name"])
+    return f"CASE WHEN {plan.is_nan(column)} THEN NULL ELSE {column} + 0 END"
 
 
 def _spec(plain: Mapping[str, Any] | None) -> Any:
