@@ -29,7 +29,8 @@ def run() -> list[Row]:
         path = str(Path(folder) / "baskets.npz")
         ours = fresh("k_variance", "neighbors", NAME, path)
         rows = [
-            within("200K baskets, 1,000 items: exact 10 nearest", ours["wall"], NEIGHBORS, "s", note=_cpu(ours), clock=True),
+            within("200K baskets, 1,000 items: exact 10 nearest", ours["wall"], NEIGHBORS, "s", note=_cpu(ours),
+                   clock=True),
             *_pynndescent(path, ours),
             *_brute(path, ours),
         ]  # fmt: skip
