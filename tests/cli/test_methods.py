@@ -44,7 +44,8 @@ def test_an_optimal_release_says_its_levels_and_how_sure_they_are(invoke, patien
     assert levels["age"] >= 1
     assert levels["zip"] <= 4
     assert f"levels   age {levels['age']}, zip {levels['zip']}" in result.stdout
-    assert 'id="lattice"' in (out / "report.html").read_text()
+    kept = out.with_name(f"{out.name}.private") / "report-internal.html"
+    assert 'id="lattice"' in kept.read_text()
 
 
 def test_a_time_limit_still_gives_a_release(invoke, patients: Path, tmp_path: Path) -> None:

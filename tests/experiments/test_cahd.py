@@ -59,7 +59,7 @@ def test_methods_are_asked_the_same_queries_of_the_same_items() -> None:
     assert sensitive_of(sample.baskets, 5, 1) == sensitive_of(sample.baskets, 5, 1)
     assert sensitive_of(sample.baskets, 5, 1) != sensitive_of(sample.baskets, 5, 2)
     ours, theirs = (released(sample, method, 4, 5, 1) for method in (CAHD, PERM))
-    assert ours.grouped.sensitive_names.equals(theirs.grouped.sensitive_names)
+    assert ours.data.sensitive_names.equals(theirs.data.sensitive_names)
     assert ours.verdict.ok
     assert theirs.verdict.ok
     found = point(sample, CAHD, [1, 2], p=4, m=5, r=2)

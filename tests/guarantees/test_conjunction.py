@@ -31,6 +31,7 @@ from discreet.guarantees import (
     NoValueDisclosed,
     PrivacyDegree,
     RecursiveDiversity,
+    RulesHidden,
     TCloseness,
     guarantee_from_dict,
 )
@@ -60,7 +61,7 @@ def test_every_exported_guarantee_is_here() -> None:
     exported = [getattr(discreet.guarantees, name) for name in discreet.guarantees.__all__]
     kinds = {kind for kind in exported if isinstance(kind, type) and issubclass(kind, Guarantee)}
     of_channels = {BasicPrivacy, LocalDP}  # tests/collect/test_mask.py
-    of_baskets = {KmAnonymity}  # tests/guarantees/test_km_anonymity.py
+    of_baskets = {KmAnonymity, RulesHidden}  # tests/guarantees/test_km_anonymity.py, tests/output/hiding
     of_query_logs = {NoValueDisclosed}  # tests/output/audit
     of_sketches = {kind for kind in kinds if issubclass(kind, SketchGuarantee)}  # tests/collect
     assert kinds - of_channels - of_baskets - of_query_logs - of_sketches == {

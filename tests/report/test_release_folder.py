@@ -16,7 +16,7 @@ import pytest
 from tests.report.releases import PLANTED, evil_release, planted_columns, planted_frame, released
 
 from discreet import Recipe, Table, quasi, read, sensitive
-from discreet.core.errors import OutputError, ParameterError, PromiseBrokenError
+from discreet.core.errors import DiscreetError, OutputError, ParameterError, PromiseBrokenError
 from discreet.guarantees import EntropyDiversity, KAnonymity, TCloseness
 from discreet.report import folder as writing
 from discreet.report.kinds import tables
@@ -115,7 +115,7 @@ def test_a_broken_release_is_never_written(tmp_path: Path) -> None:
 
 def test_a_failing_report_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("discreet.report.page.javascript", lambda: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(DiscreetError, match=r"page\.py"):
         released(planted_frame(), planted_columns()).write(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 

@@ -27,7 +27,7 @@ KINDS = {
 FORMULAS = {"duckdb": "discreet.engines.duckdb.spreadsheet:formula_cells"}
 """What counts the formulas in a frame, by the package its type comes from."""
 
-CAUTIONS = "discreet.measure.cautions:cautions"
+CAUTIONS = "discreet.measure.release_cautions:cautions"
 """What a careful data officer would say about a release."""
 
 WRITER = "discreet.report.folder:write_release"

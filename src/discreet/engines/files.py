@@ -180,7 +180,7 @@ def _read_delimited(
         clear = plain(source, encoding, folder)
         if delimiter is None and any(suffix.lower() in TABS for suffix in source.suffixes):
             delimiter = "\t"
-        dialect = sniff(clear, delimiter=delimiter, quote=quote, header=header, shown=source)
+        dialect = sniff(clear, delimiter=delimiter, quote=quote, header=header, shown=source, named=text)
         _require_columns(text, dialect.names, source)
         connection = connect()
         delimited.load(

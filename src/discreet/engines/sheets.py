@@ -114,6 +114,8 @@ def _rows(path: Path, sheet: str | int | None) -> Iterable[list[Any]]:
         with calamine.CalamineWorkbook.from_path(str(path)) as book:
             found = book.get_sheet_by_name(_sheet_name(book, calamine, sheet, path))
             return list(found.to_python(skip_empty_area=True))
+    except InputError:
+        raise
     except calamine.PasswordError:
         raise InputError(f"{path} is protected by a password; save it without one.") from None
     except (calamine.CalamineError, OSError, ValueError):

@@ -105,7 +105,7 @@ def read_folder(folder: str | os.PathLike[str], *, encoding: str = "utf-8") -> t
     """
     home = Path(folder)
     if not home.is_dir():
-        raise InputError(f"{home} is no folder.")
+        raise InputError("The texts are to be read from a folder, and there is none of that name.")
     paths = _files(home)
     texts = []
     for number, path in enumerate(paths, 1):

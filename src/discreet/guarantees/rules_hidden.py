@@ -13,6 +13,7 @@ from discreet.core.baskets.bits import ItemBits
 from discreet.core.baskets.row_items import RowItems
 from discreet.core.baskets.sensitive_rules import SensitiveRule, code_of, codes_by_name, sensitive_rules
 from discreet.core.baskets.supports import Support, least_count
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.guarantee import Guarantee, Relation
 from discreet.core.params import NONE, Constraints, FloatIn, InstanceOf, require
@@ -21,6 +22,7 @@ from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class RulesHidden(Guarantee):
     """No sensitive rule or itemset is found in the released data.

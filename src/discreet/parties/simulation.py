@@ -28,7 +28,7 @@ class Simulation:
     transcript: Transcript
 
 
-class _Dropped(Exception):  # noqa: N818
+class _Dropped(BaseException):
     """Ends the thread of a party that drops out on purpose."""
 
 

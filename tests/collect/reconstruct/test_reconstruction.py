@@ -285,15 +285,19 @@ def test_the_bands_constraints_name_their_parameter(band, resamples, name: str) 
 
 
 def test_a_chart_shows_the_band_the_truth_and_the_noise() -> None:
+    from discreet.report.densities import chart
+
     channel = AdditiveNoise(Gaussian(0.2), low=0, high=1)
     noisy = channel.perturb(plateau(2_000, np.random.default_rng(0)), random_state=0)
     found = channel.reconstruct(noisy, intervals=10, band=0.9, random_state=0)
-    spec = found.chart(
-        truth=Density(np.array([0.25, 0.75]), np.array([1.0])), noisy=Histogram.of(noisy, width=0.01)
+    spec = chart(
+        found,
+        truth=Density(np.array([0.25, 0.75]), np.array([1.0])),
+        noisy=Histogram.of(noisy, width=0.01),
     )
     assert all(f'"what": "{what}"' in json.dumps(spec) for what in ("reconstructed", "true", "noisy"))
     assert len(spec["layer"]) == 2
-    assert len(found.chart()["layer"]) == 2
+    assert len(chart(found)["layer"]) == 2
     assert found.frame().column_names == ["low", "high", "share", "density", "lower", "upper"]
 
 

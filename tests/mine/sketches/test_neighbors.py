@@ -175,7 +175,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(SchemaError, match="no numbers") as caught:
         SketchNeighbors(1).fit([["planted"]], [0])
     assert "planted" not in str(caught.value)
-    with pytest.raises(InputError, match=r"release\.sketches"):
+    with pytest.raises(InputError, match=r"release\.data"):
         SketchNeighbors(1).fit(DeltaSketch(0.5, family=one).release(np.ones((2, 3))), [0, 1])
     with pytest.raises(InputError, match="squares overflow"):
         SketchNeighbors(1).fit(rows * 1e200, [0, 1, 1])

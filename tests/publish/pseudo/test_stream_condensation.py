@@ -288,7 +288,7 @@ def test_a_failing_save_leaves_the_old_file_and_the_state(tmp_path: Path) -> Non
     made = StreamCondensation(3, random_state=0).fit(cloud(60))
     path = made.save(tmp_path / "state.bin")
     old = path.read_bytes()
-    with pytest.raises(TypeError):
+    with pytest.raises(InputError, match="wrong type"):
         made.save(path, position={"where": object()})
     with pytest.raises(OutputError):
         made.save(tmp_path)

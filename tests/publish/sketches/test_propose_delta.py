@@ -10,7 +10,7 @@ from scipy.sparse import random as random_sparse
 
 from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.measure import distance_error, reconstruction_error
-from discreet.measure.cautions import SHORT
+from discreet.measure.release_cautions import SHORT
 from discreet.publish import DeltaSketch, SketchFamily, propose_delta
 
 FAMILY = SketchFamily("a fixed key", components=128)

@@ -170,7 +170,8 @@ def test_wide_sparse_codes_take_the_sorted_path() -> None:
 def test_parameters_are_checked() -> None:
     table = numbers([1, 2])
     with pytest.raises(
-        ParameterError, match=r"'strict' parameter of Mondrian must be a bool\. Got 1 instead\."
+        ParameterError,
+        match=r"'strict' parameter of Mondrian must be a bool\. Got an instance of int instead\.",
     ):
         Mondrian(KAnonymity(1), strict=1).release(table)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'summary' parameter of Mondrian"):

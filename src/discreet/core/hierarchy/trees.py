@@ -182,7 +182,7 @@ class Masked(HierarchySpec):
     def fixed(self, domain: pa.Array) -> Masked:
         """Return the same masks for codes as long as the longest of these values."""
         longest = max(map(len, texts(domain_of(domain)).to_pylist()), default=1)
-        return self if self.width is not None or longest > _WIDEST else replace(self, width=longest)
+        return self if self.width is not None or longest > _WIDEST else replace(self, width=max(longest, 1))
 
     def bind(self, domain: pa.Array, *, column: str) -> Hierarchy:
         """Mask the codes level by level, below ``*``; codes longer than the width are refused."""

@@ -7,7 +7,7 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,8 +31,19 @@ class Dialect:
     names: tuple[str, ...]
 
 
-def sniff(plain: Path, *, delimiter: str | None, quote: str, header: bool, shown: Path) -> Dialect:
-    """Find the delimiter, by the share of records as long as the first, and the column names."""
+def sniff(
+    plain: Path,
+    *,
+    delimiter: str | None,
+    quote: str,
+    header: bool,
+    shown: Path,
+    named: Collection[str] = (),
+) -> Dialect:
+    """Find the delimiter, by the share of records as long as the first, and the column names.
+
+    Where the caller has named every column, the first line is the header, whatever it looks like.
+    """
     with plain.open("rb") as stream:
         head = stream.read(_SAMPLE)
     sample = head.decode("utf-8", "ignore")
@@ -53,8 +64,9 @@ def sniff(plain: Path, *, delimiter: str | None, quote: str, header: bool, shown
     else:
         names = tuple(name.strip(EDGES) for name in first)
         check_names(names, shown)
-        refuse_data(names, shown)
-        _refuse_repeated(names, sample, delimiter, quote, shown)
+        if not set(names) <= set(named):
+            refuse_data(names, shown)
+            _refuse_repeated(names, sample, delimiter, quote, shown)
     return Dialect(delimiter, quote, skip, header, names)
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import IntArray
+from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
@@ -18,6 +19,7 @@ from discreet.core.tables.spreadsheet import defused
 from discreet.core.tables.table import Table
 
 
+@public
 @dataclass(frozen=True)
 class Copies:
     """How many released rows equal a record of the original. The figures look at the original: they are private.
@@ -99,6 +101,7 @@ class RecordIndex:
         return np.where(known, places, -1)
 
 
+@public
 def copies(release: Release) -> Copies:
     """Count the rows of a release that equal a record of the original.
 
@@ -118,6 +121,7 @@ def copies(release: Release) -> Copies:
     return copies_between(release.original, release.table, label=parameters.get("label"))
 
 
+@public
 def copies_between(original: Table, released: Table, *, label: str | None = None) -> Copies:
     """Count the rows of a released table that equal a record of the original, in the released columns.
 

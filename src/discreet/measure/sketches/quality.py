@@ -39,6 +39,7 @@ class ReconstructionError:
         return self.observed / self.predicted if self.predicted else float("nan")
 
 
+@public
 @dataclass(frozen=True)
 class DistanceError:
     """How far estimated distances are off, by the lengths of published sketches alone.

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 
 
+@public
 @dataclass(frozen=True)
 class Union:
     """The output of a secure set union: the items, and the parties whose sets are in it."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import IntIn, require
 from discreet.core.sparse_rows import SparseRows
@@ -16,6 +17,7 @@ LEAST_SHARE = 0.2
 """The least δ as a share of the square of a typical largest value: the least that the paper takes for values of 1."""
 
 
+@public
 @dataclass(frozen=True)
 class DeltaProposal:
     """A δ that fits the lengths of records, and what it would come to.
@@ -41,6 +43,7 @@ class DeltaProposal:
     relative_error: float
 
 
+@public
 def propose_delta(rows: Any, *, components: int = 128, names: Iterable[Any] | None = None) -> DeltaProposal:
     """Propose a δ from the lengths of records: half of them get at least half of the components.
 
