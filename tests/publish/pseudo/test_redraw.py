@@ -42,7 +42,7 @@ def drawn(n: int = 300, seed: int = 0) -> dict[str, Any]:
 )
 @settings(max_examples=60, deadline=None)
 def test_no_row_looks_like_one_person_alone(rows: list[tuple[int, str, str]], k: int) -> None:
-    table = discrete(*(list(column) for column in zip(*rows, strict=True)))  # type: ignore[arg-type]
+    table = discrete(*(list(column) for column in zip(*rows, strict=True)))
     try:
         release = Condensation(k, random_state=0).release(table)
     except UnavoidableCopiesError:
