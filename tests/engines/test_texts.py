@@ -76,7 +76,7 @@ def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
         text_rows(table, column="text")
     with pytest.raises(InputError, match="'number' holds int64"):
         text_rows(table, column="number")
-    with pytest.raises(InputError, match="no folder"):
+    with pytest.raises(InputError, match="none of that name"):
         text_rows(tmp_path / "nowhere")
     with pytest.raises(InputError, match="no texts"):
         text_rows([])

@@ -84,6 +84,8 @@ def _reworded(error: Exception, advice: str) -> Exception:
     text = str(error)
     if _SAFE.match(text):
         return SchemaError(text)
+    if "Unknown label type" in text:
+        return SchemaError("Unknown label type: y must hold classes or numbers.")
     if "Complex data not supported" in text:
         return SchemaError("Complex data not supported.")
     if found := re.match(r"Expected 2D array, got (1D|scalar) array instead", text):

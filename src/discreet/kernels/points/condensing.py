@@ -30,7 +30,7 @@ def blocked_mdav(values: Any, k: int, block: int) -> Any:
     order = np.arange(len(values), dtype=np.int64)
     start = np.append(np.sort(_blocks(np.ascontiguousarray(values.T), order, size)), len(values))
     first = np.concatenate([[0], np.cumsum(np.diff(start) // k)])
-    labels = np.empty(len(values), np.int64)
+    labels = np.full(len(values), -1, np.int64)
     in_threads(
         lambda low, high: _mdav_of_blocks(values, order, start, first, k, labels, low, high), start.size - 1
     )

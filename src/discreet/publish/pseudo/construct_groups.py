@@ -130,6 +130,8 @@ class _Work:
 
         lower = np.flatnonzero(self.n)
         count = int(own.max()) + 1
+        if own.min() < 0 or count > own.size:
+            raise InternalError("A record was put into no group.")
         n, mean = means(part, own, count)
         largest = np.zeros(count, np.int64)
         np.maximum.at(largest, own, self.levels[rows])
