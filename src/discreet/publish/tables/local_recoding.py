@@ -172,13 +172,14 @@ class LocalRecoding:
         rounds = Rounds(lattice, self.guarantee)
         merging = Merging(rounds, weights, cells=self.cells)
         nodes, n_cheap = self._nodes(lattice, weights)
-        cheap = rounds.run(nodes[:n_cheap], Recoded.nothing(lattice))
-        swept = rounds.run(nodes[n_cheap:], cheap)
+        swept = rounds.run(nodes, Recoded.nothing(lattice))
         if self.cells:
             swept = starred(rounds, swept, weights, self.max_rounds)
-        several = self.guarantee.relative and len(swept.levels) > len(cheap.levels)
-        starts = [swept]
-        starts += [merging.run(start) for start in (swept, cheap)[: 1 + several]]
+        starts = [swept, merging.run(swept)]
+        if self.guarantee.relative:
+            cheap = rounds.run(nodes[:n_cheap], Recoded.nothing(lattice))
+            if len(cheap.levels) < len(swept.levels):
+                starts.append(merging.run(cheap))
         for recoded in starts:
             yield recoded
             if recoded.rest.size and (whole := joined(rounds, recoded, cells=self.cells)) is not None:
