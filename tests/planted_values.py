@@ -53,7 +53,7 @@ from discreet.publish import (
 
 PACKAGES = (
     "", ".collect", ".publish", ".mine", ".measure", ".guarantees", ".job", ".report", ".datasets", ".output.audit",
-    ".parties",
+    ".output.hiding", ".parties",
 )  # fmt: skip
 TEXT, NUMBER = "Zyzzogeton-4711", 91827.375
 _MARKS = ("Zyzzogeton", "91827")
@@ -197,7 +197,11 @@ def called(
 ) -> Iterator[tuple[BaseException, str]]:
     """Call an entry with one argument planted; gives what it raised, and each warning, if any."""
     parameters = inspect.signature(entry).parameters
-    known = EXAMPLES | {"path": folder / "file", "folder": folder / "new"} | CHANGED.get(name, {})
+    known = (
+        EXAMPLES
+        | {"path": folder / "file", "source": folder / "file", "folder": folder / "new"}
+        | CHANGED.get(name, {})
+    )
     given = {
         one: known.get(one, value)
         for one, parameter in parameters.items()

@@ -37,6 +37,8 @@ _NAMES = {
     "options",
     "channels",
     "parameter",
+    "lhs",
+    "rhs",
 }
 """Arguments that name files, columns and items: the user's own words, which an error may repeat."""
 _ALONE = {"add_noise", "flip", "report_category", "report_unary", "sketch_by_delta", "sketch_record"}

@@ -138,7 +138,13 @@ class Guarantee(ABC):
         return AllOf((self, other)) if isinstance(other, Guarantee) else NotImplemented
 
     def __repr__(self) -> str:
-        given = (f"{name}={value!r}" for name, value in self._parameters().items() if value is not None)
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass
+        usual = {field.name: field.default for field in fields if isinstance(field.default, str)}
+        given = (
+            f"{name}={value!r}"
+            for name, value in self._parameters().items()
+            if value is not None and value != usual.get(name)
+        )
         return f"{type(self).__name__}({', '.join(given)})"
 
     def _passes(self, measure: FloatArray, groups: Groups) -> BoolArray:

@@ -195,7 +195,7 @@ def require(
     wording = " or ".join(str(constraint) for constraint in constraints)
     words = [option for one in constraints if isinstance(one, OneOf) for option in one.options]
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    astray = is_number and not any(isinstance(one, IntIn | FloatIn | OneOf) for one in constraints)
+    astray = is_number and not any(_takes_numbers(one) for one in constraints)
     got = _kind(value) if secret or astray else shown(value, words)
     raise ParameterError(f"The '{name}' parameter of {_called(owner)} must be {wording}. Got {got} instead.")
 
@@ -225,6 +225,13 @@ def shown(value: object, words: Iterable[object] = ()) -> str:
         if len(text) <= _SHOWN:
             return text
     return _kind(value)
+
+
+def _takes_numbers(constraint: Constraint) -> bool:
+    """Return whether a number, shown, may help: where numbers, words or bools are expected."""
+    if isinstance(constraint, InstanceOf):
+        return bool in constraint.types
+    return isinstance(constraint, IntIn | FloatIn | OneOf)
 
 
 def _kind(value: object) -> str:

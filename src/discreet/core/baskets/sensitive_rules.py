@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.core.baskets.names import WHOLE
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 
 _ARROW = re.compile(r'(?:=>|⇒)(?=(?:[^"]*"[^"]*")*[^"]*$)')
@@ -18,6 +19,7 @@ _ARROW = re.compile(r'(?:=>|⇒)(?=(?:[^"]*"[^"]*")*[^"]*$)')
 _FORMS = "Write a rule as 'a, b => c', an itemset as 'a, b' or ['a', 'b']."
 
 
+@public
 @dataclass(frozen=True)
 class SensitiveRule:
     """A rule ``lhs => rhs``, or the itemset ``lhs`` where there is no right-hand side.

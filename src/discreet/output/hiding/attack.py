@@ -12,6 +12,7 @@ from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.sensitive_rules import SensitiveRule
 from discreet.core.baskets.supports import least_count
+from discreet.core.boundary import public
 from discreet.core.params import FloatIn, InstanceOf, require
 from discreet.core.release import Release
 from discreet.guarantees import RulesHidden
@@ -19,6 +20,7 @@ from discreet.mine import FoundItemsets, Itemsets, rules
 from discreet.output.hiding.quality import released_baskets
 
 
+@public
 @dataclass(frozen=True)
 class HidingAttack:
     """How well hidden rules are guessed; for the owner alone, since it names them.
@@ -46,6 +48,7 @@ class HidingAttack:
         return float(np.mean([0.0 if rank is None else 1 / rank for _, rank in self.ranks]))
 
 
+@public
 def hiding_attack(
     released: Baskets | Release, guarantee: RulesHidden, *, window: float = 0.5
 ) -> HidingAttack:

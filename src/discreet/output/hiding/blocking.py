@@ -13,6 +13,7 @@ from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.names import in_order
 from discreet.core.baskets.sensitive_rules import SensitiveRule
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import FloatIn, require
 from discreet.core.rng import RandomState
@@ -26,6 +27,7 @@ UNKNOWN = "?"
 """What stands before the name of an item of which it is not said whether the basket holds it."""
 
 
+@public
 class Blocking(Hider):
     """Hide rules by unknown entries: nothing false is published, and what is certain does not show the rules.
 
@@ -132,12 +134,14 @@ def _marked(problem: Problem, editing: Editing, unknown: BoolArray, names: list[
     return Baskets.from_entries(rows, items, ordered, n=len(certain))
 
 
+@public
 def support_interval(data: Baskets, rule: Any) -> tuple[int, int]:
     """Return how many baskets certainly hold all items of a rule or an itemset, and how many may hold them."""
     sure, maybe = _holders(data, SensitiveRule.of(rule).items)
     return int(sure.sum()), int(maybe.sum())
 
 
+@public
 def confidence_interval(data: Baskets, rule: Any) -> tuple[float, float]:
     """Return the least and the greatest confidence a rule may have, as Saygın et al. define them; nan where unknown.
 

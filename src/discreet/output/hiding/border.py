@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
+from discreet.core.boundary import public
 from discreet.core.params import OneOf, require
 from discreet.core.rng import RandomState
 from discreet.guarantees import RulesHidden
@@ -19,6 +20,7 @@ from discreet.output.hiding.problem import Problem, Target
 Method = Literal["bba", "maxmin1", "maxmin2"]
 
 
+@public
 class BorderHiding(Hider):
     """Hide rules one after another, and keep the positive border of the other itemsets.
 

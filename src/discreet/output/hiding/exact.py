@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.arrays import IntArray
+from discreet.core.boundary import public
 from discreet.core.params import FloatIn, InstanceOf, OneOf, require
 from discreet.core.rng import RandomState
 from discreet.guarantees import RulesHidden
@@ -28,6 +29,7 @@ _FIRST: tuple[Method, ...] = ("bba", "maxmin2")
 """The methods with which the aggregated program begins."""
 
 
+@public
 class ExactHiding(Hider):
     """Hide rules by an integer program, solved by HiGHS.
 

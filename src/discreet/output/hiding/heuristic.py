@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.core.rng import RandomState
@@ -19,6 +20,7 @@ from discreet.output.hiding.strategies import Options, Strategy
 _CONFIDENCE = ("1.a", "1.b", "wsda")
 
 
+@public
 class HeuristicHiding(Hider):
     """Hide rules by one of the simple published strategies.
 

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError
 from discreet.core.params import unknown
 from discreet.core.rng import RandomState
@@ -42,6 +43,7 @@ OPTIONS = {
 """The parameters of each class that a job may set."""
 
 
+@public
 def hider_of(
     method: str, guarantee: RulesHidden, *, random_state: RandomState = None, **options: Any
 ) -> Hider:
@@ -58,6 +60,7 @@ def hider_of(
     return kind(guarantee, random_state=random_state, **told, **more)
 
 
+@public
 @dataclass(frozen=True)
 class Compared:
     """What one method came to: its quality and processor seconds, or why it could not.
@@ -84,6 +87,7 @@ class Compared:
         }
 
 
+@public
 def compare_methods(
     baskets: Baskets,
     guarantee: RulesHidden,

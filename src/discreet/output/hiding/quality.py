@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.sensitive_rules import SensitiveRule
+from discreet.core.boundary import public
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
 from discreet.guarantees import RulesHidden
@@ -20,6 +21,7 @@ from discreet.output.hiding.blocking import Blocking, certain
 Names = frozenset[str]
 
 
+@public
 @dataclass(frozen=True)
 class HidingQuality:
     """What hiding achieved and what it cost.
@@ -59,6 +61,7 @@ class HidingQuality:
         return asdict(self)
 
 
+@public
 def hiding_quality(original: Baskets, sanitized: Baskets | Release, guarantee: RulesHidden) -> HidingQuality:
     """Compare sanitized baskets with the originals; both are mined at the thresholds of the promise.
 
