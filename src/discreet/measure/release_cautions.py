@@ -193,7 +193,7 @@ def _constant(release: Release) -> Iterator[Caution]:
     if hidden:
         yield Caution(
             "hidden-column",
-            f"{_listed(hidden)}: (nearly) every cell is *. A hierarchy, or one with finer levels, may keep some detail.",
+            f"{_listed(hidden)}: (nearly) every cell is *. A hierarchy with finer levels may keep some detail.",
         )
     if constant:
         yield Caution(
