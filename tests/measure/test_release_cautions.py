@@ -1,0 +1,75 @@
+"""Cautions: what a careful data officer would say although the guarantee holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from discreet import Baskets, Release, Table, intervals, other, quasi, sensitive
+from discreet.core.errors import PromiseBrokenError
+from discreet.guarantees import DistinctDiversity, KAnonymity
+from discreet.publish import Cahd, Generalization, Mondrian
+
+
+def codes(release: Release) -> dict[str, bool]:
+    return {caution.code: caution.public for caution in release.cautions}
+
+
+def test_a_class_that_is_nearly_one_value_is_named() -> None:
+    frame = pa.table({"age": [30] * 20 + [40] * 20, "disease": ["SECRET"] * 19 + ["b"] + ["a", "b"] * 10})
+    table = Table(frame, {"age": quasi(), "disease": sensitive()})
+    release = Mondrian(KAnonymity(5) & DistinctDiversity(2)).release(table)
+    assert release.verdict.ok
+    (caution,) = release.cautions
+    assert caution.code == "dominated-class"
+    assert "1 classes (20 rows)" in caution.text
+    assert "SECRET" not in caution.text
+
+
+def test_rows_and_columns_of_stars_are_named() -> None:
+    frame = pa.table({"age": list(range(40)), "town": ["a", "b"] * 20})
+    table = Table(frame, {"age": quasi(), "town": quasi()})
+    release = Generalization(KAnonymity(40), levels={"age": 1, "town": 1}).release(table)
+    assert {"starred-rows", "hidden-column", "half-lost"} <= set(codes(release))
+    assert not codes(release)["half-lost"], "the loss is computed from the original"
+    assert any("40 rows (100.0%)" in caution.text for caution in release.cautions)
+
+
+def test_a_column_that_is_nearly_constant_is_named() -> None:
+    frame = pa.table({"age": [30, 40] * 60, "town": ["a"] * 120})
+    release = Mondrian(KAnonymity(2)).release(Table(frame, {"age": quasi(), "town": quasi()}))
+    assert codes(release) == {"constant-column": True}
+
+
+def test_a_column_that_names_people_is_named() -> None:
+    frame = pa.table({"age": [30, 40] * 30, "visit": [f"v{at}" for at in range(60)], "ward": ["x", "y"] * 30})
+    table = Table(frame, {"age": quasi(), "visit": other(), "ward": other()})
+    release = Mondrian(KAnonymity(2)).release(table)
+    assert codes(release) == {"unique-column": True}
+    assert "'visit'" in release.cautions[0].text
+    assert "v1" not in release.cautions[0].text
+
+
+def test_empty_baskets_are_named() -> None:
+    baskets = Baskets.from_lists([["tea", "milk"], ["tea"], ["milk"], ["pill"], ["tea", "milk"], ["milk"]])
+    assert codes(Cahd(3, sensitive=["pill"]).release(baskets)) == {"empty-baskets": True}
+
+
+def test_a_plain_release_has_none() -> None:
+    frame = pa.table({"age": [30, 30, 40, 40] * 5, "disease": ["a", "b", "c", "d"] * 5})
+    table = Table(frame, {"age": quasi(intervals(10)), "disease": sensitive()})
+    assert Mondrian(KAnonymity(2)).release(table).cautions == ()
+
+
+def test_strict_writes_nothing(tmp_path: Path) -> None:
+    frame = pa.table({"age": [30, 40] * 60, "town": ["a"] * 120})
+    release = Mondrian(KAnonymity(2)).release(Table(frame, {"age": quasi(), "town": quasi()}))
+    with pytest.raises(PromiseBrokenError, match="cautions"):
+        release.write(tmp_path / "out", strict=True)
+    assert list(tmp_path.iterdir()) == []
+    record = json.loads((release.write(tmp_path / "out") / "release.json").read_text())
+    assert [caution["code"] for caution in record["cautions"]] == ["constant-column"]
+    assert "Before you hand it on" in (tmp_path / "out" / "report.html").read_text()
