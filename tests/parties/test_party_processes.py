@@ -34,11 +34,15 @@ def test_three_processes_write_the_same_sum_and_a_record_without_values(tmp_path
     [("a", "relay"), ("a", "survivors"), ("a", "result"), ("b", "ready"), ("b", "keys"), ("b", "masked")],
 )
 def test_a_killed_party_stops_the_sum_when_it_is_needed(tmp_path: Path, who: str, kind: str) -> None:
-    path = write_session(tmp_path, ("a", "b", "c"), sum_of(1, "threshold = 3"), head=HEAD)
-    ended = run_all(
-        path, {name: numbers(tmp_path, name, [CANARY]) for name in "abc"}, end=(who, kind, "killed")
-    )
-    killed = ended.pop(who)
+    for attempt in range(3):  # on a loaded machine a party may give up before the other is killed
+        place = tmp_path / str(attempt)
+        place.mkdir()
+        path = write_session(place, ("a", "b", "c"), sum_of(1, "threshold = 3"), head=HEAD)
+        data = {name: numbers(place, name, [CANARY]) for name in "abc"}
+        ended = run_all(path, data, end=(who, kind, "killed"))
+        killed = ended.pop(who)
+        if killed.code == -signal.SIGKILL:
+            break
     assert killed.code == -signal.SIGKILL
     for one in ended.values():
         assert_one_line(one)

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from discreet.output.audit import asking, columns, log, private, sums
+from discreet.output.audit import asking, log, private, sums
 from discreet.output.audit.auditor import Question
+from discreet.output.audit.gate import columns
 from discreet.output.audit.vault import Vault
 
 POINTS: dict[str, tuple[Any, str, bool]] = {

@@ -171,7 +171,7 @@ def test_parameters_are_checked() -> None:
     table = numbers([1, 2])
     with pytest.raises(
         ParameterError,
-        match=r"'strict' parameter of Mondrian must be a bool\. Got an instance of int instead\.",
+        match=r"'strict' parameter of Mondrian must be a bool\. Got 1 instead\.",
     ):
         Mondrian(KAnonymity(1), strict=1).release(table)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'summary' parameter of Mondrian"):
