@@ -117,7 +117,7 @@ class KVarianceSketch:
 
     >>> both = KVarianceSketch(KVariance(1) & DeltaAnonymity(0.25), family=method.family)
     >>> both.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}]).guarantee
-    KVariance(k=1, gap='whole') & DeltaAnonymity(delta=0.25)
+    KVariance(k=1) & DeltaAnonymity(delta=0.25)
     """
 
     k: int | KVariance | AllOf
