@@ -46,6 +46,12 @@ _ALONE = {"add_noise", "flip", "report_category", "report_unary", "sketch_by_del
 ENTRIES = entries()
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted value may be taken for the name of a file to write."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize("name", sorted(ENTRIES))
 def test_every_public_entry_is_marked(name: str) -> None:
     entry = ENTRIES[name]
