@@ -68,3 +68,5 @@ from .tables.risk import ClassSizes as ClassSizes
 from .tables.risk import Risk as Risk
 from .tables.risk import class_size_histogram as class_size_histogram
 from .tables.risk import risk as risk
+from .tables.singling_out import SinglingOut as SinglingOut
+from .tables.singling_out import singling_out as singling_out

@@ -7,23 +7,19 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
 from discreet.core.release import Release
-from discreet.core.schema import Role
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.spreadsheet import formula_cells
+from discreet.measure.tables.singling_out import is_many, singling_out
 
 DOMINATED = 0.9
 """The share of one sensitive value above which it dominates a class."""
 CONSTANT = 0.99
 """The share of one released cell above which a column says next to nothing."""
-UNIQUE = 0.5
-"""The share of rows with a value of their own above which a column names people."""
 HALF = 0.5
 """The share of detail above which more is lost than kept."""
 
@@ -210,30 +206,29 @@ def _is_star(book: Codebook, code: int) -> bool:
 
 
 def _other_columns(release: Release) -> Iterator[Caution]:
-    """Count the rows that columns published as they are single out."""
-    names = [name for name in release.schema.named(Role.OTHER) if not _is_pseudonym(release, name)]
-    if release.kind == "grouped-table":
-        names = [name for name in names if name != release.data.group]
-    columns = release.table.source.columns(names)
-    for name in names:
-        alone = singled_out(columns[name])
-        if alone > UNIQUE * len(columns[name]):
+    """Count the rows that columns published exactly single out, where that was allowed."""
+    found = singling_out(release)
+    for name, lone in found.columns.items():
+        if is_many(lone):
             yield Caution(
                 "unique-column",
-                f"Column '{name}' is published as it is, and {alone:,} of {len(columns[name]):,} rows have a value of "
+                f"Column '{name}' is published as it is, and {lone.n_lone:,} of {lone.n_held:,} rows have a value of "
                 "their own in it: whoever knows it finds the person.",
             )
-
-
-def singled_out(column: pa.Array) -> int:
-    """Return how many rows have a value that no other row has."""
-    counts = column.value_counts().field("counts")
-    return int(pc.sum(pc.equal(counts, 1)).as_py() or 0)
-
-
-def _is_pseudonym(release: Release, name: str) -> bool:
-    columns = release.recipe.get("columns", [])
-    return any(one.get("name") == name and one.get("pseudonym") for one in columns if isinstance(one, dict))
+    if is_many(found.together) and not any(map(is_many, found.columns.values())):
+        yield Caution(
+            "unique-combination",
+            f"{_listed(list(found.columns))} are published as they are, and {found.together.n_lone:,} of "
+            f"{found.together.n_held:,} rows have a combination of their own in them: whoever knows it finds the person.",
+        )
+    for name in release.schema.sensitive:
+        lone = release.table.source.lone_rows([name])
+        if is_many(lone):
+            yield Caution(
+                "unique-sensitive",
+                f"Sensitive column '{name}' is published exactly, and {lone.n_lone:,} of {lone.n_held:,} rows have a "
+                "value of their own in it: whoever learns it elsewhere finds the person. Rounded values would be shared.",
+            )
 
 
 def _of_baskets(release: Release) -> Iterator[Caution]:

@@ -9,6 +9,7 @@ from discreet import __version__
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.release import Release
 from discreet.core.schema import Column, Role
+from discreet.measure import singling_out
 from discreet.report.figures import table
 from discreet.report.markup import Markup, tag
 
@@ -29,19 +30,23 @@ new.write("new-release")
 
 def columns(release: Release, *, internal: bool = False) -> Markup:
     """List the columns, their roles and what became of them."""
-    if internal:
-        rows = [
-            (name, _ROLES[one.role], _fate(name, one, release))
-            for name, one in release.original.schema.items()
-        ]
-    else:
-        rows = [(name, _ROLES[one.role], _shown(name, one, release)) for name, one in release.schema.items()]
+    schema = release.original.schema if internal else release.schema
+    fate = _fate if internal else _shown
+    found = singling_out(release)
+    lone = {name: f"{one.n_lone:,}" for name, one in found.columns.items()}
+    rows = [
+        (name, _ROLES[one.role], fate(name, one, release), lone.get(name, "–"))
+        for name, one in schema.items()
+    ]
+    if len(lone) > 1:
+        rows.append(("All other columns together", "other", "exact", f"{found.together.n_lone:,}"))
     return tag(
         "section",
         tag("h2", "Columns and their roles", id="columns-title"),
         tag("p", "The promise holds for these roles. They are a person's decision: a column that others can know, "
-            "but is not marked as a quasi-identifier, is not protected.", class_="told"),
-        table(("Column", "Role", "In the release"), rows, caption="Columns"),
+            "but is not marked as a quasi-identifier, is not protected. A row is singled out by a column of the role "
+            "other if no other released row has the same value there.", class_="told"),
+        table(("Column", "Role", "In the release", "Rows singled out"), rows, caption="Columns"),
         id="columns",
         aria_labelledby="columns-title",
     )  # fmt: skip

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   discreet risk published.csv --quasi age,zip
+  discreet risk job.toml
+  discreet risk release/
   discreet risk published.csv --quasi age,zip --population voters.csv --threshold 0.1
   discreet risk published.csv --quasi age,zip --sensitive disease --external voters.csv --person name
   discreet risk baskets.dat --known 1,2,3"""
@@ -49,12 +51,14 @@ def risk(
     data: Path, external: Path | None, person: str | None, as_json: bool, quiet: bool, **given: Any
 ) -> None:
     """Measure how likely the people in DATA, a table or baskets, are to be found again."""
+    _refuse_drawn(data)
     if baskets.is_baskets(data, given):
         baskets.risk(data, given, as_json=as_json, quiet=quiet)
         return
     from discreet.cli._output import tell_json, tell_lines
     from discreet.cli._progress import stages
-    from discreet.cli.measure.check import population_of, table_of
+    from discreet.cli._described import table_of
+    from discreet.cli.measure.check import population_of
     from discreet.engines.files import read
     from discreet.measure import linkage
     from discreet.measure import risk as measured
@@ -75,6 +79,16 @@ def risk(
         tell_json({"command": "risk", "ok": True, "risk": found.to_dict(), "linkage": joined})
     elif not quiet:
         tell_lines([*_risk_lines(found), *([] if linked is None else _linkage_lines(linked))])
+
+
+def _refuse_drawn(data: Path) -> None:
+    """Refuse releases whose rows are nobody's own."""
+    from discreet.job.descriptions import is_release, read_record, release_folder
+
+    if is_release(data) and (kind := read_record(release_folder(data))["kind"]) in ("pseudo-data", "sketches"):
+        raise gather.mistake(
+            f"A release of {kind} has no classes of people; how near it comes to them is in its internal report."
+        )
 
 
 def _risk_lines(found: Risk) -> list[tuple[str, str]]:

@@ -28,6 +28,7 @@ from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
 from discreet.publish.tables.feasibility import refuse_infeasible
@@ -198,6 +199,7 @@ class Mondrian:
         if len(table.schema.quasi) > MOST_COLUMNS:
             raise SchemaError(f"Mondrian takes at most {MOST_COLUMNS} quasi-identifiers.")
         self.guarantee.columns(table.schema.sensitive)
+        refuse_singling_out(table)
 
     def _weights(self, table: Table) -> list[float]:
         given = self.weights or {}
