@@ -133,9 +133,7 @@ def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -
     from discreet.job.parse import guarantee_from
 
     refuse_of_tables(given)
-    promised = (
-        guarantee_from([promise(given)], {}, Path()) if given["p"] is not None or given["km"] else None
-    )
+    promised = guarantee_from([promise(given)], {}, Path()) if given["p"] is not None or given["km"] else None
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         baskets = read(data, given)

@@ -52,7 +52,9 @@ class Description:
         for name, column in self.columns.items():
             if name not in names and column.role is Role.IDENTIFIER:
                 continue
-            found[name] = replace(column, hierarchy=None, ordered=None) if column.role is Role.QUASI else column
+            found[name] = (
+                replace(column, hierarchy=None, ordered=None) if column.role is Role.QUASI else column
+            )
         return found
 
 
@@ -91,7 +93,11 @@ def read_record(folder: Path) -> dict[str, Any]:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         raise InputError(f"{folder / RECORD} cannot be read.") from None
-    if not isinstance(record, dict) or record.get("format") != _FORMAT or not isinstance(record.get("kind"), str):
+    if (
+        not isinstance(record, dict)
+        or record.get("format") != _FORMAT
+        or not isinstance(record.get("kind"), str)
+    ):
         raise InputError(f"{folder / RECORD} is not one this version can read (format {_FORMAT}).")
     return record
 

@@ -88,14 +88,18 @@ def judge_release(
     recorded = {"ok": bool(record.get("verdict", {}).get("ok")), "guarantee": _named(record)}
     if kind in _WHY_RECORDED:
         if guarantee is not None:
-            raise ParameterError(f"A release of {kind} is not judged by another guarantee: {_WHY_RECORDED[kind]}.")
+            raise ParameterError(
+                f"A release of {kind} is not judged by another guarantee: {_WHY_RECORDED[kind]}."
+            )
         return ReleaseJudgment(kind, _counts(record), None, recorded | {"why": _WHY_RECORDED[kind]}, changed)
     data = read_released(folder, record)
     if guarantee is None:
         guarantee = _promised(record, population)
     if kind == "baskets":
         baskets = judge_baskets(data, guarantee)
-        counts = {"baskets": baskets.n_baskets} | ({} if baskets.n_groups is None else {"groups": baskets.n_groups})
+        counts = {"baskets": baskets.n_baskets} | (
+            {} if baskets.n_groups is None else {"groups": baskets.n_groups}
+        )
         return ReleaseJudgment(kind, counts, baskets.verdict, recorded, changed, baskets.measures)
     if kind == "grouped-table":
         verdict = guarantee.check(data)

@@ -219,7 +219,7 @@ def _other_columns(release: Release) -> Iterator[Caution]:
         yield Caution(
             "unique-combination",
             f"{_listed(list(found.columns))} are published as they are, and {found.together.n_lone:,} of "
-            f"{found.together.n_held:,} rows have a combination of their own in them: whoever knows it finds the person.",
+            f"{found.together.n_held:,} rows have a combination of their own: whoever knows it finds the person.",
         )
     for name in release.schema.sensitive:
         lone = release.table.source.lone_rows([name])
@@ -227,7 +227,7 @@ def _other_columns(release: Release) -> Iterator[Caution]:
             yield Caution(
                 "unique-sensitive",
                 f"Sensitive column '{name}' is published exactly, and {lone.n_lone:,} of {lone.n_held:,} rows have a "
-                "value of their own in it: whoever learns it elsewhere finds the person. Rounded values would be shared.",
+                "value of their own in it: whoever learns it elsewhere finds the person. Rounding helps.",
             )
 
 

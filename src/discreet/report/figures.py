@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from discreet.core.precision import percent as percent
 from discreet.report.markup import Markup, joined, tag
 
 _RELATIONS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
@@ -60,21 +61,6 @@ def legend(*entries: tuple[str, str]) -> Markup:
     """Name the colors of the charts that follow."""
     items = (tag("span", tag("i", class_=color), name) for color, name in entries)
     return tag("p", *items, class_="legend")
-
-
-def percent(share: float) -> str:
-    """Write a share so that little is never shown as nothing, nor almost all as all.
-
-    >>> percent(0.2), percent(0.00002), percent(0), percent(0.99999)
-    ('20%', 'under 0.1%', '0%', 'over 99.9%')
-    """
-    if not math.isfinite(share):
-        return "–"
-    if 0 < share < 0.0005:
-        return "under 0.1%"
-    if 0.9995 < share < 1:
-        return "over 99.9%"
-    return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
 def number(value: float) -> str:

@@ -50,7 +50,10 @@ Examples:
 @options.reading
 @options.telling
 def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Protect the new rows of DATA as the RECIPE says: the folder of a release, or its release.json, and judge the result afresh."""
+    """Protect the new rows of DATA as an earlier release did, and judge the result afresh.
+
+    RECIPE is the folder of that release, or its release.json.
+    """
     from discreet.cli._output import outcome, tell_outcome
     from discreet.cli._progress import stages
     from discreet.job.descriptions import RECORD

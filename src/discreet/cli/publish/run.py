@@ -48,7 +48,7 @@ def run(
         return
     read = Job.from_dict(plain, folder=job.parent)
     chosen = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
-    if k is not None:
+    if k is not None and chosen.guarantee is not None:
         chosen = replace(chosen, guarantee=with_k(chosen.guarantee, k))
     if any(given.values()):
         from discreet.cli._methods import method

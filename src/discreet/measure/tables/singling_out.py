@@ -21,7 +21,9 @@ NEARLY_ALL = 0.9
 """The share of whole numbers that occur once above which a column of them is taken for a key."""
 _FEWEST_KEYS = 100
 _FEW_SHOWN = 6
-_WAYS_OUT = "Make it a quasi-identifier to generalize it, an identifier to drop it, or allow it all the same (allow_unique)."
+_WAYS_OUT = (
+    "Generalize it as a quasi-identifier, drop it as an identifier, or allow it all the same (allow_unique)."
+)
 
 
 class SinglingOutError(SchemaError):
@@ -108,9 +110,9 @@ def refuse_singling_out(data: Table | Release) -> None:
     if is_many(lone):
         changed = _most_telling(table.source, names)
         raise SinglingOutError(
-            f"Columns {_listed(names)} would be published as they are, and {lone.n_lone:,} of {lone.n_held:,} rows have "
-            f"a combination of their own in them: whoever knows it finds the person. Without {_listed(changed)} few "
-            f"have. {_WAYS_OUT}",
+            f"Columns {_listed(names)} would be published as they are, and {lone.n_lone:,} of {lone.n_held:,} rows "
+            f"have a combination of their own in them: whoever knows it finds the person. Without {_listed(changed)} "
+            f"few have. {_WAYS_OUT.replace('it ', 'them ')}",
             changed,
         )
 
