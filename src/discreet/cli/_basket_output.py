@@ -123,7 +123,7 @@ def tell_risk(
         lines.append(
             (
                 "tied",
-                f"to a sensitive item with a certainty of {percent(tie.highest)} at most, {percent(tie.mean)} on average",
+                f"to a sensitive item with certainty {percent(tie.highest)} at most, {percent(tie.mean)} on average",
             )
         )
     tell_lines(lines)
