@@ -16,6 +16,7 @@ from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, PromiseBrokenError
 from discreet.core.guarantee import Guarantee
+from discreet.core.params import InstanceOf, require
 from discreet.core.schema import Schema
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.table import Table
@@ -155,6 +156,7 @@ class Release:
         report: bool = True,
         overwrite: bool = False,
         strict: bool = False,
+        name: str | None = None,
     ) -> Path:
         """Write the data, ``release.json`` and the report into a new folder, all or nothing; return its path.
 
@@ -173,12 +175,17 @@ class Release:
             Whether an earlier release in the folder may be replaced.
         strict
             Whether to refuse a release about which there is any caution.
+        name
+            The data's name, such as that of its file; it is published in the report and in ``release.json``.
         """
+        require(self, "name", name, InstanceOf((str, type(None)), "None or a text"))
         self.verdict.enforce()
         if strict and self.cautions:
             words = " ".join(caution.text for caution in self.cautions)
             raise PromiseBrokenError(f"There are cautions, so nothing was written. {words}")
-        written: Path = load(WRITER)(self, Path(folder), format=format, report=report, overwrite=overwrite)
+        written: Path = load(WRITER)(
+            self, Path(folder), format=format, report=report, overwrite=overwrite, name=name
+        )
         return written
 
     def __repr__(self) -> str:

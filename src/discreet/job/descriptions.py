@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.core.boundary import reads
+from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError
+from discreet.core.hierarchy.specs import spec_from_dict
 from discreet.core.schema import Column, Role, other
 from discreet.guarantees import Guarantee
 from discreet.job.kinds import TableKind
 from discreet.job.model import Job
 from discreet.job.parse import read_job
-from discreet.publish.recipes.recipe import Recipe
+from discreet.publish.recipes.recipe import private_place
 
 RECORD = "release.json"
 _FORMAT = 1
@@ -56,6 +57,24 @@ class Description:
                 replace(column, hierarchy=None, ordered=None) if column.role is Role.QUASI else column
             )
         return found
+
+
+@public
+def roles_of(place: str | Path, *, keys: Mapping[str, bytes] | None = None) -> dict[str, Column]:
+    """Return the roles of a table's columns, as a job file or the folder of a release names them.
+
+    Parameters
+    ----------
+    place
+        The path of a job file, or of the folder of a release.
+    keys
+        The keys of pseudonyms by column, for a release: it never holds them.
+    """
+    path = Path(place)
+    if is_release(path):
+        folder = release_folder(path)
+        return _roles(folder, read_record(folder), keys)
+    return dict(describe(path).columns)
 
 
 def is_job(path: Path) -> bool:
@@ -124,16 +143,38 @@ def _of_release(folder: Path, record: Mapping[str, Any]) -> Description:
     return Description(_roles(folder, record))
 
 
-def _roles(folder: Path, record: Mapping[str, Any]) -> dict[str, Column]:
-    """Return the roles that release.json names, with the trees of its private part where it has any."""
-    if any(entry.get("hierarchy") or entry.get("ordered") for entry in record["columns"]):
-        keys = {one["name"]: bytes(16) for one in record["columns"] if one.get("pseudonym")}
-        return dict(Recipe.read(folder / RECORD).schema(keys))
-    return {
-        entry["name"]: Column(
-            Role(entry["role"]),
-            weight=float(entry.get("weight", 1.0)),
+def _roles(
+    folder: Path, record: Mapping[str, Any], keys: Mapping[str, bytes] | None = None
+) -> dict[str, Column]:
+    """Return the roles that release.json names, with the trees of the private part where it has any."""
+    found: dict[str, Column] = {}
+    hidden = _private_columns(folder)
+    for entry in record["columns"]:
+        name, role = entry["name"], Role(entry["role"])
+        given = {**entry, **hidden.get(name, {})}
+        tree, ordered = given.get("hierarchy"), given.get("ordered")
+        if tree is True or ordered is True:
+            raise InputError(
+                f"{folder} does not hold the hierarchy or the order of '{name}': the folder that ends in .private does."
+            )
+        found[name] = Column(
+            role,
+            None if tree is None else spec_from_dict(tree),
+            float(entry.get("weight", 1.0)),
+            None if ordered is None else tuple(ordered),
+            key=(keys or {}).get(name) if entry.get("pseudonym") else None,
             allow_unique=entry.get("allow_unique") is True,
         )
-        for entry in record["columns"]
-    }
+    return found
+
+
+def _private_columns(folder: Path) -> dict[str, Any]:
+    """Return what the private part of a release says of columns, where it lies beside the release."""
+    place = private_place(folder.resolve())
+    if not place.is_file():
+        return {}
+    try:
+        columns = json.loads(place.read_text(encoding="utf-8")).get("columns", {})
+    except (OSError, ValueError, RecursionError, AttributeError):
+        raise InputError(f"{place} cannot be read.") from None
+    return columns if isinstance(columns, dict) else {}

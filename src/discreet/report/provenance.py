@@ -23,7 +23,7 @@ _HIERARCHIES = {"intervals": "intervals", "cuts": "intervals", "masked": "masks"
 
 _APPLY = """from discreet import Recipe, read
 
-new = Recipe.read("release.json").apply(read("new.csv"))
+new = Recipe.read("release/release.json").apply(read("new.csv"))
 new.write("new-release")
 """
 
@@ -53,7 +53,7 @@ def columns(release: Release, *, internal: bool = False) -> Markup:
 
 
 def method(release: Release, *, internal: bool = False) -> Markup:
-    """Describe what was done, and how to do it again."""
+    """Describe what was done, and how to protect new rows the same way."""
     evidence, recipe = release.evidence, release.recipe
     rows = [
         ("Method", str(recipe.get("method", "–"))),
@@ -65,29 +65,16 @@ def method(release: Release, *, internal: bool = False) -> Markup:
         ("Seed", seed_text(recipe.get("seed"), internal=internal)),
         ("Discreet", __version__),
     ]
-    again = (
-        (
-            tag("h3", "Run it again"),
-            tag("p", "With the same data and the same roles, which release.json holds:"),
-            code(
-                f"from discreet.publish import {recipe.get('method', '')}\n\n"
-                f"release = {_call(release)}.release(table)\n"
-            ),
-        )
-        if internal and release.schema
-        else ()
-    )
     renewed = () if "levels" not in recipe and "cells" not in recipe else (
         tag("h3", "Protect new rows the same way"),
         tag("p", "On the command line, or in Python. The result is judged afresh."),
-        code("discreet apply release.json new.csv --out new-release\n"),
+        code("discreet apply release new.csv --out new-release\n"),
         code(_APPLY),
     )  # fmt: skip
     return tag(
         "section",
         tag("h2", "How it was made", id="method-title"),
         table(("What", "How"), rows, caption="What was done"),
-        *again,
         *renewed,
         id="method",
         aria_labelledby="method-title",
@@ -136,26 +123,6 @@ def _parameters(recipe: Mapping[str, Any]) -> dict[str, object]:
         name: value for name, value in dict(recipe.get("parameters", {})).items() if value not in (None, {})
     }
     return given | ({"levels": dict(recipe["levels"])} if "levels" in recipe else {})
-
-
-def _call(release: Release) -> str:
-    """Write the call that makes the release again."""
-    method = str(release.recipe.get("method", ""))
-    given = _parameters(release.recipe)
-    if method != "Generalization" and release.kind != "pseudo-data":
-        given.pop("levels", None)
-    first = repr(release.guarantee)
-    if release.kind == "pseudo-data":
-        k = given.pop("k")
-        first = repr(k) if "k" in release.guarantee.to_dict() else "k"
-    if release.recipe.get("seed") is not None:
-        given["random_state"] = release.recipe["seed"]
-    return f"{method}({_arguments(first, given)})"
-
-
-def _arguments(first: str, given: Mapping[str, object]) -> str:
-    named = (f"{name}={value!r}" for name, value in given.items() if value is not None and value != {})
-    return ", ".join(filter(None, [first, *named]))
 
 
 def seed_text(seed: object, *, internal: bool) -> str:

@@ -9,7 +9,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.publishing import released_rows
 
@@ -42,6 +42,7 @@ def lone_by_definition(rows: list[tuple[Any, ...]]) -> Lone:
     return Lone(sum(counts[row] == 1 for row in held), len(held), len(counts))
 
 
+@settings(max_examples=25)
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=12))
 def test_lone_rows_are_those_of_the_definition(rows: list[tuple[Any, ...]]) -> None:
     columns = list(zip(*rows, strict=True))

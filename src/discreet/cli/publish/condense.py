@@ -79,6 +79,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
         spreadsheet_safe=given["spreadsheet_safe"],
         strict=given["strict"],
         seed=given["seed"],
+        name=given["name"] or data.name,
     )
     try:
         perform("condense", job, as_json=as_json, quiet=quiet)
