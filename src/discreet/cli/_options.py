@@ -204,6 +204,9 @@ _OUTPUT = (
         help="Put an apostrophe before texts that a spreadsheet would run as a formula.",
     ),
     click.option("--name", metavar="TEXT", help="The data's name in the report; the file's by default."),
+    click.option(
+        "--pdf", is_flag=True, help="Print the report into report.pdf as well, by Chromium, Chrome or Edge."
+    ),
     click.option("--no-report", "report", flag_value=False, default=True, type=bool, help="Write no report."),
     click.option(
         "--seed", type=click.IntRange(min=0), help="Make the order of the rows repeatable; keep it secret."

@@ -57,6 +57,8 @@ class Job:
         Seeds what is random; None draws from the operating system.
     name
         The data's name in the report; None takes that of its file.
+    pdf
+        Whether to print the report into a PDF as well.
     baskets
         Baskets: the sensitive items, or the tree over the items.
     sketches
@@ -93,6 +95,7 @@ class Job:
     strict: bool = False
     seed: int | None = None
     name: str | None = None
+    pdf: bool = False
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
 
@@ -111,6 +114,7 @@ class Job:
         require(self, "overwrite", self.overwrite, BOOL)
         require(self, "spreadsheet_safe", self.spreadsheet_safe, BOOL)
         require(self, "strict", self.strict, BOOL)
+        require(self, "pdf", self.pdf, BOOL)
         require(self, "seed", self.seed, NONE, IntIn(0))
         require(self, "name", self.name, InstanceOf((str, type(None)), "None or a text"))
         method = self._chosen()

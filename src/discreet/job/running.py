@@ -44,6 +44,7 @@ def run(job: Job, progress: Progress | None = None) -> Release:
         overwrite=job.overwrite,
         strict=job.strict,
         name=job.title,
+        pdf=job.pdf,
     )
 
 

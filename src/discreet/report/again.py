@@ -80,8 +80,9 @@ def _pseudo(release: Release, parameters: Mapping[str, Any]) -> tuple[str, dict[
 
 def _baskets(release: Release, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
     given = {**release.recipe.get("parameters", {})}
-    if "hierarchy" in parameters and given.get("tree") == "given":
+    if given.pop("hierarchy", "even ranges") != "even ranges":
         return None
+    given.pop("m", None)
     found = _given(given, parameters, release)
     if isinstance(release.data, GroupedBaskets):
         found["sensitive"] = release.data.sensitive_names.to_pylist()

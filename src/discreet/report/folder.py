@@ -23,8 +23,9 @@ from discreet.engines.writing import atomic_folder
 from discreet.report.about import About, today
 from discreet.report.kinds import Kind, kind_of
 from discreet.report.markup import plain_json
+from discreet.report.printing import browser, print_page
 
-RECORD, REPORT = "release.json", "report.html"
+RECORD, REPORT, PDF = "release.json", "report.html", "report.pdf"
 PRIVATE_RECORD, PRIVATE_REPORT = "recipe.private.json", "report-internal.html"
 FORMAT = 1
 _CHUNK = 1 << 20
@@ -38,6 +39,7 @@ def write_release(
     report: bool = True,
     overwrite: bool = False,
     name: str | None = None,
+    pdf: bool = False,
 ) -> Path:
     """Write a release into a folder, and what stays with the owner into another, all or nothing; return the first.
 
@@ -46,6 +48,8 @@ def write_release(
     """
     kind = kind_of(release)
     require("write", "format", format, OneOf((None, *kind.formats)))
+    if pdf:
+        browser()
     about = About(name, today(), folder.resolve().name)
     private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
@@ -57,7 +61,9 @@ def write_release(
         ):
             private_place.chmod(0o700)
             _write_private(release, kind, private_place, about, report=report)
-            _write_public(release, kind, public_place, format or kind.formats[0], about, report=report)
+            _write_public(
+                release, kind, public_place, format or kind.formats[0], about, report=report, pdf=pdf
+            )
     except BaseException:
         if is_new and not folder.exists():
             shutil.rmtree(private, ignore_errors=True)
@@ -99,6 +105,7 @@ def _write_public(
     about: About,
     *,
     report: bool,
+    pdf: bool,
 ) -> None:
     """Write what is handed on, and judge the data as it lies on disk."""
     record = public_record(release, kind) | about.to_dict()
@@ -109,6 +116,8 @@ def _write_public(
         from discreet.report.page import render
 
         written.append(write_text(place / REPORT, render(release, about=about)))
+        if pdf:
+            written.append(print_page(place / REPORT, place / PDF))
     files = {path.name: described_file(path) for path in written}
     write_text(place / RECORD, json_text(record | {"files": files}))
 

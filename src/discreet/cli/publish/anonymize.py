@@ -98,6 +98,6 @@ def _promises(given: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _output(out: Path, given: dict[str, Any]) -> dict[str, Any]:
     plain = {"folder": out, "overwrite": given["overwrite"], "report": given["report"]}
-    plain |= {name: True for name in ("spreadsheet_safe", "strict") if given[name]}
+    plain |= {name: True for name in ("spreadsheet_safe", "strict", "pdf") if given[name]}
     optional = {"format": given["format_"], "seed": given["seed"], "name": given["name"]}
     return plain | {name: value for name, value in optional.items() if value is not None}

@@ -80,6 +80,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
         strict=given["strict"],
         seed=given["seed"],
         name=given["name"] or data.name,
+        pdf=given["pdf"],
     )
     try:
         perform("condense", job, as_json=as_json, quiet=quiet)
