@@ -23,6 +23,8 @@ CONSTANT = 0.99
 HALF = 0.5
 """The share of detail above which more is lost than kept."""
 
+_MANY_COLUMNS = 3
+"""Cautions about more columns than this are put into one."""
 SHORT = 16
 """The median length of sketches below which estimated distances are hardly better than chance."""
 MANY_SUPPRESSED = 0.1
@@ -148,19 +150,35 @@ def _of_sketches(release: Release) -> Iterator[Caution]:
 
 
 def _dominated(release: Release) -> Iterator[Caution]:
-    """Find classes in which nearly everyone has the same sensitive value: who is in one is as good as known."""
+    """Find classes in which nearly everyone has the same sensitive value: who is in one is as good as known.
+
+    A value that nearly everyone in the release has is no news in a class.
+    """
     groups = release.groups()
+    found: dict[str, tuple[int, int]] = {}
     for name, counts in groups.sensitive.items():
-        share = np.zeros(groups.n_groups)
-        np.maximum.at(share, counts.group, counts.share)
-        classes = (share >= DOMINATED) & (groups.sizes > 1)
+        common = counts.overall >= DOMINATED * max(counts.overall.sum(), 1)
+        telling = (counts.share >= DOMINATED) & ~common[counts.values]
+        classes = np.zeros(groups.n_groups, np.bool_)
+        classes[counts.group[telling]] = True
+        classes &= groups.sizes > 1
         if classes.any():
-            rows = int(groups.sizes[classes].sum())
-            yield Caution(
-                "dominated-class",
-                f"In {int(classes.sum()):,} classes ({rows:,} rows) one value of '{name}' makes up {DOMINATED:.0%} or "
-                "more: whoever knows a person's class nearly knows the value. Diversity or t-closeness limits that.",
-            )
+            found[name] = int(classes.sum()), int(groups.sizes[classes].sum())
+    knows = "whoever knows a person's class nearly knows the value. Diversity or t-closeness limits that."
+    if len(found) > _MANY_COLUMNS:
+        rows = max(n_rows for _, n_rows in found.values())
+        yield Caution(
+            "dominated-class",
+            f"{_listed(list(found))}: in some classes (of up to {rows:,} rows) one value makes up {DOMINATED:.0%} or "
+            f"more: {knows}",
+        )
+        return
+    for name, (n_classes, n_rows) in found.items():
+        yield Caution(
+            "dominated-class",
+            f"In {n_classes:,} classes ({n_rows:,} rows) one value of '{name}' makes up {DOMINATED:.0%} or more: "
+            f"{knows}",
+        )
 
 
 def _starred(release: Release) -> Iterator[Caution]:

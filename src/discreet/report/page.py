@@ -45,7 +45,7 @@ def render(release: Release, *, internal: bool = False, about: About | None = No
     return whole_page(
         tag("main", *content, id="main"),
         figures,
-        (*kind.sections, ("again", "Run it again")),
+        (*kind.sections, ("again", "Again")),
         title=title,
         internal=internal,
     )

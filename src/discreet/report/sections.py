@@ -23,6 +23,8 @@ from discreet.report.markup import Markup, joined, tag
 
 FEWEST = 10
 _EXAMPLES = 3
+_WIDE = 9
+"""The examples of a table with more columns than this are written column by column."""
 _BASES = {
     Basis.VERIFIED: "Recomputed from the released data alone.",
     Basis.CONSTRUCTION: "By construction: from evidence kept while the release was made.",
@@ -222,6 +224,9 @@ def examples(release: Release) -> Markup:
         return Markup()
     names = list(rows[0])
     cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in rows]
+    if len(names) > _WIDE:
+        cells = list(zip(names, *cells, strict=True))
+        names = ["Column", *(f"Row {at}" for at in range(1, len(rows) + 1))]
     return section(
         "examples",
         "What a row looks like",
