@@ -182,7 +182,8 @@ def test_a_pdf_needs_a_browser_and_a_report(tmp_path: Path, monkeypatch) -> None
 def test_a_pdf_is_printed_from_the_page(tmp_path: Path, monkeypatch) -> None:
     fake = tmp_path / "browser"
     fake.write_text(
-        '#!/bin/sh\nfor one in "$@"; do\n  case "$one" in --print-to-pdf=*) printf "%%PDF-1.4" > "${one#*=}";; esac\ndone\n'
+        '#!/bin/sh\nfor one in "$@"; do\n'
+        '  case "$one" in --print-to-pdf=*) printf "%%PDF-1.4" > "${one#*=}";; esac\ndone\n'
     )
     fake.chmod(0o700)
     monkeypatch.setenv("DISCREET_BROWSER", str(fake))
