@@ -11,9 +11,10 @@ import numpy as np
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
 from discreet.core.release import Release
-from discreet.core.tables.encoding import Codebook
+from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.spreadsheet import formula_cells
+from discreet.core.tables.table import Table
 from discreet.measure.tables.singling_out import is_many, singling_out
 
 DOMINATED = 0.9
@@ -23,6 +24,12 @@ CONSTANT = 0.99
 HALF = 0.5
 """The share of detail above which more is lost than kept."""
 
+RARE = 50
+"""The most rows of a category that counts as rare."""
+RARE_SHARE = 0.05
+"""The least share of rows with rare categories for a caution about them."""
+GAIN = 0.1
+"""How much better than the commonest value a guess must be for a caution."""
 _MANY_COLUMNS = 3
 """Cautions about more columns than this are put into one."""
 SHORT = 16
@@ -73,7 +80,7 @@ def cautions(release: Release) -> tuple[Caution, ...]:
     if release.kind == "grouped-table":
         return (*_other_columns(release), *_formulas(release.frame, release.data.counts))
     if release.kind == "pseudo-data":
-        return (*_copies(release), *_formulas(release.frame))
+        return (*_copies(release), *_telling_categories(release), *_formulas(release.frame))
     if release.kind == "sketches":
         return tuple(_of_sketches(release))
     if release.kind == "baskets":
@@ -126,6 +133,47 @@ def _copies(release: Release) -> Iterator[Caution]:
     else:
         text += "None has the quasi-identifiers of one person alone: several people share them."
     yield Caution("copies", text, public=False)
+
+
+def _telling_categories(release: Release) -> Iterator[Caution]:
+    """Find categories by which sensitive values of pseudo-records are guessed, from the released rows alone.
+
+    Pseudo-records of a group keep its categories. Where few groups have a category, such as a ZIP code, its rows show
+    the sensitive value of those groups. Only rows of rare categories are looked at: what holds for common ones is known
+    of many people. A row is guessed by the others with the same category.
+    """
+    table = release.table
+    for secret in table.schema.sensitive:
+        if table.encoded[secret].kind is not Kind.CATEGORY or len(table.encoded[secret].values) < 2:
+            continue
+        usual = float(table.overall(secret).max()) / table.n_rows
+        for name in table.schema.quasi:
+            if table.encoded[name].kind is not Kind.CATEGORY:
+                continue
+            n_rare, right = _guessed(table, name, secret)
+            if n_rare >= RARE_SHARE * table.n_rows and right > usual + GAIN:
+                yield Caution(
+                    "telling-category",
+                    f"By a rare value of '{name}' one guesses '{secret}' rightly for {right:.0%} of {n_rare:,} rows; "
+                    f"the commonest value alone is right for {usual:.0%}. Coarsen '{name}', or drop it.",
+                )
+
+
+def _guessed(table: Table, name: str, secret: str) -> tuple[int, float]:
+    """Count the rows with a rare category, and the share of them whose value the others of the category have most."""
+    width = table.encoded[secret].n_codes
+    keys = table.codes(name).astype(np.int64) * width + table.codes(secret)
+    held = np.bincount(keys, weights=table.tuples.counts, minlength=table.encoded[name].n_codes * width)
+    counts = held.reshape(-1, width)
+    sizes = counts.sum(axis=1)
+    rare = (sizes > 1) & (sizes <= RARE)
+    counts = counts[rare]
+    if not counts.size:
+        return 0, 0.0
+    best = counts.max(axis=1)
+    second = np.sort(counts, axis=1)[:, -2]
+    right = np.where(best > second, np.where(best - 1 > second, best, best / 2), 0.0)
+    return int(counts.sum()), float(right.sum() / counts.sum())
 
 
 def _of_sketches(release: Release) -> Iterator[Caution]:
