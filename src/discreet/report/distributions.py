@@ -73,13 +73,13 @@ def before_and_after(release: Release, name: str, fewest: int) -> Bars | None:
     )
 
 
-def released_shares(release: Release, name: str) -> tuple[tuple[str, ...], FloatArray]:
+def released_shares(release: Release, name: str, fewest: int) -> tuple[tuple[str, ...], FloatArray]:
     """Return the commonest released cells of a column and their shares of rows, and the others together."""
     book, counts = release.table.encoded[name], release.table.overall(name)
     slots = _pooled(
         _Slots(np.arange(book.n_codes, dtype=np.int32), (MISSING, *texts(book.values).to_pylist())),
         counts,
-        1,
+        fewest,
         most=MOST,
         ordered=False,
     )

@@ -265,7 +265,7 @@ def _released_shapes(release: Release, figures: Figures) -> Markup:
     drawn: list[Markup] = []
     first = len(figures.specs) + 1
     for name in release.schema.quasi:
-        labels, shares = released_shares(release, name)
+        labels, shares = released_shares(release, name, fewest(release))
         drawn.append(
             figures.figure(
                 name,
@@ -278,7 +278,8 @@ def _released_shapes(release: Release, figures: Figures) -> Markup:
     return section(
         "shapes",
         "Distributions",
-        "The commonest released cells of each quasi-identifier, by their share of the rows.",
+        f"The released cells of each quasi-identifier by their share of the rows; those of fewer than {fewest(release)} "
+        "rows are pooled, or not drawn where they are few.",
         index(figures, release.schema.quasi, first),
         tag("div", *drawn, class_="grid"),
     )

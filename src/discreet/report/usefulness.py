@@ -50,21 +50,24 @@ def _error(found: Sequence[Prediction]) -> str:
     return percent(float(np.round(1 / np.sqrt(max(0.3 * found[0].n_rows, 1)), 3)))
 
 
-def pairs(release: Release, *, internal: bool) -> Markup:
-    """Show the released rows by pairs of columns that hang together most; internally how much they did before."""
-    chosen = _chosen(release.table)
+def pairs(release: Release, fewest: int, *, internal: bool) -> Markup:
+    """Show the released rows by pairs of columns that hang together most; internally how much they did before.
+
+    Cells of a column that fewer rows have than given are added up.
+    """
+    chosen = _chosen(release.table, fewest)
     if not chosen:
         return Markup()
-    shown = [_crossed(release.table, one) for one in chosen]
+    shown = [_crossed(release.table, one, fewest) for one in chosen]
     content = [
         tag("div", tag("h3", f"{one.row} and {one.column}"), grid)
         for one, grid in zip(chosen, shown, strict=True)
     ]
     if internal:
-        before = {(one.row, one.column): one.strength for one in _all_pairs(release.original)}
+        before = {(one.row, one.column): one.strength for one in _all_pairs(release.original, fewest)}
         rows = [
             (f"{one.row} and {one.column}", percent(before[one.row, one.column]), percent(one.strength))
-            for one in _all_pairs(release.table)
+            for one in _all_pairs(release.table, fewest)
         ]
         head = ("Columns", "Before", "After")
         content.append(tag("div", tag("h3", "All pairs"), table(head, rows, caption="Strength of pairs")))
@@ -84,11 +87,11 @@ class _Pair:
     strength: float
 
 
-def _chosen(one: Table) -> list[_Pair]:
-    return sorted(_all_pairs(one), key=lambda pair: -pair.strength)[:_MOST_PAIRS]
+def _chosen(one: Table, fewest: int) -> list[_Pair]:
+    return sorted(_all_pairs(one, fewest), key=lambda pair: -pair.strength)[:_MOST_PAIRS]
 
 
-def _all_pairs(one: Table) -> list[_Pair]:
+def _all_pairs(one: Table, fewest: int) -> list[_Pair]:
     """Return pairs of a quasi-identifier and a sensitive column, or of quasi-identifiers where none is sensitive."""
     quasi, sensitive = one.schema.quasi, one.schema.sensitive[:_MOST_LABELS]
     couples = (
@@ -96,25 +99,28 @@ def _all_pairs(one: Table) -> list[_Pair]:
         if sensitive
         else [(row, column) for at, row in enumerate(quasi) for column in quasi[at + 1 :]]
     )
-    pooled = {name: _pooled(one, name, _MOST_ROWS)[0] for name in {name for pair in couples for name in pair}}
+    pooled = {
+        name: _pooled(one, name, _MOST_ROWS, fewest)[0]
+        for name in {name for pair in couples for name in pair}
+    }
     return [
         _Pair(row, column, _strength(_counts(one, pooled[row], pooled[column]))) for row, column in couples
     ]
 
 
-def _pooled(one: Table, name: str, most: int) -> tuple[IntArray, tuple[str, ...]]:
+def _pooled(one: Table, name: str, most: int, fewest: int) -> tuple[IntArray, tuple[str, ...]]:
     """Return the place of each tuple among the commonest cells of a column, and their names; the rest comes last."""
     book, counts = one.encoded[name], one.overall(name)
     order = np.argsort(-counts, kind="stable")
     kept = order[: most if (counts > 0).sum() <= most else most - 1]
-    kept = np.sort(kept[counts[kept] > 0])
+    kept = np.sort(kept[counts[kept] >= fewest])
     place = np.full(book.n_codes, kept.size)
     place[kept] = np.arange(kept.size)
     names = ["missing", *texts(book.values).to_pylist()]
     labels = [names[code] for code in kept]
     n_rest = int(((counts > 0) & (place == kept.size)).sum())
     if n_rest:
-        labels.append(f"{n_rest:,} others")
+        labels.append("others" if labels else "all values")
     return place[one.codes(name)], tuple(labels)
 
 
@@ -136,10 +142,10 @@ def _strength(counts: FloatArray) -> float:
     return float(np.sqrt(squared / (min(counts.shape) - 1)))
 
 
-def _crossed(one: Table, pair: _Pair) -> Markup:
+def _crossed(one: Table, pair: _Pair, fewest: int) -> Markup:
     """Write the rows of a table by two of its columns."""
-    rows, row_names = _pooled(one, pair.row, _MOST_ROWS)
-    columns, column_names = _pooled(one, pair.column, _MOST_COLUMNS)
+    rows, row_names = _pooled(one, pair.row, _MOST_ROWS, fewest)
+    columns, column_names = _pooled(one, pair.column, _MOST_COLUMNS, fewest)
     counts = _counts(one, rows, columns)
     cells = [(name, *(f"{int(n):,}" for n in line)) for name, line in zip(row_names, counts, strict=True)]
     return table((pair.row, *column_names), cells, caption=f"{pair.row} and {pair.column}", numbers=True)

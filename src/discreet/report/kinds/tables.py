@@ -98,7 +98,7 @@ class TableKind:
         """Return what can be done with the release."""
         return [
             usefulness.predictions(release, internal=internal),
-            usefulness.pairs(release, internal=internal),
+            usefulness.pairs(release, sections.fewest(release), internal=internal),
         ]
 
 
