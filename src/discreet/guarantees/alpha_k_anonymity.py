@@ -75,7 +75,7 @@ class AlphaKAnonymity(SensitiveGuarantee):
         )
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
-        return np.asarray(np.maximum.reduceat(counts.share, counts.indptr[:-1]))
+        return np.asarray(np.maximum.reduceat(counts.prevalence, counts.indptr[:-1]))
 
     def _passes(self, measure: FloatArray, groups: Groups) -> BoolArray:
         return super()._passes(measure, groups) & (groups.sizes >= self.k)

@@ -77,11 +77,6 @@ class Proposal:
         return self.facts.name
 
 
-def person_role() -> Role:
-    """Return the role of a column that says whose row it is: its own where there is one, else identifier."""
-    return next((role for role in Role if role.value == "person"), Role.IDENTIFIER)
-
-
 def role_of(facts: Facts) -> Proposal:
     """Propose a role for a column; what is not clearly anything else is a quasi-identifier, the safe reading."""
     words = tokens(facts.name)
@@ -90,7 +85,7 @@ def role_of(facts: Facts) -> Proposal:
     counting = bool(words) and bool(_COUNTING.fullmatch(words[0])) and facts.is_number
     if is_person(facts):
         reason = f"it looks like a person's id: {facts.n_distinct:,} values in {facts.n_known:,} rows"
-        return Proposal(facts, person_role(), reason, confidence="high", person=True)
+        return Proposal(facts, Role.PERSON, reason, confidence="high", person=True)
     if not counting and any(map(_SENSITIVE.fullmatch, words)):
         return Proposal(facts, Role.SENSITIVE, "its name sounds sensitive", confidence="high")
     return _identifier(facts, words) or _quasi(facts, words)

@@ -116,7 +116,7 @@ class GroupedTableKind(TableKind):
 
 def read_table(release: Release, data: Path, format: str) -> Table:  # noqa: A002
     """Return the judged columns of a written file, text in the types the release has."""
-    schema = Schema({name: release.schema[name] for name in release.table.encoded})
+    schema = Schema({name: release.schema[name] for name in release.table.judged})
     layout = _layout(release, format)
     relation = _relation(data, format, release.table.source.names, layout)
     return Table(_typed(relation, release, layout.decimal if format == "csv" else "."), schema)
@@ -144,7 +144,7 @@ def _typed(relation: Any, release: Release, decimal: str) -> Any:
     """Choose the judged columns, and cast those that were read as text to the types they had."""
     import duckdb
 
-    books = release.table.encoded
+    books = {name: release.table.encoded[name] for name in release.table.judged}
     empty = pa.table({name: pa.array([], book.type) for name, book in books.items()})
     wanted = [str(type_) for type_ in run(relation, "SELECT * FROM mapping", empty).types]
     found = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
