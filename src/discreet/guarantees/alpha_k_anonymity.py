@@ -70,7 +70,7 @@ class AlphaKAnonymity(SensitiveGuarantee):
     def describe(self) -> str:
         """Describe the promise in one plain sentence."""
         return (
-            f"Every class has at least {self.k} people, of whom at most {self.alpha:.4g} "
+            f"Every class has at least {self.k} rows, of which at most {self.alpha:.4g} "
             f"(as a share) have the same value of {self._where()}."
         )
 

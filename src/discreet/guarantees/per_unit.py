@@ -127,16 +127,16 @@ class PerUnit(Guarantee):
 
     def measure(self, groups: Groups) -> FloatArray:
         """Measure every class by its units; with too few of them it measures no better than their number."""
-        return self._measured(self._known().counted(groups))
+        return self._measured(self._counted(groups))
 
     def holds(self, groups: Groups) -> BoolArray:
         """Describe for every class whether it keeps the promise."""
-        return self._held(self._known().counted(groups))
+        return self._held(self._counted(groups))
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail, however the class is divided: units only get fewer."""
         del moved
-        units = self._known().counted(groups)
+        units = self._counted(groups)
         fails = ~self._held(units) if self.monotone else units.sizes < self.smallest
         return np.where(fails, groups.sizes, 0).astype(np.float64)
 
@@ -151,7 +151,7 @@ class PerUnit(Guarantee):
 
     def describe(self) -> str:
         """Describe the promise, and how it is counted."""
-        return f"{self.guarantee.describe()} Counted by {self.unit}: each counts once in a class, not once a row."
+        return f"{self.guarantee.describe()} Counted by {self.unit} instead of rows: each counts once in a class."
 
     def to_dict(self) -> dict[str, object]:
         """Return the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""
@@ -167,6 +167,11 @@ class PerUnit(Guarantee):
             )
         return self.units
 
+    def _counted(self, groups: Groups) -> Groups:
+        units = self._known()
+        named = {hidden: pairs.name for hidden, pairs in units.pairs.items() if hidden in groups.sensitive}
+        return units.counted(groups, self.guarantee.columns(tuple(named.values())))
+
     def _measured(self, units: Groups) -> FloatArray:
         measure = self.guarantee.measure(units)
         few = units.sizes < self.smallest
@@ -177,7 +182,7 @@ class PerUnit(Guarantee):
         return np.asarray(self.guarantee.holds(units) & (units.sizes >= self.smallest))
 
     def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
-        units = self._known().counted(groups)
+        units = self._counted(groups)
         holds = self._held(units)
         verdict = self._verdict(self._measured(units), holds, groups, judged)
         return verdict, holds

@@ -145,7 +145,7 @@ class Table:
     def part(self, wanted: BoolArray) -> Table:
         """Return the table of some of the distinct tuples, for searches; it has their counts, but not the rows."""
         part = copy.copy(self)
-        for cached in ("_starts", "classes", "_groups"):
+        for cached in ("_starts", "classes", "_groups", "_unit_groups", "counted"):
             part.__dict__.pop(cached, None)
         part.__dict__["tuples"] = Tuples(self.tuples.codes[wanted], self.tuples.counts[wanted])
         return part
@@ -156,11 +156,18 @@ class Table:
 
     def unit_groups(self) -> Groups:
         """Return the classes with what tells units apart in them, for `Units.counted`; only with units."""
-        return self._counted_groups(tuple(self.sensitive_codes())[len(self.schema.sensitive) :])
+        return self._unit_groups
 
+    @cached_property
+    def _unit_groups(self) -> Groups:
+        return self._counted_groups(list(self.encoded)[len(self.schema.quasi) + len(self.schema.sensitive) :])
+
+    @cached_property
     def counted(self) -> Groups:
-        """Return the classes with units counted, or rows where every row is somebody else's."""
-        return self.groups() if self.units is None else self.units.counted(self.unit_groups())
+        """The classes with units counted, or rows where every row is somebody else's."""
+        if self.units is None:
+            return self.groups()
+        return self.units.counted(self.unit_groups(), self.schema.sensitive)
 
     @cached_property
     def _groups(self) -> Groups:

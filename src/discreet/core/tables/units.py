@@ -26,41 +26,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class UnitPairs:
-    """The pairs of unit and value of one sensitive column: the unit and the value of each pair's code.
+    """The pairs of unit and value of one sensitive column, by the value of each pair's code.
 
     Code 0 is no pair, as it is the null of other columns. ``codes`` gives the pair of each tuple.
     """
 
     name: str
     codes: CodeArray
-    unit_of: CodeArray
     value_of: CodeArray
     n_values: int
     hierarchy: Hierarchy | None
 
     def book(self, name: str) -> Codebook:
         """Return a code book with as many codes; the pairs have no values of their own."""
-        return Codebook(name, Kind.CATEGORY, pa.null(), pa.nulls(self.unit_of.size - 1))
+        return Codebook(name, Kind.CATEGORY, pa.null(), pa.nulls(self.value_of.size - 1))
 
-    def counted(self, pairs: SensitiveCounts) -> tuple[SensitiveCounts, IntArray]:
-        """Return how many units of each class have each value, and how many units each class has."""
+    def counted(self, pairs: SensitiveCounts, units: IntArray, n_units: int) -> SensitiveCounts:
+        """Return how many units of each class have each value, given how many units there are."""
         from discreet.kernels.tables.grouping import count_values
 
         group = pairs.group.astype(np.int32)
-        overall = np.flatnonzero(pairs.overall)
         found = count_values(
             group, self.value_of[pairs.values], np.ones(group.size, np.int64), pairs.n_groups, self.n_values
         )
-        units = distinct_units(group, self.unit_of[pairs.values], pairs.n_groups)
-        counts = SensitiveCounts(
-            self.name,
-            *found,
-            np.bincount(self.value_of[overall], minlength=self.n_values).astype(np.int64),
-            self.hierarchy,
-            units=units,
-            n_units=np.unique(self.unit_of[overall]).size,
+        overall = np.bincount(self.value_of[np.flatnonzero(pairs.overall)], minlength=self.n_values)
+        return SensitiveCounts(
+            self.name, *found, overall.astype(np.int64), self.hierarchy, units=units, n_units=n_units
         )
-        return counts, units
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,22 +67,22 @@ class Units:
 
     def hidden(self, sensitive: tuple[str, ...]) -> tuple[str, ...]:
         """Return the coded columns from which the units, and their values in some sensitive columns, follow."""
-        if not sensitive:
-            return (self.column,)
-        return tuple(name for name, pairs in self.pairs.items() if pairs.name in sensitive)
+        return (self.column, *(name for name, pairs in self.pairs.items() if pairs.name in sensitive))
 
-    def counted(self, groups: Groups) -> Groups:
-        """Return the same classes with units counted instead of rows; a unit counts once per class and value."""
-        sensitive: dict[str, SensitiveCounts] = {}
-        sizes: IntArray | None = None
-        if self.column in groups.sensitive:
-            sizes = np.diff(groups.sensitive[self.column].indptr).astype(np.int64)
-        for name, pairs in self.pairs.items():
-            if name in groups.sensitive:
-                sensitive[pairs.name], sizes = pairs.counted(groups.sensitive[name])
-        if sizes is None:
-            raise TypeError("the classes do not count units")
-        return Groups(sizes, sensitive, groups.suppressed, groups.cover)
+    def counted(self, groups: Groups, sensitive: tuple[str, ...]) -> Groups:
+        """Return the same classes with units counted instead of rows, and their values in some sensitive columns.
+
+        A unit counts once in a class, and once for each value it has there.
+        """
+        units = groups.sensitive[self.column]
+        sizes = np.diff(units.indptr).astype(np.int64)
+        n_units = int(np.count_nonzero(units.overall))
+        counted = {
+            pairs.name: pairs.counted(groups.sensitive[name], sizes, n_units)
+            for name, pairs in self.pairs.items()
+            if pairs.name in sensitive
+        }
+        return Groups(sizes, counted, groups.suppressed, groups.cover)
 
 
 def units_of(
@@ -105,22 +97,11 @@ def units_of(
         found[_free_name(name, taken)] = UnitPairs(
             name,
             place.astype(np.int32) + np.int32(1),
-            np.concatenate([[0], units[first]]).astype(np.int32),
             np.concatenate([[0], codes[first]]).astype(np.int32),
             book.n_codes,
             book.hierarchy,
         )
     return Units(column, found)
-
-
-def distinct_units(group: CodeArray, unit: CodeArray, n_groups: int) -> IntArray:
-    """Count the distinct units of each group, given the group and the unit of each entry.
-
-    >>> distinct_units(np.array([0, 0, 1]), np.array([7, 7, 7]), 2).tolist()
-    [1, 1]
-    """
-    keys = np.unique(group.astype(np.int64) * (int(unit.max(initial=0)) + 1) + unit)
-    return np.bincount(keys // (int(unit.max(initial=0)) + 1), minlength=n_groups).astype(np.int64)
 
 
 def _free_name(name: str, taken: set[str]) -> str:

@@ -142,8 +142,8 @@ def class_size_histogram(groups: Groups) -> ClassSizes:
 def _classes(subject: Table | Release) -> Groups:
     """Return the classes whose sizes an attacker is up against: of units, where the rows belong to some."""
     if isinstance(subject, Release):
-        return subject.judged_table.counted() if subject.kind == "table" else subject.groups()
-    return subject.counted()
+        return subject.judged_table.counted if subject.kind == "table" else subject.groups()
+    return subject.counted
 
 
 def _described(groups: Groups, population: Table) -> IntArray:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from discreet.core.errors import OutputError
-from discreet.core.release import Release
+from discreet.core.release import Release, is_counted_privately
 from discreet.core.schema import Schema
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
@@ -62,7 +62,9 @@ class TableKind:
         """Return the number of rows and the risk that is left."""
         evidence = release.evidence
         rows = {"in": evidence.n_rows, "out": release.table.n_rows, "suppressed": evidence.suppressed}
-        return {"rows": rows, "risk": risk(release).to_dict()}
+        if is_counted_privately(release):
+            return {"rows": rows, "risk": {"highest_at_most": 1 / max(release.guarantee.smallest, 1)}}
+        return {"rows": rows, "risk": risk(release.judged_table).to_dict()}
 
     def measures(self, release: Release) -> dict[str, Any]:
         """Return the loss and the risk of the original."""
