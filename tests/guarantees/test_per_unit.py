@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles import tables as oracle
 
 from discreet import Schema, Table, identifier, intervals, person, quasi, sensitive
 from discreet.core.verdict import Basis
@@ -46,13 +46,10 @@ from discreet.publish import (
     Samarati,
 )
 from discreet.publish.recipes.recipe import Recipe
-from tests.oracles import tables as oracle
 
 Rows = list[dict[str, Any]]
 ROLES = {"who": person(), "age": quasi(intervals(2, 4)), "city": quasi(), "disease": sensitive()}
-TYPES = pa.schema(
-    [("who", pa.int64()), ("age", pa.int64()), ("city", pa.string()), ("disease", pa.string())]
-)
+TYPES = pa.schema([("who", pa.int64()), ("age", pa.int64()), ("city", pa.string()), ("disease", pa.string())])
 ROW = st.fixed_dictionaries(
     {
         "who": st.none() | st.integers(0, 9),
@@ -264,7 +261,7 @@ def test_a_release_whose_people_are_too_few_is_refused(tmp_path: Path) -> None:
     release.evidence.arrays["units"][:] = 0
     with pytest.raises(PromiseBrokenError):
         release.write(tmp_path / "out")
-    assert not os.listdir(tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_published_pseudonyms_are_counted_from_the_data_alone_and_cautioned(tmp_path: Path) -> None:
@@ -340,3 +337,14 @@ def test_names_made_up_for_pairs_meet_no_column() -> None:
 def test_missing_people_count_as_one() -> None:
     table = pa.table({"who": pa.array([None, None, 1], pa.int64()), "age": [1, 1, 1]})
     assert KAnonymity(1).check(Table(table, {"who": person(), "age": quasi()})).worst == 2
+
+
+def test_exploring_counts_people() -> None:
+    from discreet.job.exploration import explore
+
+    table = Table(visits(), ROLES)
+    found = explore(table, [KAnonymity(6)], shares=[0.1])
+    choice = found.parts[0].choices[0]
+    release = Generalization(KAnonymity(6), levels=choice.levels, max_suppressed=0.1).release(table)
+    assert release.evidence.suppressed == choice.suppressed
+    assert risk(release).prosecutor.highest == pytest.approx(choice.highest_risk)
