@@ -179,7 +179,7 @@ def _dominated(release: Release) -> Iterator[Caution]:
         return
     worst = max(found, key=lambda name: found[name][1])
     n_classes, rows = found[worst]
-    where = f"In each of {len(found)} sensitive columns ({_listed(list(found))}) there are classes in which one value "
+    where = f"In each of {len(found)} sensitive columns there are classes in which one value "
     most = f"Most in '{worst}': {n_classes:,} classes ({rows:,} rows). "
     yield Caution("dominated-class", where + known + most + remedy)
 
