@@ -94,6 +94,11 @@ class Guarantee(ABC):
     def bound(self) -> float:
         """What the measure of every class is compared with."""
 
+    @property
+    def how_counted(self) -> str:
+        """The last sentence of the description, on what is counted; empty where it is rows."""
+        return ""
+
     def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
         """Name those of a table's sensitive columns that the guarantee looks at."""
         return ()
@@ -323,7 +328,8 @@ class AllOf(Guarantee):
 
     def describe(self) -> str:
         """Describe every promise in a sentence of its own."""
-        return " ".join(part.describe() for part in self.parts)
+        sentences = [part.describe().removesuffix(part.how_counted).rstrip() for part in self.parts]
+        return " ".join([*sentences, *dict.fromkeys(part.how_counted for part in self.parts)]).rstrip()
 
     def to_dict(self) -> dict[str, object]:
         """Return the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""

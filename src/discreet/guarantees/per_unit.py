@@ -149,9 +149,14 @@ class PerUnit(Guarantee):
             return Guarantee.check(self.bound_to(table), table.unit_groups(), suppressed=suppressed)
         return super().check(subject, suppressed=suppressed)
 
+    @property
+    def how_counted(self) -> str:
+        """The sentence on what is counted."""
+        return f"Counted by {self.unit} instead of rows: each counts once in a class."
+
     def describe(self) -> str:
         """Describe the promise, and how it is counted."""
-        return f"{self.guarantee.describe()} Counted by {self.unit} instead of rows: each counts once in a class."
+        return f"{self.guarantee.describe()} {self.how_counted}"
 
     def to_dict(self) -> dict[str, object]:
         """Return the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""
