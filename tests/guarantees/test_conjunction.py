@@ -36,7 +36,7 @@ from discreet.guarantees import (
     TCloseness,
     guarantee_from_dict,
 )
-from discreet.guarantees.sketched import SketchGuarantee
+from discreet.guarantees.constructed import SketchGuarantee
 
 EVERY: list[Guarantee] = [
     KAnonymity(2),
