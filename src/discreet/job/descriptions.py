@@ -11,7 +11,7 @@ from typing import Any
 from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError
 from discreet.core.hierarchy.specs import spec_from_dict
-from discreet.core.schema import Column, Role, other
+from discreet.core.schema import DROPPED, Column, Role, other, person
 from discreet.guarantees import Guarantee
 from discreet.job.kinds import TableKind
 from discreet.job.model import Job
@@ -51,7 +51,7 @@ class Description:
         """Return the roles of a file that may be released already: labels need no tree, and what is gone no role."""
         found: dict[str, Column] = {}
         for name, column in self.columns.items():
-            if name not in names and column.role is Role.IDENTIFIER:
+            if name not in names and column.role in DROPPED:
                 continue
             found[name] = (
                 replace(column, hierarchy=None, ordered=None) if column.role is Role.QUASI else column
@@ -129,10 +129,10 @@ def released_columns(folder: Path, record: Mapping[str, Any]) -> dict[str, Colum
         column = known[entry["name"]]
         if column.role is Role.QUASI:
             column = Column(Role.QUASI)
-        elif entry.get("pseudonym"):
-            column = other()
-        elif column.role is Role.IDENTIFIER:
-            continue
+        elif column.role in DROPPED:
+            if not entry.get("pseudonym"):
+                continue
+            column = person() if column.role is Role.PERSON else other()
         found[entry["name"]] = column
     return found
 

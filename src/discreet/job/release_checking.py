@@ -17,13 +17,14 @@ from discreet.core.verdict import Verdict
 from discreet.engines.baskets.published import read_published
 from discreet.engines.files import read
 from discreet.engines.formats import format_named
-from discreet.guarantees import Guarantee, guarantee_from_dict
+from discreet.guarantees import AllOf, Guarantee, PerUnit, guarantee_from_dict
 from discreet.job.basket_checking import judge_baskets
 from discreet.job.checking import Measure, judge
 from discreet.job.descriptions import read_record, released_columns
 
 _KEPT_EVIDENCE = "the files cannot show it: it rests on evidence kept while the release was made"
 _OWNERS_RULES = "the files cannot show it: which rules are hidden only the owner knows"
+_UNITS_GONE = "the files cannot show it: whose rows they are was not published"
 _WHY_RECORDED = {
     "pseudo-data": _KEPT_EVIDENCE,
     "sketches": _KEPT_EVIDENCE,
@@ -95,6 +96,8 @@ def judge_release(
     data = read_released(folder, record)
     if guarantee is None:
         guarantee = _promised(record, population)
+        if isinstance(data, Table) and data.schema.person is None and _counts_units(guarantee):
+            return ReleaseJudgment(kind, _counts(record), None, recorded | {"why": _UNITS_GONE}, changed)
     if kind == "baskets":
         baskets = judge_baskets(data, guarantee)
         counts = {"baskets": baskets.n_baskets} | (
@@ -133,6 +136,12 @@ def _frame(folder: Path, name: str, labels: tuple[str, ...]) -> Any:
     if form.text and labels:
         reading["text"] = labels
     return read(found[0], **reading)
+
+
+def _counts_units(guarantee: Guarantee) -> bool:
+    """Return whether a guarantee counts units, which only a table that names them shows."""
+    parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
+    return any(isinstance(part, PerUnit) for part in parts)
 
 
 def _promised(record: Mapping[str, Any], population: Any) -> Guarantee:

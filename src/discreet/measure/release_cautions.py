@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
+from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
+from discreet.core.schema import Role
 from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.spreadsheet import formula_cells
@@ -30,8 +34,11 @@ RARE_SHARE = 0.05
 """The least share of rows with rare categories for a caution about them."""
 GAIN = 0.1
 """How much better than the commonest value a guess must be for a caution."""
-_MANY_COLUMNS = 3
-"""Cautions about more columns than this are put into one."""
+MOST_NAMED = 3
+"""How many columns with dominated classes get a caution of their own; more share one."""
+FEWEST_UNITS, REPEATED = 20, 0.98
+"""A key of people has more values than the first, and fewer than this share of the rows where they have several."""
+
 SHORT = 16
 """The median length of sketches below which estimated distances are hardly better than chance."""
 MANY_SUPPRESSED = 0.1
@@ -93,6 +100,7 @@ def _of_table(release: Release) -> Iterator[Caution]:
     yield from _starred(release)
     yield from _constant(release)
     yield from _other_columns(release)
+    yield from _units(release)
     if release.original is not None and release.evidence.cells:
         from discreet.measure.tables.loss import loss
 
@@ -212,21 +220,18 @@ def _dominated(release: Release) -> Iterator[Caution]:
         classes &= groups.sizes > 1
         if classes.any():
             found[name] = int(classes.sum()), int(groups.sizes[classes].sum())
-    knows = "whoever knows a person's class nearly knows the value. Diversity or t-closeness limits that."
-    if len(found) > _MANY_COLUMNS:
-        rows = max(n_rows for _, n_rows in found.values())
-        yield Caution(
-            "dominated-class",
-            f"{_listed(list(found))}: in some classes (of up to {rows:,} rows) one value makes up {DOMINATED:.0%} or "
-            f"more: {knows}",
-        )
+    known = f"makes up {DOMINATED:.0%} or more: whoever knows a person's class nearly knows the value. "
+    remedy = "Diversity or t-closeness limits that."
+    if len(found) <= MOST_NAMED:
+        for name, (n_classes, rows) in found.items():
+            where = f"In {n_classes:,} classes ({rows:,} rows) one value of '{name}' "
+            yield Caution("dominated-class", where + known + remedy)
         return
-    for name, (n_classes, n_rows) in found.items():
-        yield Caution(
-            "dominated-class",
-            f"In {n_classes:,} classes ({n_rows:,} rows) one value of '{name}' makes up {DOMINATED:.0%} or more: "
-            f"{knows}",
-        )
+    worst = max(found, key=lambda name: found[name][1])
+    n_classes, rows = found[worst]
+    where = f"In each of {len(found)} sensitive columns there are classes in which one value "
+    most = f"Most in '{worst}': {n_classes:,} classes ({rows:,} rows). "
+    yield Caution("dominated-class", where + known + most + remedy)
 
 
 def _starred(release: Release) -> Iterator[Caution]:
@@ -295,6 +300,44 @@ def _other_columns(release: Release) -> Iterator[Caution]:
                 f"Sensitive column '{name}' is published exactly, and {lone.n_lone:,} of {lone.n_held:,} rows have a "
                 "value of their own in it: whoever learns it elsewhere finds the person. Rounding helps.",
             )
+
+
+def _units(release: Release) -> Iterator[Caution]:
+    """Find rows that may belong to fewer people than there are rows, and people whose rows can be linked."""
+    if release.schema.person is not None:
+        linked, units = _linked_units(release.table)
+        if linked:
+            yield Caution(
+                "linked-rows",
+                f"The pseudonyms in '{release.schema.person}' link the rows of a person, and {linked:,} of {units:,} "
+                "are alone with the classes their rows are in: whoever knows several rows of a person finds them all. "
+                "Drop the column unless rows must be linked.",
+            )
+    if release.original is None or release.original.schema.person is not None:
+        return
+    for name in release.original.schema.named(Role.IDENTIFIER):
+        if not names_units(name):
+            continue
+        column = release.original.source.columns([name])[name]
+        n_units = len(pc.unique(column))
+        if FEWEST_UNITS < n_units < REPEATED * len(column):
+            yield Caution(
+                "rows-not-people",
+                f"Rows were counted, not people: '{name}' has {n_units:,} different values in {len(column):,} rows. If "
+                "it says whose row it is, give it the role person, so that a class cannot be one person's rows.",
+                public=False,
+            )
+
+
+def _linked_units(table: Table) -> tuple[int, int]:
+    """Return how many units are the only ones with their set of classes, of all units with rows in several."""
+    labels, _ = table.classes
+    units = table.codes(table.schema.person or "")
+    held = np.unique(np.stack([units, labels], axis=1), axis=0)
+    starts = np.flatnonzero(np.append(True, held[1:, 0] != held[:-1, 0]))
+    sets = [tuple(one.tolist()) for one in np.split(held[:, 1], starts[1:])]
+    several = Counter(one for one in sets if len(one) > 1)
+    return sum(count == 1 for count in several.values()), len(sets)
 
 
 def _of_baskets(release: Release) -> Iterator[Caution]:

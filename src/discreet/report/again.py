@@ -9,7 +9,8 @@ from typing import Any
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.registry import METHODS
 from discreet.core.release import Release
-from discreet.core.schema import Role
+from discreet.core.schema import DROPPED
+from discreet.guarantees import AllOf, Guarantee, PerUnit
 from discreet.report.about import About
 from discreet.report.markup import Markup, tag
 
@@ -66,7 +67,7 @@ def _table(release: Release, parameters: Mapping[str, Any]) -> tuple[str, dict[s
     given = {**release.recipe.get("parameters", {})}
     if "levels" in parameters:
         given["levels"] = dict(release.recipe.get("levels", {}))
-    text = repr(release.guarantee)
+    text = _expression(release.guarantee)
     return None if "KMap(" in text else (text, _given(given, parameters, release))
 
 
@@ -86,7 +87,14 @@ def _baskets(release: Release, parameters: Mapping[str, Any]) -> tuple[str, dict
     found = _given(given, parameters, release)
     if isinstance(release.data, GroupedBaskets):
         found["sensitive"] = release.data.sensitive_names.to_pylist()
-    return repr(release.guarantee), found
+    return _expression(release.guarantee), found
+
+
+def _expression(guarantee: Guarantee) -> str:
+    """Write a guarantee as code; units are counted by themselves where a column has the role person."""
+    if isinstance(guarantee, AllOf):
+        return " & ".join(map(_expression, guarantee.parts))
+    return repr(guarantee.guarantee if isinstance(guarantee, PerUnit) else guarantee)
 
 
 def _given(given: Mapping[str, Any], parameters: Mapping[str, Any], release: Release) -> dict[str, Any]:
@@ -108,7 +116,7 @@ def _given(given: Mapping[str, Any], parameters: Mapping[str, Any], release: Rel
 def _keys(release: Release) -> str:
     """Write where the keys of pseudonyms are read from, if there are any."""
     schema = release.original.schema
-    names = [name for name in schema.named(Role.IDENTIFIER) if schema[name].key is not None]
+    names = [name for name, column in schema.items() if column.role in DROPPED and column.key is not None]
     if not names:
         return ""
     keys = ", ".join(f"{name!r}: open({f'{name}.key'!r}, 'rb').read()" for name in names)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.publishing import released_rows
 
-from discreet import Recipe, Table, identifier, other, quasi, sensitive
+from discreet import Recipe, Table, identifier, other, person, quasi, sensitive
 from discreet.core.tables.source import Lone, source_of
 from discreet.engines.duckdb.large import RelationSource
 from discreet.guarantees import KAnonymity
@@ -189,3 +189,19 @@ def test_keys_are_whole_many_and_different() -> None:
     refuse_keys(["allowed"], whole[:, None], ["allowed"])
     with pytest.raises(SinglingOutError):
         refuse_keys(["key"], whole[:, None], ())
+
+
+def test_values_that_one_person_alone_has_single_out_all_its_rows() -> None:
+    rows = {"who": [at // 2 for at in range(60)], "age": [20, 20, 30, 30] * 15}
+    frame = pa.table({**rows, "card": [f"{SECRET}{at // 2}" for at in range(60)]})
+    relation = duckdb.connect().from_arrow(frame)
+    for source in (source_of(frame), RelationSource(relation)):
+        assert source.lone_rows(["card"]) == Lone(0, 60, 30)
+        assert source.lone_rows(["card"], "who") == Lone(60, 60, 30)
+    assert (
+        Mondrian(KAnonymity(2))
+        .release(Table(frame.drop("who"), {"age": quasi(), "card": other()}))
+        .verdict.ok
+    )
+    with pytest.raises(SinglingOutError, match="'card'"):
+        Mondrian(KAnonymity(2)).release(Table(frame, {"who": person(), "age": quasi(), "card": other()}))

@@ -114,8 +114,8 @@ class Source(Protocol):
         """Return whole columns, cleaned, row by row."""
         ...
 
-    def lone_rows(self, names: Sequence[str]) -> Lone:
-        """Count the rows whose values in the columns no other row has; rows without any value there do not count."""
+    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
+        """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         ...
 
     def recode(self, recoding: Recoding) -> Any:

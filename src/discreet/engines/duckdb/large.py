@@ -82,11 +82,13 @@ class RelationSource:
         rows = pa.Table.from_batches(batches(chosen), schema_of(chosen))
         return {name: cleaned(rows.column(number), name) for number, name in enumerate(names)}
 
-    def lone_rows(self, names: Sequence[str]) -> Lone:
-        """Count the rows whose values in the columns no other row has; rows without any value there do not count."""
+    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
+        """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         inner = [self._rows.inner(name) for name in names]
-        counted = f"SELECT count(*) AS n FROM source WHERE coalesce({', '.join(inner)}) IS NOT NULL GROUP BY "
-        counts = "count(*) FILTER (WHERE n = 1), coalesce(sum(n), 0), count(*)"
+        owners = "count(*)" if unit is None else f"count(DISTINCT {self._rows.inner(unit)})"
+        held = f"WHERE coalesce({', '.join(inner)}) IS NOT NULL GROUP BY "
+        counted = f"SELECT count(*) AS n, {owners} AS owners FROM source {held}"
+        counts = "coalesce(sum(n) FILTER (WHERE owners <= 1), 0), coalesce(sum(n), 0), count(*)"
         ((lone, held, different),) = run(
             self._rows.relation, f"SELECT {counts} FROM ({counted}{', '.join(inner)})"
         ).fetchall()

@@ -45,9 +45,9 @@ class HeldSource:
         """Return whole columns, cleaned, row by row."""
         return self._rows.columns(names)
 
-    def lone_rows(self, names: Sequence[str]) -> Lone:
-        """Count the rows whose values in the columns no other row has; rows without any value there do not count."""
-        return self._rows.lone_rows(names)
+    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
+        """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
+        return self._rows.lone_rows(names, unit)
 
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
         """Publish the rows as the recoding says, as a relation of the same connection."""

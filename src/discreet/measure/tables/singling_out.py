@@ -98,17 +98,19 @@ def is_many(lone: Lone) -> bool:
 def refuse_singling_out(data: Table | Release) -> None:
     """Raise a SinglingOutError where columns published as they are, alone or together, single out too many rows.
 
-    Columns with ``allow_unique`` are not looked at. The error names columns and numbers of rows, and no value.
+    Columns with ``allow_unique`` are not looked at. Where a column says whose row it is, rows are singled out by values
+    that one person alone has. The error names columns and numbers of rows, and no value.
     """
     table = data.table if isinstance(data, Release) else data
+    unit = table.schema.person
     names = [name for name in published_as_is(data) if not data.schema[name].allow_unique]
     for name in names:
-        refuse_lone(name, table.source.lone_rows([name]))
+        refuse_lone(name, table.source.lone_rows([name], unit))
     if len(names) < 2:
         return
-    lone = table.source.lone_rows(names)
+    lone = table.source.lone_rows(names, unit)
     if is_many(lone):
-        changed = _most_telling(table.source, names)
+        changed = _most_telling(table.source, names, unit)
         raise SinglingOutError(
             f"Columns {_listed(names)} would be published as they are, and {lone.n_lone:,} of {lone.n_held:,} rows "
             f"have a combination of their own in them: whoever knows it finds the person. Without {_listed(changed)} "
@@ -146,11 +148,11 @@ def refuse_keys(names: Sequence[str], values: FloatArray, allowed: Collection[st
             )
 
 
-def _most_telling(source: Source, names: Sequence[str]) -> list[str]:
+def _most_telling(source: Source, names: Sequence[str], unit: str | None) -> list[str]:
     """Return columns, those with the most values first, without which the others single out few enough rows."""
     order = sorted(names, key=lambda name: -source.lone_rows([name]).n_different)
     for n_dropped in range(1, len(order)):
-        if not is_many(source.lone_rows(order[n_dropped:])):
+        if not is_many(source.lone_rows(order[n_dropped:], unit)):
             return order[:n_dropped]
     return order
 

@@ -28,6 +28,7 @@ from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
+from discreet.guarantees.per_unit import by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.alike_segments import rejoined
@@ -108,6 +109,7 @@ class Mondrian:
         self.weights = weights
         self.random_state = random_state
 
+    @by_unit
     def release(self, table: Table) -> Release:
         """Partition the table and publish its groups."""
         self._check(table)
@@ -118,15 +120,15 @@ class Mondrian:
         shown = {book.name: self._shown(book, described[book.name], segments, table) for book in books}
         exact = {book.name for book in books if is_exact(book, described[book.name])}
         group_of, pieces = _pieces(segments, rows, strict=self.strict)
-        frame = table.recode(
-            by_piece={
+        changes = {
+            "by_piece": {
                 name: Replacement(cells.index[group_of], cells.labels)
                 for name, cells in shown.items()
                 if name not in exact
             },
-            pieces=pieces,
-            seed=seed,
-        )
+            "pieces": pieces,
+            "seed": seed,
+        }
         recipe = recipe_of(
             self,
             table,
@@ -137,10 +139,10 @@ class Mondrian:
         )
         cells = {name: box.cells for name, box in described.items()}
         return Release(
-            data=frame,
+            data=table.recode(**changes),
             schema=table.schema.released(),
             guarantee=self.guarantee,
-            evidence=Evidence(table.n_rows, segments.sizes, cells),
+            evidence=Evidence(table.n_rows, segments.sizes, cells, arrays=table.recoded_units(**changes)),
             recipe=recipe.public,
             original=table,
             private=recipe.private,
@@ -183,7 +185,7 @@ class Mondrian:
             kept = self.guarantee.holds(groups).reshape(-1, 2).all(axis=1)
             refused = tried[~kept] | (np.uint64(1) << column[~kept].astype(np.uint64))
             halves = ends.reshape(-1, 2, 2)[kept].reshape(-1, 2)
-            if not self.guarantee.monotone:
+            if not self.guarantee.joinable:
                 cuts += zip(low[kept].tolist(), high[kept].tolist(), strict=True)
             low = np.concatenate([halves[:, 0], low[~kept]])
             high = np.concatenate([halves[:, 1], high[~kept]])
