@@ -107,4 +107,4 @@ def test_a_value_that_everyone_has_is_no_news_in_a_class() -> None:
     roles = {"age": quasi(), **{f"d{at}": sensitive() for at in range(5)}}
     release = Mondrian(KAnonymity(5)).release(Table(many, roles))
     (caution,) = [one for one in release.cautions if one.code == "dominated-class"]
-    assert "'d0', 'd1', 'd2', 'd3', 'd4'" in caution.text
+    assert "5 sensitive columns" in caution.text
