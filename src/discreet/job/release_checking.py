@@ -17,7 +17,15 @@ from discreet.core.verdict import Verdict
 from discreet.engines.baskets.published import read_published
 from discreet.engines.files import read
 from discreet.engines.formats import format_named
-from discreet.guarantees import AllOf, Guarantee, PerUnit, guarantee_from_dict
+from discreet.guarantees import (
+    AllOf,
+    DistinctDiversity,
+    Guarantee,
+    KAnonymity,
+    PerUnit,
+    guarantee_from_dict,
+)
+from discreet.guarantees.constructed import together
 from discreet.job.basket_checking import judge_baskets
 from discreet.job.checking import Measure, judge
 from discreet.job.descriptions import read_record, released_columns
@@ -97,7 +105,7 @@ def judge_release(
     if guarantee is None:
         guarantee = _promised(record, population)
         if isinstance(data, Table) and data.schema.person is None and _counts_units(guarantee):
-            return ReleaseJudgment(kind, _counts(record), None, recorded | {"why": _UNITS_GONE}, changed)
+            return _without_units(data, guarantee, recorded, changed)
     if kind == "baskets":
         baskets = judge_baskets(data, guarantee)
         counts = {"baskets": baskets.n_baskets} | (
@@ -136,6 +144,20 @@ def _frame(folder: Path, name: str, labels: tuple[str, ...]) -> Any:
     if form.text and labels:
         reading["text"] = labels
     return read(found[0], **reading)
+
+
+def _without_units(
+    data: Table, guarantee: Guarantee, recorded: Mapping[str, Any], changed: tuple[str, ...]
+) -> ReleaseJudgment:
+    """Judge rows whose units were not published: a class of too few rows, or values, has too few units as well."""
+    parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
+    plain = [part.guarantee for part in parts if isinstance(part, PerUnit)]
+    needed = tuple(one for one in plain if isinstance(one, KAnonymity | DistinctDiversity))
+    judged = judge(data, together(needed) if needed else None)
+    counts = {"rows": judged.n_rows, "classes": judged.n_classes}
+    verdict = None if judged.ok else judged.verdict
+    why = {"why": _UNITS_GONE}
+    return ReleaseJudgment("table", counts, verdict, {**recorded, **why}, changed, judged.measures)
 
 
 def _counts_units(guarantee: Guarantee) -> bool:

@@ -6,6 +6,7 @@ import datetime as dt
 import os
 from dataclasses import dataclass
 
+from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.release import Release
 from discreet.report.markup import Markup, tag
 
@@ -24,6 +25,10 @@ _BASKETS = {
     "Basket": "the items of one person or one purchase",
     "Group": "baskets whose sensitive items are published together, and not basket by basket",
     "Sensitive item": "an item that must not be tied to a person",
+}
+_ITEMS = {
+    "Basket": _BASKETS["Basket"],
+    "Generalized item": "a name for several items, of which a basket holds at least one",
 }
 _PSEUDO = {
     "Pseudo-record": "a row that was drawn from the statistics of a group of people, and belongs to nobody",
@@ -90,6 +95,8 @@ def heading(about: About, *, internal: bool) -> Markup:
 def words(release: Release) -> Markup:
     """Explain the terms that the page uses, before it uses them."""
     known = _BY_KIND.get(release.kind, {})
+    if release.kind == "baskets" and not isinstance(release.data, GroupedBaskets):
+        known = _ITEMS
     if not known:
         return Markup()
     entries = (tag("div", tag("dt", tag("dfn", word)), tag("dd", meaning)) for word, meaning in known.items())

@@ -127,6 +127,15 @@ def test_a_file_that_breaks_the_promise_is_found(invoke, tmp_path: Path) -> None
     assert invoke("check", folder, "-k", 1).exit_code == 1, "the file is not the one that was written"
 
 
+def test_too_few_rows_are_found_where_whose_they_are_is_gone(invoke, tmp_path: Path) -> None:
+    folder = Mondrian(KAnonymity(3)).release(visits()).write(tmp_path / "out", report=False)
+    path = folder / "data.csv"
+    path.write_text(path.read_text() + 'x,"[98, 99]",77777,flu,x\n')
+    result = invoke("check", folder)
+    assert result.exit_code == 1
+    assert "KAnonymity(k=3): class size 1" in result.stdout
+
+
 def test_roles_come_from_a_release_or_a_job(invoke, tmp_path: Path, monkeypatch) -> None:
     import pyarrow.csv
 
