@@ -483,7 +483,7 @@ def test_names_that_nobody_marked_are_refused_in_python_too() -> None:
         SchemaError, match="'name' would be published as it is, and 160 of 200 rows have a value of their own"
     ) as raised:
         Condensation(10).release(Table(frame, {"name": quasi(), "age": quasi()}))
-    assert "person-" not in str(raised.value)
+    assert "person 1" not in str(raised.value)
     for role in (sensitive(), identifier()):
         assert Condensation(10).release(Table(frame, {"name": role, "age": quasi()})).verdict.ok
     assert Condensation(1, label="name").release(Table(frame, {"name": quasi(), "age": quasi()})).verdict.ok
