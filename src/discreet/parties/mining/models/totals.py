@@ -1,0 +1,188 @@
+"""Totals over parties: exact sums of integers of any size, with each party's share of noise where ε is set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.core.errors import ParameterError
+from discreet.core.params import FloatIn, IntIn, require
+from discreet.parties.protocol import Party, Protocol
+from discreet.parties.sums.noise_shares import noise_shares
+from discreet.parties.sums.secure_sum import SecureSum
+from discreet.parties.sums.sum_rounds import SumRounds
+
+WIDE = 4
+"""The words of an integer of up to 128 bits; one of a single word must stay within 63 bits over all parties."""
+_LIMB = 32
+_UNITS = 1 << 14
+"""The sensitivity in units of the noise: what is summed is rounded to units that are this much finer."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The output of a party: the model or the statistics, and the parties whose rows are in it."""
+
+    model: Any
+    parties: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HorizontalProtocol(Protocol):
+    """A protocol over rows that are split between parties, made of secure sums.
+
+    Parameters
+    ----------
+    epsilon : float
+        Where above 0, all that is opened is ε-private together, for rows added or removed.
+    min_honest : int
+        How many parties' shares of noise suffice for ε. The default 1 keeps the promise although all others collude or
+        drop out; a larger number needs less noise.
+    threshold : int
+        How many parties must remain; 0 stands for more than half of them.
+    """
+
+    private_sums: ClassVar[bool] = True
+    """Whether the protocol can add noise."""
+
+    epsilon: float = 0.0
+    min_honest: int = 1
+    threshold: int = 0
+
+    def __post_init__(self) -> None:
+        require(self, "epsilon", self.epsilon, FloatIn(0))
+        require(self, "min_honest", self.min_honest, IntIn(1))
+        require(self, "threshold", self.threshold, IntIn(0))
+        if self.epsilon and not self.private_sums:
+            raise ParameterError(f"The protocol '{self.name}' adds no noise; leave out 'epsilon'.")
+
+    def check_parties(self, names: Sequence[str]) -> None:
+        """Raise a ParameterError unless the protocol can run among these parties."""
+        super().check_parties(names)
+        if self.threshold:
+            require(self, "threshold", self.threshold, IntIn(2, len(names)))
+        require(self, "min_honest", self.min_honest, IntIn(1, len(names)))
+
+    def withstands(self, n_parties: int) -> int:
+        """Return how many parties may pool what they saw without learning more than ``leaks`` says."""
+        return SecureSum(length=1, threshold=self.threshold).needed(n_parties) - 1
+
+    def covers(self, output: Fitted, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the parties whose rows are in the model."""
+        del names
+        return output.parties
+
+    @property
+    def _sum_leaks(self) -> tuple[str, ...]:
+        """What every protocol of secure sums shows."""
+        found = (
+            "Every party learns which parties dropped out, and in which round.",
+            "The first party together with enough parties to reach the threshold learns every party's sums.",
+        )
+        if self.epsilon:
+            return (
+                *found,
+                f"Each party that colludes or drops out takes its noise with it; {self.min_honest} must remain for ε.",
+            )
+        return (
+            *found,
+            "Of two parties each learns the other's part of every sum, which the sum reveals.",
+            "If a party drops out between two sums, the others can see in the difference what it added to the first.",
+        )
+
+
+class Totals:
+    """One party's end of the sums of a protocol.
+
+    Parameters
+    ----------
+    party : Party
+        This end.
+    protocol : HorizontalProtocol
+        Where ε and the threshold are set.
+    """
+
+    def __init__(self, party: Party, protocol: HorizontalProtocol) -> None:
+        self._party, self._protocol = party, protocol
+        self._rounds = SumRounds(party, label="totals", threshold=protocol.threshold)
+        self._covered = set(party.names)
+
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """The parties that are in all sums so far."""
+        return tuple(name for name in self._party.names if name in self._covered)
+
+    def add(
+        self,
+        values: Sequence[int] | np.ndarray[Any, Any],
+        *,
+        words: int = 1,
+        share: Fraction | None = None,
+        sensitivity: int = 0,
+        touched: int = 0,
+    ) -> list[int]:
+        """Return the totals of integers over the parties.
+
+        Parameters
+        ----------
+        values : sequence of int
+            This party's integers.
+        words : int
+            The words of each integer; all parties use the same.
+        share : Fraction, optional
+            The share of ε that this sum takes, where ε is set; None for sums that depend on no row.
+        sensitivity : int
+            By how much a row changes the values, absolutely and all together.
+        touched : int
+            The number of values that a row may change.
+        """
+        own = [int(value) for value in values]
+        unit = 1
+        if self._protocol.epsilon and share is not None:
+            unit = max(1, sensitivity // _UNITS)
+            own = self._noisy(own, unit, share, sensitivity, touched)
+        found = self._rounds.add(np.array(_split(own, words), np.int64))
+        self._covered &= set(found.parties)
+        return [unit * value for value in _joined(found.values.tolist(), words)]
+
+    def coins(self) -> bytes:
+        """Return 32 random bytes that all parties share: words of which every party drew a summand."""
+        own = np.frombuffer(self._party.random(32), np.uint64)
+        found = self._rounds.add(own, kind="modular")
+        drawn: bytes = found.values.tobytes()
+        return drawn
+
+    def _noisy(self, own: list[int], unit: int, share: Fraction, sensitivity: int, touched: int) -> list[int]:
+        """Return the values in units, with this party's noise; rounding may add a unit to each value that changes."""
+        rounded = [(2 * value + unit) // (2 * unit) for value in own]
+        steps = sensitivity if unit == 1 else sensitivity // unit + 1 + touched
+        noise = noise_shares(
+            len(own),
+            scale=steps / (Fraction(repr(float(self._protocol.epsilon))) * share),
+            min_honest=self._protocol.min_honest,
+            random_bytes=self._party.random,
+        )
+        return [value + int(one) for value, one in zip(rounded, noise, strict=True)]
+
+
+def _split(values: Sequence[int], words: int) -> list[int]:
+    """Return integers in words of 32 bits, the last one signed and as long as it must be."""
+    if words == 1:
+        return list(values)
+    mask = (1 << _LIMB) - 1
+    return [
+        value >> _LIMB * at & mask if at < words - 1 else value >> _LIMB * at
+        for value in values
+        for at in range(words)
+    ]
+
+
+def _joined(limbs: list[int], words: int) -> list[int]:
+    return [
+        sum(limb << _LIMB * at for at, limb in enumerate(limbs[start : start + words]))
+        for start in range(0, len(limbs), words)
+    ]
