@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from discreet.core.errors import InputError, ParameterError
 
 Grid = NDArray[np.int64]
-Range = tuple[float, float]
 MAX_BITS = 39
 """A number on the grid lies within ±2^39, so that products of two are exact."""
 _LIMB, _ROWS = 20, 1 << 12
@@ -53,33 +53,70 @@ def own_columns(data: Any, names: Sequence[str]) -> list[NDArray[Any]]:
     return found
 
 
-def on_grid(
-    columns: Sequence[NDArray[Any]],
-    names: Sequence[str],
-    *,
-    fraction_bits: int,
-    ranges: Mapping[str, Range] | None = None,
-) -> Grid:
-    """Return columns of numbers as multiples of 2^−fraction_bits, one row each; clipped to the ranges where given.
+@dataclass(frozen=True, repr=False)
+class Placed:
+    """Columns of numbers on a grid: each value is ``middle + step * row``, and a row lies within ±``limits``."""
 
-    >>> on_grid([np.array([0.5, 7.0])], ["x"], fraction_bits=1, ranges={"x": (0.0, 2.0)}).tolist()
-    [[1], [4]]
+    rows: Grid
+    middle: NDArray[np.float64]
+    step: NDArray[np.float64]
+    limits: tuple[int, ...]
+
+    def values(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the values that rows on the grid stand for."""
+        found: NDArray[np.float64] = self.middle + self.step * rows
+        return found
+
+
+def on_grid(columns: Sequence[NDArray[Any]], names: Sequence[str], *, fraction_bits: int) -> Placed:
+    """Return columns of numbers as multiples of 2^−fraction_bits.
+
+    >>> on_grid([np.array([0.5, 7.0])], ["x"], fraction_bits=1).rows.tolist()
+    [[1], [14]]
     """
-    found = np.empty((columns[0].shape[0] if columns else 0, len(columns)), np.int64)
+    rows = np.empty((columns[0].shape[0] if columns else 0, len(columns)), np.int64)
     for at, (column, name) in enumerate(zip(columns, names, strict=True)):
         values = numbers(column, name)
-        if ranges and name in ranges:
-            values = np.clip(values, *ranges[name])
         with np.errstate(over="ignore"):
             scaled = np.rint(np.ldexp(values, fraction_bits))
-        if values.size and float(np.abs(scaled).max()) >= 1 << MAX_BITS:
-            limit = 2.0 ** (MAX_BITS - fraction_bits)
+        if values.size and max(float(scaled.max()), -float(scaled.min())) >= 1 << MAX_BITS:
             raise InputError(
-                f"Column '{name}' holds values beyond ±{limit:g}, which {fraction_bits} fraction bits admit; agree on "
-                "fewer, or rescale the column."
+                f"Column '{name}' holds values beyond ±{2.0 ** (MAX_BITS - fraction_bits):g}, the most that "
+                f"{fraction_bits} fraction bits admit; agree on fewer, or rescale the column."
             )
-        found[:, at] = scaled
-    return found
+        rows[:, at] = scaled
+    d = len(columns)
+    return Placed(rows, np.zeros(d), np.full(d, 2.0**-fraction_bits), (1 << MAX_BITS,) * d)
+
+
+def in_ranges(
+    columns: Sequence[NDArray[Any]],
+    names: Sequence[str],
+    ranges: Mapping[str, Any],
+    *,
+    bits: int,
+    clip: bool,
+    same_step: bool = False,
+) -> Placed:
+    """Return columns of numbers within public ranges, as signed integers of so many bits around the middle.
+
+    Values beyond a range are clipped to it, or refused. With ``same_step`` all columns have the step of the widest.
+
+    >>> in_ranges([np.array([0.0, 9.0, 10.0])], ["x"], {"x": (0, 10)}, bits=4, clip=False).rows.tolist()
+    [[-7], [6], [7]]
+    """
+    low, high = np.array([ranges[name] for name in names], np.float64).reshape(-1, 2).T
+    half = (high - low) / 2
+    most = (1 << bits - 1) - 1
+    step = np.full(len(half), half.max(initial=0) / most) if same_step else half / most
+    rows = np.empty((columns[0].shape[0] if columns else 0, len(columns)), np.int64)
+    for at, (column, name) in enumerate(zip(columns, names, strict=True)):
+        values = numbers(column, name)
+        if not clip and values.size and (values.min() < low[at] or values.max() > high[at]):
+            raise InputError(f"Column '{name}' holds values beyond its range of the session.")
+        rows[:, at] = np.rint((np.clip(values, low[at], high[at]) - low[at] - half[at]) / step[at])
+    limits = tuple(int(np.rint(one)) for one in half / step)
+    return Placed(rows, low + half, step, limits)
 
 
 def numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
@@ -161,3 +198,22 @@ def _arrow_array(column: Any, name: str) -> NDArray[Any]:
         raise InputError(f"Column '{name}' has missing values; fill or drop them first.")
     array: NDArray[Any] = column.to_numpy()
     return np.array(array.tolist()) if array.dtype.kind == "O" else array
+
+
+def require_names(owner: object, parameter: str, names: Any) -> None:
+    """Raise a ParameterError unless names of columns are different texts, at least one."""
+    fits = isinstance(names, tuple) and bool(names) and all(isinstance(name, str) for name in names)
+    if not fits or len(set(names)) < len(names):
+        raise ParameterError(
+            f"The '{parameter}' parameter of {type(owner).__name__} must be different names of columns."
+        )
+
+
+def require_categories(owner: object, parameter: str, categories: Any) -> None:
+    """Raise a ParameterError unless categories are at least two different texts or whole numbers, all of one kind."""
+    listed = list(categories) if isinstance(categories, list | tuple) else []
+    one_kind = len({type(one) for one in listed}) == 1 and type(listed[0]) in (str, int, bool)
+    if not one_kind or len(set(listed)) < max(2, len(listed)):
+        raise ParameterError(
+            f"The '{parameter}' parameter of {type(owner).__name__} must have at least two different texts or integers."
+        )

@@ -81,19 +81,18 @@ def require_classes(counts: Floats) -> NDArray[np.intp]:
     return kept
 
 
-def ridge(gram: Floats, names: Sequence[str], *, alpha: float) -> Any:
-    """Return a Ridge from the products of (1, columns, target) with each other; the intercept is not penalized."""
+def ridge(mean: Floats, centered: Floats, names: Sequence[str], *, alpha: float) -> Any:
+    """Return a Ridge from the means of columns and target, which is last, and their products about the means.
+
+    >>> ridge(np.array([1.0, 2.0]), np.array([[2.0, 2.0], [2.0, 2.0]]), ["x"], alpha=0.0).coef_
+    array([1.])
+    """
     from sklearn.linear_model import Ridge
 
-    n = gram[0, 0]
-    if n <= 0:
-        raise InputError("No party has a row; there is nothing to learn from.")
-    means = gram[0] / n
-    centered = gram - n * np.outer(means, means)
-    inner, target = centered[1:-1, 1:-1], centered[1:-1, -1]
+    inner, target = centered[:-1, :-1], centered[:-1, -1]
     model = Ridge(alpha=alpha)
     model.coef_ = np.linalg.lstsq(inner + alpha * np.eye(len(inner)), target, rcond=None)[0]
-    model.intercept_ = float(means[-1] - means[1:-1] @ model.coef_)
+    model.intercept_ = float(mean[-1] - mean[:-1] @ model.coef_)
     model.n_iter_, model.solver_ = None, "cholesky"
     return named(model, names)
 

@@ -19,8 +19,9 @@ from discreet.parties.sums.sum_rounds import SumRounds
 WIDE = 4
 """The words of an integer of up to 128 bits; one of a single word must stay within 63 bits over all parties."""
 _LIMB = 32
-_UNITS = 1 << 14
-"""The sensitivity in units of the noise: what is summed is rounded to units that are this much finer."""
+_UNITS = 256
+"""What is summed with noise is rounded to units, of which the sensitivity has this many, and more where a row changes
+many values: finer ones would only take longer to draw."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,11 @@ class Totals:
         self._covered = set(party.names)
 
     @property
+    def noisy(self) -> bool:
+        """Whether noise is added."""
+        return bool(self._protocol.epsilon)
+
+    @property
     def parties(self) -> tuple[str, ...]:
         """The parties that are in all sums so far."""
         return tuple(name for name in self._party.names if name in self._covered)
@@ -143,7 +149,7 @@ class Totals:
         own = [int(value) for value in values]
         unit = 1
         if self._protocol.epsilon and share is not None:
-            unit = max(1, sensitivity // _UNITS)
+            unit = max(1, sensitivity // max(_UNITS, 64 * touched))
             own = self._noisy(own, unit, share, sensitivity, touched)
         found = self._rounds.add(np.array(_split(own, words), np.int64))
         self._covered &= set(found.parties)
