@@ -66,7 +66,7 @@ class HorizontalLogistic(HorizontalProtocol):
     >>> protocol = HorizontalLogistic(columns=("x",), target="y", classes=(0, 1))
     >>> run = simulate(protocol, {"a": {"x": [0, 1, 3], "y": [0, 0, 1]}, "b": {"x": [2, 4], "y": [0, 1]}})
     >>> run.outputs["a"].model.coef_.round(3).tolist()
-    [[1.137]]
+    [[1.047]]
     """
 
     name: ClassVar[str] = "logistic-regression"
@@ -180,9 +180,12 @@ class _Problem:
             if np.abs(gradient).max() <= self.protocol.tol * self.n_rows:
                 break
             reached = loss
-            step = -np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+            step = -np.linalg.lstsq(hessian, gradient, rcond=1e-10)[0]
             at = at + step
-        return at.reshape(self.n_free, -1), n_rounds
+        found = at.reshape(self.n_free, -1)
+        if self.n_free > 1:
+            found[:, 0] -= found[:, 0].mean()
+        return found, n_rounds
 
     def _summed(self, at: Floats) -> tuple[float, Floats, Floats]:
         """Return loss, gradient and Hessian of all rows at these coefficients, with the penalty."""
@@ -205,7 +208,6 @@ class _Problem:
             scores = np.column_stack([np.zeros(len(scores)), scores])
         highest = scores.max(axis=1, keepdims=True)
         logs = scores - highest - np.log(np.exp(scores - highest).sum(axis=1, keepdims=True))
-        logs = logs if self.n_free > 1 else logs
         chances = np.exp(logs)[:, -self.n_free :]
         wanted = self.wanted if self.n_free > 1 else np.column_stack([1 - self.wanted, self.wanted])
         loss = -float((wanted * logs).sum())
