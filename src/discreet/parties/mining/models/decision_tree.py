@@ -91,7 +91,7 @@ class HorizontalTree(HorizontalProtocol):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_tree(self)
+        require_tree(self, self.columns)
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -195,17 +195,17 @@ class HorizontalTree(HorizontalProtocol):
         return [n for n in found if worth_splitting(nodes[n].counts.tolist(), min_leaf=self.min_leaf)]
 
 
-def require_tree(protocol: Any) -> None:
+def require_tree(protocol: Any, columns: tuple[str, ...]) -> None:
     """Raise a ParameterError unless the parameters of a tree fit together."""
-    require_names(protocol, "columns", protocol.columns)
-    require_names(protocol, "target", (protocol.target, *protocol.columns))
+    require_names(protocol, "columns", columns)
+    require_names(protocol, "target", (protocol.target, *columns))
     require_categories(protocol, "classes", protocol.classes)
     for listed in protocol.categories.values():
         require_categories(protocol, "categories", listed)
-    unknown = [name for name in protocol.categories if name not in protocol.columns]
+    unknown = [name for name in protocol.categories if name not in columns]
     if unknown:
         raise ParameterError(f"The 'categories' parameter names '{unknown[0]}', which is no column.")
-    rest = tuple(name for name in protocol.columns if name not in protocol.categories)
+    rest = tuple(name for name in columns if name not in protocol.categories)
     require_ranges(protocol, protocol.ranges, rest, all_of=True)
     require(protocol, "bins", protocol.bins, IntIn(2, 256))
     require(protocol, "criterion", protocol.criterion, OneOf(("gini", "entropy")))

@@ -106,8 +106,8 @@ class VerticalNaiveBayes(VerticalProtocol):
         """What the parties learn beyond their outputs."""
         return (
             "Every party learns the number of rows.",
-            "The holder of the classes learns of a class with a single row, and of a party whose values are all in one "
-            "class, what the model shows of them.",
+            "The holder of the classes knows who is in which class; of a class with one row the model shows it that "
+            "person's values.",
         )
 
     def frames(
