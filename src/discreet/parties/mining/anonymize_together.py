@@ -130,12 +130,13 @@ class AnonymizeTogether(Protocol):
         pair = PairFrames(names)
         yield from pair.setup()
         for node in facts["tried"]:
-            yield from self._node_frames(pair, self._n_cells(tuple(node)))
-            yield from pair.gathered(1) + pair.at_least_zero(1) + pair.opened(1)
+            n = self._n_cells(tuple(node))
+            yield from self._node_frames(pair, n)
+            yield from pair.chosen(n, 1) + pair.gathered(1) + pair.at_least_zero(1) + pair.opened(1)
         if facts["levels"] is not None:
             n = self._n_cells(tuple(facts["levels"]))
             yield from self._node_frames(pair, n)
-            yield from pair.opened(-(-n // 8)) + pair.opened(8 * n)
+            yield from pair.opened(-(-n // 8)) + pair.chosen(n, 1) + pair.opened(8 * n)
 
     def run(self, party: Party, data: Any) -> JointAnonymization:
         """Run one party's half with its rows."""
@@ -281,7 +282,6 @@ class AnonymizeTogether(Protocol):
         yield from pair.gathered(n) + pair.at_least_zero(n)
         if not self.origin_known:
             yield from pair.at_least_zero(n)
-        yield from pair.chosen(n, 1)
 
     def _published(
         self,
@@ -296,7 +296,7 @@ class AnonymizeTogether(Protocol):
 
         from discreet.core.schema import Schema, quasi, sensitive
         from discreet.core.tables.table import Table
-        from discreet.guarantees import KMap
+        from discreet.guarantees import KAnonymity, KMap
         from discreet.publish.tables.generalization import Generalization
 
         levels = dict(zip(self.domain, node, strict=True))
@@ -318,5 +318,6 @@ class AnonymizeTogether(Protocol):
             population = Table(pa.table(leaves), schema)
             roles = {**schema, **{name: sensitive() for name in self.sensitive}}
             own = Table(pa.table({name: pa.array(column[kept]) for name, column in columns.items()}), roles)
-            release = Generalization(KMap(self.k, population), levels=levels).release(own)
+            promise = KAnonymity(self.k) if self.origin_known else KMap(self.k, population)
+            release = Generalization(promise, levels=levels).release(own)
         return JointAnonymization(levels, classes, release, int((~kept).sum()))
