@@ -21,6 +21,7 @@ _HOMES = {
     "comparison": ("shares.comparison", "Comparison"),
     "oblivious-transfer": ("ot.oblivious_transfer", "ObliviousTransfer"),
     "k-of-n-transfer": ("ot.k_of_n_transfer", "KOfNTransfer"),
+    "rules": ("mining.rules.association_rules", "AssociationRules"),
 }
 """Each protocol's module and class; loaded when it is first used."""
 
