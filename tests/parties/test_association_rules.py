@@ -136,8 +136,8 @@ def test_inputs_with_the_same_result_cannot_be_told_apart(party: str) -> None:
     other = {name: MOVED[party].get(name, ONE[name]) for name in ONE}
     results = [simulate(protocol, shops).outputs[party].itemsets for shops in (ONE, other)]
     assert (list(results[0]), results[0].n) == (list(results[1]), results[1].n)
-    one = views(protocol, ONE, (party,), 40, coins="one")
-    assert_indistinguishable(one, views(protocol, other, (party,), 40, coins="other"))
+    one = views(protocol, ONE, (party,), 24, coins="one")
+    assert_indistinguishable(one, views(protocol, other, (party,), 24, coins="other"))
 
 
 def test_canaries_never_travel() -> None:

@@ -21,7 +21,9 @@ _HOMES = {
     "comparison": ("shares.comparison", "Comparison"),
     "oblivious-transfer": ("ot.oblivious_transfer", "ObliviousTransfer"),
     "k-of-n-transfer": ("ot.k_of_n_transfer", "KOfNTransfer"),
+    "matching": ("mining.matching.people_matching", "PeopleMatching"),
     "rules": ("mining.rules.association_rules", "AssociationRules"),
+    "vertical-rules": ("mining.rules.vertical_rules", "VerticalRules"),
 }
 """Each protocol's module and class; loaded when it is first used."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,7 @@ class SharedSums:
         values = share if self._keepers is None else thresholds.opened(self._keepers, share).view(np.uint64)
         return self._spread(_OPENED, values, known_to=2).view(np.int64)
 
-    def _spread(self, kind: str, values: NDArray[np.generic], *, known_to: int) -> NDArray[np.generic]:
+    def _spread(self, kind: str, values: NDArray[Any], *, known_to: int) -> NDArray[Any]:
         """Return what the first parties know, as the first one sends it to those behind them."""
         party = self._party
         if not values.size:
@@ -98,7 +99,7 @@ class SharedFrames:
 
     def add(self, length: int, *, n_opened: int = 0) -> list[FrameShape]:
         """Return the frames of one sum."""
-        frames = []
+        frames: list[FrameShape] = []
         if self._n_sums % AT_ONCE == 0:
             frames += setup_frames(self._names, self._names[0], AT_ONCE)
         self._n_sums += 1

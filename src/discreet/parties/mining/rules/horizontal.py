@@ -46,7 +46,8 @@ class Horizontal:
         names = self._items()
         baskets = _among(self._own, names)
         candidates: Sets = np.arange(len(names), dtype=np.int32)[:, None]
-        levels, shares = [], []
+        levels: list[Sets] = []
+        shares: list[NDArray[np.uint64]] = []
         while not levels or len(candidates):
             length = candidates.shape[1]
             facts[f"candidates of {length}"] = len(candidates)

@@ -65,9 +65,9 @@ def joint_rules(
     lengths = np.repeat([one.shape[1] for one in levels], [len(one) for one in levels]).astype(np.int64)
     codes = np.concatenate([np.empty(0, np.int32), *(one.ravel() for one in levels)]).astype(np.int32)
     indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    used, codes = np.unique(codes, return_inverse=True)
+    used, places = np.unique(codes, return_inverse=True)
     named = pa.array([names[code] for code in used], pa.string())
-    found = FoundItemsets(indptr, codes.astype(np.int32), counts, n, named)
+    found = FoundItemsets(indptr, places.astype(np.int32), counts, n, named)
     table = rules(found, metric=protocol.metric, min_threshold=protocol.min_threshold)
     return JointRules(found, table, tuple(parties))
 
