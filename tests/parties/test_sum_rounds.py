@@ -42,7 +42,7 @@ class Sums(Protocol):
         rounds = SumRounds(party, at_once=self.at_once)
         party.reveal("length", len(data) - 1)
         sums = [rounds.add(np.array([value]), kind=self.kind) for value in data]
-        return [(float(np.ravel(one.values)[0]), one.parties) for one in sums]
+        return [(float(np.ravel(np.asarray(one.values))[0]), one.parties) for one in sums]
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 8])
