@@ -24,9 +24,7 @@ def class_sums(
     parts = np.zeros((3, n_classes, rows.shape[1]), np.int64)
     _add(np.ascontiguousarray(rows), labels, counts, sums, parts)
     low, crossed, high = (part.reshape(-1).tolist() for part in parts)
-    squares = [
-        a + (b << _LIMB + 1) + (c << 2 * _LIMB) for a, b, c in zip(low, crossed, high, strict=True)
-    ]
+    squares = [a + (b << _LIMB + 1) + (c << 2 * _LIMB) for a, b, c in zip(low, crossed, high, strict=True)]
     return counts, sums, squares
 
 

@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 from discreet.kernels.compiled import compiled
 
 
-def urn_steps(
-    drawn: int, step: int, n_steps: int, parts: int, words: NDArray[np.uint64]
-) -> tuple[int, int]:
+def urn_steps(drawn: int, step: int, n_steps: int, parts: int, words: NDArray[np.uint64]) -> tuple[int, int]:
     """Return how many balls the first of ``parts`` equal parts has drawn, and the step that was reached.
 
     In step i the first part draws the ball with the chance (1/parts + drawn) / (1 + i): a word is reduced to a uniform

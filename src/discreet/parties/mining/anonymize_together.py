@@ -65,8 +65,8 @@ class AnonymizeTogether(Protocol):
     domain : mapping of str to list
         The public values of every quasi-identifier; others are refused.
     hierarchies : mapping of str to mapping
-        The tree of every quasi-identifier, as plain data (``intervals(10, 20).to_dict()``); without one a column has two
-        levels, itself and ``*``.
+        The tree of every quasi-identifier, as plain data (``intervals(10, 20).to_dict()``); without one a column has
+        two levels, itself and ``*``.
     sensitive : tuple of str
         Columns that are published as they are.
     max_suppressed : float
@@ -147,7 +147,9 @@ class AnonymizeTogether(Protocol):
         node, tried = self._search(shares, codes)
         party.reveal("tried", [list(one) for one in tried])
         if node is None:
-            raise InfeasibleError("No common generalization keeps the promise; agree on a larger 'max_suppressed'.")
+            raise InfeasibleError(
+                "No common generalization keeps the promise; agree on a larger 'max_suppressed'."
+            )
         party.reveal("levels", list(node))
         with party.step("classes"):
             counts, broken, kept = self._judged(shares, codes, node)
@@ -167,7 +169,11 @@ class AnonymizeTogether(Protocol):
     def result_files(self, output: JointAnonymization) -> dict[str, Any]:
         """Return the party's own part as it may be published, the classes of all parties, and the levels."""
         files: dict[str, Any] = {
-            "anonymization.json": {"levels": dict(output.levels), "k": self.k, "suppressed": output.n_suppressed},
+            "anonymization.json": {
+                "levels": dict(output.levels),
+                "k": self.k,
+                "suppressed": output.n_suppressed,
+            },
             "classes.csv": dict(output.classes),
         }
         if output.release is not None:

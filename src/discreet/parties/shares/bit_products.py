@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InternalError
-from discreet.parties.ot.forms import correlated_frames, receive_correlated, send_correlated
 from discreet.parties.ot.extension import TransferReceiver, TransferSender, random_frames, setup_frames
+from discreet.parties.ot.forms import correlated_frames, receive_correlated, send_correlated
 from discreet.parties.protocol import Party
 from discreet.parties.transcript import FrameShape
 

@@ -19,8 +19,8 @@ _SHARES, _OPENED, _RESULT = "pair.shares", "pair.opened", "pair.result"
 class PairShares:
     """One party's end of a computation by the first two parties of a session on shares of everybody's integers.
 
-    Every party puts in a vector. The first two hold shares of the sum of all vectors modulo 2^64: their own vector, plus
-    a share of every other party's. Neither learns anything but what is opened. The two together would learn every
+    Every party puts in a vector. The first two hold shares of the sum of all vectors modulo 2^64: their own vector,
+    plus a share of every other party's. Neither learns anything but what is opened. The two together would learn every
     vector.
 
     Parameters
@@ -72,7 +72,9 @@ class PairShares:
 
     def opened_words(self, words: Words) -> Words:
         """Return shared integers modulo 2^64, which every party of the session learns."""
-        found = self._opened(words.view(np.uint8), lambda a, b: (a.view(np.uint64) + b.view(np.uint64)).view(np.uint8))
+        found = self._opened(
+            words.view(np.uint8), lambda a, b: (a.view(np.uint64) + b.view(np.uint64)).view(np.uint8)
+        )
         return found.view(np.uint64)
 
     def coins(self, n_bytes: int) -> bytes:
@@ -106,9 +108,7 @@ class PairFrames:
 
     def gathered(self, n: int) -> list[FrameShape]:
         """Return the frames that hand over shares of n integers."""
-        return [
-            FrameShape(name, to, _SHARES, 8 * n) for name in self._names[2:] for to in self._pair
-        ]
+        return [FrameShape(name, to, _SHARES, 8 * n) for name in self._names[2:] for to in self._pair]
 
     def at_least_zero(self, n: int) -> list[FrameShape]:
         """Return the frames of n comparisons."""

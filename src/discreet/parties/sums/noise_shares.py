@@ -41,7 +41,8 @@ def noise_shares(
     References
     ----------
     C. Canonne, G. Kamath, T. Steinke. The discrete Gaussian for differential privacy. NeurIPS 2020.
-    S. Goryczka, L. Xiong. A comprehensive comparison of multiparty secure additions with differential privacy. TDSC 2017.
+    S. Goryczka, L. Xiong. A comprehensive comparison of multiparty secure additions with differential privacy.
+    IEEE TDSC 14(5), 2017.
     """
     coins = _Coins(random_bytes)
     drawn = [_polya(coins, scale, min_honest) - _polya(coins, scale, min_honest) for _ in range(n)]

@@ -125,7 +125,9 @@ def numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
         raise InputError(f"Column '{name}' must hold numbers.")
     values = column.astype(np.float64)
     if not np.isfinite(values).all():
-        raise InputError(f"Column '{name}' holds values that are missing or infinite; fill or drop them first.")
+        raise InputError(
+            f"Column '{name}' holds values that are missing or infinite; fill or drop them first."
+        )
     return values
 
 
@@ -171,14 +173,18 @@ def require_ranges(owner: object, ranges: Mapping[str, Any], names: Sequence[str
     whose = type(owner).__name__
     for name, pair in ranges.items():
         if name not in names:
-            raise ParameterError(f"The 'ranges' parameter of {whose} names '{name}', which is no column of it.")
+            raise ParameterError(
+                f"The 'ranges' parameter of {whose} names '{name}', which is no column of it."
+            )
         fits = isinstance(pair, list | tuple) and len(pair) == 2
         fits = fits and all(isinstance(end, int | float) and not isinstance(end, bool) for end in pair)
         if not (fits and np.isfinite(pair).all() and pair[0] < pair[1]):
             raise ParameterError(f"The 'ranges' parameter of {whose} must have [low, high] with low < high.")
     lacking = [name for name in names if name not in ranges]
     if all_of and lacking:
-        raise ParameterError(f"The 'ranges' parameter of {whose} must have the public range of '{lacking[0]}'.")
+        raise ParameterError(
+            f"The 'ranges' parameter of {whose} must have the public range of '{lacking[0]}'."
+        )
 
 
 def _one_column(values: Any, name: str) -> NDArray[Any]:

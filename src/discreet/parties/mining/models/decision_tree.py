@@ -116,7 +116,8 @@ class HorizontalTree(HorizontalProtocol):
         places, labels = placed_rows(self, columns, data)
         totals = Totals(party, self)
         nodes, at = [Node(np.zeros(len(self.classes)))], np.zeros(len(labels), np.int64)
-        opened, n_open = [0], []
+        opened: list[int] = [0]
+        n_open: list[int] = []
         while opened and len(n_open) < self.max_depth:
             n_open.append(len(opened))
             tables = self._tables(totals, columns, places, labels, at, opened)

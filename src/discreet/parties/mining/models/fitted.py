@@ -32,7 +32,12 @@ def kmeans(centers: Floats, names: Sequence[str], *, n_iter: int, inertia: float
 
 
 def gaussian_bayes(
-    counts: Floats, sums: Floats, squares: Floats, classes: Sequence[Any], names: Sequence[str], smoothing: float
+    counts: Floats,
+    sums: Floats,
+    squares: Floats,
+    classes: Sequence[Any],
+    names: Sequence[str],
+    smoothing: float,
 ) -> Any:
     """Return a GaussianNB from the rows of each class, and the sums and sums of squares of each column in it.
 
@@ -97,7 +102,9 @@ def ridge(mean: Floats, centered: Floats, names: Sequence[str], *, alpha: float)
     return named(model, names)
 
 
-def logistic(coefficients: Floats, classes: Sequence[Any], names: Sequence[str], *, C: float, n_iter: int) -> Any:
+def logistic(
+    coefficients: Floats, classes: Sequence[Any], names: Sequence[str], *, C: float, n_iter: int
+) -> Any:
     """Return a LogisticRegression; ``coefficients`` has the intercept in the first column, a row for each class."""
     from sklearn.linear_model import LogisticRegression
 
@@ -117,7 +124,7 @@ def pca(n: float, mean: Floats, covariance: Floats, names: Sequence[str], *, n_c
     largest = np.abs(axes).argmax(axis=1)
     axes = axes * np.sign(axes[np.arange(len(axes)), largest])[:, None]
     model = PCA(n_components=n_components)
-    model.mean_, model.n_samples_ = mean, int(round(n))
+    model.mean_, model.n_samples_ = mean, round(n)
     model.components_ = np.ascontiguousarray(axes[:n_components])
     model.explained_variance_ = values[:n_components]
     total = values.sum()

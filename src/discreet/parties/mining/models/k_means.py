@@ -98,10 +98,14 @@ class HorizontalKMeans(HorizontalProtocol):
         require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
         require_ranges(self, self.ranges, self.columns, all_of=bool(self.epsilon) or self.init == "ranges")
         if self.epsilon and self.init == "k-means++":
-            raise ParameterError("With 'epsilon' seeds must not depend on rows: use init='ranges' or 'given'.")
+            raise ParameterError(
+                "With 'epsilon' seeds must not depend on rows: use init='ranges' or 'given'."
+            )
         shape = np.shape(self.centers) if self.init == "given" else (self.k, len(self.columns))
         if shape != (self.k, len(self.columns)):
-            raise ParameterError("The 'centers' parameter of HorizontalKMeans must have k rows of all columns.")
+            raise ParameterError(
+                "The 'centers' parameter of HorizontalKMeans must have k rows of all columns."
+            )
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -110,8 +114,10 @@ class HorizontalKMeans(HorizontalProtocol):
             return ("Every party learns the noisy centers of all rounds.", *self._sum_leaks)
         seeds = (
             f"Every party learns the seeds, each the mean of at least {self.min_rows} rows of one party.",
-            "Every party learns the total of the squared distances to the seeds so far, and of 64 trials for each seed "
-            "how many candidates were picked.",
+            (
+                "Every party learns the total of the squared distances to the seeds so far, and of 64 trials for each "
+                "seed how many candidates were picked."
+            ),
         )
         return (
             "Every party learns the centers and sizes of the clusters of all rounds; a cluster of one row shows it.",
@@ -168,9 +174,7 @@ class HorizontalKMeans(HorizontalProtocol):
     def _placed(self, data: Any) -> Placed:
         columns = own_columns(data, self.columns)
         if self.epsilon:
-            return in_ranges(
-                columns, self.columns, self.ranges, bits=_NOISY_BITS, clip=True, same_step=True
-            )
+            return in_ranges(columns, self.columns, self.ranges, bits=_NOISY_BITS, clip=True, same_step=True)
         return on_grid(columns, self.columns, fraction_bits=self.fraction_bits)
 
     def _seeds(self, party: Party, totals: Totals, placed: Placed) -> NDArray[np.float64]:
@@ -210,7 +214,7 @@ class HorizontalKMeans(HorizontalProtocol):
     def _inertia(
         self, totals: Totals, placed: Placed, centers: NDArray[np.float64]
     ) -> tuple[NDArray[np.int32], float]:
-        """Return the labels of the own rows, and the squared distances of all rows to their centers; with ε, no total."""
+        """Return the labels of the own rows, and the squared distances of all rows to their centers (not with ε)."""
         from discreet.kernels.parties.nearest_center import sums_by_center
 
         labels, _, _ = sums_by_center(placed.rows, centers)

@@ -117,7 +117,9 @@ class HorizontalLogistic(HorizontalProtocol):
         kept = [place for place, count in enumerate(counts) if count > 0]
         party.reveal("classes", len(kept))
         if len(kept) < 2:
-            raise InputError("The rows of all parties have fewer than two classes; there is nothing to tell apart.")
+            raise InputError(
+                "The rows of all parties have fewer than two classes; there is nothing to tell apart."
+            )
         places = np.searchsorted(kept, labels)
         problem = _Problem(rows, places, len(kept), sum(counts), self, totals)
         found, n_rounds = problem.solve(party)
@@ -167,7 +169,8 @@ class _Problem:
     def solve(self, party: Party) -> tuple[Floats, int]:
         """Return the coefficients, a row for each class that has them, and the number of rounds."""
         size = self.penalty.size
-        at, step, reached = np.zeros(size), np.zeros(size), np.inf
+        at: Floats = np.zeros(size)
+        step, reached = at, np.inf
         n_rounds = 0
         while n_rounds < self.protocol.max_rounds:
             with party.step("round"):
@@ -180,7 +183,7 @@ class _Problem:
             if np.abs(gradient).max() <= self.protocol.tol * self.n_rows:
                 break
             reached = loss
-            step = -np.linalg.lstsq(hessian, gradient, rcond=1e-10)[0]
+            step = -np.asarray(np.linalg.lstsq(hessian, gradient, rcond=1e-10)[0], np.float64)
             at = at + step
         found = at.reshape(self.n_free, -1)
         if self.n_free > 1:
@@ -217,7 +220,9 @@ class _Problem:
         for i in range(self.n_free):
             for j in range(self.n_free):
                 weights = chances[:, i] * ((i == j) - chances[:, j])
-                hessian[i * d : (i + 1) * d, j * d : (j + 1) * d] = (self.rows * weights[:, None]).T @ self.rows
+                hessian[i * d : (i + 1) * d, j * d : (j + 1) * d] = (
+                    self.rows * weights[:, None]
+                ).T @ self.rows
         return loss, gradient, hessian
 
 

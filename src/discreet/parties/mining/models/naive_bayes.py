@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -94,7 +95,9 @@ class HorizontalNaiveBayes(HorizontalProtocol):
         require(self, "var_smoothing", self.var_smoothing, FloatIn(0))
         require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
         if self.categories and set(self.categories) != set(self.columns):
-            raise ParameterError("The 'categories' parameter must have all columns, or be left out for numbers.")
+            raise ParameterError(
+                "The 'categories' parameter must have all columns, or be left out for numbers."
+            )
         for listed in self.categories.values():
             require_categories(self, "categories", listed)
         all_of = bool(self.epsilon) and not self.categories
@@ -158,10 +161,8 @@ class HorizontalNaiveBayes(HorizontalProtocol):
         touched = 1 + len(self.columns)
         found = totals.add(np.concatenate(own), share=Fraction(1), sensitivity=touched, touched=touched)
         counts = np.maximum(np.array(found, np.float64), 0)
-        ends = np.cumsum([n, *(n * size for size in sizes)])
-        tables = [
-            counts[start:end].reshape(n, -1) for start, end in zip(ends[:-1], ends[1:], strict=True)
-        ]
+        ends = np.cumsum([n, *(n * size for size in sizes)]).tolist()
+        tables = [counts[start:end].reshape(n, -1) for start, end in pairwise(ends)]
         return fitted.categorical_bayes(counts[:n], tables, self.classes, self.columns, self.alpha)
 
     def _gaussian(self, totals: Totals, labels: Any, placed: Placed) -> Any:

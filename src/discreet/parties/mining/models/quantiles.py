@@ -33,8 +33,8 @@ class HorizontalQuantiles(Protocol):
     """Quantiles of columns over the rows of all parties.
 
     The quantile q of a column is the least step of its grid that at least a share q of all rows does not exceed, but at
-    least one row. It is found by halving the range: whether enough rows lie at or below the middle is compared on shares
-    of the counts, so that no count is opened. The comparisons that are opened follow from the quantile itself.
+    least one row. It is found by halving the range: whether enough rows lie at or below the middle is compared on
+    shares of the counts, so that no count is opened. The comparisons that are opened follow from the quantile itself.
 
     The output is a mapping from columns to the quantiles, in the order of ``q``.
 

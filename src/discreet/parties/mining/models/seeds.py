@@ -57,7 +57,9 @@ def draw_seeds(
         nearest = np.minimum(nearest, gaps) if seeds else gaps
         seeds.append(np.array(drawn, np.float64))
     if not seeds:
-        raise InputError(f"No party has {min_rows} rows, of which a seed is the mean; agree on a smaller 'min_rows'.")
+        raise InputError(
+            f"No party has {min_rows} rows, of which a seed is the mean; agree on a smaller 'min_rows'."
+        )
     return np.array(seeds + seeds[:1] * (k - len(seeds))), len(seeds)
 
 
@@ -80,7 +82,9 @@ def candidates(rows: Grid, *, min_rows: int) -> tuple[Grid, NDArray[np.int64]]:
         order = np.argpartition(group[:, int(spread.argmax())], half)
         groups += [group[order[half:]], group[order[:half]]]
     means = [np.rint(group.mean(axis=0)) for group in done]
-    return np.array(means, np.int64).reshape(-1, rows.shape[1]), np.array([len(one) for one in done], np.int64)
+    return np.array(means, np.int64).reshape(-1, rows.shape[1]), np.array(
+        [len(one) for one in done], np.int64
+    )
 
 
 def _picks(weights: list[int], total: int, random_bytes: Callable[[int], bytes]) -> NDArray[np.bool_]:
@@ -88,4 +92,4 @@ def _picks(weights: list[int], total: int, random_bytes: Callable[[int], bytes])
     n = len(weights)
     chances = np.array([weight / (total + weight) for weight in weights])
     coins = np.frombuffer(random_bytes(8 * TRIALS * n), np.uint64).reshape(TRIALS, n) >> np.uint64(11)
-    return coins.astype(np.float64) < np.ldexp(chances, 53)
+    return np.asarray(coins.astype(np.float64) < np.ldexp(chances, 53))

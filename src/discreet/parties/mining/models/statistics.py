@@ -1,4 +1,4 @@
-"""Statistics of rows that are split between parties: means, covariances, correlations, histograms, principal components."""
+"""Statistics of rows that are split between parties: means, covariances, histograms, principal components."""
 
 from __future__ import annotations
 
@@ -86,10 +86,10 @@ class Statistics:
     def pca(self, n_components: int | None = None) -> Any:
         """Return the principal components as a fitted ``PCA``."""
         most = len(self.columns)
-        require("Statistics.pca", "n_components", most if n_components is None else n_components, IntIn(1, most))
-        return fitted.pca(
-            self.n, self.mean, self.covariance, self.columns, n_components=n_components or most
+        require(
+            "Statistics.pca", "n_components", most if n_components is None else n_components, IntIn(1, most)
         )
+        return fitted.pca(self.n, self.mean, self.covariance, self.columns, n_components=n_components or most)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statistics as plain data for JSON."""
@@ -98,7 +98,9 @@ class Statistics:
             "n": self.n,
             "mean": self.mean.tolist(),
             "covariance": self.covariance.tolist(),
-            "correlation": [[None if one != one else one for one in row] for row in self.correlation.tolist()],
+            "correlation": [
+                [None if one != one else one for one in row] for row in self.correlation.tolist()
+            ],
             "histograms": {
                 name: {"edges": edges.tolist(), "counts": counts.tolist()}
                 for name, (edges, counts) in self.histograms.items()
@@ -112,8 +114,8 @@ class Statistics:
 class HorizontalStatistics(HorizontalProtocol):
     """Means, covariances, correlations, histograms and principal components of the rows of all parties.
 
-    One secure sum has the number of rows, the sums of values and of products of two, and the counts of histograms. It is
-    exact for values rounded to multiples of 2^−``fraction_bits``. The output has a :class:`Statistics`.
+    Secure sums have the number of rows, the sums of values and of products of two, and the counts of histograms. They
+    are exact for values rounded to multiples of 2^−``fraction_bits``. The output has a :class:`Statistics`.
 
     Parameters
     ----------
@@ -179,7 +181,7 @@ class HorizontalStatistics(HorizontalProtocol):
             found = np.array(totals.add(counts, share=half, sensitivity=d, touched=d), np.float64)
             found = np.maximum(found, 0)
         histograms = {
-            name: (np.linspace(*self.ranges[name], self.bins + 1), part)
+            name: (np.linspace(self.ranges[name][0], self.ranges[name][1], self.bins + 1), part)
             for name, part in zip(self.ranges, found.reshape(-1, self.bins), strict=True)
         }
         return Fitted(statistics_of(products, self.columns, histograms), totals.parties)

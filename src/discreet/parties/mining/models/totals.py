@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.core.errors import ParameterError
+from discreet.core.errors import InternalError, ParameterError
 from discreet.core.params import FloatIn, IntIn, require
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.sums.noise_shares import noise_shares
-from discreet.parties.sums.secure_sum import SecureSum
+from discreet.parties.sums.secure_sum import SecureSum, Sum
 from discreet.parties.sums.sum_rounds import SumRounds
 
 WIDE = 4
@@ -153,13 +153,13 @@ class Totals:
             own = self._noisy(own, unit, share, sensitivity, touched)
         found = self._rounds.add(np.array(_split(own, words), np.int64))
         self._covered &= set(found.parties)
-        return [unit * value for value in _joined(found.values.tolist(), words)]
+        return [unit * value for value in _joined(_opened(found).tolist(), words)]
 
     def coins(self) -> bytes:
         """Return 32 random bytes that all parties share: words of which every party drew a summand."""
         own = np.frombuffer(self._party.random(32), np.uint64)
         found = self._rounds.add(own, kind="modular")
-        drawn: bytes = found.values.tobytes()
+        drawn: bytes = _opened(found).tobytes()
         return drawn
 
     def _noisy(self, own: list[int], unit: int, share: Fraction, sensitivity: int, touched: int) -> list[int]:
@@ -173,6 +173,13 @@ class Totals:
             random_bytes=self._party.random,
         )
         return [value + int(one) for value, one in zip(rounded, noise, strict=True)]
+
+
+def _opened(found: Sum) -> np.ndarray[Any, Any]:
+    """Return the values of a sum that is opened to all."""
+    if found.values is None:
+        raise InternalError("A sum was not opened.")
+    return found.values
 
 
 def _split(values: Sequence[int], words: int) -> list[int]:

@@ -35,7 +35,8 @@ def tree_columns(
         if name in categories:
             found.append(NoisyColumn(name, None, tuple(categories[name])))
             continue
-        cuts = np.linspace(*ranges[name], bins + 1)[1:-1]
+        low, high = ranges[name]
+        cuts = np.linspace(low, high, bins + 1)[1:-1]
         found.append(NoisyColumn(name, np.concatenate([[-np.inf], cuts, [np.inf]])))
     return found
 

@@ -139,7 +139,9 @@ class VerticalKMeans(VerticalProtocol):
         placed = self.read(data, party.name)
         n = placed.rows.shape[0]
         if n * len(self.ranges) << 2 * self.bits > 1 << 61:
-            raise ParameterError("The distances of that many rows do not fit into 64 bits; agree on fewer bits.")
+            raise ParameterError(
+                "The distances of that many rows do not fit into 64 bits; agree on fewer bits."
+            )
         agree_on_rows(party, n)
         shares = PairShares(party, label="distances")
         seeds = self._seeds(party, shares, placed)
@@ -231,12 +233,14 @@ class VerticalKMeans(VerticalProtocol):
                 heard = own.tobytes() if name == party.name else party.recv(name, "centers", size)
                 parts.append(np.frombuffer(heard, np.float64).reshape(self.k, -1))
             own, names = np.concatenate(parts, axis=1), self.all_names(party.names)
-        return fitted.kmeans(own, names, n_iter=n_rounds, inertia=float("nan"), labels=labels.astype(np.int32))
+        return fitted.kmeans(
+            own, names, n_iter=n_rounds, inertia=float("nan"), labels=labels.astype(np.int32)
+        )
 
 
 def _distances(rows: NDArray[np.int64], center: NDArray[Any]) -> Words:
     """Return the squared distances of rows to a center in the own columns, rounded to whole squared steps."""
-    return np.rint(((rows - center) ** 2).sum(axis=1)).astype(np.uint64)
+    return np.asarray(np.rint(((rows - center) ** 2).sum(axis=1)), np.uint64)
 
 
 def _means(rows: NDArray[np.int64], labels: NDArray[np.int64], centers: Floats) -> Floats:

@@ -44,8 +44,8 @@ class VerticalNaiveBayes(VerticalProtocol):
     """Naive Bayes on columns of the same people at several parties, one of which holds the classes.
 
     The holder of the classes and each other party compute the scalar products of the indicators of the classes with
-    the values and their squares, or with the indicators of the categories. These are the learned parameters, and nothing
-    else is opened. The output has a fitted ``GaussianNB`` or ``CategoricalNB``.
+    the values and their squares, or with the indicators of the categories. These are the learned parameters, and
+    nothing else is opened. The output has a fitted ``GaussianNB`` or ``CategoricalNB``.
 
     Parameters
     ----------
@@ -96,7 +96,9 @@ class VerticalNaiveBayes(VerticalProtocol):
         if self.holder not in self.columns or self.target in listed:
             raise ParameterError("The 'holder' must be a party, and the 'target' none of the other columns.")
         if self.categories and set(self.categories) != set(listed):
-            raise ParameterError("The 'categories' parameter must have all columns, or be left out for numbers.")
+            raise ParameterError(
+                "The 'categories' parameter must have all columns, or be left out for numbers."
+            )
         for one in self.categories.values():
             require_categories(self, "categories", one)
         require_ranges(self, self.ranges, listed, all_of=not self.categories)
@@ -106,8 +108,10 @@ class VerticalNaiveBayes(VerticalProtocol):
         """What the parties learn beyond their outputs."""
         return (
             "Every party learns the number of rows.",
-            "The holder of the classes knows who is in which class; of a class with one row the model shows it that "
-            "person's values.",
+            (
+                "The holder of the classes knows who is in which class; of a class with one row the model shows it that "
+                "person's values."
+            ),
         )
 
     def frames(
@@ -185,7 +189,7 @@ class VerticalNaiveBayes(VerticalProtocol):
         return {name: n * (self._width(name) + (name == self.holder)) for name in names}
 
     def _model(self, names: Sequence[str], heard: Mapping[str, list[int]]) -> Any:
-        """Return the model from what every party tells: a row for each thing that was summed, a column for each class."""
+        """Return the model from what every party tells: a row for all that was summed, a column for each class."""
         n = len(self.classes)
         counts = np.array(heard[self.holder][:n], np.float64)
         sums = {

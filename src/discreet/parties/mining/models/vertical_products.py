@@ -56,8 +56,11 @@ class _ProductsTogether(VerticalProtocol):
         """What the parties learn beyond their outputs."""
         return (
             "Every party learns the number of rows.",
-            "Every party learns the means, variances and covariances of all columns; with them a party knows the part "
-            "of another's column that its own columns determine, which is all of it where it has as many as rows.",
+            (
+                "Every party learns the means, variances and covariances of all columns; with them a party knows the "
+                "part of another's column that its own columns determine, which is all of it where it has as many as "
+                "rows."
+            ),
         )
 
     def frames(
@@ -212,7 +215,9 @@ class VerticalRidge(_ProductsTogether):
         super().__post_init__()
         require(self, "alpha", self.alpha, FloatIn(0))
         if self.target not in self.all_names(tuple(self.columns)) or len(self.ranges) < 2:
-            raise ParameterError("The 'target' parameter of VerticalRidge must be one of at least two columns.")
+            raise ParameterError(
+                "The 'target' parameter of VerticalRidge must be one of at least two columns."
+            )
 
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its columns."""

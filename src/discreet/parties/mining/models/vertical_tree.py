@@ -1,4 +1,4 @@
-"""Decision trees over columns of the same people at two parties: scalar products of indicators (Vaidya & Clifton 2005)."""
+"""Decision trees over columns of the same people at two parties: products of indicators (Vaidya & Clifton 2005)."""
 
 from __future__ import annotations
 
@@ -93,8 +93,10 @@ class VerticalTree(VerticalProtocol):
         return (
             "Every party learns the number of rows.",
             "Every party learns the counts of classes by place of every column, at each node that may split.",
-            "A party whose own questions leave few rows of a node learns the others' places and classes of these rows "
-            "from the counts.",
+            (
+                "A party whose own questions leave few rows of a node learns the others' places and classes of these "
+                "rows from the counts."
+            ),
         )
 
     def frames(
