@@ -276,7 +276,7 @@ class AnonymizeTogether(Protocol):
         """Return whether the cells that break the promise have at most the allowed share of all rows."""
         with shares.party.step("node"):
             counts, broken, _ = self._judged(shares, codes, node)
-            lost = shares.chosen(broken, counts[:, None])[:, 0].sum(dtype=np.uint64)
+            lost = shares.chosen(broken, counts[:, None])[:, 0].sum(dtype=np.uint64, keepdims=True)
             allowed = Fraction(repr(float(self.max_suppressed))).limit_denominator(1 << 20)
             n_rows = shares.gathered(np.array([len(codes[0])], np.uint64))
             margin = n_rows * np.uint64(allowed.numerator) - lost * np.uint64(allowed.denominator)

@@ -38,6 +38,10 @@ class VerticalProtocol(Protocol):
     def __post_init__(self) -> None:
         listed = [name for held in self.columns.values() for name in held]
         require_names(self, "columns", tuple(listed))
+        holder = getattr(self, "holder", None)
+        empty = [party for party, held in self.columns.items() if not held and party != holder]
+        if empty:
+            raise ParameterError(f"The 'columns' parameter of {type(self).__name__} must have columns of every party.")
 
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless every party is named with its columns."""

@@ -109,8 +109,8 @@ class VerticalNaiveBayes(VerticalProtocol):
         return (
             "Every party learns the number of rows.",
             (
-                "The holder of the classes knows who is in which class; of a class with one row the model shows it that "
-                "person's values."
+                "The holder of the classes knows who is in which class; of a class with one row the model shows it "
+                "that person's values."
             ),
         )
 
