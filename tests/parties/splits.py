@@ -12,7 +12,9 @@ Rows = dict[str, np.ndarray[Any, Any]]
 
 
 @st.composite
-def split_rows(draw: st.DrawFn, *, n_parties: Sequence[int] = (2, 4), min_rows: int = 1, max_rows: int = 60) -> Any:
+def split_rows(
+    draw: st.DrawFn, *, n_parties: Sequence[int] = (2, 4), min_rows: int = 1, max_rows: int = 60
+) -> Any:
     """A generator of random rows, and the places of each party's rows; some parties have none."""
     n = draw(st.integers(min_rows, max_rows))
     parties = draw(st.integers(*n_parties))

@@ -60,7 +60,9 @@ def _pooled(rows: Any, parts: Any, k: int, share: float, height: int, origin_kno
 
 @settings(max_examples=8)
 @given(split_rows(n_parties=(2, 3), min_rows=3, max_rows=40), st.sampled_from([0.0, 0.2]), st.booleans())
-def test_the_generalization_is_minimal_for_the_pooled_rows(split: Any, share: float, origin_known: bool) -> None:
+def test_the_generalization_is_minimal_for_the_pooled_rows(
+    split: Any, share: float, origin_known: bool
+) -> None:
     rng, parts = split
     n = n_of(parts)
     rows = {"age": rng.integers(0, 16, n), "sex": np.array(["f", "m"])[rng.integers(0, 2, n)]}
@@ -94,7 +96,9 @@ def test_the_generalization_is_minimal_for_the_pooled_rows(split: Any, share: fl
 
 
 def _pairs(frame: Any) -> list[tuple[Any, Any]]:
-    texts = [[None if one is None else str(one) for one in frame[name].to_pylist()] for name in ("age", "sex")]
+    texts = [
+        [None if one is None else str(one) for one in frame[name].to_pylist()] for name in ("age", "sex")
+    ]
     return list(zip(*texts, strict=True))
 
 
@@ -117,7 +121,9 @@ def test_a_part_is_written_as_an_ordinary_release(tmp_path: Path) -> None:
 
 def test_values_outside_the_domain_are_refused_without_naming_them() -> None:
     with pytest.raises(HierarchyError, match="not among") as error:
-        simulate(_protocol(), {"a": {"age": [4711], "sex": ["f"]}, "b": {"age": [1], "sex": ["f"]}}, timeout=5)
+        simulate(
+            _protocol(), {"a": {"age": [4711], "sex": ["f"]}, "b": {"age": [1], "sex": ["f"]}}, timeout=5
+        )
     assert "4711" not in str(error.value)
 
 

@@ -144,7 +144,11 @@ def test_k_means_plus_plus_runs_where_rows_repeat_and_stops_where_there_are_too_
 def test_gaussian_naive_bayes_equals_scikit_learn(split: Any) -> None:
     rng, parts = split
     n = n_of(parts)
-    rows = {"x": quarter(rng.normal(size=n) * 5), "y": quarter(rng.normal(size=n) + 1000), "c": rng.integers(0, 3, n)}
+    rows = {
+        "x": quarter(rng.normal(size=n) * 5),
+        "y": quarter(rng.normal(size=n) + 1000),
+        "c": rng.integers(0, 3, n),
+    }
     protocol = HorizontalNaiveBayes(columns=XY, target="c", classes=(0, 1, 2, 3))
     run = checked(protocol, by_party(rows, parts))
     oracle = GaussianNB().fit(frame(rows, XY), rows["c"])
@@ -166,7 +170,11 @@ def test_categorical_naive_bayes_equals_scikit_learn(split: Any) -> None:
     letters = np.array(["u", "v", "w"])
     rows = {"x": letters[codes[:, 0]], "y": codes[:, 1], "c": rng.integers(0, 2, n) == 1}
     protocol = HorizontalNaiveBayes(
-        columns=XY, target="c", classes=(False, True), categories={"x": ("u", "v", "w"), "y": (0, 1, 2)}, alpha=0.5
+        columns=XY,
+        target="c",
+        classes=(False, True),
+        categories={"x": ("u", "v", "w"), "y": (0, 1, 2)},
+        alpha=0.5,
     )
     run = checked(protocol, by_party(rows, parts))
     oracle = CategoricalNB(alpha=0.5, min_categories=3).fit(codes, rows["c"])
@@ -184,7 +192,9 @@ def test_trees_equal_the_one_of_the_pooled_rows(split: Any, criterion: str, min_
     rng, parts = split
     n = n_of(parts)
     rows = {"x": rng.uniform(-1, 11, n), "y": np.array(["u", "v", "w"])[rng.integers(0, 3, n)]}
-    rows["c"] = np.array(["no", "yes"])[((rows["x"] > 5) ^ (rows["y"] == "v") ^ (rng.random(n) < 0.1)).astype(int)]
+    rows["c"] = np.array(["no", "yes"])[
+        ((rows["x"] > 5) ^ (rows["y"] == "v") ^ (rng.random(n) < 0.1)).astype(int)
+    ]
     protocol = HorizontalTree(
         columns=XY, target="c", classes=("no", "yes"), categories={"y": ("u", "v", "w")}, ranges={"x": (0, 10)},
         bins=8, criterion=criterion, max_depth=3, min_leaf=min_leaf,
@@ -204,7 +214,9 @@ def test_trees_equal_the_one_of_the_pooled_rows(split: Any, criterion: str, min_
     assert (again.predict(frame(rows, XY)) == found.predict(frame(rows, XY))).all()
 
 
-def _assert_no_better_first_split(model: Any, rows: Any, protocol: Any, criterion: str, min_leaf: int) -> None:
+def _assert_no_better_first_split(
+    model: Any, rows: Any, protocol: Any, criterion: str, min_leaf: int
+) -> None:
     """The slow definition: every cut of numbers and every set of categories, by floating point."""
     columns = tree_columns(protocol.columns, protocol.categories, protocol.ranges, protocol.bins)
     yes = rows["c"] == "yes"
@@ -299,7 +311,10 @@ def test_statistics_equal_the_pooled_ones(split: Any) -> None:
     assert found.n == n
     assert np.allclose(found.mean, pooled.mean(axis=0))
     assert np.allclose(found.covariance, np.cov(pooled.T), atol=1e-9)
-    assert found.histograms["x"][1].tolist() == np.histogram(np.clip(rows["x"], -10, 10), 5, (-10, 10))[0].tolist()
+    assert (
+        found.histograms["x"][1].tolist()
+        == np.histogram(np.clip(rows["x"], -10, 10), 5, (-10, 10))[0].tolist()
+    )
     if n > 2:
         oracle = PCA(svd_solver="full").fit(pooled)
         assert np.allclose(found.pca().explained_variance_, oracle.explained_variance_, atol=1e-8)
@@ -312,11 +327,14 @@ def test_principal_components_transform_as_those_of_scikit_learn() -> None:
     names = ("a", "b", "c")
     rows = dict(zip(names, pooled.T, strict=True))
     run = checked(
-        HorizontalStatistics(columns=names, fraction_bits=30), by_party(rows, np.array_split(np.arange(200), 2))
+        HorizontalStatistics(columns=names, fraction_bits=30),
+        by_party(rows, np.array_split(np.arange(200), 2)),
     )
     model = run.outputs["p1"].model.pca(2)
     oracle = PCA(2).fit(pooled)
-    assert np.allclose(np.abs(model.transform(frame(rows, names))), np.abs(oracle.transform(pooled)), atol=1e-5)
+    assert np.allclose(
+        np.abs(model.transform(frame(rows, names))), np.abs(oracle.transform(pooled)), atol=1e-5
+    )
     assert np.allclose(model.explained_variance_ratio_, oracle.explained_variance_ratio_)
     assert model.noise_variance_ == pytest.approx(oracle.noise_variance_)
     again = model_from_dict(model_to_dict(model))

@@ -84,7 +84,9 @@ def test_ridge_equals_that_of_the_joined_columns(seed: int, n: int, parties: int
 def test_gaussian_naive_bayes_equals_that_of_the_joined_columns(seed: int, n: int, parties: int) -> None:
     rows, columns = _rows(seed, n), _columns(parties)
     labels = np.random.default_rng(seed).integers(0, 3, n)
-    protocol = VerticalNaiveBayes(columns=columns, ranges=RANGES, target="t", holder="p1", classes=(0, 1, 2, 3))
+    protocol = VerticalNaiveBayes(
+        columns=columns, ranges=RANGES, target="t", holder="p1", classes=(0, 1, 2, 3)
+    )
     run = checked(protocol, _inputs(rows, columns, p1={"t": labels}))
     oracle = GaussianNB().fit(frame(rows, NAMES), labels)
     for output in run.outputs.values():
@@ -102,7 +104,11 @@ def test_categorical_naive_bayes_equals_that_of_the_joined_columns(seed: int, n:
     labels = rng.integers(0, 2, n)
     columns = {**_columns(parties), "holder": ()}
     protocol = VerticalNaiveBayes(
-        columns=columns, categories=dict.fromkeys(NAMES, (0, 1, 2)), target="t", holder="holder", classes=(0, 1)
+        columns=columns,
+        categories=dict.fromkeys(NAMES, (0, 1, 2)),
+        target="t",
+        holder="holder",
+        classes=(0, 1),
     )
     run = checked(protocol, _inputs(rows, columns, holder={"t": labels}))
     oracle = CategoricalNB(min_categories=3).fit(np.column_stack([rows[name] for name in NAMES]), labels)
@@ -117,7 +123,11 @@ def test_trees_equal_the_horizontal_one_of_the_joined_rows(
     seed: int, n: int, criterion: str, swapped: bool
 ) -> None:
     rng = np.random.default_rng(seed)
-    rows = {"a": rng.uniform(0, 8, n), "b": rng.uniform(0, 8, n), "c": np.array(["u", "v"])[rng.integers(0, 2, n)]}
+    rows = {
+        "a": rng.uniform(0, 8, n),
+        "b": rng.uniform(0, 8, n),
+        "c": np.array(["u", "v"])[rng.integers(0, 2, n)],
+    }
     labels = np.where((rows["a"] > rows["b"]) ^ (rng.random(n) < 0.1), "yes", "no")
     shared: dict[str, Any] = {
         "target": "t", "classes": ("no", "yes"), "categories": {"c": ("u", "v")},
@@ -151,7 +161,9 @@ def test_k_means_equals_lloyd_on_the_joined_columns(seed: int, n: int, k: int, p
     rows = {name: rng.normal(size=n).clip(-8, 8) for name in NAMES}
     columns = _columns(parties)
     seeds = tuple(rng.choice(n, k, replace=False).tolist())
-    protocol = VerticalKMeans(columns=columns, k=k, ranges=RANGES, init="given", seeds=seeds, max_rounds=4, bits=20)
+    protocol = VerticalKMeans(
+        columns=columns, k=k, ranges=RANGES, init="given", seeds=seeds, max_rounds=4, bits=20
+    )
     run = checked(protocol, _inputs(rows, columns))
     joined = np.column_stack([rows[name] for name in NAMES])
     centers, _ = lloyd(joined, joined[list(seeds)], 4)
@@ -191,8 +203,14 @@ def test_different_numbers_of_rows_stop_all_parties() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: VerticalStatistics(columns={"x": ("a",), "y": ("a",)}, ranges={"a": (0, 1)}), "different names"),
-        (lambda: VerticalStatistics(columns={"x": ("a",), "y": ("b",)}, ranges={"a": (0, 1)}), "range of 'b'"),
+        (
+            lambda: VerticalStatistics(columns={"x": ("a",), "y": ("a",)}, ranges={"a": (0, 1)}),
+            "different names",
+        ),
+        (
+            lambda: VerticalStatistics(columns={"x": ("a",), "y": ("b",)}, ranges={"a": (0, 1)}),
+            "range of 'b'",
+        ),
         (lambda: VerticalRidge(columns={"x": ("a",)}, target="b", ranges={"a": (0, 1)}), "'target'"),
         (lambda: VerticalKMeans(columns={"x": ("a",)}, k=0, ranges={"a": (0, 1)}), "'k'"),
         (

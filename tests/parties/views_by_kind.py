@@ -73,5 +73,5 @@ def _samples(views: Views) -> dict[str, NDArray[np.uint8]]:
         for frame in view:
             data = np.frombuffer(frame.payload, np.uint8)
             width = min(WINDOW, data.size)
-            found[frame.shape.kind].append(data[: data.size // width * width].reshape(-1, width))
+            found[f"{frame.shape.kind} by {width}"].append(data[: data.size // width * width].reshape(-1, width))
     return {kind: np.concatenate(parts) for kind, parts in found.items()}

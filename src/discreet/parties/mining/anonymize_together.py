@@ -63,7 +63,7 @@ class AnonymizeTogether(Protocol):
     k : int
         The least rows of a class over all parties.
     domain : mapping of str to list
-        The public values of every quasi-identifier; others are refused.
+        The public values of every quasi-identifier, or ``low`` and ``high`` of integers; others are refused.
     hierarchies : mapping of str to mapping
         The tree of every quasi-identifier, as plain data (``intervals(10, 20).to_dict()``); without one a column has
         two levels, itself and ``*``.
@@ -106,9 +106,10 @@ class AnonymizeTogether(Protocol):
         unknown = [name for name in self.hierarchies if name not in self.domain]
         if unknown:
             raise ParameterError(f"The 'hierarchies' parameter names '{unknown[0]}', which has no domain.")
-        if not all(len(values) for values in self.domain.values()):
+        sizes = [len(_values(values)) for values in self.domain.values()]
+        if not all(sizes):
             raise ParameterError("The 'domain' parameter must have the values of every column.")
-        if prod(len(values) for values in self.domain.values()) > MAX_CELLS:
+        if prod(sizes) > MAX_CELLS:
             raise ParameterError(f"The domain has more than {MAX_CELLS:,} cells; give columns fewer values.")
 
     @property
@@ -190,7 +191,7 @@ class AnonymizeTogether(Protocol):
 
         return {
             name: (spec_from_dict(self.hierarchies[name]) if name in self.hierarchies else flat()).bind(
-                pa.array(sorted(set(values))), column=name
+                pa.array(sorted(set(_values(values)))), column=name
             )
             for name, values in self.domain.items()
         }
@@ -327,3 +328,17 @@ class AnonymizeTogether(Protocol):
             promise = KAnonymity(self.k) if self.origin_known else KMap(self.k, population)
             release = Generalization(promise, levels=levels).release(own)
         return JointAnonymization(levels, classes, release, int((~kept).sum()))
+
+
+def _values(domain: Any) -> Sequence[Any]:
+    """Return the values of a column's public domain.
+
+    >>> list(_values({"low": 1, "high": 3}))
+    [1, 2, 3]
+    """
+    if not isinstance(domain, Mapping):
+        return list(domain)
+    ends = [domain.get("low"), domain.get("high")]
+    if set(domain) != {"low", "high"} or not all(IntIn().admits(end) for end in ends):
+        raise ParameterError("A domain of integers has 'low' and 'high'.")
+    return range(int(domain["low"]), int(domain["high"]) + 1)

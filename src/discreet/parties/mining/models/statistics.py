@@ -79,9 +79,8 @@ class Statistics:
     @property
     def correlation(self) -> Floats:
         """The correlations; NaN for a column that is constant."""
-        scale = self.deviation
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.covariance / np.outer(scale, scale))
+        scale = np.outer(self.deviation, self.deviation)
+        return np.asarray(np.where(scale > 0, self.covariance / np.where(scale > 0, scale, 1), np.nan))
 
     def pca(self, n_components: int | None = None) -> Any:
         """Return the principal components as a fitted ``PCA``."""

@@ -42,7 +42,8 @@ class HorizontalProtocol(Protocol):
         Where above 0, all that is opened is ε-private together, for rows added or removed.
     min_honest : int
         How many parties' shares of noise suffice for ε. The default 1 keeps the promise although all others collude or
-        drop out; a larger number needs less noise.
+        drop out; a larger number needs less noise. A party can subtract its own noise, so toward the parties themselves
+        ε holds up to one less than their number.
     threshold : int
         How many parties must remain; 0 stands for more than half of them.
     """
@@ -87,7 +88,10 @@ class HorizontalProtocol(Protocol):
         if self.epsilon:
             return (
                 *found,
-                f"Each party that colludes or drops out takes its noise with it; {self.min_honest} must remain for ε.",
+                (
+                    f"Each party that colludes or drops out takes its noise with it, and a party can subtract its own; "
+                    f"the noise of {self.min_honest} others must remain for ε."
+                ),
             )
         return (
             *found,
@@ -140,7 +144,7 @@ class Totals:
         words : int
             The words of each integer; all parties use the same.
         share : Fraction, optional
-            The share of ε that this sum takes, where ε is set; None for sums that depend on no row.
+            The share of ε that this sum takes, where ε is set; a sum without one is refused then.
         sensitivity : int
             By how much a row changes the values, absolutely and all together.
         touched : int
@@ -148,7 +152,9 @@ class Totals:
         """
         own = [int(value) for value in values]
         unit = 1
-        if self._protocol.epsilon and share is not None:
+        if self._protocol.epsilon:
+            if share is None:
+                raise InternalError("A sum without noise was to be opened although ε is set.")
             unit = max(1, sensitivity // max(_UNITS, 64 * touched))
             own = self._noisy(own, unit, share, sensitivity, touched)
         found = self._rounds.add(np.array(_split(own, words), np.int64))

@@ -41,7 +41,9 @@ class VerticalProtocol(Protocol):
         holder = getattr(self, "holder", None)
         empty = [party for party, held in self.columns.items() if not held and party != holder]
         if empty:
-            raise ParameterError(f"The 'columns' parameter of {type(self).__name__} must have columns of every party.")
+            raise ParameterError(
+                f"The 'columns' parameter of {type(self).__name__} must have columns of every party."
+            )
 
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless every party is named with its columns."""
