@@ -19,7 +19,7 @@ from discreet.core.errors import HierarchyError, InfeasibleError, ParameterError
 from discreet.parties import simulate
 from discreet.parties.mining import AnonymizeTogether
 
-AGES = tuple(range(0, 16))
+AGES = tuple(range(16))
 PLAIN = intervals(4, 8, 16).to_dict()
 
 

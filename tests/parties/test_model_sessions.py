@@ -23,7 +23,7 @@ HORIZONTAL = {
     "decision-tree": X + "bins = 4\n[protocol.ranges]\nx = [0, 8]",
     "ridge": 'columns = ["x"]\ntarget = "y"',
     "logistic-regression": X,
-    "statistics": XY + "epsilon = 2.0\n[protocol.ranges]\nx = [0, 8]\ny = [0, 8]",
+    "statistics": XY + "epsilon = 500.0\n[protocol.ranges]\nx = [0, 8]\ny = [0, 8]",
     "quantiles": 'columns = ["x"]\nq = [0.5]\nbits = 4\n[protocol.ranges]\nx = [0, 15]',
     "anonymize": "k = 2\n[protocol.domain]\nt = [0, 1]\nx = {low = 0, high = 8}\n"
     '[protocol.hierarchies]\nx = {kind = "intervals", widths = [4, 8]}',

@@ -27,7 +27,7 @@ from discreet.parties.mining import (
 )
 
 NAMES = ("a", "b", "c", "d")
-RANGES = {name: (-8, 8) for name in NAMES}
+RANGES = dict.fromkeys(NAMES, (-8, 8))
 STEP = 8 / (2**19 - 1)
 
 

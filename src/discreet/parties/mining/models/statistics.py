@@ -50,7 +50,7 @@ class Products:
         """Return them from the products of a constant ``weight`` and columns on a grid; exact until the division."""
         rows = gram[0][0]
         if rows <= 0:
-            raise InputError("No party has a row; there is nothing to describe.")
+            raise InputError("No party has a row, or too few for the noise; there is nothing to describe.")
         d = range(1, len(gram))
         centered = [[(rows * gram[i][j] - gram[0][i] * gram[0][j]) / rows for j in d] for i in d]
         mean = placed.values(np.array([gram[0][j] * weight / rows for j in d]))
