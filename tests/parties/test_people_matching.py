@@ -93,8 +93,8 @@ def test_people_who_do_not_match_cannot_be_told_apart(party: str) -> None:
     second = {"clinic": table("abcdxyz"), "insurer": table("abhijklmn"), "lab": table("ab")}
     second |= {party: first[party]}
     require_alike(
-        views_of(lambda: simulate(protocol, first), party, 6),
-        views_of(lambda: simulate(protocol, second), party, 6),
+        views_of(lambda: simulate(protocol, first), party, 4),
+        views_of(lambda: simulate(protocol, second), party, 4),
     )
 
 

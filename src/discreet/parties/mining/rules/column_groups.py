@@ -6,7 +6,7 @@ alone, the product of its columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -21,7 +21,7 @@ Part = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Group:
-    """The candidates over the columns of the same parties.
+    """The candidates with as many items at the same parties.
 
     ``rows`` are their places among all candidates. ``parties`` are places of the session, those with more parts first:
     the last one takes one transfer for each of its bits. ``parts`` has a row for each candidate, a part of each party.
@@ -51,23 +51,28 @@ class Group:
 def grouped(candidates: Sets, owners: Sequence[int]) -> list[Group]:
     """Return the groups of the candidates; ``owners`` has the place of the party of each item.
 
+    Candidates of a group have as many items at each party as the others, so that long parts, of which there are many,
+    can meet short ones.
+
     >>> [(one.parties, one.rows.tolist()) for one in grouped(np.array([[0, 1], [0, 2], [1, 2]]), [0, 0, 1])]
     [((0,), [0]), ((0, 1), [1, 2])]
     """
-    rows: dict[tuple[int, ...], list[int]] = {}
+    found: dict[tuple[tuple[int, int], ...], list[tuple[int, dict[int, Part]]]] = {}
     for row, items in enumerate(candidates.tolist()):
-        rows.setdefault(tuple(sorted({owners[item] for item in items})), []).append(row)
-    return [_group(places, found, candidates, owners) for places, found in sorted(rows.items())]
+        parts = _parts(items, owners)
+        shape = tuple((place, len(parts[place])) for place in sorted(parts))
+        found.setdefault(shape, []).append((row, parts))
+    return [_group([place for place, _ in shape], members) for shape, members in sorted(found.items())]
 
 
-def _group(places: tuple[int, ...], rows: list[int], candidates: Sets, owners: Sequence[int]) -> Group:
-    found = [_parts(candidates[row].tolist(), owners) for row in rows]
-    parties = tuple(sorted(places, key=lambda place: (-len({parts[place] for parts in found}), place)))
-    parts = tuple(tuple(one[place] for place in parties) for one in found)
-    return Group(parties, np.array(rows, np.int64), parts)
+def _group(places: Sequence[int], members: Sequence[tuple[int, dict[int, Part]]]) -> Group:
+    several = {place: len({parts[place] for _, parts in members}) for place in places}
+    parties = tuple(sorted(places, key=lambda place: (-several[place], place)))
+    parts = tuple(tuple(one[place] for place in parties) for _, one in members)
+    return Group(parties, np.array([row for row, _ in members], np.int64), parts)
 
 
-def _parts(items: Sequence[int], owners: Sequence[int]) -> Mapping[int, Part]:
+def _parts(items: Sequence[int], owners: Sequence[int]) -> dict[int, Part]:
     found: dict[int, Part] = {}
     for item in items:
         found[owners[item]] = (*found.get(owners[item], ()), item)

@@ -160,4 +160,4 @@ def _bits(table: pa.Table, item: str) -> NDArray[np.bool_]:
     values = column.to_numpy() if known and not column.null_count else None
     if values is None or not np.isin(values, (0, 1)).all():
         raise InputError(f"The column '{item}' must hold 0 and 1, or false and true, and no missing value.")
-    return values.astype(np.bool_)
+    return np.asarray(values, np.bool_)
