@@ -26,7 +26,9 @@ def run() -> list[Row]:
     wall = max(one["wall"] for one in clusters)
     what = f"{ROWS:,} × {COLUMNS}, k = {K}, {ROUNDS} rounds, {PARTIES} processes"
     note = f"{clusters[1]['rounds']} rounds were run; {clusters[1]['sent'] / 1e6:.2f} MB sent by a party"
-    bayes = _among_processes("naive-bayes", {"columns": NAMES, "target": "c", "classes": [0, 1, 2]}, classes=3)
+    bayes = _among_processes(
+        "naive-bayes", {"columns": NAMES, "target": "c", "classes": [0, 1, 2]}, classes=3
+    )
     total = sum(one["cpu"] for one in bayes)
     pooled = fresh("party_models", "pooled_bayes")
     few, many = (fresh("party_models", "growth", n) for n in (2, 10))
@@ -37,7 +39,7 @@ def run() -> list[Row]:
             "×", ours=f"{total:.2f} s", peer=f"{pooled:.2f} s", note="GaussianNB of scikit-learn",
         ),
         within(
-            "k-means, CPU of a party among 10 parties over that among 2, rows of a party the same", many / few, 5.0, "×",
+            "k-means, CPU of a party among 10 parties over that among 2, its rows the same", many / few, 5.0, "×",
             ours=f"{many * 1e3:.0f} ms", peer=f"{few * 1e3:.0f} ms", note="5× is linear",
         ),
     ]  # fmt: skip
@@ -68,7 +70,8 @@ def _among_processes(protocol: str, parameters: dict[str, Any], *, classes: int)
         Path(folder, "session.toml").write_text(text)
         with ThreadPoolExecutor(PARTIES) as pool:
             calls = [
-                pool.submit(fresh, "party_models", "half", folder, name, at, classes) for at, name in enumerate(names)
+                pool.submit(fresh, "party_models", "half", folder, name, at, classes)
+                for at, name in enumerate(names)
             ]
             return [call.result() for call in calls]
 

@@ -120,7 +120,7 @@ class BitProducts:
         else:
             received = receive_correlated(self._receiver, chosen, n_words=words.shape[1])
             kept = send_correlated(self._sender, offered)
-        return words * chosen[:, None] - kept + received
+        return np.asarray(words * chosen[:, None] - kept + received)
 
     def cross_products(self, own: Bits) -> Bits:
         """Return shares of the products of each own bit and the other party's; one transfer each, there."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.core.boundary import public
 from discreet.core.errors import InternalError, ParameterError
 from discreet.core.params import FloatIn, IntIn, require
 from discreet.parties.protocol import Party, Protocol
@@ -24,6 +25,7 @@ _UNITS = 256
 many values: finer ones would only take longer to draw."""
 
 
+@public
 @dataclass(frozen=True)
 class Fitted:
     """The output of a party: the model or the statistics, and the parties whose rows are in it."""
