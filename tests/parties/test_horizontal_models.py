@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from discreet.parties.mining import (
     model_from_dict,
     model_to_dict,
 )
-from discreet.parties.mining.models.seeds import candidates
+from discreet.parties.mining.models.seeds import candidates, draw_seeds
 from discreet.parties.mining.models.tree_splits import tree_columns
 
 XY = ("x", "y")
@@ -93,20 +94,24 @@ def test_k_means_agrees_with_scikit_learn() -> None:
     assert (model.predict(named) == oracle.predict(rows)).all()
 
 
+class _Alone:
+    """Totals of one party."""
+
+    def add(self, values: Any, *, words: int = 1) -> list[int]:
+        del words
+        return [int(value) for value in values]
+
+
 def test_seeds_are_drawn_by_squared_distance() -> None:
-    """Rows 0, 1 and 3 at three parties: given the first seed, the second has chances of its squared distances."""
-    protocol = HorizontalKMeans(columns=("x",), k=2, min_rows=1, max_rounds=1)
-    inputs = {"a": {"x": [0.0]}, "b": {"x": [1.0]}, "c": {"x": [3.0]}}
+    """Rows 0, 1 and 3: given the first seed, the second has chances of its squared distances."""
     counts: dict[tuple[float, float], int] = {}
-    n = 150
-    for number in range(n):
-        run = simulate(protocol, inputs, coins=str(number).encode())
-        seeds = [
-            np.frombuffer(one.payload[1:], np.int64)[0] / 2**16
-            for one in run.transcript.frames
-            if one.shape.kind == "result" and one.shape.receiver == "b" and one.shape.size == 9
-        ]
-        counts[seeds[0], seeds[1]] = counts.get((seeds[0], seeds[1]), 0) + 1
+    n = 2000
+    grid = np.array([[0], [1], [3]])
+    for _ in range(n):
+        seeds, n_drawn = draw_seeds(_Alone(), grid, k=2, min_rows=1, random_bytes=os.urandom)  # type: ignore[arg-type]
+        assert n_drawn == 2
+        pair = (float(seeds[0, 0]), float(seeds[1, 0]))
+        counts[pair] = counts.get(pair, 0) + 1
     rows = (0.0, 1.0, 3.0)
     statistic = 0.0
     for first in rows:

@@ -15,7 +15,7 @@ from scipy.stats import nbinom
 from tests.parties.inspector import assert_absent, view_bytes
 from tests.parties.test_horizontal_models import checked
 
-from discreet.core.errors import InputError, ParameterError
+from discreet.core.errors import InputError, InternalError, ParameterError
 from discreet.parties import simulate
 from discreet.parties.mining import (
     HorizontalKMeans,
@@ -179,6 +179,17 @@ def test_exact_sums_never_travel() -> None:
     run = simulate(HorizontalStatistics(columns=("x",), ranges={"x": (0, 4)}, bins=4, epsilon=0.1), rows)
     assert_absent(canary % 1000 * 1_000_003, view_bytes(run.transcript.frames))
     assert run.outputs["a"].model.n != 7 + canary % 1000
+
+
+def test_a_sum_without_noise_is_refused_where_epsilon_is_set() -> None:
+    class Careless(HorizontalStatistics):
+        def run(self, party: Any, data: Any) -> Any:
+            return totals.Totals(party, self).add([1])
+
+    with pytest.raises(InternalError):
+        simulate(Careless(columns=("x",), ranges={"x": (0, 1)}, epsilon=1.0), {"a": [], "b": []}, timeout=5)
+    with pytest.raises(ParameterError, match="'epsilon'"):
+        HorizontalStatistics(columns=("x",), ranges={"x": (0, 1)}, epsilon=1e-9)
 
 
 def test_more_honest_parties_than_there_are_is_refused() -> None:

@@ -15,6 +15,8 @@ from discreet.core.errors import InputError, ParameterError
 Grid = NDArray[np.int64]
 MAX_BITS = 39
 """A number on the grid lies within ±2^39, so that products of two are exact."""
+MAX_ROWS = 1 << 23
+"""The most rows of one party, so that its own sums fit into 64 bits."""
 _LIMB, _ROWS = 20, 1 << 12
 
 
@@ -50,6 +52,8 @@ def own_columns(data: Any, names: Sequence[str]) -> list[NDArray[Any]]:
     found = [_one_column(held[name], name) for name in names]
     if len({column.shape[0] for column in found}) > 1:
         raise InputError("The columns of the data differ in length.")
+    if found and found[0].shape[0] > MAX_ROWS:
+        raise InputError(f"The data has more than {MAX_ROWS:,} rows, the most a party may have.")
     return found
 
 

@@ -33,6 +33,8 @@ from discreet.parties.sums.sum_rounds import round_frames
 from discreet.parties.transcript import FrameShape
 
 _NOISY_BITS = 13
+_WORDS = 2
+"""The words of a sum, so that no number of rows makes it too large in the middle of a run."""
 
 
 @public
@@ -136,7 +138,7 @@ class HorizontalKMeans(HorizontalProtocol):
             lengths += seed_lengths(facts["seeds"], self.k, d)
         elif self.init == "ranges":
             lengths += [4]
-        lengths += [self.k * (d + 1)] * facts["rounds"]
+        lengths += [_WORDS * self.k * (d + 1)] * facts["rounds"]
         return round_frames(names, lengths if self.epsilon else [*lengths, WIDE])
 
     def run(self, party: Party, data: Any) -> Fitted:
@@ -199,6 +201,7 @@ class HorizontalKMeans(HorizontalProtocol):
         weight = sum(placed.limits) if self.epsilon else 1
         found = totals.add(
             [*sums.reshape(-1).tolist(), *(counts * weight).tolist()],
+            words=_WORDS,
             share=Fraction(1, self.max_rounds),
             sensitivity=2 * weight,
             touched=len(self.columns) + 1,

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.boundary import public
 from discreet.core.errors import InternalError, ParameterError
-from discreet.core.params import FloatIn, IntIn, require
+from discreet.core.params import FloatIn, IntIn, OneOf, require
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.sums.noise_shares import noise_shares
 from discreet.parties.sums.secure_sum import SecureSum, Sum
@@ -20,6 +20,8 @@ from discreet.parties.sums.sum_rounds import SumRounds
 WIDE = 4
 """The words of an integer of up to 128 bits; one of a single word must stay within 63 bits over all parties."""
 _LIMB = 32
+_LEAST_EPSILON = 1e-3
+"""Less would be noise alone, and take long to draw."""
 _UNITS = 256
 """What is summed with noise is rounded to units, of which the sensitivity has this many, and more where a row changes
 many values: finer ones would only take longer to draw."""
@@ -58,7 +60,7 @@ class HorizontalProtocol(Protocol):
     threshold: int = 0
 
     def __post_init__(self) -> None:
-        require(self, "epsilon", self.epsilon, FloatIn(0))
+        require(self, "epsilon", self.epsilon, OneOf((0, 0.0)), FloatIn(_LEAST_EPSILON))
         require(self, "min_honest", self.min_honest, IntIn(1))
         require(self, "threshold", self.threshold, IntIn(0))
         if self.epsilon and not self.private_sums:
