@@ -26,9 +26,8 @@ SHOPS = {
     "west": [["beer", "nappies"], ["bread"], ["verysecretitem", "bread"]] * 4,
     "east": [["beer", "nappies"]] * 3,
 }
-RULES = protocol_text(
-    "rules", {"min_support": 0.4, "min_threshold": 0.7, "format": "lines", "max_items": 20}
-).split("\n", 1)[1]
+PARAMETERS = {"min_support": 0.4, "min_threshold": 0.7, "format": "lines", "max_items": 20}
+RULES = protocol_text("rules", PARAMETERS).removeprefix("[protocol]\n")
 
 
 def shop_files(folder: Path) -> dict[str, Path | None]:
