@@ -78,7 +78,7 @@ def _between_parties(out: Path, *, as_json: bool, quiet: bool) -> None:
         tell("Writing the baskets of three shops")
         data = {name: out / f"{name}.csv" for name in held}
         for name, baskets in held.items():
-            write_baskets(baskets, data[name], format="lines")
+            write_baskets(baskets, data[name], format="lines", lossy=True)
         session = write_session(out, "rules", parameters, tuple(held))
         tell("Mining together, three processes over TLS")
         run = run_locally(session, data)
