@@ -164,6 +164,7 @@ def test_canaries_never_travel() -> None:
         ({"min_support": 0.1, "max_items": 0}, "'max_items'"),
         ({"min_support": 0.1, "threshold": -1}, "'threshold'"),
         ({"min_support": 0.1, "basket": 3}, "'basket'"),
+        ({"min_support": 0.1, "format": "tape"}, "'format'"),
     ],
 )
 def test_each_parameter_is_checked_by_name(parameters: dict[str, Any], words: str) -> None:

@@ -19,7 +19,7 @@ _EPILOG = """\b
 Examples:
   discreet demo --out release-demo
   discreet demo --parties --out parties-demo"""
-_RULES = {"min_support": 0.04, "min_threshold": 0.6}
+_SUPPORT, _CONFIDENCE = 0.04, 0.6
 
 
 @click.command(short_help="Protect the embedded sample, or mine between parties.", epilog=_EPILOG)
@@ -69,6 +69,7 @@ def _between_parties(out: Path, *, as_json: bool, quiet: bool) -> None:
     from discreet.parties.network.running import check_folder
 
     held = shops()
+    parameters = {"min_support": _SUPPORT, "min_threshold": _CONFIDENCE, "max_items": 100, "format": "lines"}
     if _is_parties_demo(out, held):
         shutil.rmtree(out)
     check_folder(out)
@@ -77,8 +78,8 @@ def _between_parties(out: Path, *, as_json: bool, quiet: bool) -> None:
         tell("Writing the baskets of three shops")
         data = {name: out / f"{name}.csv" for name in held}
         for name, baskets in held.items():
-            write_baskets(baskets, data[name], format="lines")
-        session = write_session(out, "rules", _RULES, tuple(held))
+            write_baskets(baskets, data[name], format="lines", lossy=True)
+        session = write_session(out, "rules", parameters, tuple(held))
         tell("Mining together, three processes over TLS")
         run = run_locally(session, data)
     sizes = {name: len(baskets) for name, baskets in held.items()}
@@ -105,7 +106,7 @@ def _alone(baskets: Any) -> set[str]:
     """Return the rules that a shop finds in its own baskets."""
     from discreet.mine import Itemsets, rules
 
-    table = rules(Itemsets(_RULES["min_support"]).mine(baskets), min_threshold=_RULES["min_threshold"])
+    table = rules(Itemsets(_SUPPORT).mine(baskets), min_threshold=_CONFIDENCE)
     return {_rule(row["antecedents"], row["consequents"]) for row in table.to_pylist()}
 
 
@@ -122,7 +123,7 @@ def _found(run: LocalRun) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-    return sorted(told, key=lambda one: -one["confidence"])  # type: ignore[operator]
+    return sorted(told, key=lambda one: -one["confidence"])
 
 
 def _rule(before: list[str], after: list[str]) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.boundary import public
 from discreet.core.params import IntIn, require
 from discreet.core.rng import RandomState, generator
 
@@ -28,6 +29,7 @@ _TASTES = (
 )
 
 
+@public
 def shops(
     n_baskets: int = 4000,
     *,

@@ -11,6 +11,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
+from discreet.engines.baskets.formats import FORMATS
 from discreet.parties.mining.rules.horizontal import Horizontal, LostPartyError, horizontal_frames
 from discreet.parties.mining.rules.joint_rules import JointRules, require_thresholds
 from discreet.parties.protocol import Party, Protocol
@@ -56,6 +57,8 @@ class AssociationRules(Protocol):
         For unions, the most bytes of the name of an item.
     threshold : int
         How many parties must remain, as for :class:`SecureSum`; 0 stands for more than half.
+    format : str
+        How the files of the parties are written, as for :func:`discreet.read_baskets`; told by each file by default.
     basket, item : str
         The columns of the data, where it is a table with a row for each entry.
 
@@ -83,6 +86,7 @@ class AssociationRules(Protocol):
     max_items: int = 1000
     max_item_bytes: int = 20
     threshold: int = 0
+    format: str = ""
     basket: str = ""
     item: str = ""
 
@@ -95,6 +99,7 @@ class AssociationRules(Protocol):
             raise ParameterError("The 'items' parameter of AssociationRules must be texts, each once.")
         require(self, "candidates", self.candidates, OneOf(("all", "union")))
         require(self, "threshold", self.threshold, IntIn(0))
+        require(self, "format", self.format, OneOf(("", *FORMATS)))
         for key in ("basket", "item"):
             require(self, key, getattr(self, key), InstanceOf((str,), "the name of a column"))
         _ = SetUnion(max_items=self.max_items, max_item_bytes=self.max_item_bytes)
@@ -157,7 +162,8 @@ class AssociationRules(Protocol):
         """Read the baskets from a file, as ``discreet mine`` does."""
         from discreet.engines.baskets.files import read_baskets
 
-        return read_baskets(path, basket=self.basket or None, item=self.item or None)
+        columns = {"basket": self.basket or None, "item": self.item or None}
+        return read_baskets(path, format=self.format or None, **columns)
 
     def result_files(self, output: JointRules) -> dict[str, Any]:
         """Return the itemsets and the rules as files."""
