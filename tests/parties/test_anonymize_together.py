@@ -115,8 +115,12 @@ def test_a_part_is_written_as_an_ordinary_release(tmp_path: Path) -> None:
     plain = json.loads((tmp_path / "north" / "release.json").read_text())
     assert plain["recipe"]["levels"] if "recipe" in plain else plain
     files = protocol.result_files(run.outputs["south"])
-    assert set(files) == {"anonymization.json", "classes.csv", "part.csv"}
-    assert files["part.csv"].num_rows == 3
+    assert set(files) == {"anonymization.json", "classes.csv", "part"}
+    assert files["part"] is run.outputs["south"].release
+    assert run.outputs["north"].smallest == 1
+    assert "one table" in run.outputs["north"].caution
+    alone = checked(_protocol(k=2, origin_known=True), inputs)
+    assert all(one.caution == "" for one in alone.outputs.values())
 
 
 def test_values_outside_the_domain_are_refused_without_naming_them() -> None:

@@ -47,7 +47,7 @@ def test_every_protocol_over_tls(tmp_path: Path, name: str) -> None:
     for output in found.values():
         assert not isinstance(output, Exception), output
         for file, content in protocol.result_files(output).items():
-            assert file.endswith(".csv") or json.dumps(content, allow_nan=False)
+            assert file == "part" or file.endswith(".csv") or json.dumps(content, allow_nan=False)
         assert set(protocol.covers(output, ("a", "b"))) == {"a", "b"}
 
 
@@ -69,6 +69,28 @@ def test_processes_write_the_model(tmp_path: Path) -> None:
     record = json.loads((ended["a"].out / "transcript.json").read_text())
     assert record["covers"] == ["a", "b", "c"]
     assert any("covariances" in sentence for sentence in record["leaks"])
+
+
+def test_processes_write_their_parts_as_releases(tmp_path: Path) -> None:
+    path = write_session(tmp_path, ("a", "b"), f'name = "anonymize"\n{HORIZONTAL["anonymize"]}', head=HEAD)
+    data = {}
+    for name in "ab":
+        data[name] = tmp_path / f"{name}.csv"
+        data[name].write_text("x,t\n1,0\n6,1\n")
+    ended = run_all(path, data)
+    assert [one.code for one in ended.values()] == [0, 0], [one.stderr for one in ended.values()]
+    for one in ended.values():
+        assert (one.out / "part" / "release.json").is_file()
+        assert (one.out / "part" / "data.csv").is_file()
+        assert json.loads((one.out / "anonymization.json").read_text())["smallest_class_of_the_part"] == 1
+
+
+def test_classes_are_in_order_as_scikit_learn_has_them(tmp_path: Path) -> None:
+    described = X.replace("[0, 1]", "[1, 0]")
+    path = write_session(tmp_path, ("a", "b"), f'name = "logistic-regression"\n{described}')
+    found = meet(path, {"a": ROWS, "b": ROWS})
+    assert found["a"].model.classes_.tolist() == [0, 1]
+    assert found["a"].model.coef_[0, 0] > 0
 
 
 def test_a_saved_model_that_is_damaged_is_refused() -> None:

@@ -37,10 +37,26 @@ class JointAnonymization:
     parties. ``release`` is the party's own part, judged by the sizes of all, or None where nothing of it is published.
     """
 
+    k: int
     levels: Mapping[str, int]
     classes: Mapping[str, list[Any]]
     release: Any
     n_suppressed: int
+
+    @property
+    def smallest(self) -> int:
+        """The size of the smallest class of the own part; 0 where nothing of it is published."""
+        return 0 if self.release is None else int(self.release.groups().sizes.min())
+
+    @property
+    def caution(self) -> str:
+        """What to consider before the own part is published; empty where every class of it has k rows by itself."""
+        if self.release is None or self.smallest >= self.k:
+            return ""
+        return (
+            f"A class of this part has {self.smallest} rows, and {self.k} only together with the other parties: "
+            "publish the parts as one table, so that nobody can search the rows of this party alone."
+        )
 
 
 @public
@@ -168,19 +184,16 @@ class AnonymizeTogether(Protocol):
         return read_columns(path, (*self.domain, *self.sensitive))
 
     def result_files(self, output: JointAnonymization) -> dict[str, Any]:
-        """Return the party's own part as it may be published, the classes of all parties, and the levels."""
-        files: dict[str, Any] = {
-            "anonymization.json": {
-                "levels": dict(output.levels),
-                "k": self.k,
-                "suppressed": output.n_suppressed,
-            },
-            "classes.csv": dict(output.classes),
+        """Return the party's own part as a release, the classes of all parties, and the levels."""
+        plain = {
+            "levels": dict(output.levels),
+            "k": self.k,
+            "suppressed": output.n_suppressed,
+            "smallest_class_of_the_part": output.smallest,
+            "caution": output.caution,
         }
-        if output.release is not None:
-            output.release.verdict.enforce()
-            files["part.csv"] = output.release.frame
-        return files
+        files: dict[str, Any] = {"anonymization.json": plain, "classes.csv": dict(output.classes)}
+        return files if output.release is None else {**files, "part": output.release}
 
     @cached_property
     def _trees(self) -> dict[str, Hierarchy]:
@@ -327,7 +340,7 @@ class AnonymizeTogether(Protocol):
             own = Table(pa.table({name: pa.array(column[kept]) for name, column in columns.items()}), roles)
             promise = KAnonymity(self.k) if self.origin_known else KMap(self.k, population)
             release = Generalization(promise, levels=levels).release(own)
-        return JointAnonymization(levels, classes, release, int((~kept).sum()))
+        return JointAnonymization(self.k, levels, classes, release, int((~kept).sum()))
 
 
 def _values(domain: Any) -> Sequence[Any]:

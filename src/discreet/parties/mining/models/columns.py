@@ -219,6 +219,12 @@ def require_names(owner: object, parameter: str, names: Any) -> None:
         )
 
 
+def sort_classes(owner: Any) -> None:
+    """Check the public classes of a frozen protocol and put them in order, as scikit-learn has them."""
+    require_categories(owner, "classes", owner.classes)
+    object.__setattr__(owner, "classes", tuple(sorted(owner.classes)))
+
+
 def require_categories(owner: object, parameter: str, categories: Any) -> None:
     """Raise a ParameterError unless categories are at least two different texts or whole numbers, all of one kind."""
     listed = list(categories) if isinstance(categories, list | tuple) else []

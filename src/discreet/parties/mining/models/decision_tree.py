@@ -24,6 +24,7 @@ from discreet.parties.mining.models.columns import (
     require_categories,
     require_names,
     require_ranges,
+    sort_classes,
 )
 from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.totals import Fitted, HorizontalProtocol, Totals
@@ -200,7 +201,7 @@ def require_tree(protocol: Any, columns: tuple[str, ...]) -> None:
     """Raise a ParameterError unless the parameters of a tree fit together."""
     require_names(protocol, "columns", columns)
     require_names(protocol, "target", (protocol.target, *columns))
-    require_categories(protocol, "classes", protocol.classes)
+    sort_classes(protocol)
     for listed in protocol.categories.values():
         require_categories(protocol, "categories", listed)
     unknown = [name for name in protocol.categories if name not in columns]

@@ -19,8 +19,8 @@ from discreet.parties.mining.models.columns import (
     numbers,
     own_columns,
     read_columns,
-    require_categories,
     require_names,
+    sort_classes,
 )
 from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
@@ -84,7 +84,7 @@ class HorizontalLogistic(HorizontalProtocol):
         super().__post_init__()
         require_names(self, "columns", self.columns)
         require_names(self, "target", (self.target, *self.columns))
-        require_categories(self, "classes", self.classes)
+        sort_classes(self)
         require(self, "C", self.C, POSITIVE)
         require(self, "tol", self.tol, POSITIVE)
         require(self, "max_rounds", self.max_rounds, IntIn(1, 1000))

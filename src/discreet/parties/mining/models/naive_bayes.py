@@ -25,6 +25,7 @@ from discreet.parties.mining.models.columns import (
     require_categories,
     require_names,
     require_ranges,
+    sort_classes,
 )
 from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
@@ -90,7 +91,7 @@ class HorizontalNaiveBayes(HorizontalProtocol):
         super().__post_init__()
         require_names(self, "columns", self.columns)
         require_names(self, "target", (self.target, *self.columns))
-        require_categories(self, "classes", self.classes)
+        sort_classes(self)
         require(self, "alpha", self.alpha, POSITIVE)
         require(self, "var_smoothing", self.var_smoothing, FloatIn(0))
         require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))

@@ -19,6 +19,7 @@ from discreet.parties.mining.models.columns import (
     own_columns,
     require_categories,
     require_ranges,
+    sort_classes,
 )
 from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.totals import Fitted
@@ -89,7 +90,7 @@ class VerticalNaiveBayes(VerticalProtocol):
     def __post_init__(self) -> None:
         super().__post_init__()
         listed = self.all_names(tuple(self.columns))
-        require_categories(self, "classes", self.classes)
+        sort_classes(self)
         require(self, "bits", self.bits, IntIn(2, 24))
         require(self, "alpha", self.alpha, POSITIVE)
         require(self, "var_smoothing", self.var_smoothing, FloatIn(0))
