@@ -18,6 +18,7 @@ _BASKETS = {False: (1000, 10_000, 100_000), True: (500, 2000)}
 _ITEMS = {False: (50, 200, 800), True: (30, 60)}
 _PEOPLE = {False: (1000, 10_000, 100_000), True: (200, 800)}
 _USUAL = {False: (10_000, 200), True: (1000, 40)}
+_SUPPORT = {False: 0.02, True: 0.08}
 _LENGTH = {False: 100_000, True: 2000}
 _HEAD = [
     "bytes sent, busiest party",
@@ -74,25 +75,34 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
 
 
 def _horizontal(page: Page, seeds: Sequence[int], *, quick: bool, baskets: int, items: int) -> None:
+    support = _SUPPORT[quick]
     page.section(
         "Rules over baskets of several parties",
-        f"Support 2 %, a public list of items unless stated otherwise; where nothing else varies, 3 parties, "
+        f"Support {support:.0%}, a public list of items unless stated otherwise; where nothing else varies, 3 parties, "
         f"{baskets:,} baskets, {items} items.",
     )
-    parties = _varied(_PARTIES[quick], seeds, lambda n, seed: horizontal(baskets, items, n, seed=seed))
+    parties = _varied(
+        _PARTIES[quick], seeds, lambda n, seed: horizontal(baskets, items, n, seed=seed, support=support)
+    )
     _table(page, "parties", "By parties", "parties", parties)
     title = "Bytes and computation of a party by the number of parties"
     page.picture("parties-picture", title, pictures.by_parties(title, parties))
-    rows = _varied(_BASKETS[quick], seeds, lambda n, seed: horizontal(n, items, 3, seed=seed))
+    rows = _varied(
+        _BASKETS[quick], seeds, lambda n, seed: horizontal(n, items, 3, seed=seed, support=support)
+    )
     _table(page, "baskets", "By baskets", "baskets", rows)
-    by_items = _varied(_ITEMS[quick], seeds, lambda n, seed: horizontal(baskets, n, 3, seed=seed))
+    by_items = _varied(
+        _ITEMS[quick], seeds, lambda n, seed: horizontal(baskets, n, 3, seed=seed, support=support)
+    )
     _table(page, "items", "By items", "items", by_items)
     ways: dict[str, dict[str, Any]] = {
         "public items, all candidates": {},
         "secret items, all candidates": {"items": (), "max_items": 8 * items},
         "secret items, united candidates": {"items": (), "max_items": 8 * items, "candidates": "union"},
     }
-    made = _varied(ways, seeds, lambda way, seed: horizontal(baskets, items, 3, seed=seed, **ways[way]))
+    made = _varied(
+        ways, seeds, lambda way, seed: horizontal(baskets, items, 3, seed=seed, support=support, **ways[way])
+    )
     _table(page, "ways", "By what is public", "way", made)
 
 
