@@ -126,7 +126,7 @@ def test_columns_with_the_same_declared_facts_look_alike(case: Any) -> None:
 
 def _require_alike(protocol: Any, first: Any, second: Any, party: str) -> None:
     """Views are ordered by sender, as senders race."""
-    both = [views_of(lambda x=x: simulate(protocol, x), party, 4) for x in (first, second)]
+    both = [views_of(lambda x=x: simulate(protocol, x), party, 3) for x in (first, second)]
     require_alike(*([sorted(view, key=lambda one: one.shape.sender) for view in one] for one in both))
 
 

@@ -162,7 +162,7 @@ class _Problem:
     ) -> None:
         self.rows, self.n_rows, self.protocol, self.totals = rows, n_rows, protocol, totals
         wanted = np.eye(n_classes)[labels]
-        self.n_free = _n_free(n_classes)
+        self.n_free, self.first = _n_free(n_classes), False
         self.wanted = wanted[:, -self.n_free :]
         self.penalty = np.tile(np.concatenate([[0.0], np.ones(rows.shape[1] - 1)]), self.n_free) / protocol.C
 
@@ -172,6 +172,7 @@ class _Problem:
         at: Floats = np.zeros(size)
         step, reached = at, np.inf
         n_rounds = 0
+        self.first = party.index == 0
         while n_rounds < self.protocol.max_rounds:
             with party.step("round"):
                 loss, gradient, hessian = self._summed(at)
@@ -191,8 +192,16 @@ class _Problem:
         return found, n_rounds
 
     def _summed(self, at: Floats) -> tuple[float, Floats, Floats]:
-        """Return loss, gradient and Hessian of all rows at these coefficients, with the penalty."""
+        """Return loss, gradient and Hessian of all rows at these coefficients, with the penalty.
+
+        The first party adds the penalty, so that whether to go on follows from opened sums alone: coefficients may
+        differ in the last digits between machines, and decisions must not.
+        """
         loss, gradient, hessian = self._own(at.reshape(self.n_free, -1))
+        if self.first:
+            loss += float(self.penalty @ at**2) / 2
+            gradient = gradient + self.penalty * at
+            hessian = hessian + np.diag(self.penalty)
         upper = np.triu_indices(at.size)
         own = np.concatenate([[loss], gradient, hessian[upper]])
         bits = self.protocol.fraction_bits
@@ -200,9 +209,7 @@ class _Problem:
         found = [value / (1 << bits) for value in self.totals.add(words, words=WIDE)]
         whole = np.zeros((at.size, at.size))
         whole[upper] = found[1 + at.size :]
-        whole = whole + np.triu(whole, 1).T + np.diag(self.penalty)
-        penalized = np.array(found[1 : 1 + at.size]) + self.penalty * at
-        return found[0] + float(self.penalty @ at**2) / 2, penalized, whole
+        return found[0], np.array(found[1 : 1 + at.size]), whole + np.triu(whole, 1).T
 
     def _own(self, at: Floats) -> tuple[float, Floats, Floats]:
         """Return loss, gradient and Hessian of the own rows."""
