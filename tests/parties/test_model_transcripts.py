@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import ks_2samp
 from tests.parties.inspector import assert_absent, assert_indistinguishable, view_bytes, views
 from tests.parties.views_by_kind import require_alike, views_of
 
@@ -56,12 +57,48 @@ def _integers(inputs: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("protocol", HORIZONTAL, ids=lambda protocol: protocol.name)
 def test_rows_that_change_hands_between_others_do_not_show(protocol: Any) -> None:
-    """Party c, which does not collect, sees the same bits under the same coins; to the collector a they look alike."""
+    """To c, which does not collect, all but results is the same bit for bit under the same coins.
+
+    Results of integers of several words have random carries. To the collector a all of it looks alike.
+    """
     moved = {"a": FIRST["b"], "b": FIRST["a"], "c": FIRST["c"]}
-    bits = [views(protocol, _integers(inputs), "c", 1, coins="same") for inputs in (FIRST, moved)]
-    assert bits[0] == bits[1]
-    one = views(protocol, _integers(FIRST), "a", 30, coins="one")
-    assert_indistinguishable(one, views(protocol, _integers(SECOND), "a", 30, coins="other"))
+    runs = [simulate(protocol, _integers(inputs), coins=b"same") for inputs in (FIRST, moved)]
+    rest = [
+        sorted((f.shape.sender, f.payload) for f in run.transcript.view("c") if f.shape.kind != "result")
+        for run in runs
+    ]
+    assert rest[0] == rest[1]
+    for party, other in (("c", moved), ("a", SECOND)):
+        one = views(protocol, _integers(FIRST), party, 30, coins="one")
+        assert_indistinguishable(one, views(protocol, _integers(other), party, 30, coins="other"))
+
+
+def test_signs_and_carries_of_others_do_not_show() -> None:
+    """The same sums from negative values at one party, from values that carry into the next word, and from zeros."""
+    protocol = HorizontalStatistics(columns=("x",), fraction_bits=0)
+    inputs = [
+        {"a": {"x": [1]}, "b": {"x": [-5, 5]}, "c": {"x": [0, 0]}},
+        {"a": {"x": [1]}, "b": {"x": [-5, 0]}, "c": {"x": [5, 0]}},
+    ]
+    one, other = (views(protocol, each, "a", 40, coins=str(at)) for at, each in enumerate(inputs))
+    assert_indistinguishable(one, other)
+    words = []
+    for each in inputs:
+        opened = [
+            np.frombuffer(f.payload[1:], np.int64)
+            for number in range(40)
+            for f in simulate(protocol, each, coins=f"w{number}".encode()).transcript.view("b")
+            if f.shape.kind == "result"
+        ]
+        words.append(np.array(opened))
+    for column in range(words[0].shape[1]):
+        if column % 8 != 7:
+            assert ks_2samp(words[0][:, column], words[1][:, column]).pvalue > 1e-5
+            assert np.abs(words[0][:, column]).min() > 2**30
+    totals = [
+        [sum(int(word) << 16 * at for at, word in enumerate(row[8:16])) for row in each] for each in words
+    ]
+    assert set(totals[0]) == set(totals[1]) == {1}
 
 
 def test_seeds_do_not_show_whose_they_are() -> None:

@@ -33,7 +33,7 @@ from discreet.parties.sums.sum_rounds import round_frames
 from discreet.parties.transcript import FrameShape
 
 _NOISY_BITS = 13
-_WORDS = 2
+_WORDS = 5
 """The words of a sum, so that no number of rows makes it too large in the middle of a run."""
 
 

@@ -23,7 +23,7 @@ def seed_lengths(n_drawn: int, k: int, d: int) -> list[int]:
     """Return the lengths of the sums that draw so many different seeds of k.
 
     >>> seed_lengths(2, 3, 5)
-    [4, 64, 5, 4, 64, 5, 4]
+    [8, 64, 5, 8, 64, 5, 8]
     """
     return [WIDE, TRIALS, d] * n_drawn + [WIDE] * (n_drawn < k)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -17,9 +17,12 @@ from discreet.parties.sums.noise_shares import noise_shares
 from discreet.parties.sums.secure_sum import SecureSum, Sum
 from discreet.parties.sums.sum_rounds import SumRounds
 
-WIDE = 4
+WIDE = 8
 """The words of an integer of up to 128 bits; one of a single word must stay within 63 bits over all parties."""
-_LIMB = 32
+_LIMB = 16
+"""The bits of an integer that each of several words holds."""
+_HIDING = 40
+"""The random bits that hide the carries between words."""
 _LEAST_EPSILON = 1e-3
 """Less would be noise alone, and take long to draw."""
 _UNITS = 256
@@ -54,6 +57,7 @@ class HorizontalProtocol(Protocol):
 
     private_sums: ClassVar[bool] = True
     """Whether the protocol can add noise."""
+    max_parties: ClassVar[int | None] = 64
 
     epsilon: float = 0.0
     min_honest: int = 1
@@ -161,7 +165,7 @@ class Totals:
                 raise InternalError("A sum without noise was to be opened although ε is set.")
             unit = max(1, sensitivity // max(_UNITS, 64 * touched))
             own = self._noisy(own, unit, share, sensitivity, touched)
-        found = self._rounds.add(np.array(_split(own, words), np.int64))
+        found = self._rounds.add(np.array(_split(own, words, self._party.random), np.int64))
         self._covered &= set(found.parties)
         return [unit * value for value in _joined(_opened(found).tolist(), words)]
 
@@ -192,16 +196,27 @@ def _opened(found: Sum) -> np.ndarray[Any, Any]:
     return found.values
 
 
-def _split(values: Sequence[int], words: int) -> list[int]:
-    """Return integers in words of 32 bits, the last one signed and as long as it must be."""
+def _split(values: Sequence[int], words: int, random_bytes: Callable[[int], bytes]) -> list[int]:
+    """Return integers in words of 16 bits, the last one signed, with random carries between them.
+
+    The sums of plain words would show more than the sum of the integers: how often parties carry, and how many of them
+    hold a negative one. So a party moves a random number of 40 bits from each word to the next. What the sums of words
+    show beyond the sum of the integers is then within 2^−40, times the number of parties, of being random.
+    """
     if words == 1:
         return list(values)
-    mask = (1 << _LIMB) - 1
-    return [
-        value >> _LIMB * at & mask if at < words - 1 else value >> _LIMB * at
-        for value in values
-        for at in range(words)
-    ]
+    mask, n = (1 << _LIMB) - 1, len(values) * (words - 1)
+    drawn = np.frombuffer(random_bytes(8 * n), np.uint64) >> np.uint64(64 - _HIDING)
+    carries = iter(drawn.tolist())
+    found = []
+    for value in values:
+        moved = 0
+        for _ in range(words - 1):
+            carry = next(carries)
+            found.append((value & mask) - moved + (carry << _LIMB))
+            value, moved = value >> _LIMB, carry
+        found.append(value - moved)
+    return found
 
 
 def _joined(limbs: list[int], words: int) -> list[int]:
