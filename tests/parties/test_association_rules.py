@@ -106,6 +106,18 @@ def test_the_rest_count_again_when_a_party_is_lost_during_a_sum(lost: str, befor
     assert_pooled(run, {name: lists for name, lists in shops.items() if name != lost}, protocol)
 
 
+def test_nothing_is_united_again_when_a_party_is_lost() -> None:
+    """A second union would show which items and sets only the lost party had."""
+    shops = SHOPS | {"east": [["chips", "milk"], ["beer"]] * 2}
+    protocol = AssociationRules(0.3, candidates="union", max_items=20)
+    run = simulate(protocol, shops, drop={"west": ("masked", 2)}, timeout=10.0)
+    assert_pooled(run, {name: lists for name, lists in shops.items() if name != "west"}, protocol)
+    unions = [frame for frame in run.transcript.shapes("east") if frame.kind == "union"]
+    assert len(unions) == 2 * 3, (
+        "one of items and one of pairs, to each of three, before the loss; none after it"
+    )
+
+
 def test_below_the_threshold_all_stop() -> None:
     protocol = AssociationRules(0.3, items=ITEMS)
     with pytest.raises(PartyError, match=r"1 of 3 parties remain; the secure sum needs 2"):
@@ -180,4 +192,10 @@ def test_wrong_data_is_refused_without_a_value() -> None:
         AssociationRules(0.5, max_item_bytes=4).check_input([["secret"]], ("a", "b"), "a")
     assert "secret" not in str(caught.value)
     with pytest.raises(InputError, match="More items are large than the 1 that the session allows"):
-        simulate(AssociationRules(0.1, max_items=1), {"a": [["x", "y"]], "b": []})
+        AssociationRules(0.1, max_items=1).check_input([["x", "y"]], ("a", "b"), "a")
+    with pytest.raises(InputError, match="More sets of 2 are large than the 3 that the session allows"):
+        many = [["x", "y", "z"], ["w", "x", "y", "z"]]
+        simulate(
+            AssociationRules(1, max_items=3, candidates="union", items=("w", "x", "y", "z")),
+            {"a": many, "b": many},
+        )

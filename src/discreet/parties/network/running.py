@@ -46,7 +46,7 @@ class Outcome:
             "session": self.session.digest().hex(),
             "verdict": protocol.verdict(self.session.names).to_dict(),
             "leaks": list(protocol.leaks),
-            "revealed": self.revealed,
+            "revealed": {fact: len(x) if isinstance(x, list) else x for fact, x in self.revealed.items()},
             "meter": self.meter.to_dict(),
             "frames": [[frame.sender, frame.receiver, frame.kind, frame.size] for frame in self.frames],
         }

@@ -70,7 +70,7 @@ def _reveals(outcome: Outcome) -> Markup:
     listed = tag("ul", *(tag("li", leak) for leak in leaks)) if leaks else tag("p", "Nothing.")
     facts = table(
         ("fact", "value"),
-        [(key, _shown(value)) for key, value in outcome.revealed.items()],
+        [(key, _shown(value)) for key, value in outcome.to_dict()["revealed"].items()],
         caption="What the protocol made known to every party on its way",
     )
     told = "What a party learns beyond its output, as the protocol declares it."

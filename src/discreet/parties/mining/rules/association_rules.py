@@ -12,7 +12,12 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.engines.baskets.formats import FORMATS
-from discreet.parties.mining.rules.horizontal import Horizontal, LostPartyError, horizontal_frames
+from discreet.parties.mining.rules.horizontal import (
+    Horizontal,
+    LostPartyError,
+    horizontal_frames,
+    large_items,
+)
 from discreet.parties.mining.rules.joint_rules import JointRules, require_thresholds
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.sets.set_union import SetUnion
@@ -145,18 +150,20 @@ class AssociationRules(Protocol):
         self.check_parties(party.names)
         baskets = self._checked(data)
         needed = SecureSum(length=1, threshold=self.threshold).needed(len(party.names))
-        names = party.names
+        names, items = party.names, None
         while True:
             part = party.within(f"among {len(names)}", names)
             try:
-                return Horizontal(self, part, baskets, needed).mine(revealed=party)
+                return Horizontal(self, part, baskets, needed=needed, items=items).mine(revealed=party)
             except LostPartyError as lost:
-                names = lost.remaining
+                names, items = lost.remaining, lost.items
 
     def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
         """Raise an InputError unless the party could run with these baskets."""
-        del names, name
-        self._checked(data)
+        del name
+        baskets = self._checked(data)
+        if not self.items:
+            large_items(self, baskets, len(names))
 
     def read_input(self, path: str | os.PathLike[str]) -> Baskets:
         """Read the baskets from a file, as ``discreet mine`` does."""

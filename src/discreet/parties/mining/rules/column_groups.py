@@ -55,7 +55,7 @@ def grouped(candidates: Sets, owners: Sequence[int]) -> list[Group]:
     can meet short ones.
 
     >>> [(one.parties, one.rows.tolist()) for one in grouped(np.array([[0, 1], [0, 2], [1, 2]]), [0, 0, 1])]
-    [((0,), [0]), ((0, 1), [1, 2])]
+    [((0, 1), [1, 2]), ((0,), [0])]
     """
     found: dict[tuple[tuple[int, int], ...], list[tuple[int, dict[int, Part]]]] = {}
     for row, items in enumerate(candidates.tolist()):

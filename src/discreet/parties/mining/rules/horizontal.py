@@ -25,25 +25,41 @@ Counts = NDArray[np.int64]
 
 
 class LostPartyError(Exception):
-    """A sum lacks a party; the others start again without it."""
+    """A sum lacks a party; the others start again without it, with the items that are known already."""
 
-    def __init__(self, remaining: tuple[str, ...]) -> None:
+    def __init__(self, remaining: tuple[str, ...], items: list[str]) -> None:
         super().__init__("A party dropped out.")
-        self.remaining = remaining
+        self.remaining, self.items = remaining, items
 
 
 class Horizontal:
-    """One party's half of mining among parties that are all there."""
+    """One party's half of mining among parties that are all there.
 
-    def __init__(self, protocol: AssociationRules, party: Party, baskets: Baskets, needed: int) -> None:
+    ``items`` are those that were united before a party was lost. Nothing is united again then: a second union would
+    show what only the lost party had.
+    """
+
+    def __init__(
+        self,
+        protocol: AssociationRules,
+        party: Party,
+        baskets: Baskets,
+        *,
+        needed: int,
+        items: list[str] | None = None,
+    ) -> None:
         self._protocol, self._party, self._own = protocol, party, baskets
+        self._items = items
+        self._unites = items is None and protocol.candidates == "union"
         self._sums = SharedSums(party, threshold=needed)
         self._largest = 0
 
     def mine(self, *, revealed: Party) -> JointRules:
         """Return the rules; what the frames depend on is noted as revealed once the run is through."""
         facts: dict[str, Any] = {}
-        names = self._items()
+        if self._items is None:
+            self._items = self._first_items()
+        names = self._items
         baskets = _among(self._own, names)
         candidates: Sets = np.arange(len(names), dtype=np.int32)[:, None]
         levels: list[Sets] = []
@@ -52,7 +68,7 @@ class Horizontal:
             length = candidates.shape[1]
             facts[f"candidates of {length}"] = len(candidates)
             own = _counts(baskets, candidates)
-            if length > 1 and self._protocol.candidates == "union":
+            if length > 1 and self._unites:
                 kept = self._united(own, length, len(baskets))
                 candidates, own = candidates[kept], own[kept]
                 facts[f"large candidates of {length}"] = len(candidates)
@@ -68,33 +84,24 @@ class Horizontal:
         levels = [level for level in levels if len(level)]
         return joint_rules(self._protocol, levels, counts, self._largest, names, self._party.names)
 
-    def _items(self) -> list[str]:
+    def _first_items(self) -> list[str]:
         """Return the items that are looked at, in order: those of the public list, or those large at some party."""
         if self._protocol.items:
             return sorted(self._protocol.items)
-        held = self._own.counts
-        large = self._own.names.filter(pa.array(held >= self._local_least(len(self._own)))).to_pylist()
-        union = union_of_items(self._protocol)
-        return sorted(self._unite(union, large, "items"))
+        large = large_items(self._protocol, self._own, len(self._party.names))
+        return sorted(self._unite(union_of_items(self._protocol), large, "items"))
 
     def _united(self, own: Counts, length: int, n: int) -> NDArray[np.int64]:
         """Return the rows of the candidates that are large at some party; candidates travel by their numbers."""
-        large = map(str, np.flatnonzero(own >= self._local_least(n)).tolist())
+        least = local_least(self._protocol, n, len(self._party.names))
+        large = map(str, np.flatnonzero(own >= least).tolist())
         found = self._unite(union_of_sets(self._protocol, own.size), list(large), f"sets of {length}")
         rows = np.array(sorted(int(one) for one in found), np.int64)
         return rows[rows < own.size]
 
     def _unite(self, union: SetUnion, own: list[str], label: str) -> tuple[str, ...]:
-        if len(own) > union.max_items:
-            raise InputError(
-                f"More {label} are large than the {union.max_items} that the session allows; raise max_items."
-            )
+        _require_room(len(own), union.max_items, label)
         return union.run(self._party.within(f"union of {label}"), own).items
-
-    def _local_least(self, n: int) -> int:
-        """Return the least count of a large set: a frequent one has it at one party or more."""
-        support = self._protocol.min_support
-        return -(-int(support) // len(self._party.names)) if is_count(support) else least_count(support, n)
 
     def _judged(self, own: Counts, *, first: bool, n: int) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
         """Return the share of the counts, and which candidates are frequent; the first sum also counts baskets."""
@@ -102,11 +109,30 @@ class Horizontal:
             return np.zeros(0, np.uint64), np.zeros(0, np.bool_)
         found = self._sums.add(np.concatenate([[n], own]) if first else own, n_opened=int(first))
         if found.parties != self._party.names:
-            raise LostPartyError(found.parties)
+            raise LostPartyError(found.parties, self._items or [])
         if first:
             self._largest = int(found.opened[0])
         least = least_count(self._protocol.min_support, self._largest)
         return found.share, self._sums.at_least(found.share, least, largest=self._largest)
+
+
+def local_least(protocol: AssociationRules, n: int, n_parties: int) -> int:
+    """Return the least count of a large set in n own baskets: a frequent set has it at one party or more."""
+    support = protocol.min_support
+    return -(-int(support) // n_parties) if is_count(support) else least_count(support, n)
+
+
+def large_items(protocol: AssociationRules, baskets: Baskets, n_parties: int) -> list[str]:
+    """Return the items that are large in a party's own baskets; refuse more than the session allows."""
+    large = baskets.counts >= local_least(protocol, len(baskets), n_parties)
+    _require_room(int(large.sum()), protocol.max_items, "items")
+    found: list[str] = baskets.names.filter(pa.array(large)).to_pylist()
+    return found
+
+
+def _require_room(n: int, most: int, label: str) -> None:
+    if n > most:
+        raise InputError(f"More {label} are large than the {most} that the session allows; raise max_items.")
 
 
 def union_of_items(protocol: AssociationRules) -> SetUnion:
