@@ -49,18 +49,27 @@ def _internal() -> Markup:
 
 
 def whole_page(
-    main: Markup, figures: Figures, places: Sequence[tuple[str, str]], *, ok: bool, internal: bool = False
+    main: Markup,
+    figures: Figures,
+    places: Sequence[tuple[str, str]],
+    *,
+    ok: bool,
+    internal: bool = False,
+    title: str = "",
+    footer: str = "",
 ) -> str:
     """Put a report's sections into a page with a head, a way to them, and the charts' script.
 
-    ``places`` are the sections that may be there, by their place in the page and the name shown for it.
+    ``places`` are the sections that may be there, by their place in the page and the name shown for it. Without
+    ``title`` and ``footer`` the page is that of a release.
     """
-    body = tag("body", _header(main, places), main, _footer(internal=internal), _scripts(figures))
-    return f"<!DOCTYPE html>\n{tag('html', _head(ok=ok), body, lang='en')}\n"
+    shown = title or f"Release report: the promise is {'kept' if ok else 'broken'}"
+    end = _footer(footer or _provenance(internal=internal))
+    body = tag("body", _header(main, places), main, end, _scripts(figures))
+    return f"<!DOCTYPE html>\n{tag('html', _head(shown), body, lang='en')}\n"
 
 
-def _head(*, ok: bool) -> Markup:
-    state = "kept" if ok else "broken"
+def _head(title: str) -> Markup:
     return tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -68,7 +77,7 @@ def _head(*, ok: bool) -> Markup:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content=f"Discreet {__version__}"),
-        tag("title", f"Release report: the promise is {state}"),
+        tag("title", title),
         tag("style", Markup(_resource("style.css"))),
         tag("script", Markup(_THEME)),
     )
@@ -87,13 +96,16 @@ def _header(main: Markup, places: Sequence[tuple[str, str]]) -> Markup:
     ])  # fmt: skip
 
 
-def _footer(*, internal: bool) -> Markup:
-    words = (
+def _provenance(*, internal: bool) -> str:
+    return (
         "This report compares with the original data. Keep it where the original is kept."
         if internal
         else "Everything in this report follows from the released data, the parameters and the number of records left "
         "out; nothing else of the original is in it."
     )
+
+
+def _footer(words: str) -> Markup:
     return tag(
         "footer",
         tag("p", f"{words} It loads nothing from the network."),
@@ -102,10 +114,13 @@ def _footer(*, internal: bool) -> Markup:
 
 
 def _scripts(figures: Figures) -> Markup:
-    return joined([
+    charts = [
         tag("noscript", tag("p", "The charts need JavaScript; the tables under them hold the same numbers.")),
-        tag("script", script_json(figures.specs), type="application/json", id="charts"),
         tag("script", Markup(javascript())),
+    ]  # fmt: skip
+    return joined([
+        *(charts if figures.specs else []),
+        tag("script", script_json(figures.specs), type="application/json", id="charts"),
         tag("script", Markup(_resource("page.js"))),
     ])  # fmt: skip
 

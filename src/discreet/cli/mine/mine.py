@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,25 +172,15 @@ def _items(values: tuple[str, ...], names: pa.Array, flag: str) -> list[Any] | N
 
 def _write(table: pa.Table, out: Path) -> None:
     """Write the table; text that has no lists gets them as JSON, and JSON, which has no infinity, gets null for it."""
-    from discreet.engines.formats import format_of
+    from discreet.engines.formats import format_of, without_lists
     from discreet.engines.writing import write_frame
 
     known = format_of(out)
     if known is not None and known.reader in ("text", "sheets"):
-        table = _flat(table)
+        table = without_lists(table)
     elif known is not None and known.reader == "json":
         table = _finite(table)
     write_frame(table, out)
-
-
-def _flat(table: pa.Table) -> pa.Table:
-    import pyarrow as pa
-
-    for place, field in enumerate(table.schema):
-        if pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
-            cells = [json.dumps(items, ensure_ascii=False) for items in table.column(place).to_pylist()]
-            table = table.set_column(place, field.name, pa.array(cells, pa.string()))
-    return table
 
 
 def _finite(table: pa.Table) -> pa.Table:
