@@ -8,6 +8,8 @@ from importlib.resources import files
 from discreet import __version__
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
+from discreet.report.about import About, heading, words
+from discreet.report.again import again
 from discreet.report.bundle import javascript
 from discreet.report.figures import Figures
 from discreet.report.kinds import kind_of
@@ -22,7 +24,7 @@ _THEME = (
 )
 
 
-def render(release: Release, *, internal: bool = False) -> str:
+def render(release: Release, *, internal: bool = False, about: About | None = None) -> str:
     """Write the report of a release as one self-contained HTML page.
 
     The report that is handed on shows what the released data shows by itself. The internal one compares with the
@@ -32,11 +34,20 @@ def render(release: Release, *, internal: bool = False) -> str:
     figures = Figures()
     kind = kind_of(release)
     content = kind.content(release, figures, internal=internal)
-    content.insert(1, cautioned(release, internal=internal))
+    known = about or About()
+    content.insert(1, words(release))
+    content.insert(2, cautioned(release, internal=internal))
+    content.insert(0, heading(known, internal=internal))
     if internal:
         content.insert(0, _internal())
+        content.append(again(release, known))
+    title = f"{known.name or 'Release'}: the guarantee is {'kept' if release.verdict.ok else 'broken'}"
     return whole_page(
-        tag("main", *content, id="main"), figures, kind.sections, ok=release.verdict.ok, internal=internal
+        tag("main", *content, id="main"),
+        figures,
+        (*kind.sections, ("again", "Again")),
+        title=title,
+        internal=internal,
     )
 
 
@@ -53,20 +64,20 @@ def whole_page(
     figures: Figures,
     places: Sequence[tuple[str, str]],
     *,
-    ok: bool,
+    title: str,
     internal: bool = False,
-    title: str = "",
     footer: str = "",
 ) -> str:
     """Put a report's sections into a page with a head, a way to them, and the charts' script.
 
-    ``places`` are the sections that may be there, by their place in the page and the name shown for it. Without
-    ``title`` and ``footer`` the page is that of a release.
+    ``places`` are the sections that may be there, by their place in the page and the name shown for it. Without a
+    ``footer`` the page ends as that of a release.
     """
-    shown = title or f"Release report: the promise is {'kept' if ok else 'broken'}"
     end = _footer(footer or _provenance(internal=internal))
     body = tag("body", _header(main, places), main, end, _scripts(figures))
-    return f"<!DOCTYPE html>\n{tag('html', _head(shown), body, lang='en')}\n"
+    return f"<!DOCTYPE html>
+{tag('html', _head(title), body, lang='en')}
+"
 
 
 def _head(title: str) -> Markup:
