@@ -75,9 +75,7 @@ def whole_page(
     """
     end = _footer(footer or _provenance(internal=internal))
     body = tag("body", _header(main, places), main, end, _scripts(figures))
-    return f"<!DOCTYPE html>
-{tag('html', _head(title), body, lang='en')}
-"
+    return f"<!DOCTYPE html>\n{tag('html', _head(title), body, lang='en')}\n"
 
 
 def _head(title: str) -> Markup:

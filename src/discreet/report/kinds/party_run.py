@@ -33,7 +33,6 @@ def party_page(outcome: Outcome) -> str:
         main,
         Figures(),
         _PLACES,
-        ok=verdict.ok,
         title=f"Run of {outcome.session.protocol.name}",
         footer=footer,
     )
