@@ -128,8 +128,8 @@ def _scripts(figures: Figures) -> Markup:
         tag("script", Markup(javascript())),
     ]  # fmt: skip
     return joined([
-        *(charts if figures.specs else []),
         tag("script", script_json(figures.specs), type="application/json", id="charts"),
+        *(charts if figures.specs else []),
         tag("script", Markup(_resource("page.js"))),
     ])  # fmt: skip
 
