@@ -223,7 +223,7 @@ class Protocol(ABC):
         raise ParameterError(f"The protocol '{self.name}' writes no file; run it from Python.")
 
     def result_files(self, output: Any) -> dict[str, Any]:
-        """Return a party's output as files by name: columns or an Arrow table for .csv, plain data for .json."""
+        """Return a party's output by name: columns or an Arrow table for .csv, plain data for .json, or a release."""
         return {"result.csv": self.result_columns(output)}
 
     def covers(self, output: Any, names: Sequence[str]) -> tuple[str, ...]:

@@ -123,12 +123,15 @@ def write_outcome(
 
 
 def _write_result(path: Path, content: Any) -> None:
-    """Write columns or an Arrow table as CSV, plain data as JSON."""
+    """Write columns or an Arrow table as CSV, plain data as JSON, a release as its own folder."""
     import pyarrow as pa
 
+    from discreet.core.release import Release
     from discreet.engines.writing import write_frame
 
-    if path.suffix == ".json":
+    if isinstance(content, Release):
+        content.write(path)
+    elif path.suffix == ".json":
         _write_json(path, content)
     else:
         write_frame(content if isinstance(content, pa.Table) else pa.table(content), path)
