@@ -123,13 +123,11 @@ def _footer(words: str) -> Markup:
 
 
 def _scripts(figures: Figures) -> Markup:
-    charts = [
-        tag("noscript", tag("p", "The charts need JavaScript; the tables under them hold the same numbers.")),
-        tag("script", Markup(javascript())),
-    ]  # fmt: skip
+    told = tag("p", "The charts need JavaScript; the tables under them hold the same numbers.")
     return joined([
+        tag("noscript", told) if figures.specs else "",
         tag("script", script_json(figures.specs), type="application/json", id="charts"),
-        *(charts if figures.specs else []),
+        tag("script", Markup(javascript())) if figures.specs else "",
         tag("script", Markup(_resource("page.js"))),
     ])  # fmt: skip
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.core.errors import OutputError, ParameterError
+from discreet.core.errors import InputError, OutputError, ParameterError
 from discreet.parties.errors import SessionError
 from discreet.parties.meter import Meter
 from discreet.parties.network.session import Session
@@ -79,7 +79,7 @@ def run_party(
     private = None if data is None else session.protocol.read_input(data)
     try:
         session.protocol.check_input(private, session.names, name)
-    except ParameterError:
+    except (InputError, ParameterError):
         if data is not None:
             raise
         raise SessionError(
