@@ -8,12 +8,12 @@ from importlib.resources import files
 from discreet import __version__
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
-from discreet.report.about import About, heading, words
-from discreet.report.again import again
 from discreet.report.bundle import javascript
 from discreet.report.figures import Figures
 from discreet.report.kinds import kind_of
 from discreet.report.markup import Markup, joined, script_json, tag
+from discreet.report.parts.about import About, heading, words
+from discreet.report.parts.again import again
 from discreet.report.sections import cautioned
 
 _POLICY = (
