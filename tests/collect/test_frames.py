@@ -88,8 +88,8 @@ def test_a_column_named_twice_does_not_leave_another_bare() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: NOISE.perturb(pd.Series([1.0])), "Series holds no columns"),
-        (lambda: NOISE.perturb(1.0), "float holds no columns"),
+        (lambda: NOISE.perturb(pd.Series([1.0])), "Series has no columns"),
+        (lambda: NOISE.perturb(1.0), "float has no columns"),
         (lambda: NOISE.perturb([[1.0], [2.0, SECRET]]), "not of the same length"),
         (
             lambda: NOISE.perturb(np.ma.array([1.0, SECRET], mask=[False, True])),

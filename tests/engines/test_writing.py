@@ -164,7 +164,7 @@ def test_the_format_can_be_given_and_must_be_known(tmp_path: Path) -> None:
     assert write_frame(table, tmp_path / "data", format="tsv").read_text() == "a\tb\n1\t2\n"
     with pytest.raises(ParameterError, match="format"):
         write_frame(table, tmp_path / "data.csv", format="docx")
-    with pytest.raises(OutputError, match="the ending tells no format"):
+    with pytest.raises(OutputError, match="the ending names no format"):
         write_frame(table, tmp_path / "data.docx")
 
 

@@ -32,7 +32,7 @@ class AdditiveNoise:
         ``Uniform``, ``Gaussian`` or ``Laplace``, wide enough for the privacy wanted (``Gaussian.for_privacy``,
         ``Laplace.for_epsilon``).
     low, high
-        The public range of the true values. It makes privacy a share of something, gives Laplace noise its ε, and
+        The public range of the true values. Privacy is a share of it, Laplace noise needs it for its ε, and
         helps reconstruction; a value outside it is refused.
 
     Examples
@@ -64,7 +64,7 @@ class AdditiveNoise:
         self.high = high
 
     def perturb(self, data: Any, *, columns: Sequence[str] = (), random_state: RandomState = None) -> Any:
-        """Add noise to an array of numbers, or to columns of a frame; gives the same kind back.
+        """Add noise to an array of numbers, or to columns of a frame; return the same kind.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class AdditiveNoise:
 
     def _span(self) -> float:
         if self.low is None or self.high is None:
-            raise InputError("Privacy is told as a share of the values' range: give low and high.")
+            raise InputError("Privacy is a share of the values' range; pass 'low' and 'high'.")
         return self.high - self.low
 
     def _check(self) -> None:

@@ -108,9 +108,9 @@ class EMask:
         baskets
             The true baskets; their item names stay.
         random_state
-            None for real use. A seed gives the same baskets again, however many processors there are.
+            None for real use. A seed produces the same baskets again, on any number of processors.
         as_bits
-            Whether to give bit columns at once, the form that is mined: the same baskets, never held as lists.
+            Whether to return bit columns, the form that is mined: the same baskets, never stored as lists.
         """
         from discreet.kernels.baskets.distortion import distort_bits, distort_rows
 
@@ -135,7 +135,7 @@ class EMask:
         """Return the local differential privacy of a whole basket, whatever it holds and whoever compares it.
 
         Two baskets can differ in all of ``n_items`` bits, and the losses of the bits add up. If no basket holds more
-        than ``longest`` items, which the public must know, two of them differ in at most so many on either side,
+        than ``longest`` items, which the public must know, two of them differ in at most that many on either side,
         and epsilon no longer grows with the number of items there are.
 
         >>> channel = EMask(p=0.5, q=0.97)
@@ -174,7 +174,7 @@ class EMask:
         return float(expected_error(support, n_baskets, p=self.p, q=self.q))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the channel as plain data: what the miner must be told."""
+        """Return the channel as plain data: what the miner must know."""
         return {"channel": type(self).__name__, "p": self.p, "q": self.q}
 
     def _refuse(self, rule: str, got: str) -> NoReturn:
@@ -224,10 +224,10 @@ class Mask(EMask):
         return f"Mask(p={self.p})"
 
 
-def _supports(given: FloatArray | Baskets | float) -> FloatArray:
-    if isinstance(given, Baskets):
-        return np.asarray(given.counts / max(len(given), 1), np.float64)
-    return np.asarray(given, np.float64)
+def _supports(supports: FloatArray | Baskets | float) -> FloatArray:
+    if isinstance(supports, Baskets):
+        return np.asarray(supports.counts / max(len(supports), 1), np.float64)
+    return np.asarray(supports, np.float64)
 
 
 def _ratio(pair: tuple[float, float]) -> float:

@@ -65,13 +65,13 @@ class RandomizedResponse:
     ) -> RandomizedResponse:
         """Report the truth with one chance, and every other category with the same lower one.
 
-        Give the chance of the truth (``keep``) or the ε wanted, which is kept to, rounding counted.
+        Pass the probability of the truth (``keep``), or an ε that is kept even after rounding.
         """
         listed = tuple(categories)
         require(cls.__name__, "categories", listed, CATEGORIES)
         k = len(listed)
         if (keep is None) == (epsilon is None):
-            raise ParameterError("Give either 'keep' or 'epsilon' to RandomizedResponse.k_ary.")
+            raise ParameterError("Pass either 'keep' or 'epsilon' to RandomizedResponse.k_ary.")
         if epsilon is not None:
             require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
             keep = 1 - (k - 1) * rounded_up(math.exp(-epsilon) / (1 + (k - 1) * math.exp(-epsilon)))
@@ -146,12 +146,12 @@ class RandomizedResponse:
         errors = np.sqrt(np.maximum(variance, 0.0) / total)
         if method == "inverse" or (unbiased >= 0).all():
             return Shares(self.categories, unbiased, errors, n)
-        held = seen > 0
-        result = run_em(seen[None, held], [self.matrix.T[held]], Rule("change", tolerance, max_steps))
+        reported = seen > 0
+        result = run_em(seen[None, reported], [self.matrix.T[reported]], Rule("change", tolerance, max_steps))
         converged = bool(result.converged[0])
         if not converged:
             warnings.warn(
-                f"The reconstruction did not settle within {max_steps} steps; the best so far is given.",
+                f"The reconstruction did not settle within {max_steps} steps; the best result so far is returned.",
                 NotConvergedWarning,
                 stacklevel=2,
             )
@@ -170,7 +170,7 @@ class RandomizedResponse:
 
     def _counts(self, reports: Any, counts: Any) -> FloatArray:
         if (reports is None) == (counts is None):
-            raise ParameterError("Give RandomizedResponse.reconstruct either 'reports' or 'counts'.")
+            raise ParameterError("Pass either 'reports' or 'counts' to RandomizedResponse.reconstruct.")
         seen = np.asarray(self.count(reports) if counts is None else counts)
         right = seen.shape == (len(self.categories),) and seen.dtype.kind in "iuf"
         if not right or not ((seen >= 0) & np.isfinite(seen)).all():
@@ -186,7 +186,7 @@ class RandomizedResponse:
         self.matrix = np.array(self.matrix, np.float64)
         if np.linalg.cond(self.matrix) > _CONDITION:
             raise ParameterError(
-                "The 'matrix' parameter of RandomizedResponse cannot be inverted: different shares would give the same "
+                "The 'matrix' parameter of RandomizedResponse cannot be inverted: different shares would have the same "
                 "reports, and nothing could be recovered."
             )
 

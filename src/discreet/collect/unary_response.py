@@ -68,7 +68,7 @@ class UnaryResponse:
 
     @classmethod
     def optimal(cls, categories: Sequence[Any], *, epsilon: float) -> UnaryResponse:
-        """Choose the chances that tell rare categories best at an ε: p = 1/2 and q = e^ε / (e^ε + 1)."""
+        """Choose the probabilities that estimate rare categories best at an ε: p = 1/2 and q = e^ε / (e^ε + 1)."""
         require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
         return cls(categories, p=0.5, q=_stays(epsilon))
 
@@ -92,7 +92,7 @@ class UnaryResponse:
         return self.report(codes_of(values, self.categories), Chance(random_state, owner=self))
 
     def report(self, codes: IntArray, chance: Chance) -> BoolArray:
-        """Draw the bits reported for true categories, given as places among the categories."""
+        """Draw the bits reported for true categories, passed as indices of the categories."""
         k = len(self.categories)
         reports = np.empty((codes.size, k), np.bool_)
         step = max(1, _DRAWS // k)
@@ -124,7 +124,7 @@ class UnaryResponse:
             In place of them, the yes of each category and the number of reports.
         """
         if (reports is None) == (counts is None):
-            raise ParameterError("Give UnaryResponse.reconstruct either 'reports' or 'counts'.")
+            raise ParameterError("Pass either 'reports' or 'counts' to UnaryResponse.reconstruct.")
         if reports is not None:
             counts, n = self.count(reports), len(reports)
         require(self, "n", n, IntIn(0))

@@ -47,7 +47,7 @@ def read(
     sheet: str | int | None = None,
     labels: bool = True,
 ) -> duckdb.DuckDBPyRelation:
-    """Read a file as a DuckDB relation; its name's ending tells the format, and any other is delimited text.
+    """Read a file as a DuckDB relation; the ending of its name decides the format; any other is delimited text.
 
     Parquet and Arrow files are scanned in place. Text (CSV, TSV, JSON lines, also .gz or .zst) is parsed once
     into a table that spills to a private folder. Spreadsheets (.xlsx, .xls, .ods) and files of statistics packages
@@ -70,7 +70,7 @@ def read(
         Whether the first line names the columns; otherwise they are column1, column2, …
     decimal, thousands : str, optional
         The decimal mark, "." or ","; the thousands separator, one of , . ' and space, or "" for none. By
-        default the values tell; where they cannot, "1,234" is a thousand, and in semicolon files a little
+        default the values decide; where they are ambiguous, "1,234" is a thousand, and in semicolon files a little
         over one.
     nulls : sequence of str
         The cells that stand for nothing.
@@ -257,7 +257,7 @@ def _held(rows: pa.Table, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyR
 
 
 def _flat(relation: duckdb.DuckDBPyRelation, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
-    """Refuse nested columns and bytes; turn columns of nothing, and those asked for, into text."""
+    """Refuse nested columns and bytes; turn columns without values, and those in ``text``, into text."""
     _require_columns(text, relation.columns, source)
     cells = []
     for name, type_ in describe(relation):
@@ -299,4 +299,4 @@ def _engine_reason(error: duckdb.Error) -> str:
         return "out of memory; set DISCREET_MEMORY higher, or free room for temporary files"
     if "No space left" in str(error):
         return "the folder for temporary files is full"
-    return f"the engine gave up ({type(error).__name__})"
+    return f"the engine failed ({type(error).__name__})"

@@ -1,4 +1,4 @@
-"""Private scratch space: owner-only temporary folders, and locks that tell the living from the dead."""
+"""Private scratch space: owner-only temporary folders, and locks that detect abandoned ones."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
 def private_folder() -> Path:
     """Make an owner-only folder that vanishes when the process ends.
 
-    All of them lie in one folder per process. What killed processes left behind is removed on the way, since
-    it may hold data.
+    All of them are in one folder per process. Folders that killed processes left behind are removed, since they may
+    hold data.
     """
     return Path(tempfile.mkdtemp(dir=_process_folder(os.getpid())))
 

@@ -40,7 +40,7 @@ def write_frame(
     *,
     layout: Layout | None = None,
 ) -> Path:
-    """Write a pandas, Polars, PyArrow or DuckDB frame to a file, all or nothing, and give the file's path.
+    """Write a pandas, Polars, PyArrow or DuckDB frame to a file, all or nothing, and return the file's path.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def write_frame(
     path : path
         The file; missing folders above it are made, an old file is replaced.
     format : {"csv", "tsv", "parquet", "arrow", "jsonl", "xlsx"}, optional
-        By default the ending of the name tells. Text is UTF-8; nulls and NaN are empty cells, in JSON null. A
+        By default it follows from the ending of the name. Text is UTF-8; nulls and NaN are empty cells, in JSON null. A
         second ending .gz or .zst packs text.
     layout : Layout, optional
         The delimiter, quote and decimal mark of CSV; by default those of the CSV file that the frame comes from.
@@ -232,7 +232,7 @@ def _format(target: Path, given: str | None) -> str:
         if found is None or not found.written:
             endings = [f".{name}" for name in WRITTEN]
             raise OutputError(
-                f"{target}: the ending tells no format; use {', '.join(endings[:-1])} or {endings[-1]}."
+                f"{target}: the ending names no format; use {', '.join(endings[:-1])} or {endings[-1]}."
             )
         given = found.name
     if given not in WRITTEN:
@@ -364,7 +364,7 @@ def _cleaned(relation: Any, kind: str, decimal: str) -> Any:
     """Select all columns as they were judged: NaN as null, one zero, and texts instead of an engine's enumeration.
 
     A null alone on its line of CSV is "" so that the line counts. JSON cannot write infinite numbers; one ends the
-    writing with a word that tells its column.
+    writing with an error that names its column.
     """
     from discreet.engines.duckdb.connection import identifier, literal
     from discreet.engines.duckdb.queries import run

@@ -160,7 +160,7 @@ ONE = {"age": CHANNELS["age"]}
     ("how", "seen", "words"),
     [
         (JointReconstruction(ONE), {"pay": [1.0]}, "no column 'age'"),
-        (JointReconstruction(ONE), {"age": [1.0, 2.0]}, "cannot tell"),
+        (JointReconstruction(ONE), {"age": [1.0, 2.0]}, "cannot distinguish"),
         (JointReconstruction(ONE), {"age": [math.nan] * 50}, "50 noisy values of 'age'"),
         (JointReconstruction(ONE), {"age": ["x"] * 50}, "must be numbers"),
         (JointReconstruction(ONE), {"age": [1e30] * 50}, "outliers"),

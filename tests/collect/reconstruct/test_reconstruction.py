@@ -228,7 +228,7 @@ def test_an_impossible_value_is_refused_by_its_count() -> None:
 @pytest.mark.parametrize(
     ("noisy", "words"),
     [
-        ([1.0, 2.0], "2 noisy values cannot tell 10 intervals apart"),
+        ([1.0, 2.0], "2 noisy values cannot distinguish 10 intervals"),
         ([math.nan] + [1.0] * 20, "1 of the noisy values are null, NaN"),
         ([math.inf] + [1.0] * 20, "1 of the noisy values are null, NaN"),
         (["a"] * 20, "must be numbers"),

@@ -218,7 +218,7 @@ def test_what_cannot_be_learned_from_is_refused_without_a_value(frame, labels) -
         with pytest.raises((InputError, ValueError)) as caught:
             ReconstructedNaiveBayes().fit(made, np.array(labels, dtype=object))
         assert SECRET not in str(caught.value)
-    with pytest.raises(SchemaError, match="give a frame") as caught:
+    with pytest.raises(SchemaError, match="pass a frame") as caught:
         ReconstructedNaiveBayes().fit(np.array([[SECRET], ["x"]], dtype=object), [0, 1])
     assert SECRET not in str(caught.value)
 

@@ -246,5 +246,5 @@ def test_click_streams_keep_the_degree_and_beat_perm_mondrian(shared_data: Path,
 def test_a_degree_beyond_any_number_names_the_items_and_what_would_do(p: int) -> None:
     bought = Baskets.from_lists([["a", "s"]] * 4 + [["b"]] * 8)
     for publisher in (Cahd, PermMondrian):
-        with pytest.raises(InfeasibleError, match=r"'s' \(4\)\. Ask for p=3 at the most"):
+        with pytest.raises(InfeasibleError, match=r"'s' \(4\)\. Use p=3 at the most"):
             publisher(p, sensitive=["s"]).release(bought)

@@ -185,7 +185,7 @@ def test_a_level_above_all_records_so_far_is_refused_with_its_batch() -> None:
     assert made.statistics_.largest.max() == 26
     with pytest.raises(InfeasibleError, match="init_number=9 would do"):
         StreamCondensation(init_number=8).partial_fit(values, k=9)
-    with pytest.raises(InfeasibleError, match="more records than are condensed"):
+    with pytest.raises(InfeasibleError, match="above the number of records condensed"):
         StreamCondensation(70).fit(values)
 
 

@@ -78,7 +78,7 @@ def _sample(data: Path | None, given: dict[str, Any]) -> tuple[float, int]:
     """Return the average support and the number of baskets, from a file or from the options."""
     support, n_baskets = given["support"], given["baskets"]
     if (data is None) == (support is None):
-        raise gather.mistake("Give either a FILE or --support.", "--support 0.01 --baskets 1000000")
+        raise gather.mistake("Pass either a FILE or --support.", "--support 0.01 --baskets 1000000")
     if data is None:
         if n_baskets is None:
             raise gather.mistake("Say how many baskets will be collected.", "--baskets 1000000")
@@ -124,10 +124,10 @@ def _tell(
 def _legend(choices: Choices) -> list[tuple[str, str]]:
     from discreet.cli._output import number
 
-    asked = number(1 + choices.tolerance)
+    bound = number(1 + choices.tolerance)
     return [
         ("legend", "privacy: basic privacy in percent, by the average support; epsilon: of one bit;"),
-        ("", f"entries: for each true one; error asked: at most {asked} × MASK's"),
+        ("", f"entries: for each true one; error: at most {bound} × MASK's"),
     ]
 
 

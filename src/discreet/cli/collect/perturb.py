@@ -25,7 +25,7 @@ Examples:
       --range pay=0,200000 --out noisy.parquet
 
 \b
-Whoever learns from the noisy file must be told the noise; discreet reconstruct recovers the distributions."""
+Whoever learns from the noisy file must know the noise; discreet reconstruct recovers the distributions."""
 
 
 @click.command(short_help="Hide numbers behind public noise.", epilog=_EPILOG)
@@ -67,14 +67,14 @@ def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, 
     channels = _channels(given)
     if out.exists() and not overwrite:
         raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
-    with stages(3, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(3, quiet=quiet or as_json) as progress:
+        progress("Reading")
         relation = read(data, **reading_from(gather.reading(given)))
         kept = _kept(relation, channels, gather.names_in(given["drop"]), data)
         rows = _examined(relation, channels.channels)
-        tell("Adding noise")
+        progress("Adding noise")
         _write(kept, channels, out, given["seed"])
-        tell("Done")
+        progress("Done")
     _tell(channels, rows, out, given["seed"], as_json=as_json, quiet=quiet)
 
 
@@ -124,20 +124,20 @@ def _kept(
 
 
 def _examined(relation: duckdb.DuckDBPyRelation, channels: dict[str, Any]) -> int:
-    """See in one pass that every value can be hidden, before any is written; gives the number of rows."""
+    """Check in one pass that every value can be hidden, before any is written; return the number of rows."""
     from discreet.core.errors import InputError
     from discreet.engines.duckdb.connection import identifier
 
-    asked = ["count(*)"]
+    aggregates = ["count(*)"]
     for name, channel in channels.items():
         cell = f"CAST({identifier(name)} AS DOUBLE)"
         low = "-1e308" if channel.low is None else repr(float(channel.low))
         high = "1e308" if channel.high is None else repr(float(channel.high))
-        asked += [
+        aggregates += [
             f"count(*) FILTER (WHERE {cell} IS NULL OR NOT isfinite({cell}))",
             f"count(*) FILTER (WHERE isfinite({cell}) AND ({cell} < {low} OR {cell} > {high}))",
         ]
-    rows, *found = relation.aggregate(", ".join(asked)).fetchall()[0]
+    rows, *found = relation.aggregate(", ".join(aggregates)).fetchall()[0]
     for place, name in enumerate(channels):
         strange, outside = found[2 * place : 2 * place + 2]
         if strange:
@@ -199,11 +199,13 @@ def _tell(channels: Channels, rows: int, out: Path, seed: int | None, *, as_json
         tell_json(plain)
     elif not quiet:
         lines = []
-        for name, told in plain["columns"].items():  # type: ignore[attr-defined]
+        for name, column in plain["columns"].items():  # type: ignore[attr-defined]
             share = (
-                "" if told["privacy"] is None else f", {told['privacy']:.1%} of the range at 95 % confidence"
+                ""
+                if column["privacy"] is None
+                else f", {column['privacy']:.1%} of the range at 95 % confidence"
             )
-            lines.append((name, f"{told['noise']} noise, spread {told['spread']:.6g}{share}"))
+            lines.append((name, f"{column['noise']} noise, spread {column['spread']:.6g}{share}"))
         tell_lines(
             [
                 ("rows", f"{rows:,}"),
@@ -211,15 +213,15 @@ def _tell(channels: Channels, rows: int, out: Path, seed: int | None, *, as_json
                 ("epsilon", f"{number(channels.epsilon)} for a whole row"),
                 ("written", str(out)),
                 *([("warning", "seeded: whoever knows the seed can undo this")] if seed is not None else []),
-                ("next", "tell the noise to whoever reconstructs: discreet reconstruct"),
+                ("next", "pass the noise to discreet reconstruct"),
             ]
         )
 
 
 def _plain(channel: Any) -> dict[str, Any]:
-    told = channel.low is not None and channel.high is not None
+    has_range = channel.low is not None and channel.high is not None
     return {
         **channel.to_dict(),
-        "privacy": channel.privacy() if told else None,
+        "privacy": channel.privacy() if has_range else None,
         "epsilon": channel.epsilon,
     }

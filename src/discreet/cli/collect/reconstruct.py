@@ -43,7 +43,7 @@ Examples:
 )
 @click.option("--tolerance", type=float, help="The rule's threshold.")
 @click.option("--max-steps", type=int, default=5_000, help="The most steps; 5000 by default.")
-@click.option("--band", type=float, metavar="SHARE", help="Also a band of so much confidence, as in 0.95.")
+@click.option("--band", type=float, metavar="SHARE", help="Also a confidence band, e.g. 0.95.")
 @click.option("--seed", type=click.IntRange(min=0), help="Make the band repeatable.")
 @click.option("--out", type=options.DATA, metavar="FILE", help="Write the intervals to a file.")
 @click.option("--picture", type=options.DATA, metavar="FILE", help="Draw the density: .html, .svg or .png.")
@@ -62,29 +62,29 @@ def reconstruct(
 
     _refuse(out, picture, overwrite=given["overwrite"])
     how = _how(given)
-    with stages(3, quiet=quiet or as_json) as tell, warnings.catch_warnings():
+    with stages(3, quiet=quiet or as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tell("Counting")
+        progress("Counting")
         relation = read(data, **reading_from(gather.reading(given)))
         counted = how.histogram(_numbers(relation, given["column"], data))
-        tell("Reconstructing")
+        progress("Reconstructing")
         found = how.reconstruct(counted, band=given["band"], random_state=given["seed"])
-        tell("Writing")
+        progress("Writing")
         _write(found, counted, out, picture)
     _tell(found, out, picture, as_json=as_json, quiet=quiet)
 
 
 def _how(given: dict[str, Any]) -> Any:
-    """Make the reconstruction that the options ask for."""
+    """Make the reconstruction from the options."""
     wide = {name: given[name] for name in ("spread", "privacy", "epsilon")}
     ends = None if given["range_"] is None else noise_options.ends(given["range_"])
     if wide["spread"] is None and ends is None:
         raise gather.mistake(
-            "The range of the true values is not known; tell it, or the noise's spread.", "--spread"
+            "The range of the true values is not known; pass it, or the noise's spread.", "--spread"
         )
     channel = noise_options.channel(given["noise"], **wide, ends=ends, column=given["column"])
-    asked = {name: given[name] for name in ("method", "stop", "tolerance", "max_steps")}
-    return channel.reconstruction(given["intervals"], **asked)
+    parameters = {name: given[name] for name in ("method", "stop", "tolerance", "max_steps")}
+    return channel.reconstruction(given["intervals"], **parameters)
 
 
 def _refuse(out: Path | None, picture: Path | None, *, overwrite: bool) -> None:

@@ -77,15 +77,15 @@ def fit(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **gi
     model_files.refuse_existing(out, overwrite=overwrite)
     channels = None if given["channels"] is None else model_files.channels_of(given["channels"])
     learner = _learner(given, channels)
-    with stages(4, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(4, quiet=quiet or as_json) as progress:
+        progress("Reading")
         rows, labels = _parted(model_files.rows_of(data, given), data, given)
         _refuse_hidden_target(channels, given["target"])
-        tell("Learning")
+        progress("Learning")
         learner.fit(rows, labels)
-        tell("Judging")
+        progress("Judging")
         accuracy = None if given["test"] is None else _accuracy(learner, given)
-        tell("Writing")
+        progress("Writing")
         model_files.write_plain(model_to_dict(learner), out)
     _tell(learner, rows, accuracy, out, as_json=as_json, quiet=quiet)
 
@@ -126,7 +126,7 @@ def _refuse_hidden_target(channels: Channels | None, target: str) -> None:
 
 
 def _accuracy(learner: Model, given: dict[str, Any]) -> float:
-    """Return the share of test rows whose class is told rightly."""
+    """Return the share of test rows whose class is predicted correctly."""
     from discreet.cli._model_files import require_columns, rows_of
 
     test = given["test"]
@@ -158,12 +158,12 @@ def _tell(
         if accuracy is not None:
             lines.append(("accuracy", f"{accuracy:.1%} on the test rows"))
         tell_lines(
-            [*lines, ("written", str(out)), ("next", f"discreet predict {out} new.csv --out told.csv")]
+            [*lines, ("written", str(out)), ("next", f"discreet predict {out} new.csv --out predicted.csv")]
         )
 
 
 def _tree_lines(learner: Any) -> list[tuple[str, str]]:
     size = f"{learner.n_leaves_:,} leaves, {learner.depth_} deep"
     cut = f"; the first {_SHOWN_DEPTH} levels:" if learner.depth_ > _SHOWN_DEPTH else ":"
-    told = learner.describe(max_depth=_SHOWN_DEPTH).splitlines()
-    return [("tree", size + cut), *(("", line) for line in told)]
+    tree = learner.describe(max_depth=_SHOWN_DEPTH).splitlines()
+    return [("tree", size + cut), *(("", line) for line in tree)]

@@ -62,7 +62,7 @@ def report_category(category: str, categories: Sequence[str], matrix: Sequence[S
     'no'
     """
     if category not in categories:
-        raise ValueError("The category is none of those asked for.")
+        raise ValueError("The category is not one of the known categories.")
     _require_once(categories)
     chances = matrix[categories.index(category)] if len(matrix) == len(categories) else ()
     right = len(chances) == len(categories) and all(0 <= chance <= 1 for chance in chances)
@@ -86,7 +86,7 @@ def report_unary(category: str, categories: Sequence[str], p: float, q: float) -
     {'tea': True, 'milk': False}
     """
     if category not in categories:
-        raise ValueError("The category is none of those asked for.")
+        raise ValueError("The category is not one of the known categories.")
     _require_once(categories)
     if not (0 <= p <= 1 and 0 <= q <= 1) or abs(p + q - 1) < 1e-12:
         raise ValueError("p and q must lie in [0, 1], and p + q must not be 1.")

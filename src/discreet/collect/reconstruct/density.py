@@ -34,7 +34,7 @@ class Density:
     trace
         The log-likelihood after each step.
     lower, upper
-        A pointwise band around the shares, where one was asked for.
+        A pointwise band around the shares, where one was requested.
 
     Examples
     --------
@@ -85,8 +85,8 @@ class Density:
     @property
     def entropy(self) -> float:
         """The differential entropy, in bits."""
-        held = self.shares > 0
-        return float(-(self.shares[held] * np.log2(self.shares[held] / self.widths[held])).sum())
+        filled = self.shares > 0
+        return float(-(self.shares[filled] * np.log2(self.shares[filled] / self.widths[filled])).sum())
 
     def moment(self, order: int, *, about: float = 0.0) -> float:
         """Return the mean of a power of the values' distance from a point."""
@@ -113,12 +113,12 @@ class Density:
 
     def ppf(self, share: Any) -> FloatArray:
         """Return the values below which shares of the values lie."""
-        asked = np.asarray(share, np.float64)
-        if not ((asked >= 0) & (asked <= 1)).all():
+        shares = np.asarray(share, np.float64)
+        if not ((shares >= 0) & (shares <= 1)).all():
             raise ParameterError("The 'share' parameter of Density must hold numbers in [0, 1].")
-        cumulated, held = self._cumulated, np.flatnonzero(self.shares)
-        place = held[np.searchsorted(cumulated[held + 1], asked).clip(max=held.size - 1)]
-        within = (asked - cumulated[place]) / (cumulated[place + 1] - cumulated[place])
+        cumulated, filled = self._cumulated, np.flatnonzero(self.shares)
+        place = filled[np.searchsorted(cumulated[filled + 1], shares).clip(max=filled.size - 1)]
+        within = (shares - cumulated[place]) / (cumulated[place + 1] - cumulated[place])
         return np.asarray(self.edges[place] + within.clip(0, 1) * self.widths[place])
 
     def sample(self, size: int, *, random_state: RandomState = None) -> FloatArray:

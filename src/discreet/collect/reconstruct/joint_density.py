@@ -91,7 +91,7 @@ class JointDensity:
         return tuple(axis.name for axis in self.axes)
 
     def marginal(self, *names: str) -> JointDensity:
-        """Return the distribution of some of the columns, in the order asked for."""
+        """Return the distribution of some of the columns, in that order."""
         places = [self._place(name) for name in names]
         if not places or len(set(places)) < len(places):
             raise ParameterError("The 'names' parameter of JointDensity must name some columns, each once.")

@@ -123,21 +123,19 @@ class JointReconstruction:
             raise InputError("The histogram was counted for other columns or intervals.")
         cells = int(np.prod([axis.size for axis in axes]))
         if counted.n < cells:
-            raise InputError(
-                f"{counted.n} noisy rows cannot tell {cells} cells apart; ask for fewer intervals."
-            )
+            raise InputError(f"{counted.n} noisy rows cannot distinguish {cells} cells; use fewer intervals.")
         counts = counted.counts.astype(np.float64)
         chances = []
         for place, axis in enumerate(axes):
             matrix, inside = self._chances(axis, counted, place)
-            counts, held = _within(counts, inside, place, axis.name)
-            chances.append(matrix[held])
+            counts, filled = _within(counts, inside, place, axis.name)
+            chances.append(matrix[filled])
         tolerance = TOLERANCES[self.stop] if self.tolerance is None else self.tolerance
         result = run_em(counts[None], chances, Rule(self.stop, tolerance, self.max_steps))
         converged = bool(result.converged[0])
         if not converged:
             warnings.warn(
-                f"The reconstruction did not settle within {self.max_steps} steps; the best so far is given.",
+                f"The reconstruction did not settle within {self.max_steps} steps; the best result so far is returned.",
                 NotConvergedWarning,
                 stacklevel=2,
             )
@@ -150,16 +148,18 @@ class JointReconstruction:
             if isinstance(channel, RandomizedResponse):
                 axes.append(Axis(name, categories=channel.categories))
                 continue
-            asked = self.intervals.get(name, 20) if isinstance(self.intervals, Mapping) else self.intervals
-            require(self, "intervals", asked, IntIn(2, _MOST_INTERVALS), Edges())
-            if not isinstance(asked, int | np.integer):
-                axes.append(Axis(name, np.asarray(asked, np.float64)))
+            intervals = (
+                self.intervals.get(name, 20) if isinstance(self.intervals, Mapping) else self.intervals
+            )
+            require(self, "intervals", intervals, IntIn(2, _MOST_INTERVALS), Edges())
+            if not isinstance(intervals, int | np.integer):
+                axes.append(Axis(name, np.asarray(intervals, np.float64)))
             elif channel.low is None or channel.high is None:
                 raise ParameterError(
-                    f"Give the channel of '{name}' its low and high, or its intervals as edges."
+                    f"Set 'low' and 'high' of the channel of '{name}', or pass its intervals as edges."
                 )
             else:
-                axes.append(Axis(name, np.linspace(channel.low, channel.high, int(asked) + 1)))
+                axes.append(Axis(name, np.linspace(channel.low, channel.high, int(intervals) + 1)))
         return tuple(axes)
 
     def _widths(self, axes: tuple[Axis, ...]) -> tuple[float, ...]:
@@ -192,24 +192,24 @@ class JointReconstruction:
 
 
 def _columns(noisy: Any, names: list[str]) -> dict[str, Any]:
-    """Return the columns asked for, of a mapping or a frame."""
+    """Return the named columns of a mapping or a frame."""
     if isinstance(noisy, Mapping):
-        found, given = dict(noisy), list(noisy)
+        found, present = dict(noisy), list(noisy)
     else:
         frame = frame_of(noisy)
-        given = frame.columns
-        found = {name: frame.get_column(name) for name in names if name in given}
-    missing = [name for name in names if name not in given]
+        present = frame.columns
+        found = {name: frame.get_column(name) for name in names if name in present}
+    missing = [name for name in names if name not in present]
     if missing:
         raise SchemaError(f"The rows have no column {', '.join(repr(name) for name in missing)}.")
     return found
 
 
 def _placed(values: Any, width: float, name: str) -> IntArray:
-    given = array_of(values, shown=name)
-    if given.ndim != 1 or given.dtype.kind not in "iuf":
+    present = array_of(values, shown=name)
+    if present.ndim != 1 or present.dtype.kind not in "iuf":
         raise InputError(f"The noisy values of '{name}' must be numbers.")
-    numbers = finite(given, f"noisy values of '{name}'", then="drop the rows first")
+    numbers = finite(present, f"noisy values of '{name}'", then="drop the rows first")
     if numbers.size and float(np.abs(numbers).max()) / width >= FARTHEST:
         raise InputError(f"The noisy values of '{name}' lie too far out; look for outliers.")
     return np.floor(numbers / width).astype(np.int64)
@@ -224,5 +224,5 @@ def _within(counts: FloatArray, inside: BoolArray, place: int, name: str) -> tup
             f"{lost} noisy values of '{name}' lie where no value of the stated range could have been carried by the "
             "noise: the range or the noise is not the one that was used."
         )
-    held = np.flatnonzero(moved.reshape(len(moved), -1).sum(axis=1))
-    return np.moveaxis(moved[held], 0, place), held
+    filled = np.flatnonzero(moved.reshape(len(moved), -1).sum(axis=1))
+    return np.moveaxis(moved[filled], 0, place), filled

@@ -14,7 +14,7 @@ _SURELY = 1e-9
 
 
 def likelihood(noise: Noise, bins: FloatArray, edges: FloatArray, *, exact: bool = True) -> FloatArray:
-    """Return a row for every bin and a column for every interval, both told by their edges.
+    """Return a row for every bin and a column for every interval, both described by their edges.
 
     Exactly, the noise is averaged over the interval and summed over the bin. The integral of its ``cdf`` up to d is
     max(d, 0) and a tail that is the same on both sides; taking the two apart keeps far chances from being lost in

@@ -39,7 +39,7 @@ _MOST_CHANCES = 100_000_000
 
 
 class NotConvergedWarning(UserWarning):
-    """A reconstruction stopped at the number of steps allowed; the best so far is given."""
+    """A reconstruction stopped at the number of steps allowed; the best result so far is returned."""
 
 
 class Edges:
@@ -89,7 +89,7 @@ class Reconstruction:
         ``tolerance`` (0.001) in all. ``likelihood``: the log-likelihood gains less than ``tolerance`` (1e-6) for each
         value.
     tolerance, max_steps
-        The threshold, None for the rule's own; and the steps allowed, beyond which the best so far is given, with a
+        The threshold, None for the rule's own; and the most steps, after which the best result is returned, with a
         warning.
 
     Examples
@@ -143,7 +143,7 @@ class Reconstruction:
     def histogram(self, values: Any) -> Histogram:
         """Count noisy values in the bins this reconstruction wants; such histograms add up, batch after batch.
 
-        Without a known range the bins are as fine as the noise asks for.
+        Without a known range the bins are as fine as the noise requires.
         """
         self._check()
         return Histogram.of(values, width=self._bin_width())
@@ -177,7 +177,7 @@ class Reconstruction:
         edges = self._edges(counted)
         if counted.n < edges.size - 1:
             raise InputError(
-                f"{counted.n} noisy values cannot tell {edges.size - 1} intervals apart; ask for fewer intervals."
+                f"{counted.n} noisy values cannot distinguish {edges.size - 1} intervals; use fewer."
             )
         counted = _thinned(counted, edges.size - 1)
         chances = likelihood(self.noise, counted.edges, edges, exact=self.method == "em")
@@ -185,7 +185,7 @@ class Reconstruction:
         result = self._maximized(counts[None, :], chances, Rule(self.stop, self._tolerance, self.max_steps))
         if not result.converged[0]:
             warnings.warn(
-                f"The reconstruction did not settle within {self.max_steps} steps; the best so far is given.",
+                f"The reconstruction did not settle within {self.max_steps} steps; the best result so far is returned.",
                 NotConvergedWarning,
                 stacklevel=2,
             )
@@ -251,8 +251,8 @@ class Reconstruction:
 
     def _found_range(self, counted: Histogram) -> tuple[float, float]:
         """Find where true values lie: reconstruct coarsely from end to end of the noisy ones, and cut empty ends."""
-        held = np.flatnonzero(counted.counts)
-        first, last = counted.edges[held[0]], counted.edges[held[-1] + 1]
+        filled = np.flatnonzero(counted.counts)
+        first, last = counted.edges[filled[0]], counted.edges[filled[-1] + 1]
         low, high = first if self.low is None else self.low, last if self.high is None else self.high
         if low >= high:
             raise InputError(
@@ -282,10 +282,10 @@ class Reconstruction:
         check_parameters(self)
         if self.low is not None and self.high is not None:
             require(self, "high", self.high, FloatIn(self.low, closed="neither"))
-        given = not isinstance(self.intervals, int | np.integer)
-        if given and (self.low is not None or self.high is not None):
+        as_edges = not isinstance(self.intervals, int | np.integer)
+        if as_edges and (self.low is not None or self.high is not None):
             raise ParameterError(
-                "Give Reconstruction either the edges of the 'intervals' or 'low' and 'high'."
+                "Pass either the edges of the 'intervals' or 'low' and 'high' to Reconstruction."
             )
 
 

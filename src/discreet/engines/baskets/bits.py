@@ -26,9 +26,9 @@ _PAGE = 4096
 
 @public
 def write_bits(bits: ItemBits, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-    """Write bit columns to a file, all or nothing, and give its path.
+    """Write bit columns to a file, all or nothing, and return its path.
 
-    A header (sizes, names, a checksum of both) is followed by the words as they lie in memory, block-major and
+    A header (sizes, names, a checksum of both) is followed by the words as they are in memory, block-major and
     little-endian, from a whole page on.
 
     Parameters

@@ -49,7 +49,7 @@ def read_baskets(
     path : path
         The file; text may be packed (.gz, .zst).
     format : {"fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"}, optional
-        By default the ending and the beginning of the file tell; where they do not, that is an error.
+        By default it follows from the ending and the first bytes; where it does not, that is an error.
 
         - "fimi" (.dat): a basket per line, items between spaces or tabs. An empty line is an empty basket.
         - "spmf": a basket per line of whole numbers, -1 after each item, -2 at the end.
@@ -95,7 +95,7 @@ def write_baskets(
     overwrite: bool = False,
     lossy: bool = False,
 ) -> Path:
-    """Write baskets to a file, all or nothing, and give its path.
+    """Write baskets to a file, all or nothing, and return its path.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def write_baskets(
     path : path
         The file; a second ending .gz or .zst packs text.
     format : {"fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"}, optional
-        As in `read_baskets`. By default the ending tells: .dat is "fimi", .bits "bits", .npz "sparse".
+        As in `read_baskets`. By default it follows from the ending: .dat is "fimi", .bits "bits", .npz "sparse".
     overwrite : bool
         Whether a file that is there is replaced.
     lossy : bool

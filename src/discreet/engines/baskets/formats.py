@@ -1,4 +1,4 @@
-"""Which form a file of baskets has: told by its ending and its first bytes, or not at all."""
+"""The format of a file of baskets, detected from its ending and its first bytes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def told_by_ending(path: Path) -> str:
     kind = {".dat": "fimi", ".bits": "bits", ".npz": "sparse"}.get(ending(path))
     if kind is None:
         raise OutputError(
-            f"{path}: the ending does not tell the form of the baskets; pass format, one of {', '.join(FORMATS)}."
+            f"{path}: the ending names no format of baskets; pass format, one of {', '.join(FORMATS)}."
         )
     return kind
 
@@ -62,7 +62,7 @@ def told_by_content(path: Path, *, long: bool, delimiter: str | None) -> str:
             kind = kind or _delimited(head, delimiter or separator(path))
     if kind is None:
         raise InputError(
-            f"{path}: it cannot be told how the baskets are written; pass format, one of {', '.join(FORMATS)}, or"
+            f"{path}: the format of the baskets is ambiguous; pass format, one of {', '.join(FORMATS)}, or"
             " for a long table the names of its columns, basket and item."
         )
     return kind

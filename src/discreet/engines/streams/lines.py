@@ -1,4 +1,4 @@
-"""Sources of streams: lines from a file, a pipe or standard input, in batches that are read when they are asked for."""
+"""Sources of streams: lines from a file, a pipe or standard input, in batches that are read on request."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LONGEST = 1 << 20
 
 
 class Source(Protocol):
-    """Where a stream comes from. Nothing is read ahead of what is asked for but what one reading brings."""
+    """Where a stream comes from. Nothing is read ahead but what one read returns."""
 
     def next_batch(self, limit: int) -> Batch | None:
-        """Return at most so many records; an empty batch where none has come for a while, None at the end."""
+        """Return at most ``limit`` records; an empty batch where none has come for a while, None at the end."""
         ...
 
     def position(self) -> Mapping[str, Any]:
@@ -84,7 +84,7 @@ class LineSource:
             self._go_on(position)
 
     def next_batch(self, limit: int) -> Batch | None:
-        """Return the records that have come, at most so many; waits only where there is none."""
+        """Return the records that have come, at most ``limit``; waits only where there is none."""
         if self._failure is not None:
             raise self._failure
         lines = self._some(limit)
@@ -111,7 +111,7 @@ class LineSource:
         self._stream.close()
 
     def _some(self, limit: int) -> list[bytes]:
-        """Return the lines in hand, at most so many, reading on only where there is none."""
+        """Return the buffered lines, at most ``limit``, reading on only where there is none."""
         while not self._lines and not self._ended:
             self._fill()
         return [self._lines.popleft() for _ in range(min(limit, len(self._lines)))]
@@ -184,7 +184,7 @@ def empty_batch(n_columns: int) -> Batch:
 
 
 def _mark(file: str) -> str:
-    """Return a mark of a file's name that does not tell it."""
+    """Return a digest of a file's name."""
     return hashlib.sha256(file.encode(errors="surrogateescape")).hexdigest()[:16]
 
 

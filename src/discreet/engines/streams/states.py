@@ -36,7 +36,7 @@ class StateFile:
 
 
 def write_state(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
-    """Write a state file, all or nothing, and give its path; an old one is replaced."""
+    """Write a state file, all or nothing, and return its path; an old one is replaced."""
     target = Path(path)
     data = encoded(header, arrays)
     with atomic_file(target) as temporary:
@@ -59,8 +59,8 @@ def read_state(path: str | os.PathLike[str]) -> StateFile:
 def encoded(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
     """Return the bytes of a state file."""
     plain = {name: np.ascontiguousarray(array, _type(name)) for name, array in arrays.items()}
-    told = dict(header) | {"arrays": {name: list(array.shape) for name, array in plain.items()}}
-    text = json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
+    described = dict(header) | {"arrays": {name: list(array.shape) for name, array in plain.items()}}
+    text = json.dumps(described, ensure_ascii=False, allow_nan=False).encode()
     parts = [
         _MAGIC,
         _number(VERSION),

@@ -134,5 +134,5 @@ def _decoded(
 
 def _not_decodable(path: Path, codec: str, line: int, *, given: bool) -> str:
     if given or codec != "utf-8":
-        return f"{path} is not {codec} text (line {line}); give another encoding."
+        return f"{path} is not {codec} text (line {line}); pass another encoding."
     return f'{path} is not UTF-8 text (line {line}); try encoding="cp1252" or encoding="latin-1".'

@@ -37,9 +37,9 @@ def summary(title: str, runs: Sequence[Runs], rows: Sequence[Row], *, privacy: b
             points.append(_point(where, word, PAPER, [other]))
     order = [f"{row.p:g}, {row.q:g}" for row in rows]
     label = "privacy, %" if privacy else "%"
-    told = f"{title}: ours and the paper's, by p and q."
+    description = f"{title}: ours and the paper's, by p and q."
     return _compared(
-        points, order, "p, q", label, title, told, width=max(150, 46 * len(rows)), zero=not privacy
+        points, order, "p, q", label, title, description, width=max(150, 46 * len(rows)), zero=not privacy
     )
 
 
@@ -54,8 +54,8 @@ def by_length(title: str, run: Runs, paper: Mapping[int, Level]) -> dict[str, An
             if length in paper:
                 points.append(_point(str(length), word, PAPER, [getattr(paper[length], name)]))
     order = [str(length) for length in lengths]
-    told = f"{title}: errors by the itemsets' length, ours and the paper's."
-    return _compared(points, order, "items in the set", "%", title, told, width=190, zero=True)
+    description = f"{title}: errors by the itemsets' length, ours and the paper's."
+    return _compared(points, order, "items in the set", "%", title, description, width=190, zero=True)
 
 
 def run_times(times: Sequence[tuple[float, str, float]]) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _compared(
     across: str,
     up: str,
     title: str,
-    told: str,
+    description: str,
     *,
     width: int,
     zero: bool,
@@ -147,4 +147,6 @@ def _compared(
         column=alt.Column("what:N", title=None, sort=list(dict.fromkeys(one["what"] for one in points))),
         spacing=26,
     ).resolve_scale(y="independent")
-    return finished(panels, title=title, subtitle="dot: mean over the seeds; bar: their range", told=told)
+    return finished(
+        panels, title=title, subtitle="dot: mean over the seeds; bar: their range", told=description
+    )

@@ -56,8 +56,10 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
         for panel in panels
     ]
     whole = alt.concat(*charts, columns=2, spacing=30)
-    told = f"{title}: mean lost itemsets by method, for each threshold and number of sensitive sets."
-    return finished(whole, title=title, subtitle="bar: mean over the draws; line: their range", told=told)
+    description = f"{title}: mean lost itemsets by method, for each threshold and number of sensitive sets."
+    return finished(
+        whole, title=title, subtitle="bar: mean over the draws; line: their range", told=description
+    )
 
 
 def _family(method: str) -> str:

@@ -53,9 +53,9 @@ def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
         )
         .properties(width=330, height=170)
     )
-    told = f"The {shape}: true, noisy and reconstructed densities under uniform and Gaussian noise."
+    description = f"The {shape}: true, noisy and reconstructed densities under uniform and Gaussian noise."
     subtitle = f"{found[0].found.n:,} values on {found[0].found.shares.size} intervals"
-    return finished(chart, title=shape.capitalize(), subtitle=subtitle, told=told)
+    return finished(chart, title=shape.capitalize(), subtitle=subtitle, told=description)
 
 
 def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
@@ -87,12 +87,12 @@ def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
     panels = layers.facet(
         facet=alt.Facet("function:N", title=None, sort=list(FUNCTIONS.values())), columns=3, spacing=26
     )
-    told = f"Accuracy against privacy under {noise} noise, for five functions and five ways to learn."
+    description = f"Accuracy against privacy under {noise} noise, for five functions and five ways to learn."
     return finished(
         panels,
         title=f"Accuracy against privacy, {noise} noise",
         subtitle=SUBTITLE,
-        told=told,
+        told=description,
     )
 
 

@@ -16,6 +16,7 @@ from discreet.core.sparse_rows import SparseRows
 from discreet.datasets import quest
 from discreet.engines.texts import text_rows
 from discreet.experiments.data_sets import present
+from discreet.kernels import ragged
 
 MESSAGES = Path("newsgroups20") / "20news-bydate.jsonl.xz"
 _MIN_TEXTS = 3
@@ -71,7 +72,7 @@ def _together(parts: Iterable[Baskets]) -> Baskets:
     """Put baskets of the same items one after the other."""
     listed = list(parts)
     lengths = np.concatenate([part.lengths for part in listed])
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    indptr = ragged.bounds(lengths)
     return Baskets(indptr, np.concatenate([part.items for part in listed]), listed[0].names)
 
 

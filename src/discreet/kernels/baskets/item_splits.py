@@ -61,7 +61,7 @@ def _divide(indptr, items, item_start, item_rows, held_start, held, m, p):
 
 @compiled
 def _add(rows, sign, indptr, items, held_start, held, count, joint, total, touched, n_touched):
-    """Add rows to the counts or take them away; items that are new go to the touched ones, whose number it gives."""
+    """Add rows to the counts or take them away; new items are added to the touched ones; return their number."""
     for row in rows:
         for entry in range(held_start[row], held_start[row + 1]):
             total[held[entry]] += sign
@@ -124,7 +124,7 @@ def _best(size, count, joint, total, touched, p):
 
 @compiled
 def _move(item, low, high, rows, place, indptr, items, item_start, item_rows):
-    """Move the baskets that hold an item to the front of their segment; gives where the others begin."""
+    """Move the baskets that hold an item to the front of their segment; return where the others begin."""
     front = low
     if item_start[item + 1] - item_start[item] < high - low:
         for entry in range(item_start[item], item_start[item + 1]):

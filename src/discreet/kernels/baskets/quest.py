@@ -18,7 +18,7 @@ _UNIT = 2.0**-53
 
 
 def n_seeds(n_baskets: int) -> int:
-    """Count the seeds that so many baskets take."""
+    """Return the number of seeds for ``n_baskets`` baskets."""
     return -(-n_baskets // _BLOCK)
 
 

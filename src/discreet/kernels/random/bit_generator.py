@@ -1,4 +1,4 @@
-"""ChaCha20 as a source of bits for NumPy's generators: who sees some draws can tell no others.
+"""ChaCha20 as a source of bits for NumPy's generators: seeing some draws does not help to predict others.
 
 NumPy takes any object with a lock and a capsule around four C functions. These are compiled here; their state holds a
 key of 256 bits, the number of the next block and the words of the current ones.

@@ -1,6 +1,6 @@
 """Sketches of unequal lengths compared: dot products, squared distances and cosines on their common components.
 
-Sketches to compare with are laid out in blocks, longest first, a row of the block for each component: what reaches
+Sketches to compare with are arranged in blocks, longest first, a row of the block for each component: what reaches
 component j is then the beginning of row j, and one loop over it fills the processor's vectors.
 """
 
@@ -128,7 +128,7 @@ def _floats(values: Components) -> Values:
 
 
 def _blocks(values: Values, bounds: Numbers) -> Iterator[tuple[Values, Numbers, Numbers]]:
-    """Arrange sketches out in blocks, a row for each component, longest first."""
+    """Arrange sketches in blocks, a row for each component, longest first."""
     lengths = np.diff(bounds)
     order = np.argsort(-lengths, kind="stable")
     for start in range(0, order.size, _BLOCK):

@@ -18,6 +18,7 @@ from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator
+from discreet.kernels import ragged
 
 _AFFORDABLE = 3e7
 """The sets of known items up to which more than two are counted out."""
@@ -136,7 +137,7 @@ def reidentification(
     baskets = data.baskets if isinstance(data, GroupedBaskets) else data
     eligible = np.flatnonzero(baskets.lengths >= r)
     if eligible.size == 0:
-        raise InputError(f"No basket holds {r} or more items, so nobody can know so many.")
+        raise InputError(f"No basket holds {r} or more items, so nobody can know that many.")
     n_sets = sum(int(many) * math.comb(n, r) for n, many in enumerate(np.bincount(baskets.lengths[eligible])))
     if method == "exact" or (method == "auto" and (r <= 2 or n_sets <= _AFFORDABLE)):
         return _exact(baskets, r, eligible)
@@ -183,8 +184,8 @@ def _exact(baskets: Baskets, r: int, eligible: IntArray) -> Reidentification:
     from discreet.kernels.itemsets.combinations import laid_out
     from discreet.kernels.itemsets.known_items import match_sums
 
-    laid = laid_out(baskets.indptr, baskets.items, np.arange(baskets.n_items, dtype=np.int32))
-    inverse, alone = match_sums(laid, r)
+    layout = laid_out(baskets.indptr, baskets.items, np.arange(baskets.n_items, dtype=np.int32))
+    inverse, alone = match_sums(layout, r)
     n_sets = np.array([math.comb(int(n), r) for n in baskets.lengths[eligible]], np.float64)
     probability = float((inverse[eligible] / n_sets).mean())
     unique = float((alone[eligible] / n_sets).mean())
@@ -212,7 +213,7 @@ def _sampled(
 
     known = _drawn(baskets, r, rng.choice(eligible, n_samples), rng)
     order = np.argsort(baskets.items, kind="stable")
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(baskets.counts)])
+    starts = ragged.bounds(baskets.counts)
     matches = matches_of(known, starts, baskets.rows()[order])
     inverse = 1 / matches
     z = NormalDist().inv_cdf((1 + confidence) / 2)

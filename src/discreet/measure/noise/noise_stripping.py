@@ -1,4 +1,4 @@
-"""Noise stripping: what an attack on additive noise gives, and how much of the noise it took off."""
+"""Noise stripping: the result of an attack on additive noise, and how much of the noise it removed."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ class NoiseStripped:
     def _known(self) -> FloatArray:
         if self.error is None:
             raise InputError(
-                "How much noise was stripped is told only beside the truth: give truth to the attack."
+                "How much noise was stripped is only known beside the truth; pass 'truth' to the attack."
             )
         return self.error
 
     def __repr__(self) -> str:
-        told = "" if self.error is None else f", {self.stripped:.1%} of the noise stripped"
-        return f"NoiseStripped({self.components} of {self.noise.size} components{told})"
+        stripped = "" if self.error is None else f", {self.stripped:.1%} of the noise stripped"
+        return f"NoiseStripped({self.components} of {self.noise.size} components{stripped})"
 
 
 def judged(

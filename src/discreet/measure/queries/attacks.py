@@ -89,7 +89,7 @@ def general_tracker(
 def averaging(
     target: QueryTarget, *, n_targets: int = 5, n_times: int = 50, random_state: RandomState = None
 ) -> QueryAttack:
-    """Ask for one record again and again, each time in other words, and average; undoes noise that is drawn anew."""
+    """Query one record repeatedly, each time worded differently, and average; this removes noise that is drawn anew."""
     require("averaging", "n_times", n_times, IntIn(2))
     claims: dict[int, float] = {}
     chosen = _chosen(target, n_targets, random_state)
@@ -110,7 +110,7 @@ def linear_reconstruction(
     n_queries: int | None = None,
     random_state: RandomState = None,
 ) -> QueryAttack:
-    """Ask for sums of random sets of some records, and solve for them by least squares.
+    """Query sums of random sets of some records, and solve for them by least squares.
 
     References
     ----------
@@ -136,7 +136,7 @@ def linear_reconstruction(
 def random_queries(
     target: QueryTarget, *, n_queries: int = 400, random_state: RandomState = None
 ) -> QueryAttack:
-    """Ask random conjunctions in pairs that differ by one condition, and solve for whatever the answers determine.
+    """Query random conjunctions in pairs that differ by one condition, and solve for whatever the answers determine.
 
     In the manner of automatic attackers such as QuerySnout and QueryCheetah: nothing is known of the defense.
 

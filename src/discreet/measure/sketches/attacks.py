@@ -15,6 +15,7 @@ from discreet.core.params import FloatIn, require
 from discreet.core.rng import RandomState, generator
 from discreet.core.sketches import Signs, Sketches
 from discreet.core.sparse_rows import SparseRows
+from discreet.kernels import ragged
 from discreet.measure.sketches.quality import batches, beside, drawn
 
 
@@ -33,7 +34,7 @@ class GuessedAttributes:
 
     ``auc`` is the chance that an item held looks larger than one not held: 0.5 where the attack is a coin, 1 where it
     is never wrong. ``precision`` is the share of right guesses if as many items are named as the record holds, and
-    ``by_chance`` what naming items at random would give. ``n_records`` counts the records attacked.
+    ``by_chance`` is that of naming items at random. ``n_records`` counts the records attacked.
     """
 
     auc: float
@@ -189,7 +190,7 @@ def _partly(records: SparseRows, known: float, rng: np.random.Generator) -> Spar
     if known == 1:
         return records
     stays = rng.random(records.items.size) < known
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(stays)])[records.indptr]
+    indptr = ragged.bounds(stays)[records.indptr]
     weights = None if records.weights is None else records.weights[stays]
     return SparseRows(indptr, records.items[stays], weights, records.names)
 

@@ -16,6 +16,7 @@ from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.errors import InfeasibleError
+from discreet.kernels import ragged
 
 _STRIP = 1 << 22
 """The pair counters held at once by each thread."""
@@ -61,7 +62,7 @@ def levels(
     counts: IntArray,
     max_length: int | None,
 ) -> Iterator[Level[Known]]:
-    """Return the levels, the sets of one item first: those of the items given, whose counts are known."""
+    """Return the levels, the sets of one item first: those of the given items, whose counts are known."""
     rows, known = judge.judge(counts, np.zeros((items.size, 1), np.int32), judge.nothing(len(data)))
     codes = items[rows]
     level = Level(np.arange(codes.size, dtype=np.int32)[:, None], counts[rows], known)
@@ -84,7 +85,7 @@ def together(found: Sequence[Level[Known]]) -> tuple[IntArray, CodeArray, IntArr
     sizes, numbers = [level.sets.shape[1] for level in found], [len(level.sets) for level in found]
     lengths = np.repeat(np.array(sizes, np.int64), np.array(numbers, np.int64))
     return (
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+        ragged.bounds(lengths),
         np.concatenate([np.empty(0, np.int32), *(level.sets.ravel() for level in found)]),
         np.concatenate([np.empty(0, np.int64), *(level.counts for level in found)]),
     )

@@ -15,9 +15,10 @@ from discreet.core.baskets.supports import least_count
 from discreet.core.boundary import public
 from discreet.core.params import Constraints, OneOf
 from discreet.core.release import Release
+from discreet.kernels import ragged
 from discreet.mine.itemsets.apriori import blocks_of, levels, together
 from discreet.mine.itemsets.found import FoundItemsets, Kind
-from discreet.mine.itemsets.parameters import MINING, Names, check_asked, items_asked
+from discreet.mine.itemsets.parameters import MINING, Names, check_mining, included_items
 
 _DENSE = 0.1
 """From this share of ones on, the bit columns are mined depth-first."""
@@ -92,14 +93,14 @@ class Itemsets:
             from discreet.mine.itemsets.grouped import mine_grouped
 
             return mine_grouped(self, baskets)
-        check_asked(self, baskets)
+        check_mining(self, baskets)
         least = least_count(self.min_support, len(baskets))
-        asked = items_asked(baskets.names, self.include, self.exclude)
-        held = baskets.counts
-        items = np.flatnonzero(asked & (held >= least)).astype(np.int32)
+        included = included_items(baskets.names, self.include, self.exclude)
+        item_counts = baskets.counts
+        items = np.flatnonzero(included & (item_counts >= least)).astype(np.int32)
         deeper = 0 if self.kind == "frequent" else 1
         longest = None if self.max_length is None else self.max_length + deeper
-        indptr, codes, counts = _mined(baskets, items, held[items], least, longest)
+        indptr, codes, counts = _mined(baskets, items, item_counts[items], least, longest)
         found = FoundItemsets(indptr, codes, counts, len(baskets), baskets.names, self.kind)
         return found if self.kind == "frequent" else found.keep(self._topmost(found))
 
@@ -132,18 +133,18 @@ class _AtLeast:
 
 
 def _mined(
-    data: Baskets | ItemBits, items: CodeArray, held: IntArray, least: int, longest: int | None
+    data: Baskets | ItemBits, items: CodeArray, counts: IntArray, least: int, longest: int | None
 ) -> tuple[IntArray, CodeArray, IntArray]:
-    """Find all sets of the items given, by the way that suits the data, in order: CSR arrays and counts."""
+    """Find all sets of the given items, by the way that suits the data, in order: CSR arrays and counts."""
     from discreet.kernels.itemsets.eclat import mine_columns, mine_rows
     from discreet.kernels.itemsets.found_sets import in_order
 
     if longest == 1 or items.size < 2:
-        return np.arange(items.size + 1), items, held
-    way = _way(data, items, held)
+        return np.arange(items.size + 1), items, counts
+    way = _way(data, items, counts)
     if way == "levels":
-        return together(list(levels(data, _AtLeast(least), items=items, counts=held, max_length=longest)))
-    rarest_first = items[np.argsort(held, kind="stable")]
+        return together(list(levels(data, _AtLeast(least), items=items, counts=counts, max_length=longest)))
+    rarest_first = items[np.argsort(counts, kind="stable")]
     deepest = items.size if longest is None else min(longest, items.size)
     if way == "columns":
         found = mine_columns(blocks_of(data, rarest_first), len(data), least, deepest)
@@ -155,14 +156,14 @@ def _mined(
     indptr, numbers, counts = found
     codes, order = in_order(indptr, rarest_first[numbers], data.n_items)
     lengths = np.diff(indptr)[order]
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), codes, counts[order]
+    return ragged.bounds(lengths), codes, counts[order]
 
 
-def _way(data: Baskets | ItemBits, items: CodeArray, held: IntArray) -> str:
+def _way(data: Baskets | ItemBits, items: CodeArray, counts: IntArray) -> str:
     """Choose how to mine by what the pairs cost: all pairs of columns, or all pairs of entries in the baskets."""
     from discreet.kernels.itemsets.eclat import squared_lengths
 
-    entries = int(held.sum())
+    entries = int(counts.sum())
     if entries >= _DENSE * items.size * len(data):
         return "columns"
     by_columns = items.size**2 * (len(data) / 64)

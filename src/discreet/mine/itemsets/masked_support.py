@@ -88,7 +88,7 @@ class MayBeFrequent:
     def judge(
         self, counts: IntArray, subsets: NDArray[np.int32], below: Estimates
     ) -> tuple[IntArray, Estimates]:
-        """Estimate the true counts, and give the rows of the sets that are, or may be, frequent."""
+        """Estimate the true counts, and return the rows of the sets that are, or may be, frequent."""
         estimates = combined(self.channel.coefficients(subsets.shape[1]), counts, subsets, below.sums)
         frequent = estimates >= self.threshold
         rows = np.arange(counts.size) if self.margin > 0 else np.flatnonzero(frequent)
@@ -102,7 +102,7 @@ class MayBeFrequent:
     def _errors(
         self, estimates: FloatArray, counts: IntArray, subsets: NDArray[np.int32], below: Estimates
     ) -> FloatArray:
-        """Estimate the standard errors, the true baskets being given.
+        """Estimate the standard errors, for fixed true baskets.
 
         A basket's weight is 1 on average if the basket truly holds the set and 0 if not, so the sum of the squared
         weights less the estimate is an unbiased estimate of the variance.

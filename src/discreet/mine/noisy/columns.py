@@ -25,8 +25,8 @@ Values = np.ndarray[Any, Any]
 Channel = AdditiveNoise | RandomizedResponse | None
 
 _RULE = Rule("chi2", 0.005, 500)
-"""When reconstruction stops. The tolerance is the one of 0.2, 0.075, 0.02 and 0.005 with which trees told most classes
-rightly on a few draws of Agrawal's people."""
+"""When reconstruction stops. The tolerance is the one of 0.2, 0.075, 0.02 and 0.005 with which trees predicted most
+classes correctly on a few draws of Agrawal's people."""
 _BINS_PER_SPREAD = 10
 _BINS_PER_INTERVAL = 4
 _MOST_BINS = 20_000
@@ -94,10 +94,10 @@ class NoisyColumn:
         if self.chances is None:
             return np.asarray(counts / np.maximum(counts.sum(axis=0), 1.0))
         shares = np.full((self.n_places, counts.shape[1]), 1 / self.n_places)
-        held = np.flatnonzero(counts.any(axis=0))
+        filled = np.flatnonzero(counts.any(axis=0))
         seen = counts.any(axis=1)
-        if held.size:
-            shares[:, held] = run_em(counts[seen][:, held].T, [self.chances[seen]], _RULE).shares.T
+        if filled.size:
+            shares[:, filled] = run_em(counts[seen][:, filled].T, [self.chances[seen]], _RULE).shares.T
         return shares
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,9 +113,9 @@ class NoisyColumn:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> NoisyColumn:
-        """Read what ``to_dict`` gives."""
-        name, given = plain["name"], plain.get("channel")
-        channel = None if given is None else channel_from_dict(given, shown=name)
+        """Read what ``to_dict`` returns."""
+        name, saved = plain["name"], plain.get("channel")
+        channel = None if saved is None else channel_from_dict(saved, shown=name)
         if isinstance(channel, AdditiveNoise):
             edges, (width, first, n_bins) = np.array(plain["edges"], np.float64), plain["bins"]
             require(cls.__name__, "edges", edges, Edges())
@@ -144,10 +144,10 @@ def noisy_columns(
     owner: object, values: Sequence[Values], names: Sequence[str], *, intervals: int, finest: int = 0
 ) -> list[NoisyColumn]:
     """Describe every column by its channel; numbers that were not hidden are cut into ``finest`` intervals, if more."""
-    given = _by_column(owner, names)
+    channels = _by_column(owner, names)
     return [
         _column(column, name, channel, intervals, max(intervals, finest))
-        for column, name, channel in zip(values, names, given, strict=True)
+        for column, name, channel in zip(values, names, channels, strict=True)
     ]
 
 
@@ -169,7 +169,7 @@ def _by_column(owner: object, names: Sequence[str]) -> list[Channel]:
         found = list(channels)
         if len(found) != len(names):
             raise ParameterError(
-                f"The 'channels' parameter of {type(owner).__name__} must give one channel, or None, for each of the "
+                f"The 'channels' parameter of {type(owner).__name__} must have one channel, or None, for each of the "
                 f"{len(names)} columns. Got {len(found)} instead."
             )
     for channel in found:

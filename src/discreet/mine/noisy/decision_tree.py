@@ -102,7 +102,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.classes_, labels = classes_of(y, values)
         if self.classes_.size > _MOST_CLASSES:
             raise InputError(
-                f"The rows have {self.classes_.size:,} classes, and a tree tells {_MOST_CLASSES} apart at the most; is "
+                f"The rows have {self.classes_.size:,} classes, and a tree takes at most {_MOST_CLASSES}; is "
                 "the target a name or a number?"
             )
         self.columns_ = noisy_columns(self, values, names, intervals=self.intervals, finest=_FINEST)

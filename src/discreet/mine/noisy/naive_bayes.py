@@ -116,11 +116,11 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _log_chances(self, values: Columns) -> FloatArray:
         total: FloatArray = np.zeros((values[0].size, self.classes_.size))
-        for column, shares, given in zip(self.columns_, self.shares_, values, strict=True):
+        for column, shares, reports in zip(self.columns_, self.shares_, values, strict=True):
             if self.predicts == "noisy" and column.chances is not None:
-                chances = np.maximum(column.chances @ shares, _TINY)[column.bins(given)]
+                chances = np.maximum(column.chances @ shares, _TINY)[column.bins(reports)]
             else:
                 unseen = np.full((1, self.classes_.size), 1 / column.n_places)
-                chances = np.vstack([shares, unseen])[column.places(given)]
+                chances = np.vstack([shares, unseen])[column.places(reports)]
             total += np.log(chances)
         return total

@@ -14,6 +14,7 @@ from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import InstanceOf, require
+from discreet.kernels import ragged
 from discreet.output.audit.auditor import (
     NOT_A_RANGE,
     WOULD_DISCLOSE,
@@ -178,7 +179,7 @@ class BooleanAudit(Audit):
         self.sizes = np.asarray(sizes, np.int64)
         self.blocks = blocks
         counts = np.bincount(blocks, self.sizes).astype(np.int64)
-        self.starts = np.concatenate([[0], np.cumsum(counts)])
+        self.starts = ragged.bounds(counts)
         self.counts = counts
         self.state = _State.over(int(self.starts[-1]))
         self.told: dict[bytes, Any] = {}

@@ -1,4 +1,4 @@
-"""Sensitive items: what publishers of baskets do alike, from telling the items apart to the shuffled release."""
+"""Sensitive items: what publishers of baskets do alike, from separating the items to the shuffled release."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEGREE = (IntIn(1), InstanceOf((PrivacyDegree,), "a PrivacyDegree"))
 
 
 class BasketPublisher(Protocol):
-    """What a publisher of grouped baskets tells about itself."""
+    """What a publisher of grouped baskets reports about itself."""
 
     random_state: RandomState
 
@@ -98,7 +98,7 @@ def refuse_too_frequent(held: Baskets, p: int, *, degree: str = "p") -> None:
     more = f" and {too_many.size - _SHOWN} more" if too_many.size > _SHOWN else ""
     raise InfeasibleError(
         f"No release can keep the promise: with {degree}={p} a sensitive item may be in at most {n // p} of the {n} "
-        f"baskets, and these are in more: {named}{more}. Ask for {degree}={n // most} at the most, or leave them out."
+        f"baskets, and these are in more: {named}{more}. Use {degree}={n // most} at the most, or leave them out."
     )
 
 
@@ -111,7 +111,7 @@ def publish_groups(
     parameters: Mapping[str, object],
     details: Mapping[str, object],
 ) -> Release:
-    """Make the release of groups, numbered at random and their baskets shuffled, so that no order tells anything."""
+    """Make the release of groups, numbered at random and their baskets shuffled, so that no order reveals anything."""
     _, dense = np.unique(group, return_inverse=True)
     numbers = rng.permutation(int(dense.max()) + 1).astype(np.int32)[dense]
     shuffled = rng.permutation(numbers.size)

@@ -63,13 +63,13 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     Every record names its own privacy level p: it is condensed with at least p − 1 others. Groups are made of near
     records; their sizes, means and covariances are kept, and pseudo-records are drawn along the eigenvectors of each
-    covariance. So the release looks like the original to most analyzes, its correlations included. Rows are drawn and
+    covariance. So the release looks like the original to most analyses, its correlations included. Rows are drawn and
     not taken from anyone, but a drawn row can equal a record by chance (see ``avoid_copies``). Distances are between
     standardized columns; categories count by indicators.
 
     All columns are condensed, but for identifiers, which are dropped (pseudonyms too: a pseudo-record is nobody's), and
     the column of levels, which is not published. A quasi-identifier of texts that hardly two rows share is refused.
-    Whole numbers, dates and ordered categories come back as such, within the observed range unless asked otherwise.
+    Whole numbers, dates and ordered categories stay such, within the observed range unless ``bounded`` is False.
     Categories are drawn by their frequencies in the group, each column on its own. Whether a cell is null is drawn by
     the share of nulls in the group; among the others the column has the mean and the variance it had.
 
@@ -90,13 +90,13 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     label
         A column whose values are condensed apart from one another, so that classes keep their shapes.
     target
-        What ``y`` is in `fit`: ``"class"`` is condensed apart, ``"number"`` along with the columns; ``"auto"`` tells
+        What ``y`` is in `fit`: ``"class"`` is condensed apart, ``"number"`` along with the columns; ``"auto"`` decides
         by its values.
     bounded
         Whether pseudo-values beyond the observed range are mirrored back into it.
     avoid_copies
         Whether `release` draws a pseudo-record again, from the same group, where its quasi-identifiers are those of a
-        record that nobody else shares and that asks for a level above 1; one that cannot be avoided is left out. The
+        record that nobody else shares and whose level is above 1; one that cannot be avoided is left out. The
         sensitive values and the label are not compared: otherwise a published row would prove which value a person
         does *not* have. What is left to learn is membership: a published combination of quasi-identifiers is not that
         of one person alone, and one that is missing although it should have been drawn several times probably is.
@@ -247,11 +247,11 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return places
 
     def fit_resample(self, X: Any, y: Any = None) -> Any:
-        """Condense rows and give pseudo-rows in their place: X alone, or X and y."""
+        """Condense rows and return pseudo-rows in their place: X alone, or X and y."""
         return self.fit(X, y).sample()
 
     def _checked(self) -> np.random.Generator:
-        """Check the parameters that need no data; gives the generator."""
+        """Check the parameters that need no data; return the generator."""
         check_parameters(self)
         return generator(self.random_state, owner=self)
 

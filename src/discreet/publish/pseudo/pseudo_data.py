@@ -79,7 +79,7 @@ def draw(
     """Draw n pseudo-records, each group in proportion to its records, in random order.
 
     Along each eigenvector of a group's covariance steps are uniform or Gaussian with the eigenvalue as variance, and
-    independent. ``noise`` adds Gaussian noise of so many standard deviations of each column. Categories, and whether a
+    independent. ``noise`` adds Gaussian noise, in standard deviations of each column. Categories, and whether a
     number is missing, are drawn by their frequencies in the group, each column on its own.
     """
     groups = _allotted(condensed.statistics.n, n, rng)

@@ -102,7 +102,7 @@ class StreamState:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> StreamState:
-        """Read what ``to_arrays`` gave; arrays that do not fit together are refused."""
+        """Read what ``to_arrays`` returned; arrays that do not fit together are refused."""
         statistics = GroupStatistics.from_arrays(arrays)
         d = statistics.n_columns
         if any(name not in arrays or arrays[name].shape != (d,) for name in ("origin", "unit", "whole")):
@@ -136,7 +136,7 @@ class StreamState:
 def _laid_out(
     statistics: GroupStatistics, whole: BoolArray, origin: FloatArray, unit: FloatArray, counts: IntArray
 ) -> Live:
-    """Arrange statistics out with room for as many groups again; room that is not used is zero."""
+    """Arrange statistics with room for as many groups again; room that is not used is zero."""
     from discreet.kernels.points.streaming import Live
 
     room = max(_LEAST_ROOM, 2 * statistics.n_groups)

@@ -36,7 +36,7 @@ class Window:
         high = int((levels > size).sum())
         if high:
             raise InfeasibleError(
-                f"{high} of the first records ask to be among more records than are condensed at first: the "
+                f"{high} of the first records have levels above the number of records condensed at first: the "
                 f"largest level is {int(levels.max())}, and init_number is {size}. init_number={int(levels.max())} "
                 "would do."
             )
@@ -51,7 +51,7 @@ class Window:
     def condensed(
         self, *, method: SegmentMethod, rng: np.random.Generator
     ) -> tuple[GroupStatistics, BoolArray]:
-        """Condense what is held; gives the statistics and which columns are whole. The records are wiped."""
+        """Condense the records; return the statistics and which columns are whole. The records are wiped."""
         values, levels = self._values[: self.n_rows], self._levels[: self.n_rows]
         points = Vectors((), values, (), np.empty((len(values), 0), np.int32)).points()
         grouping = construct_groups(points, levels, method=method, rng=rng)

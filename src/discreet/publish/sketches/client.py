@@ -10,7 +10,7 @@ This file can be copied as it is. It is also the definition of the signs: what i
 - Component j has a cubic polynomial: the hash of j in 64 bytes, taken as four numbers, the constant first. The sign
   of an item is +1 where the polynomial's value at its point is even, and −1 where it is odd.
 - Before they are added up, the values of a record are rounded to multiples of a power of two so small that nothing is
-  lost but what lies some 14 digits below the largest, and so large that their sums are exact in any order. What is
+  lost but what is some 14 digits below the largest, and so large that their sums are exact in any order. What is
   lost no longer hides the rest, so lengths are chosen for the values as they are and as rounded, whichever hide less.
 """
 
@@ -29,7 +29,7 @@ SMALLEST, LARGEST = 2.0**-500, 2.0**500
 
 
 def sketch_record(record: Mapping[object, float], key: bytes | str, length: int) -> list[float]:
-    """Sketch one record: the first components, as many as asked for.
+    """Sketch one record: its first components.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def master(key: bytes | str) -> bytes:
 
 
 def fingerprint(secret: bytes) -> str:
-    """Name a key without giving it away."""
+    """Identify a key without revealing it."""
     return hashlib.blake2b(b"fingerprint", digest_size=16, key=secret).hexdigest()
 
 

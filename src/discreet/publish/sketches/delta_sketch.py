@@ -34,7 +34,7 @@ class DeltaSketch:
     so small beside the largest that sketches round them off hide nothing, and are reckoned as rounded.
 
     A record needs no other, so each person can do it alone (:func:`discreet.publish.sketches.client.sketch_by_delta` is
-    that step in plain Python; it gives the same sketch). The length of a sketch is published with it, and tells ‖X‖²
+    that step in plain Python; it makes the same sketch). The length of a sketch is published with it, and reveals ‖X‖²
     − max x² to within δ.
 
     Parameters
@@ -101,7 +101,7 @@ class DeltaSketch:
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """What may be told of how lengths are found."""
+        """What may be published about how lengths are found."""
         return {
             "format": FORMAT,
             "method": type(self).__name__,

@@ -16,6 +16,7 @@ from discreet.core.errors import InputError
 from discreet.core.params import Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
+from discreet.kernels import ragged
 from discreet.publish.sketches import client as definition
 
 
@@ -31,7 +32,7 @@ class SketchFamily:
 
     Whoever knows the key can estimate every value of a record from its sketch; how well, its length decides (see
     :class:`DeltaSketch`). The key itself never leaves the family: sketches carry only its fingerprint. A key that can
-    be guessed can be told by the fingerprint, so take one from ``secrets.token_bytes(32)``.
+    be guessed can be recognized by the fingerprint, so take one from ``secrets.token_bytes(32)``.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ class SketchFamily:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells families with different keys apart, without giving the key away."""
+        """Distinguishes families with different keys, without revealing the key."""
         return definition.fingerprint(self._secret)
 
     def sketch(
@@ -84,7 +85,7 @@ class SketchFamily:
         Parameters
         ----------
         rows
-            A scipy sparse matrix (what scikit-learn's vectorizers give), ``Baskets``, mappings from names to values,
+            A scipy sparse matrix (what scikit-learn's vectorizers return), ``Baskets``, mappings from names to values,
             or an array with a column for each item.
         lengths
             The number of components: of all, or of each record; 0 for none at all. By default all there are.
@@ -96,7 +97,7 @@ class SketchFamily:
         from discreet.kernels.sketches.signs import tabulate
 
         records = SparseRows.of(rows, names=names)
-        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._lengths(lengths, len(records)))])
+        bounds = ragged.bounds(self._lengths(lengths, len(records)))
         points = self._points(records.names)
         if np.unique(points).size < points.size:
             raise InputError("Several items have the same name.")
@@ -141,7 +142,7 @@ class SketchFamily:
         outside = int(((given < 0) | (given > self.components)).sum())
         if outside:
             raise InputError(
-                f"{outside} of the 'lengths' lie outside [0, {self.components}], the components there are."
+                f"{outside} of the 'lengths' lie outside [0, {self.components}], the number of components."
             )
         return given.astype(np.int64)
 
