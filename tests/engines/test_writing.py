@@ -23,8 +23,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import OutputError, ParameterError
+from discreet.engines.atomic import atomic_file, atomic_folder
 from discreet.engines.files import DEFAULT_NULLS, connect, read
-from discreet.engines.writing import atomic_file, atomic_folder, write_frame
+from discreet.engines.writing import write_frame
 
 SECRET = "Sekretowski"
 NAMES = ["data.csv", "data.tsv", "data.parquet", "data.arrow", "data.jsonl"]
@@ -252,7 +253,7 @@ def test_a_failed_swap_brings_the_old_folder_back(tmp_path: Path, monkeypatch: p
 
 def killed(code: str) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    code = f"import os\nfrom discreet.engines.writing import *\n{code}\n    os.kill(os.getpid(), 9)"
+    code = f"import os\nfrom discreet.engines.atomic import *\n{code}\n    os.kill(os.getpid(), 9)"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
     )
@@ -361,7 +362,7 @@ def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(*_: object, **__: object) -> int:
         raise PermissionError(errno.EACCES, "no")
 
-    monkeypatch.setattr("discreet.engines.writing.os.open", denied)
+    monkeypatch.setattr("discreet.engines.atomic.os.open", denied)
     assert "permission denied" in refused(pa.table({"a": [SECRET]}), tmp_path / "data.csv")
     assert list(tmp_path.iterdir()) == []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -12,7 +11,7 @@ import numpy as np
 
 from discreet.collect.category_estimates import CATEGORIES, Shares, codes_of, labeled
 from discreet.collect.reconstruct.em import Rule, run_em
-from discreet.collect.reconstruct.reconstruction import NotConvergedWarning
+from discreet.collect.reconstruct.reconstruction import warn_not_converged
 from discreet.collect.secure_random import Chance, cells_below, rounded_up
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
@@ -150,11 +149,7 @@ class RandomizedResponse:
         result = run_em(seen[None, reported], [self.matrix.T[reported]], Rule("change", tolerance, max_steps))
         converged = bool(result.converged[0])
         if not converged:
-            warnings.warn(
-                f"The reconstruction did not settle within {max_steps} steps; the best result so far is returned.",
-                NotConvergedWarning,
-                stacklevel=2,
-            )
+            warn_not_converged(max_steps)
         return Shares(self.categories, result.shares[0], errors, n, converged)
 
     def to_dict(self) -> dict[str, Any]:

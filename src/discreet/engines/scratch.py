@@ -27,7 +27,7 @@ def private_folder() -> Path:
     return Path(tempfile.mkdtemp(dir=_process_folder(os.getpid())))
 
 
-def hold(path: Path) -> int | None:
+def try_lock(path: Path) -> int | None:
     """Lock a file or folder while the returned descriptor stays open; None where it cannot be locked."""
     if _fcntl is None:
         return None
@@ -43,7 +43,7 @@ def hold(path: Path) -> int | None:
 def is_abandoned(path: Path) -> bool:
     """Return whether nobody holds the file or folder any more."""
     try:
-        descriptor = hold(path)
+        descriptor = try_lock(path)
     except OSError:
         return False
     if descriptor is None:
@@ -68,7 +68,7 @@ def _process_folder(process: int) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{process}-", dir=parent))
     lock = folder / _LOCK
     lock.touch(mode=0o600)
-    hold(lock)
+    try_lock(lock)
     atexit.register(_forget, folder, process)
     return folder
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError
 from discreet.core.sketches import Sketches
+from discreet.engines.atomic import atomic_file
 from discreet.engines.files import reason, require_file
-from discreet.engines.writing import atomic_file
 
 VERSION = 1
 _MARK = b"discreet.sketches"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.engines.writing import atomic_file
+from discreet.engines.atomic import atomic_file
 from discreet.report.markup import Markup, tag
 from discreet.report.pictures import write_picture
 

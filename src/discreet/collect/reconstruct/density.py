@@ -58,9 +58,7 @@ class Density:
         finite = self.edges.ndim == 1 and self.edges.size > 1 and bool(np.isfinite(self.edges).all())
         if not finite or not (np.diff(self.edges) > 0).all() or self.shares.shape != (self.edges.size - 1,):
             raise InputError("A density needs rising edges, and one share for each interval between them.")
-        whole = abs(self.shares.sum() - 1) <= _WHOLE * self.shares.size
-        if not (whole and (self.shares >= 0).all()):
-            raise InputError("The shares of a density must not be negative and must add up to 1.")
+        require_shares(self.shares)
 
     @property
     def widths(self) -> FloatArray:
@@ -152,3 +150,9 @@ class Density:
     def __repr__(self) -> str:
         learned = "" if self.n is None else f", from {self.n} noisy values"
         return f"Density({self.shares.size} intervals{learned}{'' if self.converged else ', not converged'})"
+
+
+def require_shares(shares: FloatArray) -> None:
+    """Refuse shares that are negative or do not add up to 1."""
+    if not (abs(shares.sum() - 1) <= _WHOLE * shares.size and (shares >= 0).all()):
+        raise InputError("The shares of a density must not be negative and must add up to 1.")

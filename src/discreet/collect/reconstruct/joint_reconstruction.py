@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -17,7 +16,7 @@ from discreet.collect.reconstruct.histogram import FARTHEST
 from discreet.collect.reconstruct.joint_density import Axis, JointDensity
 from discreet.collect.reconstruct.joint_histogram import JointHistogram
 from discreet.collect.reconstruct.likelihood import likelihood, reached
-from discreet.collect.reconstruct.reconstruction import Edges, NotConvergedWarning, within_reach
+from discreet.collect.reconstruct.reconstruction import Edges, warn_not_converged, within_reach
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError, SchemaError
@@ -134,11 +133,7 @@ class JointReconstruction:
         result = run_em(counts[None], chances, Rule(self.stop, tolerance, self.max_steps))
         converged = bool(result.converged[0])
         if not converged:
-            warnings.warn(
-                f"The reconstruction did not settle within {self.max_steps} steps; the best result so far is returned.",
-                NotConvergedWarning,
-                stacklevel=2,
-            )
+            warn_not_converged(self.max_steps)
         return JointDensity(axes, result.shares[0], counted.n, int(result.steps[0]), converged, result.trace)
 
     def _axes(self) -> tuple[Axis, ...]:

@@ -42,6 +42,15 @@ class NotConvergedWarning(UserWarning):
     """A reconstruction stopped at the number of steps allowed; the best result so far is returned."""
 
 
+def warn_not_converged(max_steps: int) -> None:
+    """Warn the caller of a method that its reconstruction stopped too early."""
+    warnings.warn(
+        f"The reconstruction did not settle within {max_steps} steps; the best result so far is returned.",
+        NotConvergedWarning,
+        stacklevel=3,
+    )
+
+
 class Edges:
     """Rising edges of intervals."""
 
@@ -184,11 +193,7 @@ class Reconstruction:
         counts = self._possible(counted, edges, chances)
         result = self._maximized(counts[None, :], chances, Rule(self.stop, self._tolerance, self.max_steps))
         if not result.converged[0]:
-            warnings.warn(
-                f"The reconstruction did not settle within {self.max_steps} steps; the best result so far is returned.",
-                NotConvergedWarning,
-                stacklevel=2,
-            )
+            warn_not_converged(self.max_steps)
         found = Density(
             edges,
             result.shares[0],

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError
+from discreet.engines.atomic import atomic_file
 from discreet.engines.files import reason, require_file
-from discreet.engines.writing import atomic_file
 
 MAGIC = b"discbits"
 VERSION = 1

@@ -13,6 +13,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError, InputError, OutputError
 from discreet.core.params import InstanceOf, OneOf, require
+from discreet.engines.atomic import atomic_file
 from discreet.engines.baskets.bits import read_bits, write_bits
 from discreet.engines.baskets.fimi import read_fimi, read_spmf, write_fimi, write_spmf
 from discreet.engines.baskets.formats import FORMATS, Mark, told_by_content, told_by_ending
@@ -26,7 +27,6 @@ from discreet.engines.baskets.tables import (
     write_sparse,
 )
 from discreet.engines.files import reason, require_file
-from discreet.engines.writing import atomic_file
 
 _NOTHING = OneOf((None,))
 _NAME = InstanceOf((str,), "the name of a column")

@@ -14,8 +14,8 @@ import numpy as np
 
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError
+from discreet.engines.atomic import atomic_file
 from discreet.engines.files import reason
-from discreet.engines.writing import atomic_file
 
 VERSION = 1
 _MAGIC = b"discreet stream\n"

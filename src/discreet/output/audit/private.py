@@ -12,10 +12,9 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import ParameterError
 from discreet.core.params import FloatIn, OneOf, require
 from discreet.output.audit.auditor import BUDGET_SPENT, Audit, Auditor, Denied, Plan, Question, set_key
-from discreet.output.audit.bounds import require_between
+from discreet.output.audit.bounds import require_between, require_bounds
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 _GRID = 1 << 20
@@ -65,25 +64,13 @@ class PrivateAnswers(Auditor):
 
     def __post_init__(self) -> None:
         require(self, "epsilon", self.epsilon, FloatIn(0, 1e6, closed="right"))
-        require(self, "low", self.low, FloatIn())
-        require(self, "high", self.high, FloatIn())
-        if self.low >= self.high:
-            raise ParameterError("The 'low' parameter of PrivateAnswers must be below 'high'.")
+        require_bounds(self, self.low, self.high)
         require(self, "mechanism", self.mechanism, OneOf(("laplace", "gaussian")))
         require(self, "delta", self.delta, FloatIn(0, 1, closed="neither"))
         require(self, "per_question", self.per_question, FloatIn(1e-6, self.epsilon), OneOf((None,)))
 
-    def over(
-        self,
-        column: SecretColumn,
-        *,
-        sizes: IntArray | None = None,
-        public: Sequence[PublicColumn] = (),
-        shared: Any = None,
-    ) -> PrivateAudit:
-        """Return the state of this auditor before any question about a column."""
-        del public
-        return PrivateAudit(self, column.sizes if sizes is None else sizes, shared or self.shared())
+    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> PrivateAudit:
+        return PrivateAudit(self, sizes, shared or self.shared())
 
     def shared(self) -> Ledger:
         """Return the account that all columns share."""

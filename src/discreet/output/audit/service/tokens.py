@@ -9,7 +9,7 @@ import secrets
 from pathlib import Path
 
 from discreet.core.errors import InputError, ParameterError
-from discreet.engines.writing import atomic_file
+from discreet.engines.atomic import atomic_file
 
 _FILE = "tokens.json"
 _MOST_NAME = 200
