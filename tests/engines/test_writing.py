@@ -350,7 +350,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     table = pa.table({"a": [SECRET]})
     (tmp_path / "file").touch()
     (tmp_path / "folder.csv").mkdir()
-    assert "a file stands where a folder is needed" in refused(table, tmp_path / "file" / "data.csv")
+    assert "there is a file where a folder is needed" in refused(table, tmp_path / "file" / "data.csv")
     assert "is a folder" in refused(table, tmp_path / "folder.csv")
     assert "File name too long" in refused(table, tmp_path / f"{'n' * 300}.csv")
     with pytest.raises(OutputError, match="is a file"), atomic_folder(tmp_path / "file", overwrite=True):

@@ -145,5 +145,5 @@ def _labels(channel: RandomizedResponse, values: nw.Series[Any], name: str) -> n
     if values.dtype in (distorted.dtype, nw.Unknown):
         return distorted
     if isinstance(values.dtype, nw.Enum) and not set(channel.categories) <= set(values.dtype.categories):
-        raise SchemaError(f"The type of column '{name}' does not know all of the channel's categories.")
+        raise SchemaError(f"The type of column '{name}' lacks some of the channel's categories.")
     return distorted.cast(values.dtype)

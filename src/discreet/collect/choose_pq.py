@@ -23,7 +23,7 @@ class Choice:
 
     ``basic_privacy`` is the average-support form, in percent. ``error`` is the expected relative error of an item's
     estimated support, ``error_ratio`` that over MASK's with p = q = 0.9. ``epsilon`` is the local differential privacy
-    of one bit. ``growth`` says how many entries a distorted basket has for each true one.
+    of one bit. ``growth`` is the number of entries of a distorted basket for each true one.
     """
 
     p: float

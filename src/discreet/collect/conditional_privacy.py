@@ -24,7 +24,7 @@ _CHUNK = 4_096
 _HALVINGS = 60
 _CLOSE = 1e-9
 _NEAREST = 1e-4
-"""How near to the most there is a wanted privacy may lie; nearer, the entropies are not worked out finely enough."""
+"""How near a privacy may be to the largest possible; nearer, the entropies are not computed precisely enough."""
 
 
 def conditional_privacy(noise: Noise, truth: Density) -> float:

@@ -17,7 +17,7 @@ from discreet.core.params import POSITIVE, Constraints, FloatIn, OneOf, check_pa
 GRID_BITS = 16
 """How many bits finer than the noise's spread perturbed values are; finer ones would leak the true value."""
 MOST_STEPS = 2.0**52
-"""How many steps of the grid a number may lie from zero, so that a sum with noise is never rounded."""
+"""How many steps of the grid a number may be from zero, so that a sum with noise is never rounded."""
 _FEWEST_STEPS = 2.0**GRID_BITS
 _DRAWN = 2.0**-26
 """What the rounding of floating-point draws can add to an ε: each chance is right to one part in 2^28."""
@@ -47,7 +47,7 @@ class Noise(ABC):
     @property
     @abstractmethod
     def spread(self) -> float:
-        """The one number that says how wide the noise is."""
+        """The one number that determines the width of the noise."""
 
     @property
     @abstractmethod
@@ -73,7 +73,7 @@ class Noise(ABC):
 
     @abstractmethod
     def width(self, confidence: float = 0.95) -> float:
-        """Return the width of the shortest interval around a noisy value that holds the true one so surely."""
+        """Return the width of the shortest confidence interval of the true value around a noisy one."""
 
     @abstractmethod
     def draw(self, size: int, chance: Chance) -> FloatArray:

@@ -24,7 +24,7 @@ _DRAWS = 1 << 22
 
 @public
 class UnaryResponse:
-    """Report a category as one bit for each: the own bit says yes, the others no, and each is turned by chance.
+    """Report a category as one bit for each: the own bit is 1, the others 0, and each is flipped at random.
 
     The chances do not depend on the number of categories, so it serves where there are many.
 
@@ -33,9 +33,9 @@ class UnaryResponse:
     categories
         The categories, each once.
     p
-        The chance that the own bit still says yes.
+        The probability that the own bit stays 1.
     q
-        The chance that another bit still says no, as in :class:`EMask`. (Papers on unary encoding call ``1 − q`` q.)
+        The probability that another bit stays 0, as in :class:`EMask`. (Papers on unary encoding call ``1 − q`` q.)
 
     Examples
     --------

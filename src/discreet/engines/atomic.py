@@ -100,7 +100,7 @@ def _temporary(target: Path, mark: str = "") -> Path:
 
 @contextlib.contextmanager
 def _guarded(temporary: Path) -> Iterator[None]:
-    """Hold a temporary while it is written, and remove it if anything goes wrong."""
+    """Lock a temporary while it is written, and remove it if anything goes wrong."""
     descriptor = try_lock(temporary)
     try:
         yield
@@ -113,7 +113,7 @@ def _guarded(temporary: Path) -> Iterator[None]:
 
 
 def _swap(temporary: Path, target: Path) -> None:
-    """Rename a new folder into the place of the old one, which is held until it is removed."""
+    """Rename a new folder into the place of the old one, which is locked until it is removed."""
     if not target.exists():
         temporary.rename(target)
         _sync(target.parent)
@@ -154,7 +154,7 @@ def _as_output_error(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def write_failure(error: Exception) -> str:
-    """Describe in words why writing failed; a library's own message may hold data, so it is never shown."""
+    """Return why writing failed; a library's own message may contain data, so it is never shown."""
     code = error.errno if isinstance(error, OSError) else None
     words = str(error)
     if code in _FULL or "No space left" in words or "File too large" in words or "quota exceeded" in words:
@@ -162,7 +162,7 @@ def write_failure(error: Exception) -> str:
     if code in (errno.EACCES, errno.EPERM, errno.EROFS) or "Permission denied" in words:
         return "permission denied"
     if code in (errno.ENOTDIR, errno.EEXIST):
-        return "a file stands where a folder is needed"
+        return "there is a file where a folder is needed"
     if code:
         return os.strerror(code)
     return f"the frame does not fit the format, or could not be computed ({type(error).__name__})"

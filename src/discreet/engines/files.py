@@ -73,7 +73,7 @@ def read(
         default the values decide; where they are ambiguous, "1,234" is a thousand, and in semicolon files a little
         over one.
     nulls : sequence of str
-        The cells that stand for nothing.
+        The cells that are read as null.
     dates : {"dmy", "mdy", "ymd"}, optional
         The order of day, month and year where the values leave it open; such a column is text otherwise.
     text : sequence of str
@@ -130,7 +130,7 @@ def describe(relation: duckdb.DuckDBPyRelation) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class _Mark:
-    """One character that can stand between or around cells, or perhaps none."""
+    """One character that can separate or quote cells, or None where allowed."""
 
     optional: bool
 
@@ -286,7 +286,7 @@ def _require_columns(text: Sequence[str], columns: Sequence[str], source: Path) 
 
 
 def reason(error: OSError) -> str:
-    """Describe in words why a file cannot be read."""
+    """Return why a file cannot be read."""
     if error.errno in (errno.EACCES, errno.EPERM):
         return "permission denied"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

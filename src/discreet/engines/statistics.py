@@ -67,7 +67,7 @@ def _parsed(path: Path, encoding: str | None) -> tuple[dict[str, Any], Mapping[s
 
 
 def _cell(value: Any, empty: set[str]) -> Any:
-    """Return a plain Python value; NaN and what stands for nothing are None."""
+    """Return a plain Python value; NaN and nulls are None."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or value != value:

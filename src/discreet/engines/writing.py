@@ -26,7 +26,7 @@ _NARROWED = {
     "UHUGEINT": "DECIMAL(38, 0)",
     **dict.fromkeys(("TIME WITH TIME ZONE", "TIME_NS", "BIT", "BIGNUM"), "VARCHAR"),
 }
-"""Types that Parquet or Arrow files hold less exactly than the engine, and what keeps all of them."""
+"""Types that Parquet or Arrow files store less exactly than the engine, and a type that keeps all digits."""
 _INFINITE = "infinite number in column "
 
 
@@ -140,7 +140,7 @@ def _readable(rows: Any) -> Any:
 
 
 def _refuse_alike_names(names: Sequence[str]) -> None:
-    """Refuse names that the engine, to which upper and lower case are alike, would change."""
+    """Refuse names that the engine, which ignores case, would change."""
     seen: dict[str, str] = {}
     for name in names:
         if name.casefold() in seen:

@@ -81,7 +81,7 @@ def _sample(data: Path | None, given: dict[str, Any]) -> tuple[float, int]:
         raise gather.mistake("Pass either a FILE or --support.", "--support 0.01 --baskets 1000000")
     if data is None:
         if n_baskets is None:
-            raise gather.mistake("Say how many baskets will be collected.", "--baskets 1000000")
+            raise gather.mistake("The number of baskets is missing.", "--baskets 1000000")
         return support, n_baskets
     from discreet.core.errors import InputError
     from discreet.engines.baskets.files import read_baskets

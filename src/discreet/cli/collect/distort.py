@@ -26,9 +26,11 @@ The miner must know p and q; discreet choose-pq proposes them."""
 
 @click.command(short_help="Flip the bits of baskets.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA, metavar="FILE")
-@click.option("--p", type=float, required=True, help="The probability that an item held is reported.")
 @click.option(
-    "--q", type=float, help="The probability that an item not held is not reported; p by default (MASK)."
+    "--p", type=float, required=True, help="The probability that an item of the basket is reported."
+)
+@click.option(
+    "--q", type=float, help="The probability that another item is not reported; p by default (MASK)."
 )
 @click.option(
     "--out", type=options.DATA, required=True, metavar="FILE", help="The file to write: .dat, .bits, .npz …"
@@ -97,7 +99,7 @@ def _write(
 ) -> int:
     """Distort the baskets into the form, and write them; return the number of entries.
 
-    Items that nobody reported may be left out of the file only where that says that they are rare: p + q > 1.
+    Items that nobody reported may be left out of the file only where they are rare: p + q > 1.
     """
     from discreet.engines.baskets.bits import write_bits
     from discreet.engines.baskets.files import write_baskets
@@ -158,7 +160,7 @@ def _tell(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
                     "",
                     f"{number(epsilon['record_of_longest'])} where no basket may hold more than {epsilon['longest']:,}",
                 ),
-                ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items held, exactly;"),
+                ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items in a basket, exactly;"),
                 ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
                 ("written", plain["file"]),
                 *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),

@@ -85,7 +85,7 @@ def _channels(given: dict[str, Any]) -> Channels:
     ranges = noise_options.ranges(given["ranges"])
     idle = [name for name in ranges if name not in names]
     if idle:
-        raise gather.mistake(f"--range is given for column '{idle[0]}', which is not hidden.", "--columns")
+        raise gather.mistake(f"--range names column '{idle[0]}', which is not hidden.", "--columns")
     wide = {name: given[name] for name in ("spread", "privacy", "epsilon")}
     return Channels(
         {

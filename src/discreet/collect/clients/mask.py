@@ -13,12 +13,12 @@ _SYSTEM = SystemRandom()
 
 
 def flip(items: Iterable[int], n_items: int, p: float, q: float) -> list[int]:
-    """Distort one basket: each item held stays with probability p, each item not held stays away with q.
+    """Distort one basket: an item in it is reported with probability p, one not in it is left out with probability q.
 
     Parameters
     ----------
     items
-        The items held, as codes from 0 to ``n_items - 1``; a repeated one counts once.
+        The items of the basket, as codes from 0 to ``n_items - 1``; a repeated one counts once.
     n_items
         The number of items there are.
     p, q

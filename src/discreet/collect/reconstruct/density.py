@@ -30,7 +30,7 @@ class Density:
     n
         The number of noisy values it was learned from; None where it was not.
     iterations, converged
-        The steps taken, and whether the stopping rule was met within the steps allowed.
+        The steps taken, and whether the stopping rule was satisfied within ``max_steps``.
     trace
         The log-likelihood after each step.
     lower, upper
@@ -110,7 +110,7 @@ class Density:
         return np.asarray(np.interp(at, self.edges, self._cumulated))
 
     def ppf(self, share: Any) -> FloatArray:
-        """Return the values below which shares of the values lie."""
+        """Return the quantiles: the values below which these shares of the values are."""
         shares = np.asarray(share, np.float64)
         if not ((shares >= 0) & (shares <= 1)).all():
             raise ParameterError("The 'share' parameter of Density must hold numbers in [0, 1].")

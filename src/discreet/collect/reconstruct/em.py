@@ -1,4 +1,4 @@
-"""Expectation maximization: the step that Bayes' rule and EM share, repeated until a rule is met, for many counts."""
+"""Expectation maximization: the step that Bayes' rule and EM share, repeated until convergence, for many counts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class EMResult:
-    """The result of EM runs: shares, steps, whether the rule was met; and the likelihoods of the first run."""
+    """The result of EM runs: shares, steps, whether they converged; and the likelihoods of the first run."""
 
     shares: FloatArray
     steps: IntArray

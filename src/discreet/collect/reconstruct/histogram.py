@@ -26,7 +26,7 @@ FARTHEST = 2**53
 class Histogram:
     """Counts of values in bins of one width: bin i holds [(first + i)·width, (first + i + 1)·width).
 
-    The bins lie on multiples of the width, so histograms of the same width add up, whoever made them.
+    The bins are at multiples of the width, so histograms of the same width add up, whoever made them.
 
     Examples
     --------

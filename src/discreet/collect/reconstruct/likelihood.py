@@ -46,6 +46,6 @@ def reached(noise: Noise, bins: FloatArray, edges: FloatArray, chances: FloatArr
 
 
 def _shared(bins: FloatArray, edges: FloatArray) -> FloatArray:
-    """Return how much of every interval lies in each bin."""
+    """Return the share of every interval that is in each bin."""
     upper = np.minimum(bins[1:, None], edges[None, 1:])
     return np.asarray(np.maximum(upper - np.maximum(bins[:-1, None], edges[None, :-1]), 0.0))

@@ -173,7 +173,7 @@ class Reconstruction:
             The noisy values (an array, or an iterator of arrays), or their histogram.
         band
             The confidence of a pointwise band around the shares. The noisy values are drawn again and again and
-            reconstructed with far more steps, which smooth less: how much those vary, and how far they lie from what
+            reconstructed with far more steps, which smooth less: how much those vary, and how far they are from what
             was found, makes the band. Detail that strong noise has wiped out altogether is beyond it: the edges of a
             sharp shape behind Gaussian noise as wide as the range are covered less often than promised.
         resamples, random_state
@@ -226,7 +226,7 @@ class Reconstruction:
     def _with_band(
         self, found: Density, counted: Histogram, band: float, resamples: int, rng: np.random.Generator
     ) -> Density:
-        """Draw the counts again, reconstruct them with less smoothing, and see how far all of it lies apart."""
+        """Draw the counts again, reconstruct them with less smoothing, and measure how far apart the results are."""
         from scipy.special import ndtri
 
         coarse = counted.coarser(_BAND_BINS)
@@ -255,7 +255,7 @@ class Reconstruction:
         return np.linspace(low, max(high, low + counted.width), int(self.intervals) + 1)
 
     def _found_range(self, counted: Histogram) -> tuple[float, float]:
-        """Find where true values lie: reconstruct coarsely from end to end of the noisy ones, and cut empty ends."""
+        """Find the range of the true values: reconstruct coarsely over that of the noisy ones, and cut empty ends."""
         filled = np.flatnonzero(counted.counts)
         first, last = counted.edges[filled[0]], counted.edges[filled[-1] + 1]
         low, high = first if self.low is None else self.low, last if self.high is None else self.high

@@ -162,7 +162,7 @@ def _require_fitting(kind: str, basket: str | None, item: str | None, delimiter:
 
 
 def _fitting(baskets: Baskets, kind: str, *, lossy: bool) -> Baskets:
-    """Return what the format can hold, or refuse what it cannot."""
+    """Return what the format can store, or refuse what it cannot."""
     if kind in ("bits", "sparse"):
         return baskets
     if not len(baskets):

@@ -20,13 +20,13 @@ ENDINGS = (".dat", ".bits", ".npz", ".spmf")
 _TABLES = tuple(one for known in ALL if known.reader != "text" for one in known.endings)
 _SAMPLE = 1 << 16
 _RAGGED = 0.8
-"""The largest share of the lines that may be alike in length where lines are taken for baskets, not for a table."""
+"""The largest share of lines with the same length for which lines are read as baskets, not as a table."""
 _TRUTH = {"0", "1", "true", "false", "True", "False", "TRUE", "FALSE"}
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One character that can stand between cells."""
+    """One character that can separate cells."""
 
     def admits(self, value: object) -> bool:
         """Return whether the value is such a character."""

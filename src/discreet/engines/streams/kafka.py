@@ -11,7 +11,7 @@ from discreet.engines.streams.lines import empty_batch
 from discreet.engines.streams.records import BadLineError, Batch, Records
 
 _PATIENCE = 1.0
-"""How many seconds to wait for a message before an empty batch is given out."""
+"""How many seconds to wait for a message before an empty batch is returned."""
 _LONG = 10.0
 """How many seconds to wait for an answer of the servers."""
 

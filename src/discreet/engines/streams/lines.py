@@ -28,7 +28,7 @@ class Source(Protocol):
         ...
 
     def position(self) -> Mapping[str, Any]:
-        """Describe where the source is, after all batches that were given out; plain data without any record."""
+        """Describe where the source is, after all batches that were returned; plain data without any record."""
         ...
 
     def commit(self, position: Mapping[str, Any]) -> None:
@@ -43,7 +43,7 @@ class Source(Protocol):
 class LineSource:
     """Records from lines.
 
-    What has come is given out at once, so that a slow pipe does not hold records back. In a file the source can go on
+    What has come is returned at once, so that a slow pipe does not delay records. In a file the source can go on
     where an earlier one was; a pipe cannot be rewound, and its sender has to know where to go on.
 
     Parameters
@@ -98,7 +98,7 @@ class LineSource:
         return batch
 
     def position(self) -> dict[str, Any]:
-        """Describe how many lines and bytes of which file were given out; nothing of a pipe."""
+        """Describe how many lines and bytes of which file were returned; nothing of a pipe."""
         if self._file is None:
             return {}
         return {"file": self._file, "line": self._line, "offset": self._offset}

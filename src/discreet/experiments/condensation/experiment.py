@@ -46,7 +46,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
         "without numbers, and says neither how it split the data nor how many neighbors it took. In a class with "
         "fewer records than a level, the level is the size of the class. A counted target, such as years, is drawn as "
         f"a whole number. Beside the paper's one pseudo-record for each record, {TIMES} are drawn inside the range of "
-        "the data: the groups' statistics, and so what is known of anybody, are the same, and a thin class is filled.",
+        "the data: the groups' statistics, and so what they reveal, are the same, and a thin class is filled.",
     )
     found: list[tuple[Sample, list[Runs]]] = []
     for sample in samples(data):

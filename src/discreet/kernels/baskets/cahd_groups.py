@@ -34,7 +34,7 @@ def cahd_groups(
 
     ``ordinary`` and ``sensitive`` are row pointers, item codes and the number of items. ``visits`` are the places in
     the order in which their groups are formed, by default ascending. With ``turns``, a number below p for each place,
-    a group is not of those most alike: that many of the nearest before it, and the rest from those after it.
+    a group is not of the most similar ones: that many of the nearest before it, and the rest from those after it.
     """
     indptr, items, n_items = ordinary
     start, codes = permuted(sensitive[0], sensitive[1], order)
@@ -200,7 +200,7 @@ def _ungrouped(at, end, places, group, jump):
 
 @compiled
 def _most_alike(before, after, order, indptr, items, wanted, chosen):
-    """Fill all but the first place of a group with those most alike to the first."""
+    """Fill all but the first place of a group with those most similar to the first."""
     basket = order[chosen[0]]
     for entry in range(indptr[basket], indptr[basket + 1]):
         wanted[items[entry]] = True
@@ -224,7 +224,7 @@ def _likeness(places, order, indptr, items, wanted):
 
 @compiled
 def _choose(before, like_before, after, like_after, highest, chosen):
-    """Fill all but the first place of a group with the most alike; of those equally alike the nearest."""
+    """Fill all but the first place of a group with the most similar; of equally similar ones the nearest."""
     frequency = np.zeros(highest + 2, np.int64)
     for likeness in like_before:
         frequency[likeness] += 1

@@ -21,7 +21,7 @@ _DIGITS = 19
 def parse(
     data: NDArray[np.uint8],
 ) -> tuple[int, NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64]]:
-    """Parse lines of whole numbers: what became of them, the row pointers, and the numbers as they stand.
+    """Parse lines of whole numbers: a status, the row pointers, and the numbers as written.
 
     The last byte must be a newline. The numbers take 32 bits where all of them are between 0 and 2^31 - 1, else 64.
     A number is written without a plus and without leading zeros; anything else is text.

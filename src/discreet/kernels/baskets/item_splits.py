@@ -78,7 +78,7 @@ def _add(rows, sign, indptr, items, held_start, held, count, joint, total, touch
 
 @compiled
 def _held_ones(count, touched, n_touched):
-    """Keep the touched items that are still held."""
+    """Keep the touched items that still occur."""
     kept = 0
     for at in range(n_touched):
         if count[touched[at]] > 0:

@@ -226,7 +226,7 @@ def _split(live, group):
 def _leading(matrix):
     """Return the largest eigenvalue of a covariance and its eigenvector, by squaring the matrix until one is left.
 
-    Where two directions are all but alike, one between them does. The vector is the regression on that direction, so
+    Where two directions are almost equal, one between them will do. The vector is the regression on that direction, so
     that what is taken off the covariance along it never is more than it has.
     """
     d = matrix.shape[0]

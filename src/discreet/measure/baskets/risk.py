@@ -1,4 +1,4 @@
-"""Risk of baskets: how likely somebody is found again by a few known items, and tied to a sensitive one."""
+"""Risk of baskets: the probability of re-identification by a few known items, and of a link to a sensitive one."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def reidentification(
     confidence: float = 0.95,
     random_state: RandomState = None,
 ) -> Reidentification:
-    """Measure how likely a basket is found again by somebody who knows r of its items.
+    """Measure the probability that a basket is re-identified by somebody who knows r of its items.
 
     The basket is drawn evenly among those with at least r items, and so are the items known of it. Of a release the
     published items are meant: those of its baskets, ordinary or generalized.

@@ -25,9 +25,9 @@ class NoiseStripped:
     components
         How many directions the attack took for data; the noise in the others was thrown away.
     noise
-        The mean squared noise of each column; the public variance where the truth was not given.
+        The mean squared noise of each column; the public variance without the truth.
     error
-        The mean squared error of the guess in each column; None where the truth was not given.
+        The mean squared error of the guess in each column; None without the truth.
     """
 
     estimate: FloatArray

@@ -29,9 +29,9 @@ class Fidelity:
         The correlation between the entries of the two covariance matrices, numbers standardized and categories as
         indicators; 1 is best, NaN where there is only one entry.
     columns
-        The distance between the two distributions of each column, 0 alike to 1 apart: the largest difference of the
-        distribution functions of numbers and dates, half the summed difference of the shares of categories. Null is
-        a value like any other.
+        The distance between the two distributions of each column, from 0 (equal) to 1 (disjoint): the largest
+        difference of the distribution functions of numbers and dates, half the summed difference of the shares of
+        categories. Null is a value like any other.
     """
 
     n_original: int

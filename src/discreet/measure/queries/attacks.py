@@ -138,7 +138,7 @@ def random_queries(
 ) -> QueryAttack:
     """Query random conjunctions in pairs that differ by one condition, and solve for whatever the answers determine.
 
-    In the manner of automatic attackers such as QuerySnout and QueryCheetah: nothing is known of the defense.
+    In the manner of automatic attackers such as QuerySnout and QueryCheetah: nothing is known about the defense.
 
     References
     ----------

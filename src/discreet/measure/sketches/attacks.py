@@ -32,9 +32,9 @@ class SketchMaker(Signs, Protocol):
 class GuessedAttributes:
     """How well one who knows the key guesses which items a record holds.
 
-    ``auc`` is the chance that an item held looks larger than one not held: 0.5 where the attack is a coin, 1 where it
-    is never wrong. ``precision`` is the share of right guesses if as many items are named as the record holds, and
-    ``by_chance`` is that of naming items at random. ``n_records`` counts the records attacked.
+    ``auc`` is the probability that an item of the record looks larger than another: 0.5 where the attack is a coin, 1
+    where it is never wrong. ``precision`` is the share of right guesses if as many items are named as the record
+    holds, and ``by_chance`` is that of naming items at random. ``n_records`` counts the records attacked.
     """
 
     auc: float
@@ -55,7 +55,7 @@ def guess_attributes(
 ) -> GuessedAttributes:
     """Guess the items of records from their sketches, knowing the key and the names of all items.
 
-    Every item's value is estimated, and the largest are taken for held; the largest by size, if there are negative
+    Every item's value is estimated, and the largest are guessed; the largest by size, if there are negative
     values.
 
     Parameters
@@ -107,7 +107,7 @@ def guess_attributes(
 @public
 @dataclass(frozen=True)
 class LinkedSketches:
-    """How near the top the true record stands when candidates are ranked by likeness to a sketch.
+    """The rank of the true record when candidates are ranked by similarity to a sketch.
 
     ``mean_rank`` and ``median_rank`` count from 1; candidates that look alike share their ranks. ``first`` is the
     share of sketches whose true record is first, shared firsts counted in part. By chance the mean rank would be half
@@ -132,9 +132,9 @@ def link_sketches(
     names: Iterable[Any] | None = None,
     random_state: RandomState = None,
 ) -> LinkedSketches:
-    """Rank candidate records by their likeness to a sketch, and see where the true one stands.
+    """Rank candidate records by their similarity to a sketch, and return the rank of the true one.
 
-    The attacker knows the key and sketches what he knows of every candidate. One who knows a record in full makes the
+    The attacker knows the key and sketches what is known of every candidate. One who knows a record in full makes the
     very same sketch, so nothing but its shortness can hide it: that is what no length above a few components
     promises. One who knows a part of every record has to go by the estimated cosine.
 
@@ -186,7 +186,7 @@ def link_sketches(
 
 
 def _partly(records: SparseRows, known: float, rng: np.random.Generator) -> SparseRows:
-    """Leave each entry only with the chance given."""
+    """Keep each entry with probability ``known``."""
     if known == 1:
         return records
     stays = rng.random(records.items.size) < known

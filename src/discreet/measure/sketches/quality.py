@@ -253,7 +253,7 @@ def beside(rows: Any, names: Iterable[Any] | None, sketches: Sketches) -> Sparse
 
 
 def batches(rows: IntArray, width: int) -> Iterator[IntArray]:
-    """Cut rows into parts whose matrices of the width given stay small."""
+    """Cut rows into parts whose matrices of ``width`` columns stay small."""
     step = max(1, _CELLS // max(width, 1))
     return (rows[start : start + step] for start in range(0, rows.size, step))
 

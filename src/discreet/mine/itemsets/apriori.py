@@ -19,16 +19,16 @@ from discreet.core.errors import InfeasibleError
 from discreet.kernels import ragged
 
 _STRIP = 1 << 22
-"""The pair counters held at once by each thread."""
+"""The pair counters of each thread at a time."""
 _MOST_SETS = 1 << 24
-"""The most sets of one length that are held."""
+"""The most sets of one length."""
 
 Known = TypeVar("Known")
 
 
 @dataclass(frozen=True)
 class Level(Generic[Known]):
-    """The sets kept at one level, one a row, with their counts and what the judge knows of them."""
+    """The sets kept at one level, one a row, with their counts and what the judge remembers about them."""
 
     sets: CodeArray
     counts: IntArray
@@ -39,18 +39,18 @@ class Judge(Protocol[Known]):
     """Decides which sets are kept."""
 
     def nothing(self, n: int) -> Known:
-        """Return what is known of the empty set."""
+        """Return what to remember about the empty set."""
         ...
 
     def judge(self, counts: IntArray, subsets: NDArray[np.int32], below: Known) -> tuple[IntArray, Known]:
-        """Return the rows of the sets to keep, and what is known of them.
+        """Return the rows of the sets to keep, and what to remember about them.
 
         ``subsets`` holds, for each set, the rows of its subsets in the level below.
         """
         ...
 
     def joined(self, parts: list[Known]) -> Known:
-        """Put together what is known of parts of a level."""
+        """Join what is remembered about the parts of a level."""
         ...
 
 
@@ -138,6 +138,6 @@ def _longer(blocks: NDArray[np.uint64], below: Level[Known], judge: Judge[Known]
 def _require_room(n: int, length: int) -> None:
     if n > _MOST_SETS:
         raise InfeasibleError(
-            f"More than {_MOST_SETS:,} sets of {length} items may be frequent, too many to hold; raise 'min_support', "
+            f"More than {_MOST_SETS:,} sets of {length} items may be frequent, too many to keep; raise 'min_support', "
             "lower 'margin', or bound 'max_length'."
         )

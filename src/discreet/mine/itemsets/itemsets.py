@@ -23,7 +23,7 @@ from discreet.mine.itemsets.parameters import MINING, Names, check_mining, inclu
 _DENSE = 0.1
 """From this share of ones on, the bit columns are mined depth-first."""
 _ENTRY = 400
-"""The words of bit columns that are met in the time of one meeting of two entries of a basket."""
+"""The words of bit columns that are processed in the time of one pair of entries of a basket."""
 
 
 @public
@@ -116,26 +116,26 @@ class Itemsets:
 
 
 class _AtLeast:
-    """Keeps the sets that enough baskets hold; nothing else need be known of them."""
+    """Keeps the sets that enough baskets hold; nothing else is remembered."""
 
     def __init__(self, least: int) -> None:
         self.least = least
 
     def nothing(self, n: int) -> None:
-        """Know nothing of the empty set."""
+        """Remember nothing about the empty set."""
 
     def judge(self, counts: IntArray, subsets: NDArray[np.int32], below: None) -> tuple[IntArray, None]:
         """Return the rows with a high enough count."""
         return np.flatnonzero(counts >= self.least), None
 
     def joined(self, parts: list[None]) -> None:
-        """Know nothing of a whole level."""
+        """Remember nothing about a whole level."""
 
 
 def _mined(
     data: Baskets | ItemBits, items: CodeArray, counts: IntArray, least: int, longest: int | None
 ) -> tuple[IntArray, CodeArray, IntArray]:
-    """Find all sets of the given items, by the way that suits the data, in order: CSR arrays and counts."""
+    """Find all sets of the given items, by the method that suits the data, in order: CSR arrays and counts."""
     from discreet.kernels.itemsets.eclat import mine_columns, mine_rows
     from discreet.kernels.itemsets.found_sets import in_order
 

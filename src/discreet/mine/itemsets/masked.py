@@ -26,7 +26,7 @@ _SAME = 1e-12
 
 
 class Distortion(Protocol):
-    """Anything that says how bits were flipped, as Mask and EMask do."""
+    """The probabilities by which bits were flipped, as Mask and EMask have them."""
 
     @property
     def p(self) -> float:

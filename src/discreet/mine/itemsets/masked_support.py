@@ -64,7 +64,7 @@ def sums_of(counts: IntArray, subsets: NDArray[np.int32], below: IntArray) -> In
 
 @dataclass(frozen=True)
 class Estimates:
-    """What is known of the sets of one level: their sums S_j, the estimated counts and their standard errors."""
+    """Figures of the sets of one level: their sums S_j, the estimated counts and their standard errors."""
 
     sums: IntArray
     counts: FloatArray
@@ -81,7 +81,7 @@ class MayBeFrequent:
         self.margin = margin
 
     def nothing(self, n: int) -> Estimates:
-        """Know the empty set: every basket holds it."""
+        """Return the figures of the empty set, which every basket holds."""
         whole = np.array([float(n)])
         return Estimates(np.array([[n]]), whole, np.zeros(1), np.ones(1, np.bool_))
 

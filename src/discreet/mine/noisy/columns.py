@@ -1,4 +1,4 @@
-"""Noisy columns: what a classifier must know of each column to learn from it without seeing a true value."""
+"""Noisy columns: how a classifier learns from a column without seeing a true value."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class NoisyColumn:
         return self.chances is None
 
     def bins(self, reported: Values) -> CodeArray:
-        """Return the bin of every reported value; what lies beyond the bins is in the last."""
+        """Return the bin of every reported value; what is beyond the bins is in the last."""
         if self.width == 0:
             places = self.places(reported)
             unknown = int((places >= self.n_places).sum())
@@ -81,7 +81,7 @@ class NoisyColumn:
     def places(self, true: Values) -> CodeArray:
         """Return the interval of every true value (the nearest, outside the range), or the number of its category.
 
-        A category that is not known is numbered after all others.
+        An unknown category is numbered after all others.
         """
         if self.edges is None:
             numbers = {category: number for number, category in enumerate(self.categories)}

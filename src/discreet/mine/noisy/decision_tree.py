@@ -29,7 +29,7 @@ _FINEST = 256
 class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Learn a decision tree from noisy values, through the reconstructed distributions of the true ones.
 
-    Noisy rows are dealt out to intervals so that as many lie in each as reconstruction says, the lowest reports in the
+    Noisy rows are assigned to intervals so that each gets as many as reconstruction says, the lowest reports in the
     lowest intervals; the tree then splits between intervals.
 
     Parameters
@@ -54,7 +54,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     tree_, n_leaves_, depth_
         The tree, and its size.
     columns_
-        What is known of each column.
+        A `NoisyColumn` for each column.
 
     Examples
     --------

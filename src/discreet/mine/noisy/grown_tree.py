@@ -26,7 +26,7 @@ class GrownTree:
         The columns, and their categories; none for columns of numbers.
     column, threshold, left, children
         For each node the column it tests, the number below which a row goes left, whether each category (and, last, one
-        that is not known) goes left, and the two nodes that follow.
+        that is unknown) goes left, and the two nodes that follow.
     counts
         For each node the rows of each class.
     """

@@ -39,7 +39,7 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     classes_, class_prior_
         The classes, and their shares.
     columns_, shares_
-        What is known of each column, and the shares of its intervals or categories within each class.
+        A `NoisyColumn` for each column, and the shares of its intervals or categories within each class.
 
     Examples
     --------

@@ -159,7 +159,7 @@ def prune(nodes: list[Node], columns: Sequence[NoisyColumn]) -> None:
 
 
 def _upto(column: NoisyColumn, counts: IntArray) -> IntArray:
-    """Describe how many of each bin's rows of a class lie in the first place, the first two, and so on.
+    """Return how many of each bin's rows of a class are in the first place, the first two, and so on.
 
     Numbers keep their order: the lowest reports go to the lowest intervals. Categories are dealt out by their chances
     given the report.

@@ -23,7 +23,7 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
 
     A sketch belongs to the centroid at the least estimated distance, on the components that both have. Starts are
     drawn as by k-means++. With sketches of unequal length a step need not lower the sum of distances, so the best
-    assignment of all steps and starts is kept; with sketches of one length this is k-means as it is known.
+    assignment of all steps and starts is kept; with sketches of one length this is ordinary k-means.
 
     Parameters
     ----------

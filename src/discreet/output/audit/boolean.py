@@ -36,10 +36,10 @@ class BooleanAuditor(Auditor):
 
     Records are ordered by one public column, and a question is about a range of it. The answers bound differences of
     prefix sums, so that what they leave possible is found by shortest paths, exactly. The published auditor denies
-    where the true answer would determine a bit, and the denial then tells of the answer. Here the answers that would
-    be safe are found without looking: they form an interval. An answer inside it is exact, and one at or beyond its
-    ends is released as an inequality, "at most" or "at least" that end. A question is denied where no two answers are
-    safe.
+    where the true answer would determine a bit, and the denial then reveals something about it. Here the answers that
+    would be safe are found without looking: they form an interval. An answer inside it is exact, and one at or beyond
+    its ends is released as an inequality, "at most" or "at least" that end. A question is denied where no two answers
+    are safe.
 
     Parameters
     ----------

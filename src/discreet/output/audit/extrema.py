@@ -172,7 +172,7 @@ def _candidates(values: Sequence[Fraction]) -> Iterator[Fraction]:
 
 
 def _safe(answers: _Answers, state: _State, *, distinct: bool) -> bool | None:
-    """Whether answers leave every value open; None if no data could have given them."""
+    """Whether answers leave every value open; None if they contradict each other."""
     low, high = _bounds(answers, state.members)
     if (low > high).any():
         return None

@@ -114,9 +114,9 @@ def first_version(
 def loaded(
     table: pa.Table, layout: Layout, public: Sequence[str], sensitive: Sequence[str], *, nulls: Nulls
 ) -> Holdings:
-    """Return the columns of data whose layout is known from the log."""
+    """Return the columns of data whose layout is in the log."""
     if layout.rows.size != table.num_rows:
-        raise SchemaError("The data does not have the rows that the log knows.")
+        raise SchemaError("The data does not have the rows of the log.")
     _, first = np.unique(layout.rows, return_index=True)
     columns = []
     for name in public:

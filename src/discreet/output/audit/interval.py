@@ -28,7 +28,7 @@ from discreet.output.audit.bounds import require_between, require_bounds
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 _MARGIN = 1e-6
-"""How much wider than asked an interval must be, and how far inside its ends an answer is exact, for rounding."""
+"""How much wider than ``width`` an interval must be, and how far inside its ends an answer is exact, for rounding."""
 _SLACK = 1e-10
 _MOST_ATOMS = 200
 
@@ -36,12 +36,12 @@ _MOST_ATOMS = 200
 @public
 @dataclass(frozen=True)
 class IntervalAuditor(Auditor):
-    """Answers sums and averages as long as every value could still lie anywhere in an interval of a given width.
+    """Answers sums and averages as long as every value could still be anywhere in an interval of ``width``.
 
-    The values lie between bounds that everyone knows. What the answers leave possible is a polytope over atoms (records
+    The values are between public bounds. What the answers leave possible is a polytope over atoms (records
     that were in the same sets). The answers for which every record keeps the width form an interval, whose ends are
     found by linear programs without looking at the true answer. An answer inside it is exact, one at or beyond its
-    ends is given as an inequality. A question is denied where the interval is empty, or where there are more atoms
+    ends is released as an inequality. A question is denied where the interval is empty, or where there are more atoms
     than the programs can handle.
 
     Parameters

@@ -28,7 +28,7 @@ class PrivateAnswers(Auditor):
 
     Two tables are neighbors if one record's value differs; the public columns count as known, so counts are exact. The
     bounds' distance is cut into 2**20 steps, and noise is drawn on whole steps by OpenDP's discrete mechanisms, so that
-    no rounding of floating-point numbers tells of the data. Groups of one statement are disjoint and cost one question.
+    no rounding of floating-point numbers reveals data. Groups of one statement are disjoint and cost one question.
     A question about the same set is answered from the log, at no cost.
 
     Parameters
@@ -38,7 +38,7 @@ class PrivateAnswers(Auditor):
     low, high
         The bounds of the sensitive columns.
     per_question
-        What a question costs unless it says otherwise; a tenth of the budget by default.
+        The default cost of a question; a tenth of the budget by default.
     mechanism
         "laplace" adds up epsilons; "gaussian" adds up zero-concentrated privacy losses and promises (epsilon, delta).
     delta
@@ -169,7 +169,7 @@ class PrivateAudit(Audit):
         return 0 if self.ledger.left >= 0 else int(self.sizes.sum())
 
     def _cost(self, question: Question) -> Fraction:
-        """Return what a question costs: nothing if all its sets were answered as well as asked before."""
+        """Return what a question costs: nothing if all its sets were answered at least as precisely before."""
         epsilon = question.epsilon or 0.0
         if all(self._known(members, epsilon) or not self.sizes[members].any() for members in question.sets):
             return Fraction(0)

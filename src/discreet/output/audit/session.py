@@ -146,14 +146,14 @@ class Session:
             if audited not in self._auditor.aggregates:
                 raise QueryError(f"This vault does not answer {output.function.upper()}.")
             if aggregates.setdefault(output.column, cast("Aggregate", audited)) != audited:
-                raise QueryError("Ask for MIN and MAX of a column in two statements.")
+                raise QueryError("Query MIN and MAX of a column in two statements.")
         if self._auditor.one_column and len(aggregates) > 1:
-            raise QueryError("Ask for one sensitive column in a statement.")
+            raise QueryError("Aggregate one sensitive column in a statement.")
         members = self._engine.members(statement.where)
         if not statement.group:
             return _Query(statement, [()], (members,), aggregates)
         if aggregates and not self._auditor.several:
-            raise QueryError("This vault's auditor decides on one query set at a time; ask without GROUP BY.")
+            raise QueryError("This vault's auditor decides on one query set at a time; leave out GROUP BY.")
         most = max(1, min(_MOST_GROUPS, _MOST_CELLS // members.size))
         keys, sets = self._holdings.groups(members, statement.group, most=most)
         if len(keys) > most:

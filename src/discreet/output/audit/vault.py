@@ -186,7 +186,7 @@ class Vault:
             ``SELECT`` of ``COUNT``, ``SUM``, ``AVG``, ``MIN``, ``MAX`` from ``data``, with ``WHERE`` and ``GROUP BY``
             over public columns. Other statements raise QueryError.
         user : str
-            Who is asking.
+            The name of the user.
         epsilon : float, optional
             With ``PrivateAnswers``, how much of the privacy budget to spend.
         """
@@ -352,7 +352,7 @@ class Vault:
 
 
 def asked_of(entry: Entry) -> Asked:
-    """Return what a query entry of the log says."""
+    """Return the question of a query entry of the log."""
     body = entry.body
     return Asked(
         entry.number,

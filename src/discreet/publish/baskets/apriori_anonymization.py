@@ -22,7 +22,7 @@ from discreet.kernels import ragged
 from discreet.publish.baskets.item_tree import ItemTree, even_ranges, label_of, tree_of
 
 _AT_ONCE = 64
-"""The items whose rare combinations are held in memory at once."""
+"""The items whose rare combinations are in memory at once."""
 
 
 @public
@@ -41,14 +41,14 @@ class AprioriAnonymization:
     Parameters
     ----------
     k
-        The least number of baskets for each combination; or a `KmAnonymity`, which says ``m`` as well.
+        The least number of baskets for each combination; or a `KmAnonymity`, which includes ``m``.
     m
         How many items of a basket an attacker may know.
     hierarchy
         The tree over the items, as `read_hierarchy`, `from_mapping` or `tree` make it. None joins neighboring items in
         the order of their names.
     fan_out
-        How many nodes are joined on each level where no hierarchy is given.
+        How many nodes are joined on each level without a hierarchy.
     random_state
         Seeds the order of the baskets, which is all that is random.
 
@@ -277,7 +277,7 @@ def _spread(tree: ItemTree, nodes: CodeArray) -> CodeArray:
 
 
 def _covers(tree: ItemTree, cut: CodeArray) -> dict[int, int]:
-    """Count the published nodes by the number of leaves they stand for."""
+    """Count the published nodes by the number of their leaves."""
     nodes = np.unique(cut)
     sizes, counts = np.unique(tree.high[nodes] - tree.low[nodes], return_counts=True)
     return dict(zip(sizes.tolist(), counts.tolist(), strict=True))

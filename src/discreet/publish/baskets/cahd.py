@@ -19,7 +19,7 @@ from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, 
 
 @public
 class Cahd:
-    """Publish ordinary items exactly, and sensitive items as counts in groups of baskets that are alike.
+    """Publish ordinary items exactly, and sensitive items as counts in groups of similar baskets.
 
     Baskets are ordered so that similar ones are neighbors. Each sensitive basket in turn is put with p − 1 of its
     neighbors, no sensitive item occurring twice in the group; what is left at the end is one group more. A group is

@@ -1,4 +1,4 @@
-"""Sensitive items: what publishers of baskets do alike, from separating the items to the shuffled release."""
+"""Sensitive items: what publishers of baskets have in common, from separating the items to the shuffled release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tree over the items of baskets: the nodes of a hierarchy as arrays, or even ranges of items where none is given."""
+"""A tree over the items of baskets: the nodes of a hierarchy as arrays, or even ranges of items without one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ItemTree:
 
     @property
     def price(self) -> FloatArray:
-        """The certainty penalty of one occurrence: the share of all leaves that a node stands for, 0 for a leaf."""
+        """The certainty penalty of one occurrence: the share of all leaves below a node, 0 for a leaf."""
         covered = self.high - self.low
         return np.where(covered > 1, covered / self.n_leaves, 0.0)
 
@@ -84,7 +84,7 @@ def even_ranges(names: pa.Array, fan_out: int) -> Hierarchy:
 
 
 def label_of(tree: ItemTree, nodes: CodeArray) -> pa.Array:
-    """Return the names of nodes; no two may be alike."""
+    """Return the names of nodes; no two may be equal."""
     names = [tree.labels[node] for node in nodes.tolist()]
     if len(set(names)) < len(names):
         raise HierarchyError(

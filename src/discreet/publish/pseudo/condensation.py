@@ -180,7 +180,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     @property
     def _levels(self) -> Any:
-        """The privacy levels as they were given, whether in a guarantee or not."""
+        """The privacy levels, whether in a guarantee or not."""
         return self.k.k if isinstance(self.k, Indistinguishability) else self.k
 
     def release(self, table: Table) -> Release:

@@ -41,7 +41,7 @@ class Frequencies:
 
 @dataclass(frozen=True, repr=False)
 class Condensed:
-    """All that is kept of the records: statistics of numbers, how many were known, and frequencies of categories.
+    """All that is kept of the records: statistics of numbers, how many were not null, and frequencies of categories.
 
     ``scale`` is the unit of each number in which directions are sought. ``known`` counts the records of each group
     that have a number, where some lack one.

@@ -120,7 +120,7 @@ class _Run:
         self.snapshot()
 
     def snapshot(self) -> None:
-        """Save the state with the position, and let the source forget; not while the first records are held."""
+        """Save the state with the position, and let the source forget; not while the first records are kept."""
         if self.state is None or not self.unsaved or not self.stream.__sklearn_is_fitted__():
             return
         self.stream.save(self.state, position=self.position)

@@ -1,4 +1,4 @@
-"""The window before a stream's first groups: the only place where records are held, and only in memory."""
+"""The window before a stream's first groups: the only place where records are kept, and only in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.publish.pseudo.microaggregation import SegmentMethod
 
 
 class Window:
-    """The first records of a stream, held until there are enough of them to be condensed.
+    """The first records of a stream, kept until there are enough of them to be condensed.
 
     They are never written: neither pickled nor saved. Once they are condensed the memory they were in is wiped.
     """
@@ -42,7 +42,7 @@ class Window:
             )
 
     def take(self, values: FloatArray, levels: IntArray) -> None:
-        """Hold records; there is room for them."""
+        """Keep records; there is room for them."""
         place = slice(self.n_rows, self.n_rows + len(values))
         self._values[place] = values
         self._levels[place] = levels

@@ -109,13 +109,13 @@ def coefficients(secret: bytes, component: int) -> tuple[int, int, int, int]:
 
 
 def point(secret: bytes, name: object) -> int:
-    """Return the point of the field that an item stands at."""
+    """Return the point of the field for an item."""
     drawn = hashlib.blake2b(b"item" + spelled(name), digest_size=16, key=secret).digest()
     return int.from_bytes(drawn, "little") % PRIME
 
 
 def spelled(name: object) -> bytes:
-    """Spell a name so that no two are spelled alike: text, bytes, numbers, None, or a tuple of these."""
+    """Encode a name so that no two have the same code: text, bytes, numbers, None, or a tuple of these."""
     if isinstance(name, str):
         return b"s" + name.encode("utf-8", "surrogatepass")
     if isinstance(name, bytes):

@@ -75,7 +75,7 @@ class DeltaSketch:
         check_parameters(self)
 
     def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> Release:
-        """Publish records, given as :meth:`SketchFamily.sketch` takes them."""
+        """Publish records, in any form that :meth:`SketchFamily.sketch` takes."""
         records = SparseRows.of(rows, names=names)
         lengths = self.lengths(records)
         kept = generator(self.random_state, owner=self).permutation(np.flatnonzero(lengths))

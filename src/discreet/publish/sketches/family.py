@@ -1,4 +1,4 @@
-"""SketchFamily: random projections that all who hold the same key make alike (Aggarwal & Yu, SDM 2007)."""
+"""SketchFamily: random projections that are the same for the same key (Aggarwal & Yu, SDM 2007)."""
 
 from __future__ import annotations
 

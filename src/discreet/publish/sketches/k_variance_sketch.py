@@ -156,7 +156,7 @@ class KVarianceSketch:
         return DeltaSketch(found[0], family=self.family) if found else None
 
     def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> Release:
-        """Publish records, given as :meth:`SketchFamily.sketch` takes them; none may be all zeros."""
+        """Publish records, in any form that :meth:`SketchFamily.sketch` takes; none may be all zeros."""
         records = SparseRows.of(rows, names=names)
         found, alone, variance = self.lengths(records), self._alone, self._variance
         kept = generator(self.random_state, owner=self).permutation(np.flatnonzero(found.lengths))

@@ -21,7 +21,7 @@ _LIMB = 32
 
 @dataclass(frozen=True)
 class SecretColumn:
-    """The values of one sensitive column, added up exactly for each element (the records alike in all public columns).
+    """The values of one sensitive column, added up exactly for each element (records that agree in all public columns).
 
     Values are whole multiples of ``unit``. Sums are kept as limbs of 32 bits, which add up without rounding.
 
@@ -134,7 +134,7 @@ def secret_values(name: str, column: pa.ChunkedArray, *, nulls: Nulls) -> list[A
 def elements_of(columns: dict[str, pa.ChunkedArray]) -> tuple[IntArray, list[PublicColumn]]:
     """Return the element of every record, and the public columns over elements.
 
-    Records with equal values in all public columns form one element, since no predicate tells them apart.
+    Records with equal values in all public columns form one element, since no predicate distinguishes them.
     """
     coded = {name: _coded(name, column) for name, column in columns.items()}
     n_rows = len(next(iter(columns.values()))) if columns else 0
