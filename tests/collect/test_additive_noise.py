@@ -176,7 +176,7 @@ def test_privacy_is_told_as_a_share_of_the_range_and_by_what_is_left_to_guess() 
     truth = Density(np.array([0.0, 100.0]), np.array([1.0]))
     assert 0 < channel.conditional_privacy(truth) < 100
     assert 0 < channel.privacy_loss(truth) < 1
-    with pytest.raises(InputError, match="low and high"):
+    with pytest.raises(InputError, match="'low' and 'high'"):
         AdditiveNoise(Gaussian(1.0)).privacy()
     with pytest.raises(ParameterError, match="'truth'"):
         channel.conditional_privacy(3.0)

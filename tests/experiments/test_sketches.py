@@ -20,7 +20,7 @@ from discreet.experiments.sketches.runs import Runs, _nearness, classified, clus
 SMALL = dataclasses.replace(
     sketches._SIZES[True],
     baskets=600,
-    asked=60,
+    n_classified=60,
     ks=(2, 5),
     deltas=(0.2, 1),
     items=(200, 300),

@@ -72,18 +72,18 @@ def write_frame(
     raise failure
 
 
-def _format(target: Path, given: str | None) -> str:
-    if given is None:
+def _format(target: Path, name: str | None) -> str:
+    if name is None:
         found = format_of(target)
         if found is None or not found.written:
             endings = [f".{name}" for name in WRITTEN]
             raise OutputError(
                 f"{target}: the ending names no format; use {', '.join(endings[:-1])} or {endings[-1]}."
             )
-        given = found.name
-    if given not in WRITTEN:
-        raise unknown("write_frame", "format", given, WRITTEN)
-    return given
+        name = found.name
+    if name not in WRITTEN:
+        raise unknown("write_frame", "format", name, WRITTEN)
+    return name
 
 
 def _emit(frame: Any, temporary: Path, kind: str, packing: str, layout: Layout) -> None:

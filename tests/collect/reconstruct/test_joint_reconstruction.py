@@ -177,7 +177,7 @@ ONE = {"age": CHANNELS["age"]}
             {"pay": [400.0] + [50.0] * 99},
             "1 noisy values of 'pay'",
         ),
-        (JointReconstruction({"x": AdditiveNoise(Gaussian(1.0))}), {"x": [1.0] * 99}, "low and high"),
+        (JointReconstruction({"x": AdditiveNoise(Gaussian(1.0))}), {"x": [1.0] * 99}, "'low' and 'high'"),
         (JointReconstruction({}), {}, "one to three"),
         (JointReconstruction({"x": 3}), {"x": [1.0]}, "'channels'"),
         (JointReconstruction(3), {"x": [1.0]}, "'channels'"),

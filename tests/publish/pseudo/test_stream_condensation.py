@@ -177,7 +177,7 @@ def test_a_level_above_all_records_so_far_is_refused_with_its_batch() -> None:
     before = pickle.dumps(made)
     levels = np.full(20, 3)
     levels[5] = 27
-    with pytest.raises(InfeasibleError, match=r"1 records ask.*20 came before"):
+    with pytest.raises(InfeasibleError, match=r"1 records have levels.*20 came before"):
         made.partial_fit(values[20:40], k=levels)
     assert pickle.dumps(made) == before
     levels[5] = 26

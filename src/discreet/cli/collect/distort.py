@@ -54,7 +54,7 @@ def distort(
     overwrite: bool,
     as_json: bool,
     quiet: bool,
-    **given: Any,
+    **params: Any,
 ) -> None:
     """Report every item of the baskets in FILE with the given probabilities, and write what was reported."""
     from discreet.cli._progress import stages
@@ -63,17 +63,17 @@ def distort(
     from discreet.engines.baskets.files import read_baskets
 
     channel = EMask(p, p if q is None else q)
-    form = given["out_format"] or _format_of(out)
+    form = params["out_format"] or _format_of(out)
     if out.exists() and not overwrite:
         raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
-        baskets = read_baskets(data, **reading_of(given))
+        baskets = read_baskets(data, **reading_of(params))
         if not baskets.n_items:
             raise InputError(f"{data} holds no items, so there is nothing to distort.")
         progress("Distorting")
-        entries = _write(channel, baskets, out, form, given["seed"], progress, overwrite=overwrite)
-    _tell(_plain(channel, baskets, entries, out, given["seed"]), as_json=as_json, quiet=quiet)
+        entries = _write(channel, baskets, out, form, params["seed"], progress, overwrite=overwrite)
+    _print_result(_plain(channel, baskets, entries, out, params["seed"]), as_json=as_json, quiet=quiet)
 
 
 def _format_of(out: Path) -> str:
@@ -141,7 +141,7 @@ def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int 
     }
 
 
-def _tell(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+def _print_result(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     from discreet.cli._output import number, tell_json, tell_lines
 
     if as_json:

@@ -57,39 +57,39 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.reading
 @options.telling
-def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **given: Any) -> None:
+def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any) -> None:
     """Add noise to columns of FILE and write the rows with their noisy numbers."""
     from discreet.cli._progress import stages
     from discreet.core.errors import OutputError
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
-    channels = _channels(given)
+    channels = _channels(params)
     if out.exists() and not overwrite:
         raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
-        relation = read(data, **reading_from(gather.reading(given)))
-        kept = _kept(relation, channels, gather.names_in(given["drop"]), data)
+        relation = read(data, **reading_from(gather.reading(params)))
+        kept = _kept(relation, channels, gather.names_in(params["drop"]), data)
         rows = _examined(relation, channels.channels)
         progress("Adding noise")
-        _write(kept, channels, out, given["seed"])
+        _write(kept, channels, out, params["seed"])
         progress("Done")
-    _tell(channels, rows, out, given["seed"], as_json=as_json, quiet=quiet)
+    _print_result(channels, rows, out, params["seed"], as_json=as_json, quiet=quiet)
 
 
-def _channels(given: dict[str, Any]) -> Channels:
+def _channels(params: dict[str, Any]) -> Channels:
     from discreet.collect import Channels
 
-    names = gather.names_in(given["columns"])
-    ranges = noise_options.ranges(given["ranges"])
+    names = gather.names_in(params["columns"])
+    ranges = noise_options.ranges(params["ranges"])
     idle = [name for name in ranges if name not in names]
     if idle:
         raise gather.mistake(f"--range names column '{idle[0]}', which is not hidden.", "--columns")
-    wide = {name: given[name] for name in ("spread", "privacy", "epsilon")}
+    wide = {name: params[name] for name in ("spread", "privacy", "epsilon")}
     return Channels(
         {
-            name: noise_options.channel(given["noise"], **wide, ends=ranges.get(name), column=name)
+            name: noise_options.channel(params["noise"], **wide, ends=ranges.get(name), column=name)
             for name in names
         }
     )
@@ -183,7 +183,9 @@ def _write(relation: duckdb.DuckDBPyRelation, channels: Channels, out: Path, see
         raise
 
 
-def _tell(channels: Channels, rows: int, out: Path, seed: int | None, *, as_json: bool, quiet: bool) -> None:
+def _print_result(
+    channels: Channels, rows: int, out: Path, seed: int | None, *, as_json: bool, quiet: bool
+) -> None:
     from discreet.cli._output import number, tell_json, tell_lines
 
     plain = {

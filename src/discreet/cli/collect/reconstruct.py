@@ -51,7 +51,7 @@ Examples:
 @options.reading
 @options.telling
 def reconstruct(
-    data: Path, out: Path | None, picture: Path | None, as_json: bool, quiet: bool, **given: Any
+    data: Path, out: Path | None, picture: Path | None, as_json: bool, quiet: bool, **params: Any
 ) -> None:
     """Recover the distribution of the true values of a column of FILE; memory does not grow with FILE."""
     import warnings
@@ -60,31 +60,31 @@ def reconstruct(
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
-    _refuse(out, picture, overwrite=given["overwrite"])
-    how = _how(given)
+    _refuse(out, picture, overwrite=params["overwrite"])
+    how = _how(params)
     with stages(3, quiet=quiet or as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         progress("Counting")
-        relation = read(data, **reading_from(gather.reading(given)))
-        counted = how.histogram(_numbers(relation, given["column"], data))
+        relation = read(data, **reading_from(gather.reading(params)))
+        counted = how.histogram(_numbers(relation, params["column"], data))
         progress("Reconstructing")
-        found = how.reconstruct(counted, band=given["band"], random_state=given["seed"])
+        found = how.reconstruct(counted, band=params["band"], random_state=params["seed"])
         progress("Writing")
         _write(found, counted, out, picture)
-    _tell(found, out, picture, as_json=as_json, quiet=quiet)
+    _print_result(found, out, picture, as_json=as_json, quiet=quiet)
 
 
-def _how(given: dict[str, Any]) -> Any:
+def _how(params: dict[str, Any]) -> Any:
     """Make the reconstruction from the options."""
-    wide = {name: given[name] for name in ("spread", "privacy", "epsilon")}
-    ends = None if given["range_"] is None else noise_options.ends(given["range_"])
+    wide = {name: params[name] for name in ("spread", "privacy", "epsilon")}
+    ends = None if params["range_"] is None else noise_options.ends(params["range_"])
     if wide["spread"] is None and ends is None:
         raise gather.mistake(
             "The range of the true values is not known; pass it, or the noise's spread.", "--spread"
         )
-    channel = noise_options.channel(given["noise"], **wide, ends=ends, column=given["column"])
-    parameters = {name: given[name] for name in ("method", "stop", "tolerance", "max_steps")}
-    return channel.reconstruction(given["intervals"], **parameters)
+    channel = noise_options.channel(params["noise"], **wide, ends=ends, column=params["column"])
+    parameters = {name: params[name] for name in ("method", "stop", "tolerance", "max_steps")}
+    return channel.reconstruction(params["intervals"], **parameters)
 
 
 def _refuse(out: Path | None, picture: Path | None, *, overwrite: bool) -> None:
@@ -129,7 +129,9 @@ def _write(found: Density, counted: Any, out: Path | None, picture: Path | None)
         write_picture(chart(found, noisy=counted), picture)
 
 
-def _tell(found: Density, out: Path | None, picture: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _print_result(
+    found: Density, out: Path | None, picture: Path | None, *, as_json: bool, quiet: bool
+) -> None:
     from discreet.cli._output import number, tell_json, tell_lines
 
     quartiles = [float(value) for value in found.ppf([0.25, 0.5, 0.75])]

@@ -31,7 +31,7 @@ Examples:
 @options.reading
 @options.telling
 def predict(
-    model: Path, data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **given: Any
+    model: Path, data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any
 ) -> None:
     """Describe the class of every true row of FILE by MODEL, and how likely it is."""
     from discreet.cli import _model_files as model_files
@@ -44,9 +44,9 @@ def predict(
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
         learned = model_from_dict(model_files.plain_of(model))
-        rows = model_files.rows_of(data, given)
+        rows = model_files.rows_of(data, params)
         progress("Predicting")
-        predictions = _predictions(learned, rows, gather.names_in(given["keep"]), data)
+        predictions = _predictions(learned, rows, gather.names_in(params["keep"]), data)
         progress("Writing")
         write_frame(predictions, out)
     if as_json:

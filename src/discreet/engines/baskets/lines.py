@@ -57,10 +57,10 @@ def _unquoted(text: str, delimiter: str) -> tuple[pa.Array, IntArray]:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
     cells = pc.split_pattern(pa.array(lines, pa.large_string()), delimiter)
     flat = pc.utf8_trim(cells.flatten(), _blanks(delimiter))
-    held = pc.not_equal(flat, "")
-    before = ragged.bounds(held.to_numpy(zero_copy_only=False))
+    filled = pc.not_equal(flat, "")
+    before = ragged.bounds(filled.to_numpy(zero_copy_only=False))
     ends = ragged.bounds(pc.list_value_length(cells).to_numpy(zero_copy_only=False))
-    return flat.filter(held), np.diff(before[ends])
+    return flat.filter(filled), np.diff(before[ends])
 
 
 def _quoted(text: str, delimiter: str, path: Path) -> tuple[pa.Array, IntArray]:

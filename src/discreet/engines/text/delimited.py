@@ -112,9 +112,9 @@ def _copy_in(
         "max_line_size": str(longest),
         "buffer_size": str(max(32 << 20, 2 * longest)),
     }
-    given = ", ".join(f"{name} = {value}" for name, value in options.items())
+    settings = ", ".join(f"{name} = {value}" for name, value in options.items())
     connection.execute(
-        f"CREATE OR REPLACE TABLE raw AS SELECT * FROM read_csv({file_literal(source)}, {given})"
+        f"CREATE OR REPLACE TABLE raw AS SELECT * FROM read_csv({file_literal(source)}, {settings})"
     )
 
 

@@ -190,9 +190,9 @@ def _of_length_1(sketches: Sketches) -> Sketches:
 
 def _at_random(labels: IntArray, seed: int) -> IntArray:
     """Put suppressed records into clusters at random, in proportion to the clusters' sizes."""
-    held = labels >= 0
-    drawn = np.random.default_rng([seed, 3]).choice(labels[held], labels.size)
-    return np.where(held, labels, drawn)
+    present = labels >= 0
+    drawn = np.random.default_rng([seed, 3]).choice(labels[present], labels.size)
+    return np.where(present, labels, drawn)
 
 
 def _nearness(rows: Any, labels: IntArray) -> float:

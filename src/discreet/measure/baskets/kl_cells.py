@@ -45,9 +45,9 @@ def kl(actual: FloatArray, estimated: FloatArray, *, smoothing: float = 0.0) -> 
         raise InputError("KL compares two counts of the same cells, neither of them empty.")
     p = actual.ravel() / actual.sum()
     q = (1 - smoothing) * estimated.ravel() / estimated.sum() + smoothing / estimated.size
-    held = p > 0
+    positive = p > 0
     with np.errstate(divide="ignore"):
-        return max(float((p[held] * np.log(p[held] / q[held])).sum()), 0.0)
+        return max(float((p[positive] * np.log(p[positive] / q[positive])).sum()), 0.0)
 
 
 @public

@@ -175,9 +175,11 @@ def sensitive_tie(data: GroupedBaskets | Baskets) -> SensitiveTie | None:
     """Measure how surely found baskets are tied to sensitive items; None where none are published as counts."""
     if not isinstance(data, GroupedBaskets) or data.sensitive.counts.size == 0:
         return None
-    held = data.sensitive
-    share = held.counts / data.sizes[held.group]
-    return SensitiveTie(1.0, float(share.max()), float((share * held.counts).sum() / held.counts.sum()))
+    sensitive = data.sensitive
+    share = sensitive.counts / data.sizes[sensitive.group]
+    return SensitiveTie(
+        1.0, float(share.max()), float((share * sensitive.counts).sum() / sensitive.counts.sum())
+    )
 
 
 def _exact(baskets: Baskets, r: int, eligible: IntArray) -> Reidentification:

@@ -177,8 +177,8 @@ def _pair(target: QueryTarget, record: int, names: Sequence[str]) -> list[tuple[
     wide = np.ones(like.size, np.bool_)
     first = f"{target.is_record(record, names[1:])}" if len(names) > 1 else ""
     if len(names) > 1:
-        held = list(zip(*(target.public[name] for name in names[1:]), strict=True))
-        wide = np.array([row == held[record] for row in held], np.bool_)
+        others = list(zip(*(target.public[name] for name in names[1:]), strict=True))
+        wide = np.array([row == others[record] for row in others], np.bool_)
     apart = target.is_not_record(record, names[:1])
     return [(first, wide), (f"{first} AND {apart}" if first else apart, wide & ~like)]
 

@@ -90,8 +90,8 @@ def guess_attributes(
     for batch in batches(chosen, n_items):
         found = sketches.take(batch).reconstruct(list(records.names), family).values
         size = np.abs(found) if signed else found
-        held = matrix[batch].toarray() != 0
-        for sizes, true in zip(size, held, strict=True):
+        present = matrix[batch].toarray() != 0
+        for sizes, true in zip(size, present, strict=True):
             ranks = _mid_ranks(sizes)
             n = int(true.sum())
             areas.append((ranks[true].sum() - n * (n + 1) / 2) / (n * (n_items - n)))
@@ -162,11 +162,11 @@ def link_sketches(
     require("link_sketches", "known", known, FloatIn(0, 1))
     rng = generator(random_state, owner="link_sketches")
     records = beside(rows, names, sketches)
-    held = np.flatnonzero(~sketches.suppressed)
-    if not held.size:
+    present = np.flatnonzero(~sketches.suppressed)
+    if not present.size:
         raise InputError("There is no sketch to link.")
     sketches.require_signs(family)
-    chosen = held[drawn(held.size, sample, rng, owner="link_sketches")]
+    chosen = present[drawn(present.size, sample, rng, owner="link_sketches")]
     candidates = family.sketch(_partly(records, known, rng)).shortened(sketches.longest)
     ranks, firsts = [], []
     for batch in batches(chosen, len(records)):

@@ -78,8 +78,8 @@ class BooleanAuditor(Auditor):
     def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
         """Refuse a column that holds anything but 0 and 1."""
         self._blocks(public)
-        held = [column.unit * one for one in (*column.largest, *column.smallest)]
-        if any(value not in (0, 1) for value in held):
+        extremes = [column.unit * one for one in (*column.largest, *column.smallest)]
+        if any(value not in (0, 1) for value in extremes):
             raise SchemaError(
                 f"The column {name!r} holds more than 0 and 1, which the boolean auditor needs."
             )

@@ -118,7 +118,7 @@ class Vault:
         source, folder = Path(data).resolve(), Path(path)
         digest = fingerprint(source)
         fetched = fetch(source, config.columns, table=table)
-        held = _first(fetched, config, auditor)
+        holdings = _first(fetched, config, auditor)
         try:
             folder.mkdir(parents=True, mode=0o700)
         except FileExistsError:
@@ -128,7 +128,7 @@ class Vault:
         config.write(folder)
         vault = cls(config, auditor, Log.create(folder / _LOG), folder)
         vault._take_lock(0)
-        vault._begin(source, held, digest)
+        vault._begin(source, holdings, digest)
         return vault
 
     @classmethod
@@ -240,12 +240,12 @@ class Vault:
                 "Make a new vault only if no one has the answers of this one."
             )
         with self._lock:
-            path, held = self._data or (Path(), self.holdings)
+            path, holdings = self._data or (Path(), self.holdings)
             needed, table = self.config.columns, self.config.table
             source = Path(data).resolve()
             digest = fingerprint(source)
             after = next_version(
-                held,
+                holdings,
                 fetch(path, needed, table=table),
                 fetch(source, needed, table=table),
                 self.config.public,
@@ -289,27 +289,27 @@ class Vault:
             raise ParameterError("The vault is closed.")
         return self._session
 
-    def _begin(self, source: Path, held: Holdings, digest: str) -> None:
-        self._write_data(source, held, digest)
-        self._start(source, held)
+    def _begin(self, source: Path, holdings: Holdings, digest: str) -> None:
+        self._write_data(source, holdings, digest)
+        self._start(source, holdings)
 
-    def _start(self, source: Path, held: Holdings) -> Session:
-        self._data = (source, held)
+    def _start(self, source: Path, holdings: Holdings) -> Session:
+        self._data = (source, holdings)
         self._session = Session(
-            held, self.auditor, self._log, pooled=self.config.pooled, timeout=self.config.timeout
+            holdings, self.auditor, self._log, pooled=self.config.pooled, timeout=self.config.timeout
         )
         return self._session
 
-    def _write_data(self, source: Path, held: Holdings, digest: str) -> None:
+    def _write_data(self, source: Path, holdings: Holdings, digest: str) -> None:
         body = {
             "data": str(source),
             "fingerprint": digest,
             "config": self.config.digest,
-            "records": held.n_records,
-            "elements": held.n_elements,
+            "records": holdings.n_records,
+            "elements": holdings.n_elements,
             "time": now(),
         }
-        self._log.append("data", body, held.layout.pack())
+        self._log.append("data", body, holdings.layout.pack())
 
     def _replay(self) -> None:
         """Rebuild the state from the log, and finish what a crash left between a decision and its answer."""
@@ -327,7 +327,7 @@ class Vault:
                 "with an update while the old file is there."
             )
         fetched = fetch(source, self.config.columns, table=self.config.table)
-        held = loaded(
+        holdings = loaded(
             fetched,
             Layout.unpack(versions[-1].sets),
             self.config.public,
@@ -335,7 +335,7 @@ class Vault:
             nulls=self.config.nulls,
         )
         with _as_log_error():
-            self._start(source, held).replay(entries)
+            self._start(source, holdings).replay(entries)
 
     def _take_lock(self, wait: float) -> None:
         """Take the vault for this process alone."""
@@ -368,10 +368,10 @@ def asked_of(entry: Entry) -> Asked:
 def _first(fetched: pa.Table, config: Config, auditor: Auditor) -> Holdings:
     if config.key is not None:
         require_unique(fetched, config.key)
-    held = first_version(fetched, config.public, config.sensitive, nulls=config.nulls)
-    for name, column in held.secret.items():
-        auditor.require_fit(name, column, held.public)
-    return held
+    holdings = first_version(fetched, config.public, config.sensitive, nulls=config.nulls)
+    for name, column in holdings.secret.items():
+        auditor.require_fit(name, column, holdings.public)
+    return holdings
 
 
 def _arrow(frame: Any) -> pa.Table:

@@ -142,8 +142,8 @@ class AprioriAnonymization:
     def _published(
         self, baskets: Baskets, generalized: Baskets, rng: np.random.Generator, details: dict[str, Any]
     ) -> Release:
-        given = type(self.hierarchy).__name__ if self.hierarchy is not None else "even ranges"
-        parameters: dict[str, object] = {"k": self.guarantee.k, "m": self.guarantee.m, "hierarchy": given}
+        hierarchy = type(self.hierarchy).__name__ if self.hierarchy is not None else "even ranges"
+        parameters: dict[str, object] = {"k": self.guarantee.k, "m": self.guarantee.m, "hierarchy": hierarchy}
         if self.hierarchy is None:
             parameters["fan_out"] = int(self.fan_out)
         recipe = {
@@ -241,8 +241,8 @@ class _Recoding:
         from discreet.kernels.itemsets.combinations import count_combinations, laid_out
 
         starts, rows = self.holders
-        held = starts[children + 1] - starts[children]
-        if ((held > 0) & (held < self.k)).any():
+        counts_below = starts[children + 1] - starts[children]
+        if ((counts_below > 0) & (counts_below < self.k)).any():
             return False
         before = self.cut[self.tree.low[node]]
         self.cut[self.tree.low[node] : self.tree.high[node]] = _spread(self.tree, children)

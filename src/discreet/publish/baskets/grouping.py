@@ -65,8 +65,8 @@ class SplitBaskets:
     @property
     def arrays(self) -> tuple[Rows, Rows]:
         """The ordinary and the sensitive items, each as row pointers, codes and the number of items."""
-        ordinary, held = self.ordinary, self.held
-        return (ordinary.indptr, ordinary.items, ordinary.n_items), (held.indptr, held.items, held.n_items)
+        first, second = ((one.indptr, one.items, one.n_items) for one in (self.ordinary, self.held))
+        return first, second
 
 
 def split_baskets(publisher: BasketPublisher, baskets: Baskets, *, degree: str = "p") -> SplitBaskets:
@@ -79,22 +79,22 @@ def split_baskets(publisher: BasketPublisher, baskets: Baskets, *, degree: str =
         raise InputError("There are no baskets.")
     is_sensitive = np.zeros(baskets.n_items, np.bool_)
     is_sensitive[baskets.codes_of(publisher.sensitive or (), parameter="sensitive")] = True
-    held = baskets.keep(is_sensitive)
-    refuse_too_frequent(held, kept.p, degree=degree)
-    return SplitBaskets(baskets, baskets.keep(~is_sensitive), held)
+    sensitive = baskets.keep(is_sensitive)
+    refuse_too_frequent(sensitive, kept.p, degree=degree)
+    return SplitBaskets(baskets, baskets.keep(~is_sensitive), sensitive)
 
 
-def refuse_too_frequent(held: Baskets, p: int, *, degree: str = "p") -> None:
+def refuse_too_frequent(sensitive: Baskets, p: int, *, degree: str = "p") -> None:
     """Raise an InfeasibleError where a sensitive item is in more than one basket of p; it names the items.
 
     Otherwise all baskets as one group have the degree p, so a release exists.
     """
-    n, most = len(held), int(held.counts.max(initial=0))
+    n, most = len(sensitive), int(sensitive.counts.max(initial=0))
     if most * p <= n:
         return
-    too_many = np.flatnonzero(held.counts > n // p)
-    worst = too_many[np.argsort(-held.counts[too_many], kind="stable")][:_SHOWN]
-    named = ", ".join(f"{held.names[int(code)].as_py()!r} ({held.counts[code]})" for code in worst)
+    too_many = np.flatnonzero(sensitive.counts > n // p)
+    worst = too_many[np.argsort(-sensitive.counts[too_many], kind="stable")][:_SHOWN]
+    named = ", ".join(f"{sensitive.names[int(code)].as_py()!r} ({sensitive.counts[code]})" for code in worst)
     more = f" and {too_many.size - _SHOWN} more" if too_many.size > _SHOWN else ""
     raise InfeasibleError(
         f"No release can keep the promise: with {degree}={p} a sensitive item may be in at most {n // p} of the {n} "

@@ -193,13 +193,13 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         levels = read_levels(self, self._levels, table, n)
         grouping = self._grouped(vectors.points(), levels, self._classes(table), rng)
         condensed = Condensed.of(vectors, grouping.labels, levels, grouping.n_groups)
-        made = self._without_copies(table, vectors, condensed, levels, rng)
+        result = self._without_copies(table, vectors, condensed, levels, rng)
         return Release(
-            data=table.framed(vectors.frame(made.drawn.places, made.drawn.codes, names)),
+            data=table.framed(vectors.frame(result.drawn.places, result.drawn.codes, names)),
             kind="pseudo-data",
             schema=Schema({name: _released(table.schema[name]) for name in names}),
             guarantee=self.guarantee,
-            evidence=_evidence(n, condensed, grouping, made),
+            evidence=_evidence(n, condensed, grouping, result),
             recipe=self._recipe(table),
             original=table,
         )
@@ -308,16 +308,16 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     ) -> Redrawn:
         """Draw pseudo-records, again where they look like one person alone, if that is to be avoided."""
         ends = _ends(vectors.lines, self.label)
-        made = self._bounded(self._draw(condensed, round(self.alpha * len(levels)), ends, rng), ends)
+        drawn = self._bounded(self._draw(condensed, round(self.alpha * len(levels)), ends, rng), ends)
         singled_out = SingledOut.of(table, vectors, levels, self.label) if self.avoid_copies else None
         if singled_out is None:
-            return Redrawn(made, 0, 0)
+            return Redrawn(drawn, 0, 0)
 
         def again(groups: IntArray) -> Drawn:
             noise = self.noise * ends[2]
             return self._bounded(draw_for(condensed, groups, spread=self.spread, noise=noise, rng=rng), ends)
 
-        return redrawn(made, singled_out, again)
+        return redrawn(drawn, singled_out, again)
 
     def _draw(
         self, condensed: Condensed, n: int, ends: tuple[FloatArray, ...], rng: np.random.Generator
@@ -332,12 +332,12 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """Write down how the release was made; it is drawn anew from a table, and cannot be applied to new rows."""
         names = ("segment", "spread", "alpha", "noise", "label", "bounded", "avoid_copies")
         k = self.guarantee.k
-        given = {"k": "given apart" if k is None else k}
+        parameters = {"k": "given apart" if k is None else k}
         safe = {"spreadsheet_safe": True} if table.spreadsheet_safe else {}
         return safe | {
             "format": FORMAT,
             "method": type(self).__name__,
-            "parameters": given | {name: getattr(self, name) for name in names},
+            "parameters": parameters | {name: getattr(self, name) for name in names},
             "guarantee": self.guarantee.to_dict(),
             "seed": seed_of(self.random_state),
             "columns": [{"name": name, "role": column.role.value} for name, column in table.schema.items()],
@@ -347,12 +347,12 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 def _refuse_identifying_texts(table: Table, names: list[str]) -> None:
     """Refuse columns of names or free text: most of their values occur once, and texts are published as they are."""
     for name in names:
-        held = table.source.columns([name])[name].drop_null()
-        if not (pa.types.is_string(held.type) or pa.types.is_large_string(held.type)):
+        texts = table.source.columns([name])[name].drop_null()
+        if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
             continue
-        alone = pc.sum(pc.equal(held.value_counts().field("counts"), 1)).as_py() or 0
-        if alone >= _LONE_TEXTS and 2 * alone > len(held):
-            raise IdentifyingTextError(name, alone, len(held))
+        alone = pc.sum(pc.equal(texts.value_counts().field("counts"), 1)).as_py() or 0
+        if alone >= _LONE_TEXTS and 2 * alone > len(texts):
+            raise IdentifyingTextError(name, alone, len(texts))
 
 
 def _ends(lines: tuple[Line, ...], label: str | None) -> tuple[FloatArray, ...]:
@@ -369,8 +369,8 @@ def _released(column: Column) -> Column:
     return replace(column, hierarchy=None, weight=1.0)
 
 
-def _evidence(n: int, condensed: Condensed, grouping: Grouping, made: Redrawn) -> Evidence:
+def _evidence(n: int, condensed: Condensed, grouping: Grouping, result: Redrawn) -> Evidence:
     statistics = condensed.statistics
     steps = [asdict(step) for step in grouping.steps]
-    details = {LARGEST: statistics.largest, "steps": steps, "redrawn": made.n_redrawn}
-    return Evidence(n, statistics.n, suppressed=made.n_left_out, details=details)
+    details = {LARGEST: statistics.largest, "steps": steps, "redrawn": result.n_redrawn}
+    return Evidence(n, statistics.n, suppressed=result.n_left_out, details=details)

@@ -284,19 +284,19 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         """Read a state file; the stream goes on as if it had never stopped. ``position_`` is what was saved with it."""
         file = read_state(path)
         try:
-            given = dict(file.header["parameters"])
-            made = cls(**given)
+            parameters = dict(file.header["parameters"])
+            loaded = cls(**parameters)
             names, position, rng = (file.header[name] for name in ("names", "position", "rng"))
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{path} cannot be read as the state of a stream.") from None
-        made._checked()
-        made._state = StreamState.from_arrays(file.arrays)
-        made.rng_ = rng_from_plain(rng)
-        made.n_features_in_ = made._state.n_columns
-        made.position_ = position
+        loaded._checked()
+        loaded._state = StreamState.from_arrays(file.arrays)
+        loaded.rng_ = rng_from_plain(rng)
+        loaded.n_features_in_ = loaded._state.n_columns
+        loaded.position_ = position
         if names is not None:
-            made.feature_names_in_ = np.array(names, object)
-        return made
+            loaded.feature_names_in_ = np.array(names, object)
+        return loaded
 
     @property
     def _level(self) -> int:

@@ -68,10 +68,10 @@ class Window:
         return f"Window({self.n_rows} of {len(self._values)} rows)"
 
 
-def unsaved(held: int) -> str:
+def unsaved(n_records: int) -> str:
     """Describe why a stream cannot be saved yet."""
     return (
-        f"The stream still holds its first {held} records as they came, and records are never written. It can be "
+        f"The stream still holds its first {n_records} records as they came, and records are never written. It can be "
         "saved once they are condensed: when init_number records have come, or by initialize()."
     )
 

@@ -83,8 +83,8 @@ def longest(values: Iterable[float], delta: float, components: int) -> int:
     """
     if not (math.isfinite(delta) and delta > 0):
         raise ValueError("delta must be a positive number.")
-    held = _checked(values)
-    spare = min(_spare(held), _spare(_rounded(held)))
+    numbers = _checked(values)
+    spare = min(_spare(numbers), _spare(_rounded(numbers)))
     return min(components, math.floor(spare / Fraction(str(float(delta)))))
 
 
@@ -92,8 +92,8 @@ def master(key: bytes | str) -> bytes:
     """Hash a key to the 32 bytes that everything is drawn from."""
     if not isinstance(key, bytes | str) or not key:
         raise ValueError("The key must be bytes or text, and not empty.")
-    given = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else key
-    return hashlib.blake2b(given, digest_size=32, person=b"discreet sketch1").digest()
+    secret = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else key
+    return hashlib.blake2b(secret, digest_size=32, person=b"discreet sketch1").digest()
 
 
 def fingerprint(secret: bytes) -> str:
@@ -150,14 +150,14 @@ def _values(record: Mapping[object, float]) -> Iterable[float]:
 
 def _checked(values: Iterable[float]) -> list[float]:
     try:
-        held = [float(value) for value in values]
+        numbers = [float(value) for value in values]
     except (TypeError, ValueError, OverflowError):
-        held = [math.nan]
-    if not all(map(math.isfinite, held)):
+        numbers = [math.nan]
+    if not all(map(math.isfinite, numbers)):
         raise ValueError("The values of a record must be finite numbers.")
-    if any(held) and not SMALLEST <= max(map(abs, held)) <= LARGEST:
+    if any(numbers) and not SMALLEST <= max(map(abs, numbers)) <= LARGEST:
         raise ValueError("The largest value of a record must be neither that small nor that large.")
-    return held
+    return numbers
 
 
 def _spare(values: list[float]) -> Fraction:
@@ -168,9 +168,9 @@ def _spare(values: list[float]) -> Fraction:
 
 def _rounded(values: list[float]) -> list[float]:
     """Round to a power of two so large that sums of all values, with any signs, are exact."""
-    held = [value for value in values if value]
-    if not held:
+    numbers = [value for value in values if value]
+    if not numbers:
         return values
-    _, exponent = math.frexp(max(map(abs, held)))
-    unit = math.ldexp(1.0, exponent + (len(held) - 1).bit_length() - 53)
+    _, exponent = math.frexp(max(map(abs, numbers)))
+    unit = math.ldexp(1.0, exponent + (len(numbers) - 1).bit_length() - 53)
     return [round(value / unit) * unit for value in values]

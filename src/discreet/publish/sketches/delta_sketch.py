@@ -134,11 +134,13 @@ class DeltaSketch:
         known: dict[tuple[float, int], int] = {}
         for row in doubtful.tolist():
             first, stop = int(records.indptr[row]), int(records.indptr[row + 1])
-            held = [1.0] * (stop - first) if records.weights is None else records.weights[first:stop].tolist()
-            alike = (abs(held[0]), len(held)) if min(held) == max(held) else None
+            values = (
+                [1.0] * (stop - first) if records.weights is None else records.weights[first:stop].tolist()
+            )
+            alike = (abs(values[0]), len(values)) if min(values) == max(values) else None
             found = known.get(alike) if alike else None
             if found is None:
-                found = sketch_client.longest(held, self.guarantee.delta, self.family.components)
+                found = sketch_client.longest(values, self.guarantee.delta, self.family.components)
                 if alike:
                     known[alike] = found
             lengths[row] = found

@@ -136,15 +136,15 @@ class SketchFamily:
             wanted = self.components if lengths is None else lengths
             require(self, "lengths", wanted, IntIn(0, self.components))
             return np.full(n, wanted, np.int64)
-        given = np.asarray(lengths)
-        if given.ndim != 1 or given.dtype.kind not in "iu" or given.size != n:
+        chosen = np.asarray(lengths)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size != n:
             raise InputError(f"'lengths' must be a whole number for each of the {n} records.")
-        outside = int(((given < 0) | (given > self.components)).sum())
+        outside = int(((chosen < 0) | (chosen > self.components)).sum())
         if outside:
             raise InputError(
                 f"{outside} of the 'lengths' lie outside [0, {self.components}], the number of components."
             )
-        return given.astype(np.int64)
+        return chosen.astype(np.int64)
 
 
 class _Key(InstanceOf):

@@ -39,10 +39,10 @@ class _RateLimit:
         with self._lock:
             if len(self._buckets) > _MOST_BUCKETS:
                 self._buckets.clear()
-            held, since = self._buckets.get(user, (max(self._rate, 1.0), now))
-            held = min(max(self._rate, 1.0), held + (now - since) * self._rate)
-            self._buckets[user] = (held - 1 if held >= 1 else held, now)
-            return held >= 1
+            tokens, since = self._buckets.get(user, (max(self._rate, 1.0), now))
+            tokens = min(max(self._rate, 1.0), tokens + (now - since) * self._rate)
+            self._buckets[user] = (tokens - 1 if tokens >= 1 else tokens, now)
+            return tokens >= 1
 
 
 class _RefusedError(Exception):
