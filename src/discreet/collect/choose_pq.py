@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -111,26 +111,17 @@ def choose_pq(
     [(0.4, 0.98), (0.5, 0.97), (0.3, 0.99), (0.6, 0.96)]
     """
     _require(support, n_baskets, at_least, tolerance, above_q, p_step, q_step)
-    required = _Requirements(support, n_baskets, at_least, tolerance, above_q)
+    choices = Choices((), support, n_baskets, at_least, tolerance, above_q)
     points = tuple(
-        _choice(p, q, required)
+        _choice(p, q, choices)
         for p in _steps(p_step)
         for q in _steps(q_step)
         if not math.isclose(p + q, 1, abs_tol=1e-9)
     )
-    return Choices(points, support, n_baskets, at_least, tolerance, above_q)
+    return replace(choices, points=points)
 
 
-@dataclass(frozen=True)
-class _Requirements:
-    support: float
-    n_baskets: int
-    at_least: float
-    tolerance: float
-    above_q: float
-
-
-def _choice(p: float, q: float, required: _Requirements) -> Choice:
+def _choice(p: float, q: float, required: Choices) -> Choice:
     channel = EMask(p, q)
     s = required.support
     privacy = channel.average_basic_privacy(s)

@@ -158,12 +158,7 @@ class Reconstruction:
         return Histogram.of(values, width=self._bin_width())
 
     def reconstruct(
-        self,
-        noisy: Any,
-        *,
-        band: float | None = None,
-        resamples: int = 60,
-        random_state: RandomState = None,
+        self, noisy: Any, *, band: float | None = None, resamples: int = 60, random_state: RandomState = None
     ) -> Density:
         """Recover the distribution of the true values.
 
@@ -195,12 +190,7 @@ class Reconstruction:
         if not result.converged[0]:
             warn_not_converged(self.max_steps)
         found = Density(
-            edges,
-            result.shares[0],
-            counted.n,
-            int(result.steps[0]),
-            bool(result.converged[0]),
-            result.trace,
+            edges, result.shares[0], counted.n, int(result.steps[0]), bool(result.converged[0]), result.trace
         )
         if band is None:
             return found

@@ -32,13 +32,7 @@ class Dialect:
 
 
 def sniff(
-    plain: Path,
-    *,
-    delimiter: str | None,
-    quote: str,
-    header: bool,
-    shown: Path,
-    named: Collection[str] = (),
+    plain: Path, *, delimiter: str | None, quote: str, header: bool, shown: Path, named: Collection[str] = ()
 ) -> Dialect:
     """Find the delimiter, by the share of records as long as the first, and the column names.
 

@@ -24,10 +24,7 @@ def accuracy(title: str, runs: Sequence[Runs], *, what: str) -> dict[str, Any]:
     points = {figure: _points(runs, figure) for figure in ("accuracy", "accuracy_of_more")}
     ends = [point[end] for found in points.values() for point in found for end in ("low", "high")]
     scale = alt.Scale(domain=[min(*ends, baseline), max(*ends, baseline)], nice=True, zero=False)
-    words = {
-        "accuracy": "as many pseudo-records as records",
-        "accuracy_of_more": f"{TIMES} times as many",
-    }
+    words = {"accuracy": "as many pseudo-records as records", "accuracy_of_more": f"{TIMES} times as many"}
     panels = []
     for figure, word in words.items():
         rule, text = level(baseline, "baseline, on the original data", width=_WIDTH, below=True)

@@ -10,10 +10,7 @@ import numpy as np
 from discreet.experiments.hiding.runs import Point
 from discreet.report.pictures import BLUE, OCHRE, STONE, TEAL, finished, standing
 
-_FAMILIES = {
-    "exact": ("exact", "menon", "inline", "hybrid"),
-    "border-based": ("bba", "maxmin1", "maxmin2"),
-}
+_FAMILIES = {"exact": ("exact", "menon", "inline", "hybrid"), "border-based": ("bba", "maxmin1", "maxmin2")}
 _COLOURS = {"exact": TEAL, "border-based": BLUE, "heuristic": OCHRE}
 
 

@@ -45,9 +45,7 @@ def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
             y=alt.Y("height:Q", title="density"),
             color=colored("what", _LINES),
             strokeDash=alt.StrokeDash(
-                "what:N",
-                scale=alt.Scale(domain=list(_LINES), range=[[5, 3], [1, 0], [1, 0]]),
-                legend=None,
+                "what:N", scale=alt.Scale(domain=list(_LINES), range=[[5, 3], [1, 0], [1, 0]]), legend=None
             ),
             facet=alt.Facet("where:N", title=None, sort=order, columns=2, spacing=24),
         )
@@ -89,10 +87,7 @@ def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
     )
     description = f"Accuracy against privacy under {noise} noise, for five functions and five ways to learn."
     return finished(
-        panels,
-        title=f"Accuracy against privacy, {noise} noise",
-        subtitle=SUBTITLE,
-        told=description,
+        panels, title=f"Accuracy against privacy, {noise} noise", subtitle=SUBTITLE, told=description
     )
 
 

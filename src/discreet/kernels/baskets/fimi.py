@@ -18,9 +18,7 @@ _TEN = np.uint64(10)
 _DIGITS = 19
 
 
-def parse(
-    data: NDArray[np.uint8],
-) -> tuple[int, NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64]]:
+def parse(data: NDArray[np.uint8]) -> tuple[int, NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64]]:
     """Parse lines of whole numbers: a status, the row pointers, and the numbers as written.
 
     The last byte must be a newline. The numbers take 32 bits where all of them are between 0 and 2^31 - 1, else 64.

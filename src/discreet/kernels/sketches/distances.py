@@ -75,18 +75,7 @@ def nearest(
     def work(start: int, stop: int) -> None:
         for block, lengths, home in blocks:
             _nearest(
-                values,
-                indptr,
-                block,
-                lengths,
-                home,
-                KINDS[kind],
-                shrink,
-                middle,
-                scores,
-                places,
-                start,
-                stop,
+                values, indptr, block, lengths, home, KINDS[kind], shrink, middle, scores, places, start, stop
             )
 
     in_threads(work, n)

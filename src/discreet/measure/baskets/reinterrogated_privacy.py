@@ -21,11 +21,7 @@ from discreet.kernels import ragged
 
 @public
 def reinterrogated_privacy(
-    baskets: Baskets,
-    distorted: Baskets | ItemBits,
-    itemsets: Iterable[Sequence[int]],
-    *,
-    basic: float,
+    baskets: Baskets, distorted: Baskets | ItemBits, itemsets: Iterable[Sequence[int]], *, basic: float
 ) -> float:
     """Return the mean privacy of the true ones in percent, after mining.
 

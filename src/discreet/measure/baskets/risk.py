@@ -204,12 +204,7 @@ def _exact(baskets: Baskets, r: int, eligible: IntArray) -> Reidentification:
 
 
 def _sampled(
-    baskets: Baskets,
-    r: int,
-    eligible: IntArray,
-    n_samples: int,
-    confidence: float,
-    rng: np.random.Generator,
+    baskets: Baskets, r: int, eligible: IntArray, n_samples: int, confidence: float, rng: np.random.Generator
 ) -> Reidentification:
     from discreet.kernels.itemsets.known_items import matches_of
 

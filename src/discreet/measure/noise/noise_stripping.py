@@ -59,12 +59,7 @@ class NoiseStripped:
 
 
 def judged(
-    estimate: FloatArray,
-    components: int,
-    noisy: FloatArray,
-    *,
-    added: FloatArray,
-    truth: FloatArray | None,
+    estimate: FloatArray, components: int, noisy: FloatArray, *, added: FloatArray, truth: FloatArray | None
 ) -> NoiseStripped:
     """Compare a guess with the truth, if that is known."""
     if truth is None:

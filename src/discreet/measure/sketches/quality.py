@@ -176,11 +176,7 @@ def neighbor_overlap(
 
 @public
 def cluster_cohesion(
-    rows: Any,
-    labels: ArrayLike,
-    *,
-    names: Iterable[Any] | None = None,
-    random_state: RandomState = None,
+    rows: Any, labels: ArrayLike, *, names: Iterable[Any] | None = None, random_state: RandomState = None
 ) -> float:
     """Return the mean cosine of the records, as they truly are, to the centroid of their cluster.
 

@@ -72,12 +72,7 @@ class FoundItemsets:
         Any frame takes it: ``found.table.to_pandas()``, ``polars.from_arrow(found.table)``.
         """
         return pa.table(
-            {
-                "itemsets": self.lists(),
-                "support": self.supports,
-                "count": self.counts,
-                "length": self.lengths,
-            }
+            {"itemsets": self.lists(), "support": self.supports, "count": self.counts, "length": self.lengths}
         )
 
     def lists(self) -> pa.Array:

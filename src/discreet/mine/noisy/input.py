@@ -7,11 +7,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    assert_all_finite,
-    check_consistent_length,
-    column_or_1d,
-)
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from discreet.core.arrays import CodeArray
 from discreet.core.errors import InputError, SchemaError

@@ -63,12 +63,7 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     }
 
     def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_init: int = 3,
-        max_iter: int = 100,
-        random_state: RandomState = None,
+        self, n_clusters: int = 8, *, n_init: int = 3, max_iter: int = 100, random_state: RandomState = None
     ) -> None:
         self.n_clusters = n_clusters
         self.n_init = n_init

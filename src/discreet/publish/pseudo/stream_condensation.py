@@ -38,17 +38,7 @@ from discreet.publish.pseudo.stream_release import release_of
 from discreet.publish.pseudo.stream_state import StreamState
 from discreet.publish.pseudo.stream_window import Window, is_plain, unsaved
 
-_SAVED = (
-    "k",
-    "init_number",
-    "segment",
-    "spread",
-    "noise",
-    "max_groups",
-    "bounds",
-    "columns",
-    "random_state",
-)
+_SAVED = ("k", "init_number", "segment", "spread", "noise", "max_groups", "bounds", "columns", "random_state")
 
 
 @public

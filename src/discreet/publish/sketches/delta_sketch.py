@@ -105,10 +105,7 @@ class DeltaSketch:
         return {
             "format": FORMAT,
             "method": type(self).__name__,
-            "parameters": {
-                "delta": float(self.guarantee.delta),
-                "components": int(self.family.components),
-            },
+            "parameters": {"delta": float(self.guarantee.delta), "components": int(self.family.components)},
             "guarantee": self.guarantee.to_dict(),
             "seed": seed_of(self.random_state),
         }

@@ -71,11 +71,7 @@ class SketchFamily:
         return definition.fingerprint(self._secret)
 
     def sketch(
-        self,
-        rows: Any,
-        *,
-        lengths: int | IntArray | None = None,
-        names: Iterable[Any] | None = None,
+        self, rows: Any, *, lengths: int | IntArray | None = None, names: Iterable[Any] | None = None
     ) -> Sketches:
         """Sketch records.
 
