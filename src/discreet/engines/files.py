@@ -100,10 +100,10 @@ def read(
             relation = _read_json(source, encoding, tuple(text))
         elif kind == "sheets":
             rows = read_sheet(source, sheet=sheet, header=header, nulls=nulls, text=tuple(text))
-            relation = _held(rows, source, tuple(text))
+            relation = _in_memory(rows, source, tuple(text))
         elif kind == "statistics":
             rows = read_statistics(source, encoding=encoding, labels=labels, nulls=nulls, text=tuple(text))
-            relation = _held(rows, source, tuple(text))
+            relation = _in_memory(rows, source, tuple(text))
         else:
             relation = _read_parquet(source) if kind == "parquet" else _read_arrow(source)
             relation = _flat(relation, source, tuple(text))
@@ -248,7 +248,7 @@ def _read_arrow(source: Path) -> duckdb.DuckDBPyRelation:
     return relation
 
 
-def _held(rows: pa.Table, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
+def _in_memory(rows: pa.Table, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
     """Put rows that were read into memory into a table of their own."""
     _require_columns(text, rows.column_names, source)
     connection = connect()

@@ -61,20 +61,20 @@ def reconstruct(
     from discreet.job.parse import reading_from
 
     _refuse(out, picture, overwrite=params["overwrite"])
-    how = _how(params)
+    reconstruction = _reconstruction(params)
     with stages(3, quiet=quiet or as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         progress("Counting")
         relation = read(data, **reading_from(gather.reading(params)))
-        counted = how.histogram(_numbers(relation, params["column"], data))
+        counted = reconstruction.histogram(_numbers(relation, params["column"], data))
         progress("Reconstructing")
-        found = how.reconstruct(counted, band=params["band"], random_state=params["seed"])
+        found = reconstruction.reconstruct(counted, band=params["band"], random_state=params["seed"])
         progress("Writing")
         _write(found, counted, out, picture)
     _print_result(found, out, picture, as_json=as_json, quiet=quiet)
 
 
-def _how(params: dict[str, Any]) -> Any:
+def _reconstruction(params: dict[str, Any]) -> Any:
     """Make the reconstruction from the options."""
     wide = {name: params[name] for name in ("spread", "privacy", "epsilon")}
     ends = None if params["range_"] is None else noise_options.ends(params["range_"])

@@ -79,7 +79,7 @@ def fit(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **pa
     learner = _learner(params, channels)
     with stages(4, quiet=quiet or as_json) as progress:
         progress("Reading")
-        rows, labels = _parted(model_files.rows_of(data, params), data, params)
+        rows, labels = _split_target(model_files.rows_of(data, params), data, params)
         _refuse_hidden_target(channels, params["target"])
         progress("Learning")
         learner.fit(rows, labels)
@@ -104,7 +104,7 @@ def _learner(params: dict[str, Any], channels: Channels | None) -> Model:
     return ReconstructedNaiveBayes(channels, intervals=params["intervals"])
 
 
-def _parted(rows: pa.Table, data: Path, params: dict[str, Any]) -> tuple[pa.Table, Any]:
+def _split_target(rows: pa.Table, data: Path, params: dict[str, Any]) -> tuple[pa.Table, Any]:
     """Part the rows from their classes."""
     from discreet.cli._model_files import require_columns
     from discreet.core.errors import InputError, SchemaError
@@ -133,7 +133,7 @@ def _accuracy(learner: Model, params: dict[str, Any]) -> float:
     whole = rows_of(test, params)
     names = [str(name) for name in learner.feature_names_in_]
     require_columns(whole, [params["target"], *names], test)
-    rows, labels = _parted(whole.select([*names, params["target"]]), test, {**params, "drop": ()})
+    rows, labels = _split_target(whole.select([*names, params["target"]]), test, {**params, "drop": ()})
     predicted = learner.predict(rows)
     if predicted.dtype.kind != labels.dtype.kind:
         predicted, labels = predicted.astype(str), labels.astype(str)

@@ -81,7 +81,7 @@ class LineSource:
         if records.has_header and header:
             self._header()
         if position and self._file is not None and position.get("file") == self._file:
-            self._go_on(position)
+            self._resume(position)
 
     def next_batch(self, limit: int) -> Batch | None:
         """Return the records that have come, at most ``limit``; waits only where there is none."""
@@ -141,7 +141,7 @@ class LineSource:
         self._records.read_header(lines[0])
         self._line, self._offset = 1, len(lines[0])
 
-    def _go_on(self, position: Mapping[str, Any]) -> None:
+    def _resume(self, position: Mapping[str, Any]) -> None:
         """Go to where an earlier source of the same file was."""
         line, offset = position.get("line"), position.get("offset")
         if not isinstance(line, int) or not isinstance(offset, int) or offset < self._offset:

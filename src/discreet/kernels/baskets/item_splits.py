@@ -42,7 +42,7 @@ def _divide(indptr, items, item_start, item_rows, held_start, held, m, p):
         total[:] = 0
         n_touched = _add(rows[low:high], 1, indptr, items, held_start, held, count, joint, total, touched, 0)
         while True:
-            n_touched = _held_ones(count, touched, n_touched)
+            n_touched = _remaining(count, touched, n_touched)
             item = _best(high - low, count, joint, total, touched[:n_touched], p)
             if item < 0:
                 break
@@ -77,7 +77,7 @@ def _add(rows, sign, indptr, items, held_start, held, count, joint, total, touch
 
 
 @compiled
-def _held_ones(count, touched, n_touched):
+def _remaining(count, touched, n_touched):
     """Keep the touched items that still occur."""
     kept = 0
     for at in range(n_touched):

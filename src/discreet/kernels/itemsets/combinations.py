@@ -109,7 +109,7 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
             for place in range(size):
                 marked[basket[held[place]]] = True
             if keep and m == 1:
-                rare = _noted(rare, n_kept, path)
+                rare = _append_set(rare, n_kept, path)
                 n_kept += 1
         nodes[0], nodes[1], nodes[2], nodes[3] = lowest, 0, 0, size
         n_nodes = 1 if m > 1 else 0
@@ -126,7 +126,7 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
                 for number in range(n_touched):
                     if keep and tally[touched[number]] < k:
                         path[m - 1] = touched[number]
-                        rare = _noted(rare, n_kept, path)
+                        rare = _append_set(rare, n_kept, path)
                         n_kept += m
                     tally[touched[number]] = 0
             else:
@@ -137,7 +137,7 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
 
 
 @compiled
-def _noted(rare, n_kept, path):
+def _append_set(rare, n_kept, path):
     rare = room(rare, n_kept + path.size)
     put(rare, n_kept, path)
     return rare

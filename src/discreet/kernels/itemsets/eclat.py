@@ -15,7 +15,7 @@ from discreet.kernels import ragged
 from discreet.kernels.compiled import compiled
 from discreet.kernels.copies import put
 from discreet.kernels.itemsets.bits import ones
-from discreet.kernels.itemsets.occurrences import arrange, branch, noted, room, tally_behind
+from discreet.kernels.itemsets.occurrences import append_set, arrange, branch, room, tally_behind
 from discreet.kernels.threads import in_threads, processors
 
 Sets = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]
@@ -25,7 +25,7 @@ def mine_columns(blocks: NDArray[np.uint64], n: int, least: int, longest: int) -
     """Find the sets in at least ``least`` of n baskets; fastest with items in ascending order of their counts."""
     words = -(-n // 64)
     columns = np.ascontiguousarray(blocks.transpose(1, 0, 2).reshape(blocks.shape[1], -1)[:, :words])
-    return _all(lambda part, parts: _dive(columns, least, longest, part, parts))
+    return _all(lambda part, parts: _search_columns(columns, least, longest, part, parts))
 
 
 def mine_rows(
@@ -63,7 +63,7 @@ def squared_lengths(indptr, items, looked_at):
 
 
 @compiled
-def _dive(columns, least, longest, part, parts):
+def _search_columns(columns, least, longest, part, parts):
     """Intersect the columns of a class pairwise; the columns of all classes above are on one stack."""
     n_items, words = columns.shape
     stack = np.empty((n_items + 64) * words, np.uint64)
@@ -86,7 +86,9 @@ def _dive(columns, least, longest, part, parts):
             continue
         cursor[depth] += parts if depth == 0 else 1
         path[depth] = item[node]
-        sizes, items, counts = noted(sizes, items, counts, n_sets, n_entries, path[: depth + 1], count[node])
+        sizes, items, counts = append_set(
+            sizes, items, counts, n_sets, n_entries, path[: depth + 1], count[node]
+        )
         n_sets += 1
         n_entries += depth + 1
         if depth + 1 == longest:
@@ -150,7 +152,7 @@ def _deliver(entries, starts, places, least, longest, part, parts):
             n_nodes -= 1
             item, depth, begin, top = nodes[4 * n_nodes : 4 * n_nodes + 4].copy()
             path[depth] = item
-            sizes, items, counts = noted(
+            sizes, items, counts = append_set(
                 sizes, items, counts, n_sets, n_entries, path[: depth + 1], top - begin
             )
             n_sets += 1

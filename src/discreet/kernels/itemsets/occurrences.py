@@ -59,7 +59,7 @@ def room(array, needed):
 
 
 @compiled
-def noted(sizes, items, counts, n_sets, n_entries, path, count):
+def append_set(sizes, items, counts, n_sets, n_entries, path, count):
     """Write a set behind those found, and return the arrays, which may have grown."""
     sizes, counts = room(sizes, n_sets + 1), room(counts, n_sets + 1)
     items = room(items, n_entries + path.size)
@@ -104,12 +104,12 @@ def branch(entries, nodes, n_nodes, held, begin, top, depth, touched, tally, slo
         tally[item] = 0
     if n_nodes > n_before:
         held = room(held, end)
-        hand_on(entries, held, begin, top, slot)
+        scatter_places(entries, held, begin, top, slot)
     return nodes, n_nodes, held
 
 
 @compiled
-def hand_on(entries, held, begin, end, slot):
+def scatter_places(entries, held, begin, end, slot):
     """Write the places behind each item that follows the given places, from its slot on; -1 is no slot."""
     for place in range(begin, end):
         at = held[place]

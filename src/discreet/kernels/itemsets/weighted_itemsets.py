@@ -9,7 +9,7 @@ from discreet.kernels import ragged
 from discreet.kernels.compiled import compiled
 from discreet.kernels.copies import put
 from discreet.kernels.itemsets.combinations import BasketLayout
-from discreet.kernels.itemsets.occurrences import hand_on, noted, room
+from discreet.kernels.itemsets.occurrences import append_set, room, scatter_places
 
 Sets = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 
@@ -45,7 +45,7 @@ def _deliver(entries, basket, starts, places, weights, least, longest):
             n_nodes -= 1
             depth, begin, top = nodes[4 * n_nodes + 1], nodes[4 * n_nodes + 2], nodes[4 * n_nodes + 3]
             path[depth] = nodes[4 * n_nodes]
-            sizes, items, found = noted(
+            sizes, items, found = append_set(
                 sizes, items, found, n_sets, n_entries, path[: depth + 1], heavy[n_nodes]
             )
             n_sets, n_entries = n_sets + 1, n_entries + depth + 1
@@ -66,7 +66,7 @@ def _deliver(entries, basket, starts, places, weights, least, longest):
                     n_nodes += 1
                 tally[item], count[item] = 0.0, 0
             held = room(held, end)
-            hand_on(entries, held, begin, top, slot)
+            scatter_places(entries, held, begin, top, slot)
     return sizes[:n_sets].copy(), items[:n_entries].copy(), found[:n_sets].copy()
 
 

@@ -72,11 +72,11 @@ class ChaCha20(np.random.BitGenerator):
     def __init__(self, key: bytes | None = None) -> None:
         super().__init__(0)
         self.is_keyed = key is not None
-        self._held = np.zeros(_WORDS, np.uint32)
-        self._held[2 * _HEAD : 2 * _HEAD + 8] = np.frombuffer(key or secrets.token_bytes(KEY_BYTES), "<u4")
-        self._held.view(np.uint64)[0] = DRAWS
+        self._state = np.zeros(_WORDS, np.uint32)
+        self._state[2 * _HEAD : 2 * _HEAD + 8] = np.frombuffer(key or secrets.token_bytes(KEY_BYTES), "<u4")
+        self._state.view(np.uint64)[0] = DRAWS
         source, short, fraction = _next_64.address, _next_32.address, _next_double.address
-        self._struct = _BitGenerator(self._held.ctypes.data, source, short, fraction, source)
+        self._struct = _BitGenerator(self._state.ctypes.data, source, short, fraction, source)
         make = ctypes.pythonapi.PyCapsule_New
         make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
         self._capsule = make(ctypes.addressof(self._struct), b"BitGenerator", None)

@@ -123,12 +123,12 @@ def _blocks(values: Values, bounds: Numbers) -> Iterator[tuple[Values, Numbers, 
     for start in range(0, order.size, _BLOCK):
         places = order[start : start + _BLOCK]
         block = np.zeros((int(lengths[places[0]]), places.size), np.float64)
-        _lay_out(values, bounds, places, block)
+        _arrange(values, bounds, places, block)
         yield block, lengths[places], places
 
 
 @compiled
-def _lay_out(values, bounds, places, block):
+def _arrange(values, bounds, places, block):
     for column in range(places.size):
         first = bounds[places[column]]
         for j in range(bounds[places[column] + 1] - first):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discreet.kernels.compiled import compiled
 from discreet.kernels.ragged import entries_of
 from discreet.kernels.sketches.indexed_neighbors import nearest_rows, squared_lengths
-from discreet.kernels.sketches.row_partitions import like_rows
+from discreet.kernels.sketches.row_partitions import similar_rows
 from discreet.kernels.sketches.sliced_neighbors import bytes_of_blocks, nearest_sets
 
 _MOST_BYTES = 512_000_000
@@ -88,7 +88,7 @@ def nearest_inside(rows: Compressed, k: int, most: int) -> tuple[Neighbors, int]
         return nearest(rows, k), 1
     found = np.empty((rows.n, k), np.int32)
     cosines = np.empty((rows.n, k))
-    for part in like_rows(rows.indptr, rows.items, rows.weights(), rows.n_items, n_parts):
+    for part in similar_rows(rows.indptr, rows.items, rows.weights(), rows.n_items, n_parts):
         inside = nearest(rows.take(part), k)
         found[part] = part[inside.rows]
         cosines[part] = inside.cosines

@@ -14,7 +14,7 @@ _STEPS = 12
 """Steps of the power method; the direction need not be exact."""
 
 
-def like_rows(indptr: Any, items: Any, values: Any, n_items: int, n_parts: int) -> list[Any]:
+def similar_rows(indptr: Any, items: Any, values: Any, n_items: int, n_parts: int) -> list[Any]:
     """Cut rows into ``n_parts`` parts of nearly equal size; return the row numbers of each part, ascending.
 
     Rows count with the length 1. The same rows produce the same parts.

@@ -141,12 +141,12 @@ def _mined(
 
     if longest == 1 or items.size < 2:
         return np.arange(items.size + 1), items, counts
-    way = _way(data, items, counts)
-    if way == "levels":
+    method = _method(data, items, counts)
+    if method == "levels":
         return together(list(levels(data, _AtLeast(least), items=items, counts=counts, max_length=longest)))
     rarest_first = items[np.argsort(counts, kind="stable")]
     deepest = items.size if longest is None else min(longest, items.size)
-    if way == "columns":
+    if method == "columns":
         found = mine_columns(blocks_of(data, rarest_first), len(data), least, deepest)
     else:
         rows = data if isinstance(data, Baskets) else data.baskets()
@@ -159,7 +159,7 @@ def _mined(
     return ragged.bounds(lengths), codes, counts[order]
 
 
-def _way(data: Baskets | ItemBits, items: CodeArray, counts: IntArray) -> str:
+def _method(data: Baskets | ItemBits, items: CodeArray, counts: IntArray) -> str:
     """Choose how to mine by what the pairs cost: all pairs of columns, or all pairs of entries in the baskets."""
     from discreet.kernels.itemsets.eclat import squared_lengths
 
