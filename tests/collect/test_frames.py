@@ -38,7 +38,7 @@ def plain() -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize("hide", HIDERS.values(), ids=HIDERS)
-def test_no_frame_given_back_holds_a_true_value(hide) -> None:
+def test_no_returned_frame_holds_a_true_value(hide) -> None:
     noted = pa.table(plain()).replace_schema_metadata({"sample": str(SECRET)})
     frame = pd.DataFrame(plain())
     frame.attrs["sample"] = SECRET
@@ -56,7 +56,7 @@ def test_no_frame_given_back_holds_a_true_value(hide) -> None:
 
 
 @pytest.mark.parametrize("hide", HIDERS.values(), ids=HIDERS)
-def test_an_index_that_tells_a_hidden_column_is_refused(hide) -> None:
+def test_an_index_that_reveals_a_hidden_column_is_refused(hide) -> None:
     frame = pd.DataFrame(plain())
     for index in ("age", ["pay", "age"]):
         with pytest.raises(SchemaError, match="index") as caught:
@@ -113,7 +113,7 @@ def test_columns_must_be_named_by_texts() -> None:
         NOISE.perturb(pd.DataFrame({0: [1.0]}), columns=[0])  # type: ignore[list-item]
 
 
-def test_channels_are_given_by_column() -> None:
+def test_channels_are_passed_by_column() -> None:
     for given in ("age", [("age", NOISE)]):
         with pytest.raises(ParameterError, match="'channels'"):
             Channels(given)  # type: ignore[arg-type]

@@ -160,7 +160,7 @@ def test_a_relation_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert read(path).aggregate("count(*), max(i)").fetchall() == [(3_000_000, 2_999_999)]
 
 
-def test_the_format_can_be_given_and_must_be_known(tmp_path: Path) -> None:
+def test_the_format_can_be_passed_and_must_be_known(tmp_path: Path) -> None:
     table = pa.table({"a": [1], "b": [2]})
     assert write_frame(table, tmp_path / "data", format="tsv").read_text() == "a\tb\n1\t2\n"
     with pytest.raises(ParameterError, match="format"):

@@ -167,7 +167,7 @@ def test_items_that_nobody_reports_may_be_left_out_only_if_they_are_rare(process
     assert process("distort", path, "--p", 0, "--q", 0.5, "--out", tmp_path / "out.bits").returncode == 0
 
 
-def test_an_ending_that_does_not_tell_is_refused_before_anything_is_read(process, tmp_path: Path) -> None:
+def test_an_unknown_ending_is_refused_before_anything_is_read(process, tmp_path: Path) -> None:
     ran = process("distort", tmp_path / "nothing", "--p", 0.9, "--out", tmp_path / "out.txt")
     assert ran.returncode == 2
     assert "names no format" in ran.stderr

@@ -242,7 +242,7 @@ def test_bad_input_is_refused(noisy, words: str) -> None:
         Reconstruction(Gaussian(1.0), 10, low=0, high=10).reconstruct(noisy)
 
 
-def test_one_that_does_not_settle_says_so_and_gives_the_best() -> None:
+def test_one_that_does_not_converge_warns_and_returns_the_best() -> None:
     noisy = AdditiveNoise(Gaussian(0.3)).perturb(plateau(5_000, np.random.default_rng(0)), random_state=0)
     with pytest.warns(NotConvergedWarning, match="3 steps"):
         found = Reconstruction(Gaussian(0.3), 10, low=0, high=1, max_steps=3).reconstruct(noisy)

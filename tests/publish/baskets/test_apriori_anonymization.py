@@ -70,7 +70,7 @@ def test_a_release_is_valid_and_minimal(lists: list[list[str]], k: int, m: int) 
 
 
 @given(shops(), st.integers(2, 3), st.integers(1, 3))
-def test_the_loss_told_is_the_loss_of_the_cut(lists: list[list[str]], k: int, m: int) -> None:
+def test_the_reported_loss_is_the_loss_of_the_cut(lists: list[list[str]], k: int, m: int) -> None:
     if sum(map(bool, lists)) < k:
         return
     release = made(lists, k, m)

@@ -54,7 +54,7 @@ def test_groups_keep_the_degree_and_none_can_be_divided_further(baskets: Baskets
                 assert not (keeps(inside, held, p) and keeps(outside, held, p))
 
 
-def test_groups_are_told_apart_by_items() -> None:
+def test_groups_differ_by_items() -> None:
     """Baskets with the same items are never split_baskets."""
     rng = np.random.default_rng(1)
     lists = [

@@ -256,7 +256,7 @@ def test_the_first_records_are_never_written_and_their_memory_is_wiped(tmp_path:
     assert made.save(tmp_path / "state.bin").exists()
 
 
-def test_fewer_records_than_asked_for_can_be_condensed_on_demand() -> None:
+def test_fewer_records_than_init_number_can_be_condensed_on_demand() -> None:
     made = StreamCondensation(3, init_number=100).partial_fit(cloud(20)).initialize()
     assert made.statistics_.n_rows == 20
     few = StreamCondensation(3, init_number=100).partial_fit(cloud(2))

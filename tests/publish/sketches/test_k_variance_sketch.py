@@ -152,7 +152,7 @@ def test_both_promises_are_judged_by_what_is_published(tmp_path: Path) -> None:
         release.guarantee.check(KVarianceSketch(2, family=family).release(rows))
 
 
-def test_suppression_is_where_a_single_component_tells_too_much() -> None:
+def test_suppression_is_where_a_single_component_reveals_too_much() -> None:
     rows = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, -1.0]])
     assert oracle.exact_variance(rows[0].tolist(), rows[1].tolist()) == 0
     found = KVarianceSketch(3, family=FAMILY).lengths(rows)
