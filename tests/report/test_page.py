@@ -240,7 +240,7 @@ def test_a_tiny_table_shows_nobody() -> None:
     frame = pa.table({"age": [1, 2, 3], "town": towns, "disease": diseases})
     table = Table(frame, {"age": quasi(), "town": quasi(), "disease": sensitive()})
     own = _own(render(Mondrian(KAnonymity(3)).release(table), internal=True))
-    assert own.count("Too few people to be shown.") == 3
+    assert own.count("Too few rows to be shown.") == 3
     assert not [value for value in towns + diseases if value in own]
 
 

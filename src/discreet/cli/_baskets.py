@@ -24,8 +24,8 @@ METHODS = tuple(
 _ENDINGS = (".dat", ".bits", ".npz", ".spmf")
 _FORMS = click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"])
 _OF_TABLES = (
-    "quasi", "sensitive", "identifier", "other", "hierarchies", "pseudonyms", "weights", "k", "l", "diversity", "c",
-    "t", "distance", "beta", "likeness", "delta", "k_map", "population", "relaxed", "means", "levels",
+    "quasi", "sensitive", "identifier", "person", "other", "hierarchies", "pseudonyms", "weights", "k", "l",
+    "diversity", "c", "t", "distance", "beta", "likeness", "delta", "k_map", "population", "relaxed", "means", "levels",
     "max_suppressed", "measure", "aggregate", "lowest", "highest", "time_limit", "visit_all", "rest",
 )  # fmt: skip
 _KNOWN = "1,2,3,4"

@@ -70,6 +70,12 @@ _ROLES = (
         "--sensitive", multiple=True, metavar="COLUMNS", help="What must not be learned about a person."
     ),
     click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped."),
+    click.option(
+        "--person",
+        multiple=True,
+        metavar="COLUMN",
+        help="Whose row it is, where people or households have several: classes count these, not rows; dropped.",
+    ),
     click.option("--other", multiple=True, metavar="COLUMNS", help="Published as it is."),
 )
 _K = click.option("-k", type=int, help="k-anonymity: at least so many rows in every class.")

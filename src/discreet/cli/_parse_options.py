@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-ROLES = ("quasi", "sensitive", "identifier", "other")
+ROLES = ("quasi", "sensitive", "person", "identifier", "other")
 _READING = ("delimiter", "encoding", "decimal", "thousands", "dates", "header", "sheet", "labels")
 
 
@@ -92,7 +92,7 @@ def columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             "quasi or sensitive",
         ),
         "weight": (numbers("--weight", given.get("weights") or (), float), "quasi"),
-        "pseudonym": (pairs("--pseudonym", given.get("pseudonyms") or ()), "identifier"),
+        "pseudonym": (pairs("--pseudonym", given.get("pseudonyms") or ()), "identifier or person"),
     }
     for key, (values, roles) in details.items():
         for name, value in values.items():

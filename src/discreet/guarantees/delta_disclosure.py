@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
-from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected
+from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee
 from discreet.core.params import POSITIVE, Constraints, OneOf
 from discreet.core.tables.groups import SensitiveCounts
 
@@ -76,7 +76,7 @@ class DeltaDisclosure(SensitiveGuarantee):
         )
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
-        apart = np.abs(np.log2(counts.share / expected(counts)))
+        apart = np.abs(np.log2(counts.prevalence / counts.overall_prevalence))
         largest = np.asarray(np.maximum.reduceat(apart, counts.indptr[:-1]), np.float64)
         if self.absent == "ignored":
             return largest

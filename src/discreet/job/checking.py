@@ -21,6 +21,7 @@ from discreet.guarantees import (
     RecursiveDiversity,
     TCloseness,
 )
+from discreet.guarantees.per_unit import counted_by_unit
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,14 @@ def judge(
     population
         A population table, to measure k-map as well.
     """
-    groups = table.groups()
-    verdict = None if guarantee is None else guarantee.check(groups, suppressed=suppressed)
+    groups = table.groups() if table.units is None else table.unit_groups()
+    verdict = None
+    if guarantee is not None:
+        verdict = counted_by_unit(guarantee, table).check(groups, suppressed=suppressed)
     measures = tuple(
-        Measure(name, column, one.relation, one.check(groups, suppressed=suppressed).worst)
+        Measure(
+            name, column, one.relation, counted_by_unit(one, table).check(groups, suppressed=suppressed).worst
+        )
         for name, column, one in _everything(table, population)
     )
     return Judgment(groups.n_rows, groups.n_groups, verdict, measures)

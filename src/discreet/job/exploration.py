@@ -13,6 +13,7 @@ from discreet.core.arrays import FloatArray
 from discreet.core.params import FloatIn, IntIn, OneOf, require
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
+from discreet.guarantees.per_unit import counted_by_unit
 from discreet.publish.lattice.anytime import Anytime
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.lattice.measures import MEASURES
@@ -107,7 +108,7 @@ def explore(
     lattice = Lattice(table)
     parts: list[Choices] = []
     whole = True
-    for guarantee in guarantees:
+    for guarantee in (counted_by_unit(one, table) for one in guarantees):
         guarantee.columns(table.schema.sensitive)
         looks = {
             measure: _Look.at(lattice, guarantee, measure, max(shares), time_limit) for measure in measures
@@ -170,8 +171,10 @@ def _choice(
     lattice: Lattice, guarantee: Guarantee, looks: Mapping[str, _Look], node: Node, ranks: Mapping[str, int]
 ) -> Choice:
     groups, _, _ = lattice.groups(node)
-    sizes = groups.sizes[kept_groups(guarantee, groups)]
-    kept = int(sizes.sum())
+    held = kept_groups(guarantee, groups)
+    kept = int(groups.sizes[held].sum())
+    units = lattice.table.units
+    sizes = (groups.sizes if units is None else units.counted(groups, ()).sizes)[held]
     costs = {measure: look.scorer.exact(node).cost for measure, look in looks.items()}
     return Choice(
         levels=lattice.levels(node),
@@ -180,7 +183,7 @@ def _choice(
         suppressed=lattice.table.n_rows - kept,
         classes=int(sizes.size),
         highest_risk=1 / int(sizes.min()),
-        mean_risk=sizes.size / kept,
+        mean_risk=sizes.size / int(sizes.sum()),
     )
 
 

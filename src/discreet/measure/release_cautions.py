@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,11 +13,13 @@ import pyarrow.compute as pc
 
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
+from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
 from discreet.core.schema import Role
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.spreadsheet import formula_cells
+from discreet.core.tables.table import Table
 
 DOMINATED = 0.9
 """The share of one sensitive value above which it dominates a class."""
@@ -26,6 +29,11 @@ UNIQUE = 0.5
 """The share of rows with a value of their own above which a column names people."""
 HALF = 0.5
 """The share of detail above which more is lost than kept."""
+
+MOST_NAMED = 3
+"""How many columns with dominated classes get a caution of their own; more share one."""
+FEWEST_UNITS, REPEATED = 20, 0.98
+"""A key of people has more values than the first, and fewer than this share of the rows where they have several."""
 
 SHORT = 16
 """The median length of sketches below which estimated distances are hardly better than chance."""
@@ -88,6 +96,7 @@ def _of_table(release: Release) -> Iterator[Caution]:
     yield from _starred(release)
     yield from _constant(release)
     yield from _other_columns(release)
+    yield from _units(release)
     if release.original is not None and release.evidence.cells:
         from discreet.measure.tables.loss import loss
 
@@ -154,17 +163,25 @@ def _of_sketches(release: Release) -> Iterator[Caution]:
 def _dominated(release: Release) -> Iterator[Caution]:
     """Find classes in which nearly everyone has the same sensitive value: who is in one is as good as known."""
     groups = release.groups()
+    found: dict[str, tuple[int, int]] = {}
     for name, counts in groups.sensitive.items():
         share = np.zeros(groups.n_groups)
         np.maximum.at(share, counts.group, counts.share)
         classes = (share >= DOMINATED) & (groups.sizes > 1)
         if classes.any():
-            rows = int(groups.sizes[classes].sum())
-            yield Caution(
-                "dominated-class",
-                f"In {int(classes.sum()):,} classes ({rows:,} rows) one value of '{name}' makes up {DOMINATED:.0%} or "
-                "more: whoever knows a person's class nearly knows the value. Diversity or t-closeness limits that.",
-            )
+            found[name] = int(classes.sum()), int(groups.sizes[classes].sum())
+    known = f"makes up {DOMINATED:.0%} or more: whoever knows a person's class nearly knows the value. "
+    remedy = "Diversity or t-closeness limits that."
+    if len(found) <= MOST_NAMED:
+        for name, (n_classes, rows) in found.items():
+            where = f"In {n_classes:,} classes ({rows:,} rows) one value of '{name}' "
+            yield Caution("dominated-class", where + known + remedy)
+        return
+    worst = max(found, key=lambda name: found[name][1])
+    n_classes, rows = found[worst]
+    where = f"In each of {len(found)} sensitive columns there are classes in which one value "
+    most = f"Most in '{worst}': {n_classes:,} classes ({rows:,} rows). "
+    yield Caution("dominated-class", where + known + most + remedy)
 
 
 def _starred(release: Release) -> Iterator[Caution]:
@@ -234,6 +251,44 @@ def singled_out(column: pa.Array) -> int:
 def _is_pseudonym(release: Release, name: str) -> bool:
     columns = release.recipe.get("columns", [])
     return any(one.get("name") == name and one.get("pseudonym") for one in columns if isinstance(one, dict))
+
+
+def _units(release: Release) -> Iterator[Caution]:
+    """Find rows that may belong to fewer people than there are rows, and people whose rows can be linked."""
+    if release.schema.person is not None:
+        linked, units = _linked_units(release.table)
+        if linked:
+            yield Caution(
+                "linked-rows",
+                f"The pseudonyms in '{release.schema.person}' link the rows of a person, and {linked:,} of {units:,} "
+                "are alone with the classes their rows are in: whoever knows several rows of a person finds them all. "
+                "Drop the column unless rows must be linked.",
+            )
+    if release.original is None or release.original.schema.person is not None:
+        return
+    for name in release.original.schema.named(Role.IDENTIFIER):
+        if not names_units(name):
+            continue
+        column = release.original.source.columns([name])[name]
+        n_units = len(pc.unique(column))
+        if FEWEST_UNITS < n_units < REPEATED * len(column):
+            yield Caution(
+                "rows-not-people",
+                f"Rows were counted, not people: '{name}' has {n_units:,} different values in {len(column):,} rows. If "
+                "it says whose row it is, give it the role person, so that a class cannot be one person's rows.",
+                public=False,
+            )
+
+
+def _linked_units(table: Table) -> tuple[int, int]:
+    """Return how many units are the only ones with their set of classes, of all units with rows in several."""
+    labels, _ = table.classes
+    units = table.codes(table.schema.person or "")
+    held = np.unique(np.stack([units, labels], axis=1), axis=0)
+    starts = np.flatnonzero(np.append(True, held[1:, 0] != held[:-1, 0]))
+    sets = [tuple(one.tolist()) for one in np.split(held[:, 1], starts[1:])]
+    several = Counter(one for one in sets if len(one) > 1)
+    return sum(count == 1 for count in several.values()), len(sets)
 
 
 def _of_baskets(release: Release) -> Iterator[Caution]:

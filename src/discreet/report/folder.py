@@ -18,6 +18,7 @@ from discreet.core.errors import DiscreetError, OutputError, PromiseBrokenError
 from discreet.core.params import OneOf, require
 from discreet.core.release import Release
 from discreet.core.rng import without_seed
+from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis, Verdict
 from discreet.engines.writing import atomic_folder
 from discreet.report.kinds import Kind, kind_of
@@ -150,7 +151,10 @@ def _judge_again(release: Release, kind: Kind, place: Path, format: str) -> None
     """Judge what was written, from the files alone, and see that all of it is there."""
     try:
         found = kind.read_back(release, place, format)
-        verdict = release.verdict if found is None else release.guarantee.check(found)
+        verdict = release.verdict
+        if found is not None:
+            found = release.with_units(found) if isinstance(found, Table) else found
+            verdict = release.guarantee.check(found)
     except DiscreetError:
         found = None
     if found is None:

@@ -8,12 +8,13 @@ from typing import Any
 from discreet import __version__
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.release import Release
-from discreet.core.schema import Column, Role
+from discreet.core.schema import DROPPED, Column, Role
 from discreet.report.figures import table
 from discreet.report.markup import Markup, tag
 
 _ROLES = {
     Role.IDENTIFIER: "names a person",
+    Role.PERSON: "says whose row it is",
     Role.QUASI: "quasi-identifier",
     Role.SENSITIVE: "sensitive",
     Role.OTHER: "other",
@@ -102,7 +103,7 @@ def _shown(name: str, column: Column, release: Release) -> str:
 
 
 def _fate(name: str, column: Column, release: Release) -> str:
-    if column.role is Role.IDENTIFIER:
+    if column.role in DROPPED:
         kept = column.key is not None and release.kind != "pseudo-data"
         return "replaced by keyed pseudonyms" if kept else "dropped"
     if release.kind == "pseudo-data":

@@ -138,7 +138,7 @@ def test_the_chapters_linkage_attack_names_the_two_candidates(invoke, tmp_path: 
     patients.write_text("age,zip,disease\n26,10547,HIV\n37,90210,Hepatitis C\n")
     voters.write_text("name,age,zip\nJoy,26,10547\nSue,26,10547\nWilliam,50,90210\n")
     base = ["risk", patients, "--quasi", "age,zip", "--sensitive", "disease", "--external", voters]
-    linked = json.loads(invoke(*base, "--person", "name", "--json").stdout)["linkage"]
+    linked = json.loads(invoke(*base, "--external-person", "name", "--json").stdout)["linkage"]
     assert linked["persons"] == 3
     assert linked["highest"] == 0.5
     assert "the highest certainty is 0.5" in invoke(*base).stdout
@@ -154,6 +154,6 @@ def test_risk_with_a_population(invoke, tmp_path: Path) -> None:
 
 
 def test_a_person_needs_an_external_table(invoke, published: Path) -> None:
-    result = invoke("risk", published, "--quasi", "age", "--person", "name")
+    result = invoke("risk", published, "--quasi", "age", "--external-person", "name")
     assert result.exit_code == 2
     assert "try: --external" in result.stderr

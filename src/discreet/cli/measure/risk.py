@@ -18,7 +18,7 @@ _EPILOG = """\b
 Examples:
   discreet risk published.csv --quasi age,zip
   discreet risk published.csv --quasi age,zip --population voters.csv --threshold 0.1
-  discreet risk published.csv --quasi age,zip --sensitive disease --external voters.csv --person name
+  discreet risk published.csv --quasi age,zip --sensitive disease --external voters.csv --external-person name
   discreet risk baskets.dat --known 1,2,3"""
 
 
@@ -36,7 +36,9 @@ Examples:
     help="A table of named people, to try the linkage attack.",
 )
 @click.option(
-    "--person", metavar="COLUMN", help="The external column that names a person, if one has several rows."
+    "--external-person",
+    metavar="COLUMN",
+    help="The external column that names a person, if one has several rows.",
 )
 @click.option(
     "--known", metavar="NUMBERS", help="Baskets: how many items of one are known; 1,2,3,4 by default."
@@ -46,7 +48,7 @@ Examples:
 @options.reading
 @options.telling
 def risk(
-    data: Path, external: Path | None, person: str | None, as_json: bool, quiet: bool, **given: Any
+    data: Path, external: Path | None, external_person: str | None, as_json: bool, quiet: bool, **given: Any
 ) -> None:
     """Measure how likely the people in DATA, a table or baskets, are to be found again."""
     if baskets.is_baskets(data, given):
@@ -59,8 +61,8 @@ def risk(
     from discreet.measure import linkage
     from discreet.measure import risk as measured
 
-    if person is not None and external is None:
-        raise gather.mistake("--person requires --external.", "--external FILE")
+    if external_person is not None and external is None:
+        raise gather.mistake("--external-person requires --external.", "--external FILE")
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         table = table_of(data, given)
@@ -69,7 +71,7 @@ def risk(
         found = measured(table, threshold=given["threshold"], population=population)
         linked = None
         if external is not None:
-            linked = linkage(table, read(external), person=person, threshold=given["threshold"])
+            linked = linkage(table, read(external), person=external_person, threshold=given["threshold"])
     if as_json:
         joined = None if linked is None else linked.to_dict()
         tell_json({"command": "risk", "ok": True, "risk": found.to_dict(), "linkage": joined})

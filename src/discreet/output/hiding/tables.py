@@ -17,7 +17,7 @@ from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.params import OneOf, require
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import generator
-from discreet.core.schema import Role, Schema
+from discreet.core.schema import DROPPED, Role, Schema
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
 from discreet.output.hiding.blocking import UNKNOWN
@@ -94,12 +94,12 @@ def hide_table(
 
 def _without_identifiers(table: Table) -> Table:
     """Return the table as it may be published at most: identifiers dropped, or pseudonyms in their place."""
-    if not table.schema.named(Role.IDENTIFIER):
+    if not any(table.schema.named(role) for role in DROPPED):
         return table
     kept = {
-        name: replace(column, role=Role.OTHER, key=None) if column.role is Role.IDENTIFIER else column
+        name: replace(column, role=Role.OTHER, key=None) if column.role in DROPPED else column
         for name, column in table.schema.items()
-        if column.role is not Role.IDENTIFIER or column.key is not None
+        if column.role not in DROPPED or column.key is not None
     }
     return Table(table.recode(), Schema(kept))
 

@@ -35,6 +35,7 @@ from discreet.core.validation import matrix_of, validated
 from discreet.core.vectors import WIDEST, Line, Vectors
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST
+from discreet.guarantees.per_unit import refuse_units
 from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import OnePerRow, levels_of, read_levels
@@ -187,6 +188,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """Condense a table and publish pseudo-records."""
         rng = self._checked()
         require(self, "table", table, InstanceOf((Table,), "a Table"))
+        refuse_units(self, table)
         names = self._published(table)
         vectors = Vectors.of(table, names)
         n = len(vectors.places)

@@ -19,7 +19,7 @@ from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchy.specs import Masked, spec_from_dict
 from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator, seed_of
-from discreet.core.schema import Column, Role, Schema, identifier
+from discreet.core.schema import Column, Role, Schema, identifier, person
 from discreet.core.tables import labels
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
@@ -158,7 +158,7 @@ class Recipe:
             if entry.get("pseudonym"):
                 if name not in (keys or {}):
                     raise SchemaError(f"The recipe replaces '{name}' by pseudonyms: give their key again.")
-                columns[name] = identifier(pseudonym=(keys or {})[name])
+                columns[name] = (person if role is Role.PERSON else identifier)(pseudonym=(keys or {})[name])
                 continue
             given = self.column(entry)
             spec = None if given.get("hierarchy") is None else spec_from_dict(given["hierarchy"])

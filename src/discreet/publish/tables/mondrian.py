@@ -28,6 +28,7 @@ from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
+from discreet.guarantees.per_unit import by_unit
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
 from discreet.publish.tables.feasibility import refuse_infeasible
@@ -102,6 +103,7 @@ class Mondrian:
         self.weights = weights
         self.random_state = random_state
 
+    @by_unit
     def release(self, table: Table) -> Release:
         """Partition the table and publish its groups."""
         self._check(table)
@@ -112,15 +114,15 @@ class Mondrian:
         shown = {book.name: self._shown(book, described[book.name], segments, table) for book in books}
         exact = {book.name for book in books if is_exact(book, described[book.name])}
         group_of, pieces = _pieces(segments, rows, strict=self.strict)
-        frame = table.recode(
-            by_piece={
+        changes = {
+            "by_piece": {
                 name: Replacement(cells.index[group_of], cells.labels)
                 for name, cells in shown.items()
                 if name not in exact
             },
-            pieces=pieces,
-            seed=seed,
-        )
+            "pieces": pieces,
+            "seed": seed,
+        }
         recipe = recipe_of(
             self,
             table,
@@ -131,10 +133,10 @@ class Mondrian:
         )
         cells = {name: box.cells for name, box in described.items()}
         return Release(
-            data=frame,
+            data=table.recode(**changes),
             schema=table.schema.released(),
             guarantee=self.guarantee,
-            evidence=Evidence(table.n_rows, segments.sizes, cells),
+            evidence=Evidence(table.n_rows, segments.sizes, cells, arrays=table.recoded_units(**changes)),
             recipe=recipe.public,
             original=table,
             private=recipe.private,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from discreet.core.errors import OutputError
-from discreet.core.release import Release
+from discreet.core.release import Release, is_counted_privately
 from discreet.core.schema import Schema
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
@@ -62,7 +62,9 @@ class TableKind:
         """Return the number of rows and the risk that is left."""
         evidence = release.evidence
         rows = {"in": evidence.n_rows, "out": release.table.n_rows, "suppressed": evidence.suppressed}
-        return {"rows": rows, "risk": risk(release).to_dict()}
+        if is_counted_privately(release):
+            return {"rows": rows, "risk": {"highest_at_most": 1 / max(release.guarantee.smallest, 1)}}
+        return {"rows": rows, "risk": risk(release.judged_table).to_dict()}
 
     def measures(self, release: Release) -> dict[str, Any]:
         """Return the loss and the risk of the original."""
@@ -116,7 +118,7 @@ class GroupedTableKind(TableKind):
 
 def read_table(release: Release, data: Path, format: str) -> Table:  # noqa: A002
     """Return the judged columns of a written file, text in the types the release has."""
-    schema = Schema({name: release.schema[name] for name in release.table.encoded})
+    schema = Schema({name: release.schema[name] for name in release.table.judged})
     layout = _layout(release, format)
     relation = _relation(data, format, release.table.source.names, layout)
     return Table(_typed(relation, release, layout.decimal if format == "csv" else "."), schema)
@@ -144,7 +146,7 @@ def _typed(relation: Any, release: Release, decimal: str) -> Any:
     """Choose the judged columns, and cast those that were read as text to the types they had."""
     import duckdb
 
-    books = release.table.encoded
+    books = {name: release.table.encoded[name] for name in release.table.judged}
     empty = pa.table({name: pa.array([], book.type) for name, book in books.items()})
     wanted = [str(type_) for type_ in run(relation, "SELECT * FROM mapping", empty).types]
     found = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
