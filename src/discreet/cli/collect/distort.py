@@ -79,10 +79,10 @@ def distort(
 def _format_of(out: Path) -> str:
     """Determine by the ending how to write, before any work is done."""
     from discreet.core.errors import OutputError
-    from discreet.engines.baskets.formats import format_by_ending
+    from discreet.engines.baskets.formats import told_by_ending
 
     try:
-        return format_by_ending(out)
+        return told_by_ending(out)
     except OutputError:
         raise gather.mistake(f"The ending of {out} names no format.", "--out-format lines") from None
 
