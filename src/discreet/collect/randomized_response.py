@@ -1,4 +1,4 @@
-"""Randomized response: a category is reported truly or as another by public chances (Warner 1965)."""
+"""Randomized response: a category is reported truly or as another by public probabilities (Warner 1965)."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _CONDITION = 1e12
 
 @public
 class RandomizedResponse:
-    """Report categories through a public matrix of chances.
+    """Report categories through a public matrix of probabilities.
 
     Parameters
     ----------
     categories
         The categories, each once.
     matrix
-        ``matrix[i, j]`` is the chance that category i is reported as category j; rows add up to 1, and the matrix can
-        be inverted.
+        ``matrix[i, j]`` is the probability that category i is reported as category j; rows add up to 1, and the
+        matrix can be inverted.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class RandomizedResponse:
     def k_ary(
         cls, categories: Sequence[Any], *, keep: float | None = None, epsilon: float | None = None
     ) -> RandomizedResponse:
-        """Report the truth with one chance, and every other category with the same lower one.
+        """Report the truth with one probability, and every other category with the same lower one.
 
         Pass the probability of the truth (``keep``), or an ε that is kept even after rounding.
         """
@@ -82,7 +82,7 @@ class RandomizedResponse:
 
     @property
     def epsilon(self) -> float:
-        """The local differential privacy: the largest log-ratio of two chances of the same report, as it is drawn."""
+        """The local differential privacy: the largest log-ratio of two probabilities of the same report, as drawn."""
         drawn = np.diff(cells_below(self._ladder()), axis=1, prepend=0.0)
         least, most = drawn.min(axis=0), drawn.max(axis=0)
         if (least == 0).any():
@@ -90,7 +90,7 @@ class RandomizedResponse:
         return float(np.log(most / least).max())
 
     def perturb(self, values: Any, *, random_state: RandomState = None) -> np.ndarray[Any, Any]:
-        """Report every value by chance; a list or array comes back as an array of the same categories."""
+        """Report every value at random; a list or array comes back as an array of the same categories."""
         codes = codes_of(values, self.categories)
         return labeled(self.report(codes, Chance(random_state, owner=self)), self.categories)
 
@@ -157,7 +157,7 @@ class RandomizedResponse:
         return {"categories": list(self.categories), "matrix": self.matrix.tolist()}
 
     def _ladder(self) -> FloatArray:
-        """Return the chances of each row summed up; the last that is not 0 takes what rounding leaves."""
+        """Return the cumulative probabilities of each row; the last that is not 0 takes what rounding leaves."""
         k = len(self.categories)
         last = k - 1 - np.argmax(self.matrix[:, ::-1] > 0, axis=1)
         summed = np.minimum(np.cumsum(self.matrix, axis=1), 1.0)
@@ -205,4 +205,4 @@ class _Chances:
         return bool((np.abs(matrix.sum(axis=1) - 1) <= _STOCHASTIC).all())
 
     def __str__(self) -> str:
-        return f"{self.k} × {self.k}, each row chances that add up to 1"
+        return f"{self.k} × {self.k}, each row probabilities that add up to 1"

@@ -1,4 +1,4 @@
-"""Unary response: a yes or no for every category, each turned by chance (Erlingsson 2014; Wang et al. 2017)."""
+"""Unary response: a yes or no for every category, each flipped at random (Erlingsson 2014; Wang et al. 2017)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DRAWS = 1 << 22
 class UnaryResponse:
     """Report a category as one bit for each: the own bit is 1, the others 0, and each is flipped at random.
 
-    The chances do not depend on the number of categories, so it serves where there are many.
+    The probabilities do not depend on the number of categories, so it serves where there are many.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class UnaryResponse:
 
     @classmethod
     def symmetric(cls, categories: Sequence[Any], *, epsilon: float) -> UnaryResponse:
-        """Choose the same chance for every bit at an ε, as RAPPOR does."""
+        """Choose the same probability for every bit at an ε, as RAPPOR does."""
         require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
         stays = _stays(epsilon / 2)
         return cls(categories, p=stays, q=stays)
@@ -148,5 +148,5 @@ class UnaryResponse:
 
 
 def _stays(epsilon: float) -> float:
-    """Return the chance that a bit stays whose loss is no more than ε, rounding counted."""
+    """Return the probability that a bit stays whose loss is no more than ε, rounding counted."""
     return 1 - rounded_up(math.exp(-epsilon) / (1 + math.exp(-epsilon)))

@@ -179,7 +179,7 @@ def _baskets(
 
 
 def _cumulated_poisson(mean: float) -> FloatArray:
-    """Return the chances that a Poisson variable is at most 0, 1, 2, …, up to where a double rounds them to 1."""
+    """Return the probabilities that a Poisson variable is at most 0, 1, 2, …, up to where a double rounds them to 1."""
     values = np.arange(int(mean + 12 * math.sqrt(mean) + 40))
     logarithms = values * math.log(mean) if mean else np.where(values, -np.inf, 0.0)
     factorials = np.concatenate([[0.0], np.cumsum(np.log(np.maximum(values[1:], 1)))])

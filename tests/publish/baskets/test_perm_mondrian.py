@@ -88,5 +88,5 @@ def test_a_group_without_secrets_stays_whole() -> None:
 
 
 def test_infeasible_says_what_would_do() -> None:
-    with pytest.raises(InfeasibleError, match="p=2 at the most"):
+    with pytest.raises(InfeasibleError, match="p=2 at most"):
         PermMondrian(3, sensitive=["s"]).release(Baskets.from_lists([["s"], ["a"]]))

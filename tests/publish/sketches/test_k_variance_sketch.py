@@ -222,7 +222,7 @@ def test_partitions_are_said() -> None:
 @pytest.mark.parametrize(
     ("rows", "k", "error", "words"),
     [
-        ([{"a": 1}, {"b": 1}], 2, InfeasibleError, "k=1 at the most"),
+        ([{"a": 1}, {"b": 1}], 2, InfeasibleError, "k=1 at most"),
         ([{"a": 1}], 1, InfeasibleError, "two records are the least"),
         ([{"a": 1}, {}, {"a": 2}, {"b": 0}], 1, InputError, "2 of the 4 records are all zeros"),
         ([{"a": 1}, {"b": float("nan")}], 1, InputError, "1 values of the records are NaN"),

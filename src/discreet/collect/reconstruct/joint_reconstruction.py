@@ -42,7 +42,7 @@ _BINS_PER_SPREAD = {1: 20, 2: 8, 3: 5}
 class JointReconstruction:
     """Recover the distribution of up to three columns together by EM.
 
-    The noise of a row is drawn column by column, so the chances of a cell are products, and a step applies each
+    The noise of a row is drawn column by column, so the probabilities of a cell are products, and a step applies each
     column's matrix along its own axis.
 
     Parameters
@@ -169,7 +169,7 @@ class JointReconstruction:
         return tuple(widths)
 
     def _chances(self, axis: Axis, counted: JointHistogram, place: int) -> tuple[FloatArray, BoolArray]:
-        """Return the chances from the cells of an axis to its bins, and which bins can be reached at all."""
+        """Return the probabilities from the cells of an axis to its bins, and which bins can be reached at all."""
         channel, size, first = self.channels[axis.name], counted.counts.shape[place], counted.first[place]
         if axis.edges is None or isinstance(channel, RandomizedResponse):
             matrix: FloatArray = np.asarray(channel.matrix).T  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Likelihood: the chance that a true value of an interval comes out in a bin, for every bin and interval."""
+"""Likelihood: the probability that a true value of an interval comes out in a bin, for every bin and interval."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def likelihood(noise: Noise, bins: FloatArray, edges: FloatArray, *, exact: bool
     Exactly, the noise is averaged over the interval and summed over the bin. The integral of its ``cdf`` up to d is
     max(d, 0) and a tail that is the same on both sides; taking the two apart keeps far chances from being lost in
     rounding. Otherwise, as in the first paper, it is the density between their middles; but bins that bounded noise
-    reaches from no middle get the exact chances.
+    reaches from no middle get the exact probabilities.
     """
     chances = np.empty((bins.size - 1, edges.size - 1))
     for start in range(0, bins.size - 1, _CHUNK):

@@ -236,8 +236,8 @@ def _margins(page: Page, truth: Truth, points: Sequence[tuple[float, float]], se
         "What a margin does to σ−",
         ["p", "q", "margin", "σ+", "σ−", "σ+, sure", "σ−, sure"],
         rows,
-        note="A set is kept if its estimate plus the margin in standard errors reaches the least support. Sure: of the "
-        "sets kept, those whose estimate itself reaches it; the margin still helps them, as their subsets were kept.",
+        note="A set is kept if its estimate plus the margin in standard errors reaches the minimum support. Sure: of "
+        "the sets kept, those whose estimate reaches it; the margin still helps them, as their subsets were kept.",
     )
     page.picture("margins-picture", "What a margin does", pictures.margins(drawn))
 
@@ -253,7 +253,7 @@ def _run_times(page: Page, truth: Truth) -> None:
     page.table(
         "figure-1",
         "Figure 1: processor seconds to mine, from baskets",
-        ["least support", *seconds],
+        ["minimum support", *seconds],
         [[f"{100 * least:g} %", *(took[at] for took in seconds.values())] for at, least in enumerate(_LEAST)],
         note="The paper's MASK counts every combination of an itemset's items; ours counts only whole itemsets.",
     )

@@ -59,14 +59,18 @@ def by_length(title: str, run: Runs, paper: Mapping[int, Level]) -> dict[str, An
 
 
 def run_times(times: Sequence[tuple[float, str, float]]) -> dict[str, Any]:
-    """Draw the time to mine by the least support, on a logarithmic scale, as figure 1 does."""
+    """Draw the time to mine by the minimum support, on a logarithmic scale, as figure 1 does."""
     import altair as alt
 
     rows = [{"support": 100 * least, "what": what, "seconds": seconds} for least, what, seconds in times]
     words = dict.fromkeys(what for _, what, _ in times)
     chart = dotted(standing(rows)).encode(
         x=at_points(
-            rows, "support", "least support, %", scale={"zero": False, "padding": 0}, labelExpr="datum.value"
+            rows,
+            "support",
+            "minimum support, %",
+            scale={"zero": False, "padding": 0},
+            labelExpr="datum.value",
         ),
         y=alt.Y(
             "seconds:Q", title="processor seconds", scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=5)
@@ -78,7 +82,7 @@ def run_times(times: Sequence[tuple[float, str, float]]) -> dict[str, Any]:
         chart,
         title="Time to mine true and distorted baskets",
         subtitle="in the paper MASK takes two to three orders of magnitude longer than Apriori",
-        told="Processor seconds to mine by the least support.",
+        told="Processor seconds to mine by the minimum support.",
         width=480,
         height=300,
     )

@@ -50,7 +50,7 @@ def _section(page: Page, sample: Sample, made: Sequence[Point]) -> None:
         for one in made
     ]
     head = [
-        "least support",
+        "minimum support",
         "sensitive sets",
         "method",
         "lost itemsets",

@@ -63,7 +63,7 @@ def guess_attributes(
     rows, names, sketches, family
         The records, the names of their columns, their sketches in the same order, and the family that made them.
     sample
-        How many records, drawn by chance, are attacked; None for all. Suppressed records, records of zeros, and
+        How many records, drawn at random, are attacked; None for all. Suppressed records, records of zeros, and
         records that hold every item have nothing to guess and are left out.
     random_state
         The seed of that draw.
@@ -143,9 +143,9 @@ def link_sketches(
     rows, names, sketches, family
         The candidates (all records, in the order of the sketches), the names of their columns, and the family.
     known
-        The share of each candidate's items that the attacker knows, drawn by chance.
+        The share of each candidate's items that the attacker knows, drawn at random.
     sample
-        How many sketches, drawn by chance, are attacked; None for all.
+        How many sketches, drawn at random, are attacked; None for all.
     random_state
         The seed of the draws.
 

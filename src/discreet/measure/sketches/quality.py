@@ -139,7 +139,7 @@ def neighbor_overlap(
     k
         The number of neighbors.
     sample
-        Of how many records, drawn by chance, the neighbors are looked for; None for all.
+        Of how many records, drawn at random, the neighbors are looked for; None for all.
     random_state
         The seed of that draw.
 
@@ -180,7 +180,7 @@ def cluster_cohesion(
 ) -> float:
     """Return the mean cosine of the records, as they truly are, to the centroid of their cluster.
 
-    Records labeled −1 (suppressed ones) are put into clusters by chance, in proportion to the clusters' sizes.
+    Records labeled −1 (suppressed ones) are put into clusters at random, in proportion to the clusters' sizes.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def cluster_cohesion(
 def accuracy_by_prior(
     truth: ArrayLike, predicted: ArrayLike, *, suppressed: BoolArray | None = None, training: ArrayLike
 ) -> float:
-    """Return the accuracy of predicted classes, suppressed records being labeled by chance.
+    """Return the accuracy of predicted classes, suppressed records being labeled at random.
 
     The chance is not drawn: a suppressed record counts with the share of its true class among the training classes.
 

@@ -19,7 +19,7 @@ from discreet.mine.itemsets.found import FoundItemsets
 from discreet.mine.itemsets.parameters import ItemsetMiner, check_mining, included_items
 
 _SLACK = 1 - 1e-12
-"""What rounding may take from a sum of weights that just reaches the least support."""
+"""What rounding may take from a sum of weights that just reaches the minimum support."""
 
 
 class GroupMiner(ItemsetMiner, Protocol):

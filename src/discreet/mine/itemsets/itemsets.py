@@ -37,7 +37,7 @@ class Itemsets:
     Parameters
     ----------
     min_support
-        The least support. An int is a number of baskets (1: one basket), a float a share of them (1.0: all). A
+        The minimum support. An int is a number of baskets (1: one basket), a float a share of them (1.0: all). A
         share is taken as it is written: 0.3 of 10 baskets are 3.
     kind
         ``"frequent"`` for all; ``"closed"`` for those without a larger set of the same count; ``"maximal"`` for those

@@ -46,7 +46,7 @@ class FoundMaskedItemsets(FoundItemsets):
 
     ``counts`` are those of the distorted baskets; ``estimates`` are the estimated counts of the true ones, which
     ``as_dict`` and a loop over the sets return too, and ``errors`` their standard errors. ``frequent`` is whether the
-    estimate itself reaches the least support, or whether the set only may be frequent.
+    estimate itself reaches the minimum support, or whether the set only may be frequent.
     """
 
     estimates: FloatArray
@@ -126,9 +126,9 @@ class MaskedItemsets:
     channel
         How the bits were flipped: a Mask or an EMask, or anything with its ``p`` and ``q``.
     min_support
-        The least support in the true baskets: an int is a number of baskets, a float a share of them.
+        The minimum support in the true baskets: an int is a number of baskets, a float a share of them.
     margin
-        Keep a set whose estimate plus this many standard errors reaches the least support: it may be frequent. 0
+        Keep a set whose estimate plus this many standard errors reaches the minimum support: it may be frequent. 0
         keeps the sets whose estimate reaches it. A margin finds more of the truly frequent sets, and more others.
     max_length
         The most items of a set.

@@ -1,4 +1,4 @@
-"""Parameters of the itemset miners: the least support, the longest set, and the items included."""
+"""Parameters of the itemset miners: the minimum support, the longest set, and the items included."""
 
 from __future__ import annotations
 

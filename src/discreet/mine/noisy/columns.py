@@ -38,10 +38,10 @@ _CHANNEL = InstanceOf(
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NoisyColumn:
-    """One column: its intervals (or categories), the bins of what was reported, and the chances between them.
+    """One column: its intervals (or categories), the bins of what was reported, and the probabilities between them.
 
-    ``chances[b, a]`` is the chance that a true value of interval a is reported in bin b. A column without a channel is
-    exact: it has no chances, and its bins are its intervals.
+    ``chances[b, a]`` is the probability that a true value of interval a is reported in bin b. A column without a
+    channel is exact: it has no chances, and its bins are its intervals.
     """
 
     name: str

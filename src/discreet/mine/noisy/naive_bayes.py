@@ -30,7 +30,7 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     intervals
         Into how many intervals a column of numbers is cut.
     smoothing
-        How many imagined values are spread evenly over a column's intervals, so that none has the chance 0.
+        How many imagined values are spread evenly over a column's intervals, so that none has probability 0.
     predicts
         Whether rows to be predicted are ``true`` values, as in the papers, or ``noisy`` ones from the same channels.
 

@@ -32,7 +32,7 @@ class Node:
 class Grower:
     """Grow a tree from rows in bins.
 
-    Rows that share a bin are dealt out in an order that looks like chance but is made of the rows alone, so the order
+    Rows that share a bin are dealt out in a pseudo-random order that depends on the rows alone, so the order
     of the input does not matter.
     """
 

@@ -135,7 +135,7 @@ class AprioriAnonymization:
         if 0 < filled < k:
             raise InfeasibleError(
                 f"No release can keep the promise: only {filled} of the {len(baskets)} baskets hold any item, fewer "
-                f"than k={k}. Use k={filled} at the most."
+                f"than k={k}. Use k={filled} at most."
             )
         return generator(self.random_state, owner=self)
 

@@ -98,7 +98,7 @@ def refuse_too_frequent(sensitive: Baskets, p: int, *, degree: str = "p") -> Non
     more = f" and {too_many.size - _SHOWN} more" if too_many.size > _SHOWN else ""
     raise InfeasibleError(
         f"No release can keep the promise: with {degree}={p} a sensitive item may be in at most {n // p} of the {n} "
-        f"baskets, and these are in more: {named}{more}. Use {degree}={n // most} at the most, or leave them out."
+        f"baskets, and these are in more: {named}{more}. Use {degree}={n // most} at most, or leave them out."
     )
 
 

@@ -131,7 +131,7 @@ def _completed(places: FloatArray, labels: IntArray, n_groups: int) -> tuple[Flo
 
 
 def _allotted(sizes: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-    """Share n records out over the groups in proportion to their sizes, remainders by chance."""
+    """Share n records out over the groups in proportion to their sizes, remainders at random."""
     ends = np.cumsum(sizes) / sizes.sum() * n + rng.random()
     ends[-1] = n
     counts = np.diff(np.floor(ends).astype(np.int64), prepend=0)

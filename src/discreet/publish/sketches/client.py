@@ -76,7 +76,7 @@ def sketch_by_delta(
 def longest(values: Iterable[float], delta: float, components: int) -> int:
     """Return the longest sketch whose every attribute has a variance of at least delta; 0 if there is none.
 
-    Reckoned in fractions, so that it is never one too long; delta is the decimal number that it is written as.
+    Computed in fractions, so that it is never one too long; delta is the decimal number that it is written as.
 
     >>> longest([1, 1, 1, 1], 0.3, 100), longest([1.0] * 20, 0.2, 100), longest([5], 0.2, 100)
     (10, 95, 0)

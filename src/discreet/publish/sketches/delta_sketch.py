@@ -30,8 +30,8 @@ class DeltaSketch:
 
     The longest admissible sketch has ⌊(‖X‖² − max x²)/δ⌋ components, or as many as the family has. A record with less
     than one is suppressed: one of zeros, of a single item, or of one value that outweighs all others. Lengths that
-    rounding could make one too long are reckoned in fractions, δ being the decimal number that it is written as. Values
-    so small beside the largest that sketches round them off hide nothing, and are reckoned as rounded.
+    rounding could make one too long are computed in fractions, δ being the decimal number that it is written as. Values
+    so small beside the largest that sketches round them off hide nothing, and are computed as rounded.
 
     A record needs no other, so each person can do it alone (:func:`discreet.publish.sketches.client.sketch_by_delta` is
     that step in plain Python; it makes the same sketch). The length of a sketch is published with it, and reveals ‖X‖²
@@ -127,7 +127,7 @@ class DeltaSketch:
         return low
 
     def _settle(self, records: SparseRows, doubtful: IntArray, lengths: IntArray) -> None:
-        """Reckon the lengths that rounding leaves in doubt; records of equal values once for each kind."""
+        """Compute the lengths that rounding leaves in doubt; records of equal values once for each kind."""
         known: dict[tuple[float, int], int] = {}
         for row in doubtful.tolist():
             first, stop = int(records.indptr[row]), int(records.indptr[row + 1])

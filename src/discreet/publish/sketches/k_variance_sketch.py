@@ -226,7 +226,7 @@ def _refuse_lonely(records: SparseRows, k: int) -> None:
     """Refuse records that have no k nearest neighbors."""
     n = len(records)
     if n <= k:
-        most = f"use k={n - 1} at the most" if n > 1 else "two records are the least"
+        most = f"use k={n - 1} at most" if n > 1 else "two records are the least"
         raise InfeasibleError(f"None of the {n} records has {k} nearest neighbors; {most}.")
     empty = int((records.lengths == 0).sum())
     if empty:
