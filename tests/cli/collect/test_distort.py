@@ -134,7 +134,7 @@ def test_choose_pq_says_what_would_leave_a_point(invoke) -> None:
     ("args", "words"),
     [
         ((), "FILE or --support"),
-        (("--support", 0.01), "how many baskets"),
+        (("--support", 0.01), "number of baskets"),
         (("--support", 2, "--baskets", 10), "'support' parameter"),
         (("--support", 0.01, "--baskets", 10, "--picture", "points.doc"), "picture"),
     ],
