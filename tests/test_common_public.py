@@ -42,7 +42,11 @@ from discreet.report import render
 from discreet.report.folder import public_record
 from discreet.report.kinds import kind_of
 
-SCHEMA = {"age": quasi(intervals(5, 10, 20)), "zip": quasi(masked()), "disease": sensitive()}
+SCHEMA = {
+    "age": quasi(intervals(5, 10, 20)),
+    "zip": quasi(masked(), allow_unique=True),
+    "disease": sensitive(),
+}
 TABLE_METHODS: dict[str, Callable[[], Any]] = {
     "mondrian": lambda: Mondrian(KAnonymity(3), random_state=1),
     "generalization": lambda: Generalization(

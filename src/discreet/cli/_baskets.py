@@ -80,6 +80,10 @@ def is_baskets(data: Path, given: Mapping[str, Any]) -> bool:
         return True
     if any(given.get(role) for role in gather.ROLES):
         return False
+    if data.suffix == ".toml":
+        from discreet.job.parse import toml_of
+
+        return "baskets" in toml_of(data)
     ending = [one for one in data.suffixes if one not in (".gz", ".zst", ".zstd")]
     return bool(ending and ending[-1] in _ENDINGS) or _is_folder(data)
 
@@ -116,7 +120,7 @@ def job(data: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "input": {"path": data, **reading_of(given)},
         "baskets": about,
-        "guarantee": [_promise(given)],
+        "guarantee": [promise(given)],
         "method": {name: value for name, value in method.items() if value is not None},
     }
 
@@ -129,9 +133,7 @@ def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -
     from discreet.job.parse import guarantee_from
 
     refuse_of_tables(given)
-    promised = (
-        guarantee_from([_promise(given)], {}, Path()) if given["p"] is not None or given["km"] else None
-    )
+    promised = guarantee_from([promise(given)], {}, Path()) if given["p"] is not None or given["km"] else None
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         baskets = read(data, given)
@@ -168,6 +170,11 @@ def read(data: Path, given: Mapping[str, Any]) -> Baskets | GroupedBaskets:
     from discreet.engines.baskets.files import read_baskets
     from discreet.engines.baskets.published import read_published
 
+    if data.suffix == ".toml":
+        from discreet.job import Job
+
+        job_ = Job.read(data)
+        return read_baskets(job_.data, **(dict(job_.reading) | reading_of(given)))
     return read_published(data) if data.is_dir() else read_baskets(data, **reading_of(given))
 
 
@@ -182,7 +189,8 @@ def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {"\\t": "\t"}.get(value, value) for name, value in named.items() if value is not None}
 
 
-def _promise(given: Mapping[str, Any]) -> dict[str, Any]:
+def promise(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the guarantee that the options name, laid out as in a job file."""
     if given["km"]:
         if given["p"] is not None:
             raise gather.mistake("-p and --km are two promises; ask for one.", "-p 10")

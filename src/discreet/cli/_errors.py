@@ -77,6 +77,9 @@ def remedy_for(error: DiscreetError, message: str) -> str | None:
     given = getattr(error, "remedy", None)
     if isinstance(given, str):
         return given
+    columns = getattr(error, "columns", None)
+    if columns:
+        return f"--allow-unique {','.join(columns)}"
     for pattern, remedy in _REMEDIES:
         found = re.search(pattern, message)
         if found:

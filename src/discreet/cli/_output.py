@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli._errors import one_line
+from discreet.core.precision import percent
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
@@ -130,7 +131,7 @@ def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, q
                 f"{plain['classes']:,}, of {sizes}",
             ),
             *_chosen(plain),
-            ("loss", f"{plain['loss']['total']:.1%} of the quasi-identifiers' detail"),
+            ("loss", f"{percent(plain['loss']['total'])} of the quasi-identifiers' detail"),
             ("risk", f"highest re-identification risk: {_highest(before)} → {_highest(after)}"),
             ("written", f"{plain['folder']}: {', '.join(plain['files'])}"),
             *_next(plain),
@@ -179,7 +180,7 @@ def _next(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _highest(risk: Mapping[str, Any]) -> str:
-    return f"{risk['prosecutor']['highest']:.1%}".replace(".0%", "%")
+    return percent(risk["prosecutor"]["highest"])
 
 
 def _finite(plain: Any) -> Any:

@@ -102,6 +102,10 @@ def columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                     f"--{roles.split()[0]} {as_flag([name])}",
                 )
             found[name][key] = value
+    for name in names_in(given.get("allow_unique") or ()):
+        if found.setdefault(name, {"role": "other"})["role"] not in ("other", "quasi"):
+            raise mistake(f"--allow-unique is given for column '{name}', which is {found[name]['role']}.")
+        found[name]["allow_unique"] = True
     return found
 
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from discreet.core.adapters import CAUTIONS, WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import InputError, PromiseBrokenError
+from discreet.core.errors import InputError, ParameterError, PromiseBrokenError
 from discreet.core.guarantee import Guarantee
+from discreet.core.params import InstanceOf, require
 from discreet.core.schema import Schema
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.table import UNITS, Table
@@ -166,6 +167,8 @@ class Release:
         report: bool = True,
         overwrite: bool = False,
         strict: bool = False,
+        name: str | None = None,
+        pdf: bool = False,
     ) -> Path:
         """Write the data, ``release.json`` and the report into a new folder, all or nothing; return its path.
 
@@ -184,12 +187,21 @@ class Release:
             Whether an earlier release in the folder may be replaced.
         strict
             Whether to refuse a release about which there is any caution.
+        name
+            The data's name, such as that of its file; it is published in the report and in ``release.json``.
+        pdf
+            Whether to print the report into ``report.pdf`` as well; that takes Chromium, Chrome or Edge.
         """
+        if pdf and not report:
+            raise ParameterError("A PDF is printed from the report, and no report is to be written.")
+        require(self, "name", name, InstanceOf((str, type(None)), "None or a text"))
         self.verdict.enforce()
         if strict and self.cautions:
             words = " ".join(caution.text for caution in self.cautions)
             raise PromiseBrokenError(f"There are cautions, so nothing was written. {words}")
-        written: Path = load(WRITER)(self, Path(folder), format=format, report=report, overwrite=overwrite)
+        written: Path = load(WRITER)(
+            self, Path(folder), format=format, report=report, overwrite=overwrite, name=name, pdf=pdf
+        )
         return written
 
     def __repr__(self) -> str:

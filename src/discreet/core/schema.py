@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
-from discreet.core.params import FloatIn, InstanceOf, require
+from discreet.core.params import BOOL, FloatIn, InstanceOf, require
 
 if TYPE_CHECKING:
     from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
@@ -46,6 +46,7 @@ class Column:
     weight: float = 1.0
     ordered: tuple[object, ...] | None = field(default=None, repr=False)
     key: bytes | None = field(default=None, repr=False)
+    allow_unique: bool = False
 
 
 @public
@@ -71,12 +72,18 @@ def quasi(
     *,
     weight: float = 1.0,
     ordered: Sequence[object] | None = None,
+    allow_unique: bool = False,
 ) -> Column:
-    """Mark a quasi-identifier, with its generalization tree, its weight in the loss, or the order of its categories."""
+    """Mark a quasi-identifier, with its generalization tree, its weight in the loss, or the order of its categories.
+
+    ``allow_unique`` lets condensation draw from values that nearly every row has for itself.
+    """
     require("quasi", "weight", weight, FloatIn(0, closed="neither"))
+    require("quasi", "allow_unique", allow_unique, BOOL)
     if hierarchy is not None and ordered is not None:
         raise SchemaError("A quasi-identifier takes a hierarchy or an order, not both.")
-    return Column(Role.QUASI, hierarchy, float(weight), None if ordered is None else tuple(ordered))
+    order = None if ordered is None else tuple(ordered)
+    return Column(Role.QUASI, hierarchy, float(weight), order, allow_unique=allow_unique)
 
 
 @public
@@ -88,9 +95,14 @@ def sensitive(
 
 
 @public
-def other() -> Column:
-    """Mark a column that is published as it is."""
-    return Column(Role.OTHER)
+def other(*, allow_unique: bool = False) -> Column:
+    """Mark a column that is published as it is.
+
+    A release is refused where such columns, alone or together, single out many rows; ``allow_unique`` publishes the
+    column all the same, and leaves it out of that judgment.
+    """
+    require("other", "allow_unique", allow_unique, BOOL)
+    return Column(Role.OTHER, allow_unique=allow_unique)
 
 
 @public

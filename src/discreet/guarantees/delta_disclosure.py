@@ -63,6 +63,11 @@ class DeltaDisclosure(SensitiveGuarantee):
     }
 
     @property
+    def joinable(self) -> bool:  # type: ignore[override]  # as absent values are read
+        """Whether classes that keep the promise keep it when they are joined: a value of one may become too rare."""
+        return self.absent == "counted"
+
+    @property
     def bound(self) -> float:
         """The bound delta."""
         return float(self.delta)

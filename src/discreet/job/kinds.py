@@ -25,9 +25,9 @@ TEXTS = InstanceOf((list, tuple), "a list of texts")
 _COLUMN = {
     Role.IDENTIFIER: ("pseudonym",),
     Role.PERSON: ("pseudonym",),
-    Role.QUASI: ("hierarchy", "weight", "ordered"),
+    Role.QUASI: ("hierarchy", "weight", "ordered", "allow_unique"),
     Role.SENSITIVE: ("hierarchy", "ordered"),
-    Role.OTHER: (),
+    Role.OTHER: ("allow_unique",),
 }
 
 
@@ -292,9 +292,11 @@ def column_from(name: str, given: object, folder: Path) -> Column:
         place = given.get("pseudonym")
         made = identifier if role is Role.IDENTIFIER else person
         return made(pseudonym=None if place is None else key_from(place, column=name, folder=folder))
+    unique = given.get("allow_unique", False)
+    require(where, "allow_unique", unique, InstanceOf((bool,), "true or false"))
     if role is Role.QUASI:
-        return quasi(spec, weight=given.get("weight", 1.0), ordered=ordered)
-    return other() if role is Role.OTHER else sensitive(spec, ordered=ordered)
+        return quasi(spec, weight=given.get("weight", 1.0), ordered=ordered, allow_unique=unique)
+    return other(allow_unique=unique) if role is Role.OTHER else sensitive(spec, ordered=ordered)
 
 
 def _hint(name: str, columns: Iterable[str], names: Sequence[str]) -> str:

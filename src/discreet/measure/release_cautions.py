@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.baskets.grouped import GroupedBaskets
@@ -16,20 +15,25 @@ from discreet.core.boundary import public
 from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
 from discreet.core.schema import Role
-from discreet.core.tables.encoding import Codebook
+from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.spreadsheet import formula_cells
 from discreet.core.tables.table import Table
+from discreet.measure.tables.singling_out import is_many, singling_out
 
 DOMINATED = 0.9
 """The share of one sensitive value above which it dominates a class."""
 CONSTANT = 0.99
 """The share of one released cell above which a column says next to nothing."""
-UNIQUE = 0.5
-"""The share of rows with a value of their own above which a column names people."""
 HALF = 0.5
 """The share of detail above which more is lost than kept."""
 
+RARE = 50
+"""The most rows of a category that counts as rare."""
+RARE_SHARE = 0.05
+"""The least share of rows with rare categories for a caution about them."""
+GAIN = 0.1
+"""How much better than the commonest value a guess must be for a caution."""
 MOST_NAMED = 3
 """How many columns with dominated classes get a caution of their own; more share one."""
 FEWEST_UNITS, REPEATED = 20, 0.98
@@ -83,7 +87,7 @@ def cautions(release: Release) -> tuple[Caution, ...]:
     if release.kind == "grouped-table":
         return (*_other_columns(release), *_formulas(release.frame, release.data.counts))
     if release.kind == "pseudo-data":
-        return (*_copies(release), *_formulas(release.frame))
+        return (*_copies(release), *_telling_categories(release), *_formulas(release.frame))
     if release.kind == "sketches":
         return tuple(_of_sketches(release))
     if release.kind == "baskets":
@@ -139,6 +143,47 @@ def _copies(release: Release) -> Iterator[Caution]:
     yield Caution("copies", text, public=False)
 
 
+def _telling_categories(release: Release) -> Iterator[Caution]:
+    """Find categories by which sensitive values of pseudo-records are guessed, from the released rows alone.
+
+    Pseudo-records of a group keep its categories. Where few groups have a category, such as a ZIP code, its rows show
+    the sensitive value of those groups. Only rows of rare categories are looked at: what holds for common ones is known
+    of many people. A row is guessed by the others with the same category.
+    """
+    table = release.table
+    for secret in table.schema.sensitive:
+        if table.encoded[secret].kind is not Kind.CATEGORY or len(table.encoded[secret].values) < 2:
+            continue
+        usual = float(table.overall(secret).max()) / table.n_rows
+        for name in table.schema.quasi:
+            if table.encoded[name].kind is not Kind.CATEGORY:
+                continue
+            n_rare, right = _guessed(table, name, secret)
+            if n_rare >= RARE_SHARE * table.n_rows and right > usual + GAIN:
+                yield Caution(
+                    "telling-category",
+                    f"By a rare value of '{name}' one guesses '{secret}' rightly for {right:.0%} of {n_rare:,} rows; "
+                    f"the commonest value alone is right for {usual:.0%}. Coarsen '{name}', or drop it.",
+                )
+
+
+def _guessed(table: Table, name: str, secret: str) -> tuple[int, float]:
+    """Count the rows with a rare category, and the share of them whose value the others of the category have most."""
+    width = table.encoded[secret].n_codes
+    keys = table.codes(name).astype(np.int64) * width + table.codes(secret)
+    held = np.bincount(keys, weights=table.tuples.counts, minlength=table.encoded[name].n_codes * width)
+    counts = held.reshape(-1, width)
+    sizes = counts.sum(axis=1)
+    rare = (sizes > 1) & (sizes <= RARE)
+    counts = counts[rare]
+    if not counts.size:
+        return 0, 0.0
+    best = counts.max(axis=1)
+    second = np.sort(counts, axis=1)[:, -2]
+    right = np.where(best > second, np.where(best - 1 > second, best, best / 2), 0.0)
+    return int(counts.sum()), float(right.sum() / counts.sum())
+
+
 def _of_sketches(release: Release) -> Iterator[Caution]:
     """Find sketches too short to estimate anything; lengths and counts are published anyway."""
     from discreet.measure.sketches.quality import distance_error
@@ -161,13 +206,18 @@ def _of_sketches(release: Release) -> Iterator[Caution]:
 
 
 def _dominated(release: Release) -> Iterator[Caution]:
-    """Find classes in which nearly everyone has the same sensitive value: who is in one is as good as known."""
+    """Find classes in which nearly everyone has the same sensitive value: who is in one is as good as known.
+
+    A value that nearly everyone in the release has is no news in a class.
+    """
     groups = release.groups()
     found: dict[str, tuple[int, int]] = {}
     for name, counts in groups.sensitive.items():
-        share = np.zeros(groups.n_groups)
-        np.maximum.at(share, counts.group, counts.share)
-        classes = (share >= DOMINATED) & (groups.sizes > 1)
+        common = counts.overall >= DOMINATED * max(counts.overall.sum(), 1)
+        telling = (counts.share >= DOMINATED) & ~common[counts.values]
+        classes = np.zeros(groups.n_groups, np.bool_)
+        classes[counts.group[telling]] = True
+        classes &= groups.sizes > 1
         if classes.any():
             found[name] = int(classes.sum()), int(groups.sizes[classes].sum())
     known = f"makes up {DOMINATED:.0%} or more: whoever knows a person's class nearly knows the value. "
@@ -227,30 +277,29 @@ def _is_star(book: Codebook, code: int) -> bool:
 
 
 def _other_columns(release: Release) -> Iterator[Caution]:
-    """Count the rows that columns published as they are single out."""
-    names = [name for name in release.schema.named(Role.OTHER) if not _is_pseudonym(release, name)]
-    if release.kind == "grouped-table":
-        names = [name for name in names if name != release.data.group]
-    columns = release.table.source.columns(names)
-    for name in names:
-        alone = singled_out(columns[name])
-        if alone > UNIQUE * len(columns[name]):
+    """Count the rows that columns published exactly single out, where that was allowed."""
+    found = singling_out(release)
+    for name, lone in found.columns.items():
+        if is_many(lone):
             yield Caution(
                 "unique-column",
-                f"Column '{name}' is published as it is, and {alone:,} of {len(columns[name]):,} rows have a value of "
+                f"Column '{name}' is published as it is, and {lone.n_lone:,} of {lone.n_held:,} rows have a value of "
                 "their own in it: whoever knows it finds the person.",
             )
-
-
-def singled_out(column: pa.Array) -> int:
-    """Return how many rows have a value that no other row has."""
-    counts = column.value_counts().field("counts")
-    return int(pc.sum(pc.equal(counts, 1)).as_py() or 0)
-
-
-def _is_pseudonym(release: Release, name: str) -> bool:
-    columns = release.recipe.get("columns", [])
-    return any(one.get("name") == name and one.get("pseudonym") for one in columns if isinstance(one, dict))
+    if is_many(found.together) and not any(map(is_many, found.columns.values())):
+        yield Caution(
+            "unique-combination",
+            f"{_listed(list(found.columns))} are published as they are, and {found.together.n_lone:,} of "
+            f"{found.together.n_held:,} rows have a combination of their own: whoever knows it finds the person.",
+        )
+    for name in release.schema.sensitive:
+        lone = release.table.source.lone_rows([name])
+        if is_many(lone):
+            yield Caution(
+                "unique-sensitive",
+                f"Sensitive column '{name}' is published exactly, and {lone.n_lone:,} of {lone.n_held:,} rows have a "
+                "value of their own in it: whoever learns it elsewhere finds the person. Rounding helps.",
+            )
 
 
 def _units(release: Release) -> Iterator[Caution]:

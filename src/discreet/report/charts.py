@@ -269,6 +269,7 @@ def finished(chart: Any, height: int, told: str) -> dict[str, Any]:
         "background": "transparent",
         "view": {"stroke": None},
         "axis": axis,
+        "axisQuantitative": {"labelOverlap": "parity", "labelSeparation": 10},
         "axisX": {"grid": False},
         "axisY": {"domain": False},
         "legend": {"labelColor": _SOFT, "labelFont": _FONT, "labelFontSize": 12, "symbolOpacity": 1},

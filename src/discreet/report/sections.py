@@ -18,11 +18,13 @@ from discreet.report.distributions import (
     released_shares,
     sensitive_bars,
 )
-from discreet.report.figures import Figures, asked, counted, legend, number, percent, table
+from discreet.report.figures import Figures, asked, counted, index, legend, number, percent, table
 from discreet.report.markup import Markup, joined, tag
 
 FEWEST = 10
 _EXAMPLES = 3
+_WIDE = 9
+"""The examples of a table with more columns than this are written column by column."""
 _BASES = {
     Basis.VERIFIED: "Recomputed from the released data alone.",
     Basis.CONSTRUCTION: "By construction: from evidence kept while the release was made.",
@@ -230,6 +232,9 @@ def examples(release: Release) -> Markup:
         return Markup()
     names = list(rows[0])
     cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in rows]
+    if len(names) > _WIDE:
+        cells = list(zip(names, *cells, strict=True))
+        names = ["Column", *(f"Row {at}" for at in range(1, len(rows) + 1))]
     return section(
         "examples",
         "What a row looks like",
@@ -267,7 +272,8 @@ def _risk_left(release: Release, after: Risk, figures: Figures) -> Markup:
 
 
 def _released_shapes(release: Release, figures: Figures) -> Markup:
-    drawn = []
+    drawn: list[Markup] = []
+    first = len(figures.specs) + 1
     for name in release.schema.quasi:
         labels, shares = released_shares(release, name, fewest(release))
         drawn.append(
@@ -282,7 +288,9 @@ def _released_shapes(release: Release, figures: Figures) -> Markup:
     return section(
         "shapes",
         "Distributions",
-        f"The released cells of each quasi-identifier. Cells of fewer than {fewest(release)} rows are pooled.",
+        f"The released cells of each quasi-identifier by their share of rows. Those of fewer than {fewest(release)} "
+        "rows are pooled, or not drawn where they are few.",
+        index(figures, release.schema.quasi, first),
         tag("div", *drawn, class_="grid"),
     )
 
@@ -338,13 +346,21 @@ def cost(facts: Facts, figures: Figures) -> Markup:
 
 def shapes(release: Release, names: Sequence[str], fewest: int, figures: Figures) -> Markup:
     """Show the distributions of columns before and after; no bar stands for fewer people than given."""
-    drawn = [_shape(before_and_after(release, name, fewest), name, figures) for name in names]
+    first = len(figures.specs) + 1
+    bars = {name: before_and_after(release, name, fewest) for name in names}
+    drawn = [_shape(one, name, figures) for name, one in bars.items()]
+    listed = [name for name, one in bars.items() if one is not None]
     told = (
-        f"Shares of rows. A released cell is spread evenly over the values it may stand for. Bars of fewer than "
+        f"Shares of rows. A released cell is spread evenly over the values it may stand for. Values of fewer than "
         f"{fewest} rows are pooled, so that nobody is shown."
     )
     return section(
-        "shapes", "Distributions before and after", told, legend(*_PAIR), tag("div", *drawn, class_="grid")
+        "shapes",
+        "Distributions before and after",
+        told,
+        index(figures, listed, first),
+        legend(*_PAIR),
+        tag("div", *drawn, class_="grid"),
     )
 
 
@@ -354,10 +370,14 @@ def _shape(bars: Bars | None, name: str, figures: Figures) -> Markup:
     return figures.figure(
         name,
         charts.distribution(bars),
-        f"{percent(bars.overlap)} of the two shapes overlap.",
+        f"The two distributions overlap by {percent(bars.overlap)}.{_undrawn(bars)}",
         ("Value", "Before", "After"),
         _pairs(bars.labels, bars.before, bars.after),
     )
+
+
+def _undrawn(bars: Bars) -> str:
+    return " A few rows of rarer values are not drawn." if bars.undrawn else ""
 
 
 def secrets(release: Release, fewest: int, figures: Figures) -> Markup:
@@ -372,7 +392,7 @@ def secrets(release: Release, fewest: int, figures: Figures) -> Markup:
             continue
         rows = zip(bars.labels, map(percent, bars.before), map(percent, bars.after), strict=True)
         head = ("Value", "In the release", "Most in one class")
-        drawn.append(figures.figure(name, charts.sensitive(bars), "", head, rows))
+        drawn.append(figures.figure(name, charts.sensitive(bars), _undrawn(bars).strip(), head, rows))
     return section(
         "sensitive",
         "Sensitive values",

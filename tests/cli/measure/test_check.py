@@ -130,7 +130,7 @@ def test_risk_counts_what_is_left(invoke, published: Path) -> None:
     assert plain["risk"]["uniques"] == 0
     assert plain["linkage"] is None
     shown = invoke("risk", published, "--quasi", "age,zip", "--threshold", 0.4).stdout
-    assert "prosecutor  highest 0.333, mean 0.333; 0 rows (0.00%) above 0.4" in shown
+    assert "prosecutor  highest 33.3%, mean 33.3%; 0 rows (0%) above 40%" in shown
 
 
 def test_the_chapters_linkage_attack_names_the_two_candidates(invoke, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_the_chapters_linkage_attack_names_the_two_candidates(invoke, tmp_path: 
     linked = json.loads(invoke(*base, "--external-person", "name", "--json").stdout)["linkage"]
     assert linked["persons"] == 3
     assert linked["highest"] == 0.5
-    assert "the highest certainty is 0.5" in invoke(*base).stdout
+    assert "the highest certainty is 50%" in invoke(*base).stdout
 
 
 def test_risk_with_a_population(invoke, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import click
 from discreet.cli import _noise_options as noise_options
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.core.precision import percent
 
 if TYPE_CHECKING:
     import duckdb
@@ -205,7 +206,7 @@ def _print_result(
             share = (
                 ""
                 if column["privacy"] is None
-                else f", {column['privacy']:.1%} of the range at 95 % confidence"
+                else f", {percent(column['privacy'])} of the range at 95 % confidence"
             )
             lines.append((name, f"{column['noise']} noise, spread {column['spread']:.6g}{share}"))
         tell_lines(

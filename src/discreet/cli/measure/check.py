@@ -15,6 +15,7 @@ from discreet.cli import _parse_options as gather
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
     from discreet.job.checking import Judgment, Measure
+    from discreet.job.release_checking import ReleaseJudgment
 
 _WORDS = {">=": "up to", "<=": "from", "<": "above"}
 _EPILOG = """\b
@@ -22,11 +23,13 @@ Examples:
   discreet check published.csv --quasi age,zip --sensitive disease
   discreet check published.csv --quasi age,zip --sensitive disease -k 3 -l 2 --diversity entropy -t 0.3
   discreet check published.csv --quasi age,zip --population voters.csv --k-map 5
-  discreet check release -p 10
+  discreet check release/
+  discreet check sent.csv --roles release/ -k 5
+  discreet check release/ -p 10
   discreet check baskets.dat --km 5,2
 
 \b
-Exit codes: 0 every guarantee holds, 1 one is broken, 2 user error."""
+Exit codes: 0 every guarantee holds, 1 one is broken or a file of the release was changed, 2 user error."""
 
 
 @click.command(short_help="Judge any table.", epilog=_EPILOG)
@@ -43,7 +46,17 @@ Exit codes: 0 every guarantee holds, 1 one is broken, 2 user error."""
 @options.reading
 @options.telling
 def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Judge DATA, a table or baskets, by the promises asked for, and measure it by all others."""
+    """Judge DATA by the guarantees named, and measure it by all others.
+
+    DATA is a table, baskets, a job file, whose data is judged as it is, or the folder of a release of any kind, whose
+    files are judged by what they promise.
+    """
+    from discreet.cli._described import promised, table_of
+    from discreet.job.descriptions import is_release
+
+    if is_release(data):
+        kept = _check_release(data, given, as_json=as_json, quiet=quiet)
+        click.get_current_context().exit(0 if kept else 1)
     if baskets.is_baskets(data, given):
         kept = baskets.check(data, given, as_json=as_json, quiet=quiet)
         click.get_current_context().exit(0 if kept else 1)
@@ -52,30 +65,75 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
     from discreet.job.parse import guarantee_from
 
     asked = gather.promises(given)
+    of_job = promised(data, given)
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         table = table_of(data, given)
         population = population_of(table, given)
-        promised = guarantee_from(asked, table.schema, Path()) if asked else None
+        required = guarantee_from(asked, table.schema, Path()) if asked else of_job
         tell("Judging")
-        judgment = judge(table, promised, suppressed=suppressed, population=population)
+        judgment = judge(table, required, suppressed=suppressed, population=population)
     _tell(judgment, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(0 if judgment.ok else 1)
 
 
-def table_of(data: Path, given: dict[str, Any]) -> Table:
-    """Read a file as a table with the roles that the options give."""
-    from discreet.core.tables.table import Table
-    from discreet.engines.files import read
-    from discreet.job.kinds import column_from, complete
-    from discreet.job.parse import reading_from, rest_from
+def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: bool) -> bool:
+    """Judge the files of a release by what it promises, or by what the options say."""
+    from discreet.cli._progress import stages
+    from discreet.job.descriptions import read_record, release_folder, released_columns
+    from discreet.job.parse import guarantee_from, population
+    from discreet.job.release_checking import judge_release
 
-    plain = gather.columns(given)
-    if not any(column["role"] == "quasi" for column in plain.values()):
-        raise gather.mistake("Say which columns others may know.", "--quasi age,zip")
-    columns = {name: column_from(name, column, Path()) for name, column in plain.items()}
-    frame = read(data, **reading_from(gather.reading(given)))
-    return Table(frame, complete(columns, frame.columns, rest=rest_from(given["rest"])))
+    folder = release_folder(data)
+    asked = gather.promises(given)
+    if given["p"] is not None or given["km"]:
+        asked = [baskets.promise(given)]
+    with stages(2, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        record = read_record(folder)
+        columns = released_columns(folder, record) if asked and record["kind"] == "table" else {}
+        required = guarantee_from(asked, columns, Path()) if asked else None
+        people = None
+        if given["population"] is not None:
+            roles = released_columns(folder, record)
+            names = [name for name, one in roles.items() if one.role.value == "quasi"]
+            people = population(given["population"], names)
+        tell("Judging")
+        judgment = judge_release(folder, required, population=people)
+    _tell_release(judgment, as_json=as_json, quiet=quiet)
+    return judgment.ok
+
+
+def _tell_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli._output import tell_json, tell_lines, verdict_lines
+
+    verdict, recorded = judgment.verdict, judgment.recorded
+    if as_json:
+        plain = {"command": "check", "ok": judgment.ok, "kind": judgment.kind, **judgment.counts}
+        judged = None if verdict is None else verdict.to_dict()
+        more = {"verdict": judged, "recorded": dict(recorded), "changed_files": list(judgment.changed)}
+        tell_json(plain | more | {"measures": [measure.to_dict() for measure in judgment.measures]})
+        return
+    if quiet:
+        return
+    if verdict is None:
+        state = "kept" if recorded["ok"] else "broken"
+        lines = [(state, f"{recorded['guarantee']}, as release.json says"), ("", recorded["why"])]
+    else:
+        what = {"baskets": "groups", "grouped-table": "groups"}.get(judgment.kind, "classes")
+        lines = [*verdict_lines(verdict, groups=what), ("", "recomputed from the files of the release")]
+    counts = ", ".join(f"{number:,} {name}" for name, number in judgment.counts.items())
+    changed = ", ".join(judgment.changed)
+    lines += [
+        ("release", f"{judgment.kind}: {counts}"),
+        ("broken", f"changed or missing since it was written: {changed}")
+        if changed
+        else ("files", "as they were written"),
+    ]
+    if judgment.measures:
+        lines.append(("reaches", "the guarantees this data keeps:"))
+        lines += [("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures]
+    tell_lines(lines)
 
 
 def population_of(table: Table, given: dict[str, Any]) -> Table | None:

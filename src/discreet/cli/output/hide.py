@@ -16,6 +16,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._baskets import reading
+from discreet.core.precision import percent
 
 if TYPE_CHECKING:
     from discreet.job.hiding import HidingJob
@@ -239,7 +240,7 @@ def _tell(command: str, release: Any, job: HidingJob, *, as_json: bool) -> None:
         state = (
             "optimal"
             if details["optimal"]
-            else f"at least {details['lost_bound']:,} lost, gap {details['gap']:.1%}"
+            else f"at least {details['lost_bound']:,} lost, gap {percent(details['gap'])}"
         )
         lines.append(("solver", state))
     lines.append(("written", str(job.out)))
@@ -299,7 +300,7 @@ def _show(found: list[Compared]) -> None:
         bar = "█" * round(24 * quality.lost_itemsets / most) or ("▏" if quality.lost_itemsets else "")
         printed.add_row(
             name, f"{quality.lost_itemsets:,}", f"{quality.lost_rules:,}",
-            f"{quality.ghost_itemsets + quality.ghost_rules:,}", f"{quality.dissimilarity:.2%}", changed,
+            f"{quality.ghost_itemsets + quality.ghost_rules:,}", percent(quality.dissimilarity), changed,
             f"{one.seconds:.2f}", bar,
         )  # fmt: skip
     Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 150).print(printed)

@@ -20,6 +20,7 @@ from discreet.core.rng import generator
 from discreet.core.schema import DROPPED, Role, Schema
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.output.hiding.blocking import UNKNOWN
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def hide_table(
     1
     """
     require(hider, "cells", cells, OneOf(("null", "coarser")))
+    refuse_singling_out(table)
     rng = generator(hider.random_state, owner=hider)
     plain = _without_identifiers(table)
     guarantee = hider.guarantee

@@ -23,6 +23,7 @@ from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import counted_by_unit
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.recipes.union import Union
 from discreet.publish.tables.suppression import allowed_rows, kept_groups, refuse_too_many
 
@@ -90,6 +91,7 @@ class Application:
 
     def release(self) -> Release:
         """Protect the new rows alone."""
+        refuse_singling_out(self.table)
         if "levels" in self.recipe.data:
             return self._leveled()
         assigned = self._housed()
@@ -113,6 +115,7 @@ class Application:
             whole = union.of(self._published(settled), self.random_state)
             failing = whole.failing(self.guarantee)
             if not failing:
+                refuse_singling_out(whole.release)
                 return whole.release
             bad = np.array([text in failing for text in settled.texts()] + [False], np.bool_)
             if not (bad[settled.group] & ~left).any():

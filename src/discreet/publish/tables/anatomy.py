@@ -24,6 +24,7 @@ from discreet.core.tables.spreadsheet import defused
 from discreet.core.tables.table import Table
 from discreet.guarantees import DistinctDiversity, Guarantee, PrivacyDegree
 from discreet.guarantees.per_unit import refuse_units
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.baskets.grouping import ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
 from discreet.publish.recipes.recipe import recipe_of
 
@@ -137,6 +138,7 @@ class Anatomy:
 
         secret = _secret(table)
         self.guarantee.columns([secret])
+        refuse_singling_out(table)
         _refuse_too_frequent(table, secret, self._size)
         tuple_of = np.repeat(np.arange(table.tuples.counts.size, dtype=np.int32), table.tuples.counts)
         value = table.codes(secret)[tuple_of].astype(np.int64)

@@ -19,6 +19,7 @@ from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import by_unit
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.suppression import kept_groups, refuse_too_many
@@ -115,6 +116,7 @@ def release_node(
 ) -> Release:
     """Publish a table at a node of its lattice; rows whose class breaks the promise are left out, up to a share."""
     table, guarantee = lattice.table, publisher.guarantee
+    refuse_singling_out(table)
     groups, labels, codes = lattice.groups(node)
     kept = kept_groups(guarantee, groups)
     n_dropped = int(groups.sizes[~kept].sum())

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError
-from discreet.core.params import BOOL, Constraints, IntIn, check_parameters
+from discreet.core.params import BOOL, Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RandomState
 from discreet.core.tables.encoding import overall
@@ -20,6 +20,7 @@ from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import by_unit
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.cell_suppression import joined, starred
@@ -129,6 +130,8 @@ class LocalRecoding:
     def release(self, table: Table) -> Release:
         """Recode the table and publish it."""
         check_parameters(self)
+        require(self, "table", table, InstanceOf((Table,), "a Table"))
+        refuse_singling_out(table)
         found, infeasible = self._single(table)
         lattice = Lattice(table, lowest=self.lowest, highest=self.highest)
         weights = _weights(self.weights or {}, lattice)

@@ -20,7 +20,7 @@ from discreet.engines.formats import WRITTEN, format_named
 from discreet.engines.text.layout import Layout, layout_of
 from discreet.engines.writing import write_frame
 from discreet.measure import loss, risk
-from discreet.report import provenance, sections
+from discreet.report import provenance, sections, usefulness
 from discreet.report.figures import Figures
 from discreet.report.markup import Markup
 from discreet.report.trade_off import trade_off
@@ -43,6 +43,8 @@ class TableKind:
         ("examples", "Examples"),
         ("shapes", "Distributions"),
         ("sensitive", "Sensitive"),
+        ("use", "Use"),
+        ("pairs", "Pairs"),
         ("columns", "Columns"),
         ("method", "Method"),
     )
@@ -76,6 +78,7 @@ class TableKind:
             return [
                 sections.promise(release.guarantee, release.verdict),
                 *sections.released(release, figures),
+                *self._useful(release, internal=False),
                 provenance.columns(release),
                 provenance.method(release),
             ]
@@ -88,13 +91,26 @@ class TableKind:
             trade_off(release, figures),
             sections.shapes(release, release.schema.quasi, facts.fewest, figures),
             sections.secrets(release, facts.fewest, figures),
+            *self._useful(release, internal=True),
             provenance.columns(release, internal=True),
             provenance.method(release, internal=True),
+        ]
+
+    def _useful(self, release: Release, *, internal: bool) -> list[Markup]:
+        """Return what can be done with the release."""
+        return [
+            usefulness.predictions(release, internal=internal),
+            usefulness.pairs(release, sections.fewest(release), internal=internal),
         ]
 
 
 class GroupedTableKind(TableKind):
     """Released tables of exact rows with a group each, and the sensitive values of each group in a file beside them."""
+
+    def _useful(self, release: Release, *, internal: bool) -> list[Markup]:
+        """Return nothing: no row has a sensitive value of its own."""
+        del release, internal
+        return []
 
     def write(self, release: Release, place: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the rows, and the sensitive counts."""
