@@ -52,6 +52,7 @@ class SumAuditor(Auditor):
     --------
     Four records; the sum of all and the sum of the first three would determine the fourth.
 
+    >>> from discreet.output.audit.gate.columns import SecretColumn
     >>> audit = SumAuditor().over(SecretColumn.of([10, 20, 30, 40]))
     >>> everyone, three = np.array([True] * 4), np.array([True, True, True, False])
     >>> audit.ask(Question("sum", (everyone,)), [Fraction(100)])
