@@ -26,7 +26,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
     numbers = range(1, seeds + 1)
     found = samples(data, quick=quick)
     for sample in found:
-        page.tell(f"{sample.title}: hiding by every method")
+        page.log(f"{sample.title}: hiding by every method")
         made = points(sample, numbers, quick=quick)
         _section(page, sample, made)
     _margins(page, found[0], numbers)
@@ -50,7 +50,7 @@ def _section(page: Page, sample: Sample, made: Sequence[Point]) -> None:
         for one in made
     ]
     head = [
-        "least support",
+        "minimum support",
         "sensitive sets",
         "method",
         "lost itemsets",
@@ -65,7 +65,7 @@ def _section(page: Page, sample: Sample, made: Sequence[Point]) -> None:
 
 def _margins(page: Page, sample: Sample, seeds: Sequence[int]) -> None:
     """Show how a margin moves the hidden sets down the list of whoever looks below the threshold."""
-    page.tell(f"{sample.title}: guessing what was hidden")
+    page.log(f"{sample.title}: guessing what was hidden")
     rows: list[list[Cell]] = []
     for margin in _MARGINS:
         guesses = [suspicion(sample, seed, margin) for seed in seeds]
