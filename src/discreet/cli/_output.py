@@ -132,7 +132,7 @@ def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, q
             ("loss", f"{plain['loss']['total']:.1%} of the quasi-identifiers' detail"),
             ("risk", f"highest re-identification risk: {_highest(before)} → {_highest(after)}"),
             ("written", f"{plain['folder']}: {', '.join(plain['files'])}"),
-            *_next(plain),
+            *next_lines(plain),
         ]
     )
 
@@ -156,7 +156,8 @@ def _chosen(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
-def _next(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
+def next_lines(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say where the report is, and what to do next."""
     if plain["report"] is None:
         return [("next", "read the data as its reader would, before you hand it on")]
     return [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]

@@ -11,7 +11,7 @@ from discreet.cli._interruption import stop_if_asked
 
 @contextmanager
 def stages(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show a bar that moves one step with each stage told to it."""
+    """Show a bar that moves one step with each new stage told to it; after a colon a stage says how far it is."""
     if quiet or not sys.stderr.isatty():
         yield _unseen
         return
@@ -24,7 +24,7 @@ def stages(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
 
         def tell(stage: str) -> None:
             stop_if_asked()
-            bar.update(task, description=stage, advance=1)
+            bar.update(task, description=stage, advance=0 if ":" in stage else 1)
 
         yield tell
 

@@ -92,17 +92,23 @@ def test_all_methods_are_compared(invoke, shop: Path) -> None:
 def test_a_job_file_does_the_same(invoke, shop: Path, tmp_path: Path) -> None:
     job = tmp_path / "job.toml"
     job.write_text(
-        '[input]\npath = "shop.dat"\n[hiding]\nrules = ["diapers => beer"]\nmin_support = 5\nmin_confidence = 0.4\n'
-        'method = "maxmin2"\n[output]\nfolder = "release"\nseed = 3\n'
+        '[input]\npath = "shop.dat"\n[baskets]\n[guarantee]\nkind = "rules-hidden"\nrules = ["diapers => beer"]\n'
+        'min_support = 5\nmin_confidence = 0.4\n[method]\nname = "maxmin2"\n[output]\nfolder = "release"\nseed = 3\n'
     )
     assert invoke("run", job).exit_code == 0
     direct = tmp_path / "direct"
     assert invoke("hide", shop, *ASKED, "--method", "maxmin2", "--seed", 3, "--out", direct).exit_code == 0
     assert (tmp_path / "release" / "baskets.csv").read_bytes() == (direct / "baskets.csv").read_bytes()
-    job.write_text('[input]\npath = "shop.dat"\n[hiding]\nrule = ["a"]\n')
-    wrong = invoke("run", job)
-    assert wrong.exit_code == 2
-    assert "did you mean 'rules'" in wrong.stderr
+    for line, words in (
+        ('rule = ["a"]', "has no parameter 'rule'"),
+        ('rules = ["a"]\nmin_support = 1\n[method]\nname = "maxmin"', "did you mean 'maxmin"),
+        ('rules = ["a"]\nmin_support = 1\n[method]\nname = "bba"\ntime_limit = 3', "no option 'time_limit'"),
+        ('rules = ["a"]\nmin_support = 1\n[method]\nname = "cahd"', "cannot keep RulesHidden"),
+    ):
+        job.write_text(f'[input]\npath = "shop.dat"\n[baskets]\n[guarantee]\nkind = "rules-hidden"\n{line}\n')
+        wrong = invoke("run", job)
+        assert wrong.exit_code == 2
+        assert words in wrong.stderr
 
 
 def test_a_table_is_hidden_in(invoke, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def _mined(baskets: Baskets | ItemBits | GroupedBaskets, given: dict[str, Any]) 
         "include": _items(given["include"], names, "--include"),
         "exclude": _items(given["exclude"], names, "--exclude"),
     }
-    support = _support(given["min_support"])
+    support = gather.support(given["min_support"])
     if given["p"] is None or isinstance(baskets, GroupedBaskets):
         return Itemsets(support, kind=given["kind"] or "frequent", **asked).mine(baskets)
     channel = EMask(given["p"], given["q"])
@@ -144,16 +144,6 @@ def _rules(found: FoundItemsets, given: dict[str, Any]) -> pa.Table:
     metric = given["metric"] or "confidence"
     table = rules(found, metric=metric, min_threshold=threshold)
     return table.sort_by([(metric, "descending"), ("support", "descending")])
-
-
-def _support(text: str) -> float:
-    """Read a support: with a point or an exponent a share, without a number of baskets."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise gather.mistake("--min-support takes a number.", "--min-support 0.01")
 
 
 def _items(values: tuple[str, ...], names: pa.Array, flag: str) -> list[Any] | None:

@@ -49,7 +49,12 @@ def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -
     from discreet.job import Job
 
     plain = baskets.job(data, given) if baskets.is_baskets(data, given) else _job(data, given)
-    perform("anonymize", Job.from_dict(plain | {"output": _output(out, given)}), as_json=as_json, quiet=quiet)
+    perform(
+        "anonymize",
+        Job.from_dict(plain | {"output": gather.output(out, given)}),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 def _job(data: Path, given: dict[str, Any]) -> dict[str, Any]:
@@ -75,10 +80,3 @@ def _promises(given: dict[str, Any]) -> list[dict[str, Any]]:
     if given["population"] is not None and given["k_map"] is None:
         raise gather.mistake("--population requires --k-map.", "--k-map 5")
     return asked
-
-
-def _output(out: Path, given: dict[str, Any]) -> dict[str, Any]:
-    plain = {"folder": out, "overwrite": given["overwrite"], "report": given["report"]}
-    plain |= {name: True for name in ("spreadsheet_safe", "strict") if given[name]}
-    optional = {"format": given["format_"], "seed": given["seed"]}
-    return plain | {name: value for name, value in optional.items() if value is not None}

@@ -14,7 +14,6 @@ from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.row_items import RowItems, row_items
 from discreet.core.errors import InfeasibleError, ParameterError
-from discreet.core.params import OneOf, require
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import generator
 from discreet.core.schema import Role, Schema
@@ -26,13 +25,7 @@ if TYPE_CHECKING:
     from discreet.output.hiding.hider import Hider, Sanitized
 
 
-def hide_table(
-    hider: Hider,
-    table: Table,
-    *,
-    levels: Mapping[str, int] | None = None,
-    cells: Literal["null", "coarser"] = "null",
-) -> Release:
+def hide_table(hider: Hider, table: Table) -> Release:
     """Hide rules in a table; the kind of frame that came in comes back, its rows shuffled.
 
     Identifiers are dropped or become pseudonyms, as with every release. Columns of the role other are no items.
@@ -55,12 +48,11 @@ def hide_table(
     >>> sum(column.null_count for column in release.frame.columns)
     1
     """
-    require(hider, "cells", cells, OneOf(("null", "coarser")))
     rng = generator(hider.random_state, owner=hider)
     plain = _without_identifiers(table)
     guarantee = hider.guarantee
     named = [str(name) for rule in guarantee.rules for name in rule.items]
-    reading = row_items(plain, levels, named, owner=hider)
+    reading = row_items(plain, hider.levels, named, owner=hider)
     baskets = reading.baskets(plain)
     made = hider.sanitize(baskets, rng)
     gone = _gone(baskets, made, tuple(reading.cells(plain)))
@@ -68,12 +60,10 @@ def hide_table(
     order = rng.permutation(kept)
     columns = plain.source.columns(plain.source.names)
     new = {
-        name: _cells(plain, name, column, gone[name], reading, cells) if name in gone else column
+        name: _cells(plain, name, column, gone[name], reading, hider.cells) if name in gone else column
         for name, column in columns.items()
     }
-    frame = plain.source.framed(
-        pa.table({name: column.take(pa.array(order)) for name, column in new.items()})
-    )
+    frame = plain.framed(pa.table({name: column.take(pa.array(order)) for name, column in new.items()}))
     promise = replace(guarantee, reading=reading)
     release = Release(
         data=frame,
@@ -83,6 +73,7 @@ def hide_table(
         evidence=_evidence(plain, made, gone, order),
         recipe=_recipe(hider, plain),
         original=table,
+        private={"guarantee": promise.to_private_dict()},
     )
     if not release.verdict.ok:
         raise InfeasibleError(
@@ -96,12 +87,13 @@ def _without_identifiers(table: Table) -> Table:
     """Return the table as it may be published at most: identifiers dropped, or pseudonyms in their place."""
     if not table.schema.named(Role.IDENTIFIER):
         return table
+    unsafe = Table(table.frame, table.schema)
     kept = {
         name: replace(column, role=Role.OTHER, key=None) if column.role is Role.IDENTIFIER else column
         for name, column in table.schema.items()
         if column.role is not Role.IDENTIFIER or column.key is not None
     }
-    return Table(table.recode(), Schema(kept))
+    return Table(unsafe.recode(), Schema(kept), spreadsheet_safe=table.spreadsheet_safe)
 
 
 def _gone(baskets: Baskets, made: Sanitized, columns: tuple[str, ...]) -> dict[str, BoolArray]:
@@ -190,5 +182,6 @@ def _recipe(hider: Hider, table: Table) -> dict[str, Any]:
     """Return what is published about how the release was made."""
     from discreet.output.hiding.hider import recipe_of
 
-    roles = {name: {"role": column.role.value} for name, column in table.schema.items()}
-    return {**recipe_of(hider), "columns": roles}
+    roles = [{"name": name, "role": column.role.value} for name, column in table.schema.items()]
+    safe = {"spreadsheet_safe": True} if table.spreadsheet_safe else {}
+    return {**recipe_of(hider), "columns": roles, **safe}
