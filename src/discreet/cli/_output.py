@@ -58,12 +58,11 @@ def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "row
         measured = (
             f"{part.measure} {number(part.worst)} (required: {_WORDS[part.relation]} {number(part.bound)})"
         )
-        failing = (
-            f"; {part.failing_groups:,} of {part.n_groups:,} {groups} ({part.failing_rows:,} {rows}) fail"
-        )
-        lines.append(
-            ("kept" if part.ok else "broken", f"{part.guarantee}: {measured}{'' if part.ok else failing}")
-        )
+        if not part.ok and part.n_groups:
+            measured += (
+                f"; {part.failing_groups:,} of {part.n_groups:,} {groups} ({part.failing_rows:,} {rows}) fail"
+            )
+        lines.append(("kept" if part.ok else "broken", f"{part.guarantee}: {measured}"))
     return lines
 
 

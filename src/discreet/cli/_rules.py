@@ -53,6 +53,12 @@ def naming(*, required: bool) -> Callable[[F], F]:
     return add
 
 
+def asked(given: Mapping[str, Any]) -> bool:
+    """Return whether any of the options was used."""
+    names = ("rules", "rules_file", "min_support", "min_confidence", "margin")
+    return any(given.get(name) for name in names)
+
+
 def promise(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rules and their thresholds, laid out as a guarantee in a job file."""
     named = _named(given["rules"], given["rules_file"])

@@ -19,6 +19,7 @@ from discreet.guarantees import (
     KAnonymity,
     KMap,
     RecursiveDiversity,
+    RulesHidden,
     TCloseness,
 )
 
@@ -73,7 +74,8 @@ def judge(
         A population table, to measure k-map as well.
     """
     groups = table.groups()
-    verdict = None if guarantee is None else guarantee.check(groups, suppressed=suppressed)
+    subject = table if isinstance(guarantee, RulesHidden) else groups
+    verdict = None if guarantee is None else guarantee.check(subject, suppressed=suppressed)
     measures = tuple(
         Measure(name, column, one.relation, one.check(groups, suppressed=suppressed).worst)
         for name, column, one in _everything(table, population)

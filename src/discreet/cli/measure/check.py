@@ -11,6 +11,7 @@ import click
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli import _rules as rules
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
@@ -23,6 +24,7 @@ Examples:
   discreet check published.csv --quasi age,zip --sensitive disease -k 3 -l 2 --diversity entropy -t 0.3
   discreet check published.csv --quasi age,zip --population voters.csv --k-map 5
   discreet check release -p 10
+  discreet check release --rule "diapers => beer" --min-support 0.01
   discreet check baskets.dat --km 5,2
 
 \b
@@ -40,23 +42,38 @@ Exit codes: 0 every guarantee holds, 1 one is broken, 2 user error."""
     help="Whether fully suppressed rows are a class like any other; judged by default.",
 )
 @baskets.judging
+@rules.naming(required=False)
 @options.reading
 @options.telling
 def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any) -> None:
     """Judge DATA, a table or baskets, by the promises asked for, and measure it by all others."""
+    from discreet.job.sanitized_checking import is_sanitized
+
+    if is_sanitized(data):
+        from discreet.cli import _sanitized
+
+        kept = _sanitized.check(data, given, as_json=as_json, quiet=quiet)
+        click.get_current_context().exit(0 if kept else 1)
     if baskets.is_baskets(data, given):
         kept = baskets.check(data, given, as_json=as_json, quiet=quiet)
         click.get_current_context().exit(0 if kept else 1)
     from discreet.cli._progress import stages
+    from discreet.guarantees import RulesHidden
     from discreet.job.checking import judge
     from discreet.job.parse import guarantee_from
+    from discreet.job.sanitized_checking import with_reading
 
     asked = gather.promises(given)
+    if asked and rules.asked(given):
+        raise gather.mistake("Hidden rules are judged by themselves; leave the other guarantees out.")
+    hidden = guarantee_from([rules.promise(given)], {}, Path()) if rules.asked(given) else None
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         table = table_of(data, given)
         population = population_of(table, given)
         promised = guarantee_from(asked, table.schema, Path()) if asked else None
+        if isinstance(hidden, RulesHidden):
+            promised = with_reading(hidden, table)
         tell("Judging")
         judgment = judge(table, promised, suppressed=suppressed, population=population)
     _tell(judgment, as_json=as_json, quiet=quiet)
@@ -88,18 +105,20 @@ def population_of(table: Table, given: dict[str, Any]) -> Table | None:
 def _tell(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
     from discreet.cli._output import plain_judgment, tell_json, tell_lines, verdict_lines
 
-    verdict = judgment.verdict
     if as_json:
         tell_json(plain_judgment(judgment, rows=judgment.n_rows, classes=judgment.n_classes))
     elif not quiet:
-        tell_lines(
-            [
-                *(() if verdict is None else verdict_lines(verdict)),
-                ("rows", f"{judgment.n_rows:,} in {judgment.n_classes:,} classes"),
-                ("reaches", "the promises this table keeps, asked for or not:"),
-                *(("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures),
-            ]
-        )
+        verdict = judgment.verdict
+        tell_lines([*(() if verdict is None else verdict_lines(verdict)), *measure_lines(judgment)])
+
+
+def measure_lines(judgment: Judgment) -> list[tuple[str, str]]:
+    """Describe what a table reaches in every measure."""
+    return [
+        ("rows", f"{judgment.n_rows:,} in {judgment.n_classes:,} classes"),
+        ("reaches", "the promises this table keeps, asked for or not:"),
+        *(("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures),
+    ]
 
 
 def _measure(measure: Measure) -> str:

@@ -71,9 +71,9 @@ def hide_table(hider: Hider, table: Table) -> Release:
         schema=plain.schema.released(),
         guarantee=promise,
         evidence=_evidence(plain, made, gone, order),
-        recipe=_recipe(hider, plain),
+        recipe=_recipe(hider, table, plain),
         original=table,
-        private={"guarantee": promise.to_private_dict()},
+        private={"guarantee": promise.to_private_dict(), "text": _texts(plain)},
     )
     if not release.verdict.ok:
         raise InfeasibleError(
@@ -178,10 +178,21 @@ def _evidence(table: Table, made: Sanitized, gone: Mapping[str, BoolArray], orde
     )
 
 
-def _recipe(hider: Hider, table: Table) -> dict[str, Any]:
+def _texts(table: Table) -> list[str]:
+    """Return the columns that hold text, which a text file does not tell from numbers."""
+    columns = table.source.columns(table.source.names)
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
+    return [name for name, column in columns.items() if any(kind(column.type) for kind in kinds)]
+
+
+def _recipe(hider: Hider, original: Table, table: Table) -> dict[str, Any]:
     """Return what is published about how the release was made."""
     from discreet.output.hiding.hider import recipe_of
 
-    roles = [{"name": name, "role": column.role.value} for name, column in table.schema.items()]
+    names = set(original.schema.named(Role.IDENTIFIER))
+    roles = [
+        {"name": name, "role": column.role.value, **({"pseudonym": True} if name in names else {})}
+        for name, column in table.schema.items()
+    ]
     safe = {"spreadsheet_safe": True} if table.spreadsheet_safe else {}
     return {**recipe_of(hider), "columns": roles, **safe}
