@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.fingerprints import fingerprints
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
 from discreet.core.release import Release
@@ -109,10 +110,7 @@ def _not_anonymous(alone: int, n: int, words: str) -> Iterator[Caution]:
 
 def _unlike_others(baskets: Baskets) -> int:
     """Return how many baskets hold a combination of items that no other basket holds."""
-    marks = np.random.default_rng(0).integers(0, 2**64, max(baskets.n_items, 1), np.uint64)
-    sums = np.zeros(len(baskets), np.uint64)
-    np.add.at(sums, baskets.rows(), marks[baskets.items])
-    return int((np.unique(sums, return_counts=True)[1] == 1).sum())
+    return int((np.unique(fingerprints(baskets), return_counts=True)[1] == 1).sum())
 
 
 def _of_table(release: Release) -> Iterator[Caution]:

@@ -155,7 +155,7 @@ def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) ->
             *(
                 (label, f"{details[name]:,}")
                 for name, label in _SHOWN.items()
-                if name == "lost" and name in details or details.get(name)
+                if details.get(name) or (name == "lost" and name in details)
             ),
             *_solver_lines(details),
             ("written", f"{out}: {', '.join(plain['files'])}"),

@@ -19,7 +19,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.params import Constraints, FloatIn
 from discreet.output.hiding.border import spare
 from discreet.output.hiding.editing import Editing
-from discreet.output.hiding.hider import Hider, Sanitized
+from discreet.output.hiding.hider import Hider, Sanitized, emptied
 from discreet.output.hiding.problem import Problem
 
 UNKNOWN = "?"
@@ -78,6 +78,8 @@ class Blocking(Hider):
                 f"Some items' names begin with '{UNKNOWN}', which marks unknown entries; rename them."
             )
         editing = spare(problem, "maxmin2", rng)
+        if editing.baskets().items.size == 0:
+            raise emptied()
         true = editing.before & ~editing.held
         fake = np.zeros_like(true)
         for column in np.flatnonzero(true.any(axis=1)).tolist():

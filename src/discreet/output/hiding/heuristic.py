@@ -63,7 +63,7 @@ class HeuristicHiding(Hider):
     --------
     >>> from discreet import Baskets
     >>> shop = Baskets.from_lists([["bread", "milk"], ["bread", "milk", "beer"], ["bread", "milk"], ["milk", "beer"]])
-    >>> release = HeuristicHiding(["bread, milk"], min_support=3, strategy="maxfia").hide(shop)
+    >>> release = HeuristicHiding(["bread, milk"], min_support=3, strategy="maxfia", random_state=0).hide(shop)
     >>> sorted(release.data.lists())
     [['beer', 'bread', 'milk'], ['beer', 'milk'], ['bread'], ['bread', 'milk']]
     >>> print(release.verdict)

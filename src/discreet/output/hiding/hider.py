@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import IntArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.fingerprints import drawn_order
 from discreet.core.baskets.sensitive_rules import SensitiveRule
 from discreet.core.baskets.supports import Support
 from discreet.core.errors import InfeasibleError, InputError, ParameterError
@@ -102,6 +103,9 @@ class Hider(ABC):
     def hide(self, data: Any) -> Release:
         """Return a release of the data in which no sensitive rule is found.
 
+        Baskets are taken in an order that is drawn: what is changed does not depend on the order in which they came,
+        and nobody who has the release knows which of them came first.
+
         Parameters
         ----------
         data
@@ -116,7 +120,8 @@ class Hider(ABC):
         if self.levels is not None or self.cells != "null":
             raise ParameterError("Levels are for tables, and cells too; baskets have neither.")
         rng = generator(self.random_state, owner=self)
-        return released(self, data, self.sanitize(data, rng), rng)
+        drawn = data.take(drawn_order(data, rng))
+        return released(self, data, self.sanitize(drawn, rng), rng)
 
     def sanitize(self, baskets: Baskets, rng: np.random.Generator) -> Sanitized:
         """Return sanitized baskets in the order of the originals, which is for the owner and not to be published."""
@@ -130,10 +135,7 @@ class Hider(ABC):
             return Sanitized(baskets, told | _UNTOUCHED)
         made = self._sanitized(problem, rng)
         if made.baskets.items.size == 0 or not guarantee.check(made.baskets).ok:
-            raise InfeasibleError(
-                "The rules cannot be hidden this way without emptying the data. Name fewer rules, raise min_support or "
-                "min_confidence, lower the margin, or take another method."
-            )
+            raise emptied()
         return Sanitized(made.baskets, told | dict(made.details), made.rows)
 
     def parameters(self) -> dict[str, object]:
@@ -146,6 +148,14 @@ class Hider(ABC):
 
 
 _UNTOUCHED = {"changed_baskets": 0, "removed_items": 0, "added_items": 0}
+
+
+def emptied() -> InfeasibleError:
+    """Make the error for rules that cannot be hidden while anything is left."""
+    return InfeasibleError(
+        "The rules cannot be hidden this way without emptying the data. Name fewer rules, raise min_support or "
+        "min_confidence, lower the margin, or take another method."
+    )
 
 
 def edited(editing: Editing, **details: object) -> Sanitized:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.fingerprints import drawn_order
 from discreet.core.baskets.row_items import RowItems, row_items
 from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.release import Cells, Evidence, Release
@@ -54,11 +55,13 @@ def hide_table(hider: Hider, table: Table) -> Release:
     named = [str(name) for rule in guarantee.rules for name in rule.items]
     reading = row_items(plain, hider.levels, named, owner=hider)
     baskets = reading.baskets(plain)
-    made = hider.sanitize(baskets, rng)
-    gone = _gone(baskets, made, tuple(reading.cells(plain)))
+    drawn = drawn_order(baskets, rng)
+    made = hider.sanitize(baskets.take(drawn), rng)
+    gone = _gone(baskets.take(drawn), made, tuple(reading.cells(plain)))
     kept = np.arange(len(baskets)) if made.rows is None else made.rows
     order = rng.permutation(kept)
-    columns = plain.source.columns(plain.source.names)
+    taken = pa.array(drawn)
+    columns = {name: column.take(taken) for name, column in plain.source.columns(plain.source.names).items()}
     new = {
         name: _cells(plain, name, column, gone[name], reading, hider.cells) if name in gone else column
         for name, column in columns.items()
@@ -70,7 +73,7 @@ def hide_table(hider: Hider, table: Table) -> Release:
         kind="sanitized-table",
         schema=plain.schema.released(),
         guarantee=promise,
-        evidence=_evidence(plain, made, gone, order),
+        evidence=_evidence(plain, columns, made, gone, order),
         recipe=_recipe(hider, table, plain),
         original=table,
         private={"guarantee": promise.to_private_dict(), "text": _texts(plain)},
@@ -160,12 +163,18 @@ def _cells(
     return pc.if_else(pa.array(gone), labels, texts(column))
 
 
-def _evidence(table: Table, made: Sanitized, gone: Mapping[str, BoolArray], order: IntArray) -> Evidence:
+def _evidence(
+    table: Table,
+    columns: Mapping[str, pa.Array],
+    made: Sanitized,
+    gone: Mapping[str, BoolArray],
+    order: IntArray,
+) -> Evidence:
     """Return what a reader loses: each row by itself, its cells exact or gone."""
     costs = {}
     for name in table.schema.quasi:
         book = table.encoded[name]
-        codes = book.encode(table.source.columns([name])[name])
+        codes = book.encode(columns[name])
         counts = np.bincount(codes, minlength=book.n_codes)
         costs[name] = Cells(
             np.where(gone[name], book.n_codes, codes)[order].astype(np.int32),
