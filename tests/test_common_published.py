@@ -19,8 +19,8 @@ from pyarrow import parquet
 
 from discreet import Table, identifier, other, publish, quasi, sensitive
 from discreet.core.baskets.row_items import row_items
-from discreet.core.errors import InfeasibleError
-from discreet.core.registry import Method, methods
+from discreet.core.errors import InfeasibleError, ParameterError
+from discreet.core.registry import METHODS, Method, methods
 from discreet.core.release import Release
 from discreet.core.tables.spreadsheet import formula_cells
 from discreet.engines import writing
@@ -81,14 +81,16 @@ def rare_rules(table: Table, *, by_confidence: bool) -> list[Any]:
     for column in (*table.schema.quasi, *table.schema.sensitive):
         mine = {name: count for name, count in counts.items() if name.startswith(f"{column}=")}
         least = min(mine, key=lambda name: (mine[name], name), default=None)
-        if least is not None and mine[least] * 2 < table.n_rows:
+        if least is not None and mine[least] * 2.5 < table.n_rows:
             rare.append(least)
+    rare = [one for one in rare if one != first] or [min(counts, key=lambda name: (counts[name], name))]
     return [((first,), (one,)) for one in rare if one != first] if by_confidence else [[one] for one in rare]
 
 
 EVERYONE = {
     **PUBLISHERS,
-    **{method.name: [hiding(method)] for method in methods(role="hider", takes="table")},
+    **{method.class_name: [hiding(method)] for method in methods(role="hider", takes="table")},
+    "remove_transactions": [hiding(METHODS["remove_transactions"])],
     "Recipe": [applied],
     "Anatomy": [lambda guarantee, **more: publish.Anatomy(2, **more)],
     "Condensation": [lambda guarantee, **more: publish.Condensation(3, **more)],
@@ -375,10 +377,12 @@ def test_no_name_of_a_column_is_taken_for_ours(make: Publisher, data: st.DataObj
             try:
                 publisher = _renamed(make, taken[1])
                 release = publisher.release(Table(frame, roles))
-            except InfeasibleError:
+            except (InfeasibleError, ParameterError):
                 return
             rows = sorted(map(str, release.frame.fetchall()))
-            releases.append((release.verdict.ok, sorted(release.groups().sizes), rows))
+            is_hidden = release.kind == "sanitized-table"  # where ties are broken by the names of items
+            sizes = len(rows) if is_hidden else sorted(release.groups().sizes)
+            releases.append((release.verdict.ok, sizes, None if is_hidden else rows))
             assert taken[2] not in release.frame.columns
             writing.write_frame(release.frame, tmp_path / "data.csv")
     plain, odd = releases
