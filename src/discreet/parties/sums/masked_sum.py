@@ -8,15 +8,30 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.parties.crypto.masks import SEAL_BYTES, add_stream, agree, derive, public_key, seal, unseal
+from discreet.parties.channel import Payload
+from discreet.parties.crypto.masks import (
+    SEAL_BYTES,
+    add_stream,
+    agree,
+    derive,
+    private_key,
+    public_key,
+    seal,
+    unseal,
+)
 from discreet.parties.crypto.shamir import SHARE_BYTES, combine, split
 from discreet.parties.errors import PartyError, PeerLostError
 from discreet.parties.protocol import Party
 from discreet.parties.sums.fixed_point import Words
 from discreet.parties.transcript import FrameShape
+
+if TYPE_CHECKING:
+    from discreet.parties.crypto.masks import PrivateKey
 
 _SEALED = 2 * SHARE_BYTES + SEAL_BYTES
 _ROUNDS = ("keys", "shares", "masked", "reveal")
@@ -35,6 +50,10 @@ class _Half:
     keys: dict[int, bytes] = field(default_factory=dict)
     shares: dict[int, bytes] = field(default_factory=dict)
     sealing: dict[int, bytes] = field(default_factory=dict)
+
+    @cached_property
+    def sealing_key(self) -> PrivateKey:
+        return private_key(self.sealing_secret)
 
     @property
     def n(self) -> int:
@@ -56,7 +75,7 @@ def masked_sum(
         sharing = _share(half)
     with party.step("masked"):
         masked = _mask(half, words, sharing)
-        arrived = _deliver(half, "masked", masked.tobytes(), 8 * len(words), sharing)
+        arrived = _deliver(half, "masked", masked.data.cast("B"), 8 * len(words), sharing)
     with party.step("reveal"):
         included = _announce(half, sharing, sorted(arrived))
         revealed = _deliver(
@@ -96,7 +115,8 @@ def _exchange_keys(half: _Half) -> dict[int, bytes]:
     own = public_key(half.sealing_secret) + public_key(half.masking_secret)
     for peer in party.peers:
         party.try_send(peer, "keys", own)
-    return {party.index: own, **_gather(half, party.peers, "keys", len(own))}
+    received = _gather(half, party.peers, "keys", len(own))
+    return {party.index: own, **{place: bytes(keys) for place, keys in received.items()}}
 
 
 def _share(half: _Half) -> list[int]:
@@ -149,16 +169,21 @@ def _read_relay(half: _Half) -> tuple[list[int], dict[int, bytes]]:
 
 
 def _mask(half: _Half, words: Words, sharing: Sequence[int]) -> Words:
-    """Return the words plus the own mask, plus the masks shared with later and minus those shared with earlier ones."""
+    """Return the words plus the own mask, plus the masks shared with later and minus those shared with earlier ones.
+
+    The collector's vector does not leave it, and gets no mask of its own.
+    """
     masked = words.copy()
-    add_stream(masked, half.own_mask)
+    secret = private_key(half.masking_secret)
+    if not half.collects:
+        add_stream(masked, half.own_mask)
     for place in sharing:
         if place != half.party.index:
-            _add_pair_mask(masked, half.masking_secret, half, half.party.index, place)
+            _add_pair_mask(masked, secret, half, half.party.index, place)
     return masked
 
 
-def _deliver(half: _Half, kind: str, own: bytes, size: int, among: Iterable[int]) -> dict[int, bytes]:
+def _deliver(half: _Half, kind: str, own: Payload, size: int, among: Iterable[int]) -> dict[int, Payload]:
     """Send the own payload to the collector; at the collector, return the payloads that arrive, by place."""
     party = half.party
     if not half.collects:
@@ -195,24 +220,31 @@ def _reveal(half: _Half, sharing: Sequence[int], included: Sequence[int]) -> byt
 
 def _unmask(
     half: _Half,
-    arrived: Mapping[int, bytes],
-    revealed: Mapping[int, bytes],
+    arrived: Mapping[int, Payload],
+    revealed: Mapping[int, Payload],
     sharing: Sequence[int],
     included: Sequence[int],
 ) -> Words:
-    """Return the sum without the masks of those who remain and without the pair masks of those who left."""
-    length = len(arrived[half.party.index]) // 8
-    total = np.zeros(length, np.uint64)
+    """Return the sum without the masks of those who remain and without the pair masks of those who left.
+
+    It is made in the memory of the collector's own masked vector, which is not sent to anybody.
+    """
+    own = half.party.index
+    total = np.frombuffer(arrived[own], dtype="<u8")
     for place in included:
-        total += np.frombuffer(arrived[place], dtype="<u8")
+        if place != own:
+            total += np.frombuffer(arrived[place], dtype="<u8")
     for at, place in enumerate(sharing):
-        shares = {x: piece[at * SHARE_BYTES : (at + 1) * SHARE_BYTES] for x, piece in revealed.items()}
+        if place == own:
+            continue
+        shares = {x: bytes(piece[at * SHARE_BYTES : (at + 1) * SHARE_BYTES]) for x, piece in revealed.items()}
         secret = combine(shares, threshold=half.threshold)
         if place in included:
             add_stream(total, secret, sign=-1)
         else:
+            key = private_key(secret)
             for other in included:
-                _add_pair_mask(total, secret, half, place, other)
+                _add_pair_mask(total, key, half, place, other)
     return total
 
 
@@ -222,18 +254,18 @@ def _publish(
     party, n = half.party, half.n
     mask = _to_mask(included, n)
     if total is not None:
-        payload = mask + total.tobytes() if to_all else mask
+        payload = b"".join((mask, total.data.cast("B"))) if to_all else mask
         for place in included:
             if place != party.index:
                 party.try_send(party.names[place], "result", payload)
         return total
-    payload = party.recv(half.collector, "result", len(mask) + 8 * length * to_all)
-    if payload[: len(mask)] != mask:
+    received = party.recv_view(half.collector, "result", len(mask) + 8 * length * to_all)
+    if received[: len(mask)] != mask:
         raise PartyError(f"Party '{half.collector}' opened the sum of other parties than it announced.")
-    return np.frombuffer(payload, dtype="<u8", offset=len(mask)).copy() if to_all else None
+    return np.frombuffer(received, dtype="<u8", offset=len(mask)).copy() if to_all else None
 
 
-def _add_pair_mask(into: Words, secret: bytes, half: _Half, place: int, other: int) -> None:
+def _add_pair_mask(into: Words, secret: PrivateKey, half: _Half, place: int, other: int) -> None:
     """Add the mask that the party at ``place``, whose masking secret this is, shares with another."""
     low, high = sorted((place, other))
     shared = agree(secret, half.keys[other][32:])
@@ -245,20 +277,21 @@ def _sealing_key(half: _Half, sender: int, receiver: int) -> bytes:
     """Return the key that seals what one of two parties sends to the other; the own place is one of both."""
     other = receiver if sender == half.party.index else sender
     if other not in half.sealing:
-        half.sealing[other] = agree(half.sealing_secret, half.keys[other][:32])
+        half.sealing[other] = agree(half.sealing_key, half.keys[other][:32])
     return derive(half.sealing[other], salt=half.party.session, info=f"shares {sender} {receiver}".encode())
 
 
-def _gather(half: _Half, peers: Iterable[str], kind: str, size: int) -> dict[int, bytes]:
+def _gather(half: _Half, peers: Iterable[str], kind: str, size: int) -> dict[int, Payload]:
     """Return one frame of every peer that is still there, by place, within half of the time-out for all of them.
 
     A peer that is late is given up: what it sends later belongs to no round.
     """
-    party, found = half.party, {}
+    party = half.party
+    found: dict[int, Payload] = {}
     deadline = time.monotonic() + party.timeout / 2
     for peer in peers:
         try:
-            payload = party.recv(peer, kind, size, timeout=deadline - time.monotonic())
+            payload = party.recv_view(peer, kind, size, timeout=deadline - time.monotonic())
         except PeerLostError:
             party.give_up(peer)
             continue
@@ -276,9 +309,9 @@ def _require_enough(half: _Half, places: Iterable[int]) -> None:
         )
 
 
-def _slot(bundle: bytes, sender: int, receiver: int) -> bytes:
+def _slot(bundle: Payload, sender: int, receiver: int) -> bytes:
     at = receiver if receiver < sender else receiver - 1
-    return bundle[at * _SEALED : (at + 1) * _SEALED]
+    return bytes(bundle[at * _SEALED : (at + 1) * _SEALED])
 
 
 def _to_mask(places: Iterable[int], n: int) -> bytes:
