@@ -97,11 +97,11 @@ def hidden(source: str, name: str) -> dict[str, Any]:
         "lost": lost | {"exact": hiding_quality(baskets, exact.baskets, guarantee).lost_itemsets},
         "seconds": seconds,
         "state": state,
-        "inline": _inline(baskets, guarantee),
+        "inline": _inline(baskets, guarantee, int(details["removals"])),
     }
 
 
-def _inline(baskets: Any, guarantee: Any) -> str:
+def _inline(baskets: Any, guarantee: Any, ours: int) -> str:
     """Solve the published program with a variable for each entry, and describe what it came to in its time."""
     from discreet.output.hiding import hider_of, hiding_quality
 
@@ -110,7 +110,8 @@ def _inline(baskets: Any, guarantee: Any) -> str:
     taken, details = time.process_time() - began, made.details
     bound = f"at least {details['removals_bound']:,} deletions"
     if not details["solved"]:
-        return f"inline: {bound}, none found in {INLINE:.0f} s that keep the border"
+        gap = max(ours - int(details["removals_bound"]), 0) / max(ours, 1)
+        return f"inline: no solution of its own in {INLINE:.0f} s, {bound}; ours {ours:,}, gap {gap:.0%}"
     removals = int(details["removed_items"])
     gap = max(removals - int(details["removals_bound"]), 0) / max(removals, 1)
     lost = hiding_quality(baskets, made.baskets, guarantee).lost_itemsets

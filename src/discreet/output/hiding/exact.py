@@ -154,7 +154,8 @@ def _by_entries(hider: ExactHiding, problem: Problem, rng: np.random.Generator, 
             break
         wanted[order[wanted[order]][: max(1, int(wanted.sum()) // 8)]] = False
     editing = first if found.x is None else inline.apply(found.x)
-    bound = found.bound + inline.n_entries if math.isfinite(found.bound) else 0.0
+    plain = max(int(count) for count in inline.supported.sum(axis=0)) - problem.least + 1
+    bound = max(found.bound + inline.n_entries if math.isfinite(found.bound) else 0.0, plain)
     details = {
         "entries": inline.n_entries,
         "dropped_border": int(np.count_nonzero(~wanted)),
