@@ -161,6 +161,69 @@ def test_bad_input_is_one_line_and_writes_nothing(
     assert not out.exists()
 
 
+def test_a_written_release_is_checked_with_and_without_the_owners_folder(
+    invoke, shop: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert invoke("hide", shop, *ASKED, "--out", out).exit_code == 0
+    kept = invoke("check", out)
+    assert kept.exit_code == 0
+    assert "kept" in kept.stdout
+    assert "diapers" not in kept.output
+    (tmp_path / "out.private").rename(tmp_path / "away")
+    unknown = invoke("check", out)
+    assert unknown.exit_code == 0
+    assert "not judged" in unknown.stdout
+    assert json.loads(invoke("check", out, "--json").stdout)["judged"] is False
+    assert invoke("check", out, *ASKED).exit_code == 0
+    broken = invoke("check", shop, *ASKED)
+    assert broken.exit_code == 1
+    assert "sensitive rules found 1" in broken.stdout
+    (out / "report.html").write_text("another")
+    changed = invoke("check", out)
+    assert changed.exit_code == 1
+    assert "report.html is not the file that was released" in changed.stdout
+    assert invoke("check", shop, "--rule", RULE).exit_code == 2
+    assert invoke("check", shop, *ASKED, "--km", "2,2").exit_code == 2
+
+
+def test_a_table_is_checked_for_rules(invoke, tmp_path: Path) -> None:
+    data = tmp_path / "patients.csv"
+    rows = [(26, "01562", "HIV")] * 4 + [(40, "10598", "flu")] * 5
+    data.write_text("age,zip,disease\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    roles = ("--quasi", "age,zip", "--sensitive", "disease")
+    asked = ("--rule", "age=26, zip=01562 => disease=HIV", "--min-support", 2)
+    assert invoke("check", data, *roles, *asked).exit_code == 1
+    assert invoke("check", data, *roles, *asked, "-k", 2).exit_code == 2
+    for kind in ("csv", "parquet", "jsonl"):
+        out = tmp_path / kind
+        assert invoke("hide", data, *roles, *asked, "--out", out, "--format", kind).exit_code == 0
+        assert invoke("check", out).exit_code == 0
+        assert invoke("check", out, *asked).exit_code == 0
+        assert invoke("check", out, "--rule", "zip=10598", "--min-support", 2).exit_code == 1
+
+
+def test_an_option_of_another_method_is_refused(invoke, shop: Path, tmp_path: Path) -> None:
+    for asked, words in (
+        (("--method", "bba", "--time-limit", 3), "--time-limit belongs to exact, inline, menon, hybrid"),
+        (("--method", "exact", "--psi", 0.1), "--psi belongs to minfia"),
+        (("--method", "minfia", "--window", 10), "--window belongs to swa"),
+        (("--method", "hybrid", "--cells", "coarser"), "--cells belongs to exact"),
+    ):
+        result = invoke("hide", shop, *ASKED, *asked, "--out", tmp_path / "out")
+        assert result.exit_code == 2
+        assert words in result.stderr
+
+
+def test_columns_without_a_role_are_refused(invoke, tmp_path: Path) -> None:
+    data = tmp_path / "patients.csv"
+    data.write_text("name,age,disease\n" + "\n".join(f"P{n},26,HIV" for n in range(6)) + "\nQ,30,flu\n")
+    asked = ("--rule", "age=26, disease=HIV", "--min-support", 2, "--out", tmp_path / "out")
+    result = invoke("hide", data, "--quasi", "age", "--sensitive", "disease", *asked)
+    assert result.exit_code == 2
+    assert "'name' has none" in result.stderr
+
+
 def test_somewhere_to_write_is_asked_for(invoke, shop: Path) -> None:
     assert "--compare" in invoke("hide", shop, *ASKED).stderr
 
