@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool = False) -> None:
     """Run a job and say what it came to; with ``anytime`` an interruption stops the solver only."""
-    from discreet.cli._progress import stages
-    from discreet.cli._solving import watched
+    from discreet.cli._progress import stages, watched
     from discreet.core.errors import SchemaError
     from discreet.job import MissingRoleError, run
     from discreet.job.running import STAGES

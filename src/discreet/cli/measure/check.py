@@ -50,7 +50,7 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
     from discreet.job.sanitized_checking import is_sanitized
 
     if is_sanitized(data):
-        from discreet.cli import _sanitized
+        from discreet.cli.measure import _sanitized
 
         kept = _sanitized.check(data, given, as_json=as_json, quiet=quiet)
         click.get_current_context().exit(0 if kept else 1)
