@@ -20,6 +20,7 @@ from .core.schema import Role as Role
 from .core.schema import Schema as Schema
 from .core.schema import identifier as identifier
 from .core.schema import other as other
+from .core.schema import person as person
 from .core.schema import quasi as quasi
 from .core.schema import sensitive as sensitive
 from .core.sketches import Sketches as Sketches

@@ -214,6 +214,9 @@ def test_an_interrupted_run_leaves_nothing(
     if running.returncode == 0:
         assert (tmp_path / "release" / "release.json").is_file()
         return
+    if running.returncode == -number:  # it came before the process could listen
+        assert not any(tmp_path.iterdir())
+        return
     assert running.returncode == 130, told
     assert [line for line in told.splitlines() if line] == [
         "error: interrupted; nothing was left half-written."

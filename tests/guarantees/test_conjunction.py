@@ -29,13 +29,14 @@ from discreet.guarantees import (
     KMap,
     LocalDP,
     NoValueDisclosed,
+    PerUnit,
     PrivacyDegree,
     RecursiveDiversity,
     RulesHidden,
     TCloseness,
     guarantee_from_dict,
 )
-from discreet.guarantees.sketched import SketchGuarantee
+from discreet.guarantees.constructed import SketchGuarantee
 
 EVERY: list[Guarantee] = [
     KAnonymity(2),
@@ -62,9 +63,10 @@ def test_every_exported_guarantee_is_here() -> None:
     kinds = {kind for kind in exported if isinstance(kind, type) and issubclass(kind, Guarantee)}
     of_channels = {BasicPrivacy, LocalDP}  # tests/collect/test_mask.py
     of_baskets = {KmAnonymity, RulesHidden}  # tests/guarantees/test_km_anonymity.py, tests/output/hiding
+    of_units = {PerUnit}  # tests/guarantees/test_per_unit.py
     of_query_logs = {NoValueDisclosed}  # tests/output/audit
     of_sketches = {kind for kind in kinds if issubclass(kind, SketchGuarantee)}  # tests/collect
-    assert kinds - of_channels - of_baskets - of_query_logs - of_sketches == {
+    assert kinds - of_channels - of_baskets - of_units - of_query_logs - of_sketches == {
         type(guarantee) for guarantee in EVERY
     } | {
         Guarantee,

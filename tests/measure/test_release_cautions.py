@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from discreet import Baskets, Release, Table, intervals, other, quasi, sensitive
 from discreet.core.errors import PromiseBrokenError
 from discreet.guarantees import DistinctDiversity, KAnonymity
-from discreet.publish import Cahd, Generalization, Mondrian
+from discreet.publish import Cahd, Condensation, Generalization, Mondrian
 
 
 def codes(release: Release) -> dict[str, bool]:
@@ -46,7 +47,7 @@ def test_a_column_that_is_nearly_constant_is_named() -> None:
 
 def test_a_column_that_names_people_is_named() -> None:
     frame = pa.table({"age": [30, 40] * 30, "visit": [f"v{at}" for at in range(60)], "ward": ["x", "y"] * 30})
-    table = Table(frame, {"age": quasi(), "visit": other(), "ward": other()})
+    table = Table(frame, {"age": quasi(), "visit": other(allow_unique=True), "ward": other()})
     release = Mondrian(KAnonymity(2)).release(table)
     assert codes(release) == {"unique-column": True}
     assert "'visit'" in release.cautions[0].text
@@ -73,3 +74,37 @@ def test_strict_writes_nothing(tmp_path: Path) -> None:
     record = json.loads((release.write(tmp_path / "out") / "release.json").read_text())
     assert [caution["code"] for caution in record["cautions"]] == ["constant-column"]
     assert "Before you hand it on" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_categories_that_show_the_value_of_their_group_are_named() -> None:
+    """Whole ZIP codes share a value: the groups of a ZIP code show it in the pseudo-records too."""
+    rng = np.random.default_rng(5)
+    n = 1200
+    zips = rng.integers(0, 60, n)
+    weight = 50 + zips + rng.normal(0, 0.5, n)
+    tied = np.where(rng.random(n) < 0.9, np.array(["flu", "cold", "gout"])[zips % 3], "flu")
+    free = rng.choice(["flu", "cold", "gout"], n)
+    roles = {"weight": quasi(), "zip": quasi(), "disease": sensitive()}
+    found = {}
+    for name, disease in (("tied", tied), ("free", free)):
+        frame = pa.table(
+            {"weight": weight, "zip": [f"Z{one:02d}" for one in zips], "disease": disease.tolist()}
+        )
+        release = Condensation(10, random_state=1).release(Table(frame, roles))
+        found[name] = [one for one in release.cautions if one.code == "telling-category"]
+    assert not found["free"]
+    (caution,) = found["tied"]
+    assert caution.public
+    assert "'zip'" in caution.text
+    assert "Z01" not in caution.text
+
+
+def test_a_value_that_everyone_has_is_no_news_in_a_class() -> None:
+    frame = pa.table({"age": [30] * 50 + [40] * 50, "drug": ["No"] * 98 + ["Up"] * 2})
+    release = Mondrian(KAnonymity(5)).release(Table(frame, {"age": quasi(), "drug": sensitive()}))
+    assert codes(release) == {}
+    many = pa.table({"age": [30] * 50 + [40] * 50, **{f"d{at}": ["a"] * 50 + ["b"] * 50 for at in range(5)}})
+    roles = {"age": quasi(), **{f"d{at}": sensitive() for at in range(5)}}
+    release = Mondrian(KAnonymity(5)).release(Table(many, roles))
+    (caution,) = [one for one in release.cautions if one.code == "dominated-class"]
+    assert "5 sensitive columns" in caution.text

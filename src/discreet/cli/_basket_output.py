@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli._output import number, plain_judgment, tell_json, tell_lines, verdict_lines
+from discreet.core.precision import percent
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
@@ -65,16 +66,16 @@ def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) -
         counts = plain["items"]
         lines += [
             ("items", f"{counts['before']:,} → {counts['after']:,}"),
-            ("loss", f"{plain['loss']:.1%} of the items' detail (normalized certainty penalty)"),
+            ("loss", f"{percent(plain['loss'])} of the items' detail (normalized certainty penalty)"),
         ]
     for before, after in zip(plain["risk"]["before"], plain["risk"]["after"], strict=False):
         known = "1 known item" if before["r"] == 1 else f"{before['r']} known items"
-        chance = f"{before['probability']:.2%} → {after['probability']:.2%}"
+        chance = f"{percent(before['probability'])} → {percent(after['probability'])}"
         lines.append(
             ("risk" if before["r"] == 1 else "", f"{chance}, the chance to find a basket by {known}")
         )
     if tie is not None:
-        certain = f"{tie['before']:.0%} → {tie['highest']:.2%} at the most"
+        certain = f"{percent(tie['before'])} → {percent(tie['highest'])} at the most"
         lines.append(("", f"{certain}, the certainty with which a found basket is tied to a sensitive item"))
     lines.append(("written", f"{plain['folder']}: {', '.join(plain['files'])}"))
     if plain["report"] is not None:
@@ -113,18 +114,18 @@ def tell_risk(
     lines = [("baskets", f"{n_baskets:,}")]
     for one in found:
         low, high = one.probability_interval
-        how = "exact" if one.exact else f"{low:.2%} to {high:.2%}, {one.n_samples:,} drawn"
+        how = "exact" if one.exact else f"{percent(low)} to {percent(high)}, {one.n_samples:,} drawn"
         lines.append(
             (
                 f"{one.r} known",
-                f"found with a chance of {one.probability:.2%} ({how}); {one.unique:.2%} are the only ones",
+                f"found with a chance of {percent(one.probability)} ({how}); {percent(one.unique)} are the only ones",
             )
         )
     if tie is not None:
         lines.append(
             (
                 "tied",
-                f"to a sensitive item with a certainty of {tie.highest:.2%} at the most, {tie.mean:.2%} on average",
+                f"to a sensitive item with certainty {percent(tie.highest)} at most, {percent(tie.mean)} on average",
             )
         )
     tell_lines(lines)

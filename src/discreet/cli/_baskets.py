@@ -25,8 +25,8 @@ METHODS = tuple(
 _ENDINGS = (".dat", ".bits", ".npz", ".spmf")
 _FORMS = click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"])
 _OF_TABLES = (
-    "quasi", "sensitive", "identifier", "other", "hierarchies", "pseudonyms", "weights", "k", "l", "diversity", "c",
-    "t", "distance", "beta", "likeness", "delta", "k_map", "population", "relaxed", "means", "levels",
+    "quasi", "sensitive", "identifier", "person", "other", "hierarchies", "pseudonyms", "weights", "k", "l",
+    "diversity", "c", "t", "distance", "beta", "likeness", "delta", "k_map", "population", "relaxed", "means", "levels",
     "max_suppressed", "measure", "aggregate", "lowest", "highest", "time_limit", "visit_all", "rest",
 )  # fmt: skip
 _KNOWN = "1,2,3,4"
@@ -81,6 +81,10 @@ def is_baskets(data: Path, given: Mapping[str, Any]) -> bool:
         return True
     if any(given.get(role) for role in gather.ROLES):
         return False
+    if data.suffix == ".toml":
+        from discreet.job.parse import toml_of
+
+        return "baskets" in toml_of(data)
     if rules.asked(given):
         return True
     ending = [one for one in data.suffixes if one not in (".gz", ".zst", ".zstd")]
@@ -119,7 +123,7 @@ def job(data: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "input": {"path": data, **reading_of(given)},
         "baskets": about,
-        "guarantee": [_promise(given)],
+        "guarantee": [promise(given)],
         "method": {name: value for name, value in method.items() if value is not None},
     }
 
@@ -132,7 +136,7 @@ def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -
     from discreet.job.parse import guarantee_from
 
     refuse_of_tables(given)
-    promised = guarantee_from([_promise(given)], {}, Path()) if _is_asked(given) else None
+    promised = guarantee_from([promise(given)], {}, Path()) if _is_asked(given) else None
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         baskets = read(data, given)
@@ -169,6 +173,11 @@ def read(data: Path, given: Mapping[str, Any]) -> Baskets | GroupedBaskets:
     from discreet.engines.baskets.files import read_baskets
     from discreet.engines.baskets.published import read_published
 
+    if data.suffix == ".toml":
+        from discreet.job import Job
+
+        job_ = Job.read(data)
+        return read_baskets(job_.data, **(dict(job_.reading) | reading_of(given)))
     return read_published(data) if data.is_dir() else read_baskets(data, **reading_of(given))
 
 
@@ -187,7 +196,8 @@ def _is_asked(given: Mapping[str, Any]) -> bool:
     return given["p"] is not None or bool(given["km"]) or rules.asked(given)
 
 
-def _promise(given: Mapping[str, Any]) -> dict[str, Any]:
+def promise(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the guarantee that the options name, laid out as in a job file."""
     if rules.asked(given):
         if given["p"] is not None or given["km"]:
             raise gather.mistake("Hidden rules are judged by themselves; leave -p and --km out.")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from discreet.cli._interruption import INTERRUPTED, Interrupted
+from discreet.cli._interruption import INTERRUPTED, INTERRUPTION, Interrupted
 from discreet.core.errors import DiscreetError, InternalError
 
 MEND, BUG = 2, 70
@@ -49,7 +49,7 @@ def failure_of(error: BaseException, *, debug: bool = False, interrupted: bool =
     """Find the words for an exception; the message of one that is not ours may hold data and is never shown."""
     trace = _places(error) if debug else ()
     if interrupted or isinstance(error, click.Abort | KeyboardInterrupt | Interrupted):
-        return Failure(INTERRUPTED, "Interrupted", "interrupted; nothing was left half-written.", trace=trace)
+        return Failure(INTERRUPTED, "Interrupted", INTERRUPTION, trace=trace)
     if isinstance(error, click.ClickException):
         return _usage(error)
     kind = type(error).__name__
@@ -77,6 +77,9 @@ def remedy_for(error: DiscreetError, message: str) -> str | None:
     given = getattr(error, "remedy", None)
     if isinstance(given, str):
         return given
+    columns = getattr(error, "columns", None)
+    if columns:
+        return f"--allow-unique {','.join(columns)}"
     for pattern, remedy in _REMEDIES:
         found = re.search(pattern, message)
         if found:

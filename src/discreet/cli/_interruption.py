@@ -10,6 +10,8 @@ from discreet.cli._startup import is_loading
 
 INTERRUPTED = 130
 """The exit code of an interrupted command."""
+INTERRUPTION = "interrupted; nothing was left half-written."
+"""What an interrupted command prints."""
 
 _asked = threading.Event()
 

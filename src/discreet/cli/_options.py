@@ -70,7 +70,19 @@ _ROLES = (
         "--sensitive", multiple=True, metavar="COLUMNS", help="What must not be learned about a person."
     ),
     click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped."),
+    click.option(
+        "--person",
+        multiple=True,
+        metavar="COLUMN",
+        help="Whose row it is, where people or households have several: classes count these, not rows; dropped.",
+    ),
     click.option("--other", multiple=True, metavar="COLUMNS", help="Published as it is."),
+)
+_ROLES_FROM = click.option(
+    "--roles",
+    type=DATA,
+    metavar="PLACE",
+    help="Take the roles from a job file or from the folder of a release; options come before them.",
 )
 _K = click.option("-k", type=int, help="k-anonymity: at least so many rows in every class.")
 _KS = click.option(
@@ -120,6 +132,12 @@ _HIERARCHY = click.option(
     metavar="COLUMN=HOW",
     help="How values become coarser: age=intervals:5,10,20, zip=mask, zip=mask:left, sex=flat, education=tree.csv, "
     "education=scale:education, diagnosis=icd10, address=ip.",
+)
+_ALLOW_UNIQUE = click.option(
+    "--allow-unique",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Publish columns as they are although they single out many rows; refused otherwise.",
 )
 _PSEUDONYM = click.option(
     "--pseudonym",
@@ -190,6 +208,10 @@ _OUTPUT = (
         is_flag=True,
         help="Put an apostrophe before texts that a spreadsheet would run as a formula.",
     ),
+    click.option("--name", metavar="TEXT", help="The data's name in the report; the file's by default."),
+    click.option(
+        "--pdf", is_flag=True, help="Print the report into report.pdf as well, by Chromium, Chrome or Edge."
+    ),
     click.option("--no-report", "report", flag_value=False, default=True, type=bool, help="Write no report."),
     click.option(
         "--seed", type=click.IntRange(min=0), help="Make the order of the rows repeatable; keep it secret."
@@ -216,7 +238,12 @@ def roles(*, rest: str | None) -> Callable[[F], F]:
         default=rest,
         help=f"The role of columns that are not named; {told}.",
     )
-    return lambda command: _all((*_ROLES, choice, _HIERARCHY), command)
+    return lambda command: _all((*_ROLES, choice, _HIERARCHY, _ROLES_FROM), command)
+
+
+def roles_from(command: F) -> F:
+    """Add the option that takes roles from a job file or a release."""
+    return _ROLES_FROM(command)
 
 
 def promises(command: F) -> F:
@@ -237,6 +264,11 @@ def method(command: F) -> F:
 def pseudonym(command: F) -> F:
     """Add the option for pseudonyms."""
     return _PSEUDONYM(command)
+
+
+def allow_unique(command: F) -> F:
+    """Add the option for columns that may single rows out."""
+    return _ALLOW_UNIQUE(command)
 
 
 def output(command: F, *, required: bool = True) -> F:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli._errors import one_line
+from discreet.core.precision import percent
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
@@ -117,23 +118,39 @@ def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, q
     if quiet:
         return
     before, after = plain["risk"]["before"], plain["risk"]["after"]
+    sizes = f"{after['smallest_class']:,} to {after['largest_class']:,} {_counted(release)}"
     suppressed = f"{plain['suppressed']:,} left out" if plain["suppressed"] else "none left out"
     tell_lines(
         [
             *verdict_lines(release.verdict),
-            ("", f"{release.verdict.basis.value} on the released data alone"),
+            ("", _basis(release)),
             ("rows", f"{plain['rows']:,}, {suppressed}"),
             (
                 "classes",
-                f"{plain['classes']:,}, of {after['smallest_class']:,} to {after['largest_class']:,} rows",
+                f"{plain['classes']:,}, of {sizes}",
             ),
             *_chosen(plain),
-            ("loss", f"{plain['loss']['total']:.1%} of the quasi-identifiers' detail"),
+            ("loss", f"{percent(plain['loss']['total'])} of the quasi-identifiers' detail"),
             ("risk", f"highest re-identification risk: {_highest(before)} → {_highest(after)}"),
             ("written", f"{plain['folder']}: {', '.join(plain['files'])}"),
             *next_lines(plain),
         ]
     )
+
+
+def _basis(release: Release) -> str:
+    """Describe what the verdict rests on."""
+    from discreet.core.release import is_counted_privately
+
+    if is_counted_privately(release):
+        return "by the released data and whose rows they are, which is not published"
+    return f"{release.verdict.basis.value} on the released data alone"
+
+
+def _counted(release: Release) -> str:
+    """Name what classes count."""
+    whose = None if release.original is None else release.original.schema.person
+    return "rows" if whose is None else f"different {whose}"
 
 
 def _search(release: Release) -> dict[str, Any] | None:
@@ -163,7 +180,7 @@ def next_lines(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _highest(risk: Mapping[str, Any]) -> str:
-    return f"{risk['prosecutor']['highest']:.1%}".replace(".0%", "%")
+    return percent(risk["prosecutor"]["highest"])
 
 
 def _finite(plain: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-ROLES = ("quasi", "sensitive", "identifier", "other")
+ROLES = ("quasi", "sensitive", "person", "identifier", "other")
 _READING = ("delimiter", "encoding", "decimal", "thousands", "dates", "header", "sheet", "labels")
 
 
@@ -106,7 +106,7 @@ def columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             "quasi or sensitive",
         ),
         "weight": (numbers("--weight", given.get("weights") or (), float), "quasi"),
-        "pseudonym": (pairs("--pseudonym", given.get("pseudonyms") or ()), "identifier"),
+        "pseudonym": (pairs("--pseudonym", given.get("pseudonyms") or ()), "identifier or person"),
     }
     for key, (values, roles) in details.items():
         for name, value in values.items():
@@ -116,6 +116,10 @@ def columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                     f"--{roles.split()[0]} {as_flag([name])}",
                 )
             found[name][key] = value
+    for name in names_in(given.get("allow_unique") or ()):
+        if found.setdefault(name, {"role": "other"})["role"] not in ("other", "quasi"):
+            raise mistake(f"--allow-unique is given for column '{name}', which is {found[name]['role']}.")
+        found[name]["allow_unique"] = True
     return found
 
 
@@ -169,8 +173,8 @@ def promises(given: Mapping[str, Any]) -> list[dict[str, Any]]:
 def output(out: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return where and how to write."""
     plain = {"overwrite": given["overwrite"], "report": given["report"]}
-    plain |= {name: True for name in ("spreadsheet_safe", "strict") if given[name]}
-    optional = {"folder": out, "format": given["format_"], "seed": given["seed"]}
+    plain |= {name: True for name in ("spreadsheet_safe", "strict", "pdf") if given[name]}
+    optional = {"folder": out, "format": given["format_"], "seed": given["seed"], "name": given["name"]}
     return plain | {name: value for name, value in optional.items() if value is not None}
 
 

@@ -16,6 +16,7 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
     from discreet.core.errors import SchemaError
     from discreet.job import MissingRoleError, run
     from discreet.job.running import STAGES
+    from discreet.measure.tables.singling_out import SinglingOutError
 
     if job.out is None:
         raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
@@ -28,8 +29,8 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
     except SchemaError as error:
         if isinstance(error, MissingRoleError):
             error.remedy = _missing(command, job, error.names)  # type: ignore[attr-defined]
-        elif hasattr(error, "column"):
-            error.remedy = _drop(command, error.column)  # type: ignore[attr-defined]
+        elif isinstance(error, SinglingOutError):
+            error.remedy = _unique(command, error.columns)  # type: ignore[attr-defined]
         raise
     if as_json or not quiet:
         _tell(command, job, release, as_json=as_json)
@@ -84,14 +85,17 @@ def _caution(job: Job, release: Any) -> None:
     tell_lines(lines)
 
 
-def _drop(command: str, column: str) -> str:
-    """Describe how to drop a column that names people."""
+def _unique(command: str, columns: tuple[str, ...]) -> str:
+    """Describe what to do about columns that single rows out."""
     from discreet.job.template import key
 
     if command == "run":
-        return f'[columns.{key(column)}] role = "identifier" to drop it, or "sensitive" to publish it all the same'
-    flag = gather.as_flag([column])
-    return f"--identifier {flag} to drop it, or --sensitive {flag} to publish it all the same"
+        where = " and ".join(f"[columns.{key(name)}]" for name in columns)
+        return f'{where}: role = "identifier" to drop it, "quasi" to generalize it, or allow_unique = true'
+    flag = gather.as_flag(columns)
+    if command == "condense":
+        return f"--identifier {flag} to drop it, or --allow-unique {flag}"
+    return f"--identifier {flag} to drop it, --quasi {flag} to generalize it, or --allow-unique {flag}"
 
 
 def _missing(command: str, job: Job, names: tuple[str, ...]) -> str:

@@ -27,6 +27,9 @@ KINDS = {
 FORMULAS = {"duckdb": "discreet.engines.duckdb.spreadsheet:formula_cells"}
 """What counts the formulas in a frame, by the package its type comes from."""
 
+COUNTED = "discreet.guarantees.per_unit:counted_by_unit"
+"""What counts a guarantee by the units of a table."""
+
 CAUTIONS = "discreet.measure.release_cautions:cautions"
 """What a careful data officer would say about a release."""
 

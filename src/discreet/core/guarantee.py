@@ -7,10 +7,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from discreet.core.adapters import COUNTED, load
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
@@ -32,6 +33,17 @@ class HasGroups(Protocol):
         ...
 
 
+@runtime_checkable
+class HasUnits(Protocol):
+    """A table whose rows may belong to units: people, households or sites."""
+
+    units: Any
+
+    def unit_groups(self) -> Groups:
+        """Return the classes with what tells units apart in them."""
+        ...
+
+
 @public
 class Guarantee(ABC):
     """A promise about every class of a table.
@@ -44,6 +56,8 @@ class Guarantee(ABC):
 
     monotone: ClassVar[bool] = False
     """Whether a class that keeps the promise keeps it after taking in any other rows."""
+    joinable: ClassVar[bool] = True
+    """Whether classes that keep the promise keep it when they are joined, compared with the same table."""
     by_size: ClassVar[bool] = False
     """Whether a class keeps the promise exactly when it has at least ``smallest`` rows."""
     relative: ClassVar[bool] = False
@@ -80,6 +94,11 @@ class Guarantee(ABC):
     def bound(self) -> float:
         """What the measure of every class is compared with."""
 
+    @property
+    def how_counted(self) -> str:
+        """The last sentence of the description, on what is counted; empty where it is rows."""
+        return ""
+
     def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
         """Name those of a table's sensitive columns that the guarantee looks at."""
         return ()
@@ -115,6 +134,9 @@ class Guarantee(ABC):
             Whether the class of fully suppressed rows is judged like any other (the safe reading) or exempt.
         """
         require(self, "suppressed", suppressed, OneOf(("judged", "exempt")))
+        if isinstance(subject, HasUnits) and subject.units is not None:
+            counted: Guarantee = load(COUNTED)(self, subject)
+            return counted.check(subject.unit_groups(), suppressed=suppressed)
         groups = subject if isinstance(subject, Groups) else subject.groups()
         judged = np.ones(groups.n_groups, np.bool_)
         if suppressed == "exempt" and groups.suppressed is not None:
@@ -272,8 +294,9 @@ class AllOf(Guarantee):
 
     def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
         """Name the sensitive columns that some part looks at, in the table's order."""
-        looked_at = {name for part in self.parts for name in part.columns(sensitive)}
-        return tuple(name for name in sensitive if name in looked_at)
+        looked_at = dict.fromkeys(name for part in self.parts for name in part.columns(sensitive))
+        hidden = (name for name in looked_at if name not in sensitive)
+        return (*(name for name in sensitive if name in looked_at), *hidden)
 
     def measure(self, groups: Groups) -> FloatArray:
         """Count the promises every class keeps."""
@@ -282,6 +305,11 @@ class AllOf(Guarantee):
     def holds(self, groups: Groups) -> BoolArray:
         """Describe for every class whether it keeps every promise."""
         return np.asarray(np.all([part.holds(groups) for part in self.parts], axis=0))
+
+    @property
+    def joinable(self) -> bool:  # type: ignore[override]  # a conjunction is what its parts are
+        """Whether every part may be joined."""
+        return all(part.joinable for part in self.parts)
 
     @property
     def by_size(self) -> bool:  # type: ignore[override]  # a conjunction is what its parts are
@@ -300,7 +328,8 @@ class AllOf(Guarantee):
 
     def describe(self) -> str:
         """Describe every promise in a sentence of its own."""
-        return " ".join(part.describe() for part in self.parts)
+        sentences = [part.describe().removesuffix(part.how_counted).rstrip() for part in self.parts]
+        return " ".join([*sentences, *dict.fromkeys(part.how_counted for part in self.parts)]).rstrip()
 
     def to_dict(self) -> dict[str, object]:
         """Return the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""

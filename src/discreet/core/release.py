@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from discreet.core.adapters import CAUTIONS, WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import InputError, PromiseBrokenError
+from discreet.core.errors import InputError, ParameterError, PromiseBrokenError
 from discreet.core.guarantee import Guarantee
+from discreet.core.params import InstanceOf, require
 from discreet.core.schema import Schema
 from discreet.core.tables.groups import Groups
-from discreet.core.tables.table import Table
+from discreet.core.tables.table import UNITS, Table
 from discreet.core.verdict import Verdict
 
 
@@ -129,6 +130,16 @@ class Release:
         """The released rows as a table of its own, encoded afresh."""
         return Table(self.frame, self.schema)
 
+    @cached_property
+    def judged_table(self) -> Table:
+        """The released rows as they are judged: with their units beside them, which stay private."""
+        return self.with_units(self.table)
+
+    def with_units(self, table: Table) -> Table:
+        """Return released rows, read back perhaps, with the unit of each beside it, where units are counted."""
+        units = self.evidence.arrays.get(UNITS)
+        return table if units is None else table.with_units(units)
+
     def groups(self) -> Groups:
         """Return the equivalence classes of the released rows, or the groups of released baskets."""
         groups: Groups = (
@@ -139,7 +150,8 @@ class Release:
     @cached_property
     def verdict(self) -> Verdict:
         """The judgment of the released data alone, or where it cannot show the guarantee, by the evidence."""
-        return self.guarantee.check(_SUBJECTS[self.kind](self))
+        found = self.guarantee.check(_SUBJECTS[self.kind](self))
+        return found.by_construction() if is_counted_privately(self) else found
 
     @cached_property
     def cautions(self) -> tuple[Any, ...]:
@@ -155,6 +167,8 @@ class Release:
         report: bool = True,
         overwrite: bool = False,
         strict: bool = False,
+        name: str | None = None,
+        pdf: bool = False,
     ) -> Path:
         """Write the data, ``release.json`` and the report into a new folder, all or nothing; return its path.
 
@@ -173,12 +187,21 @@ class Release:
             Whether an earlier release in the folder may be replaced.
         strict
             Whether to refuse a release about which there is any caution.
+        name
+            The data's name, such as that of its file; it is published in the report and in ``release.json``.
+        pdf
+            Whether to print the report into ``report.pdf`` as well; that takes Chromium, Chrome or Edge.
         """
+        if pdf and not report:
+            raise ParameterError("A PDF is printed from the report, and no report is to be written.")
+        require(self, "name", name, InstanceOf((str, type(None)), "None or a text"))
         self.verdict.enforce()
         if strict and self.cautions:
             words = " ".join(caution.text for caution in self.cautions)
             raise PromiseBrokenError(f"There are cautions, so nothing was written. {words}")
-        written: Path = load(WRITER)(self, Path(folder), format=format, report=report, overwrite=overwrite)
+        written: Path = load(WRITER)(
+            self, Path(folder), format=format, report=report, overwrite=overwrite, name=name, pdf=pdf
+        )
         return written
 
     def __repr__(self) -> str:
@@ -186,8 +209,13 @@ class Release:
         return f"Release({self.kind}, {self.guarantee}, verdict {verdict}, {self.evidence!r})"
 
 
+def is_counted_privately(release: Release) -> bool:
+    """Return whether classes are counted by units that are not published, so that figures about them stay private."""
+    return UNITS in release.evidence.arrays
+
+
 _SUBJECTS: Mapping[str, Callable[[Release], Any]] = {
-    "table": lambda release: release.table,
+    "table": lambda release: release.judged_table,
     "grouped-table": lambda release: release.data,
     "baskets": lambda release: release.data,
     "pseudo-data": lambda release: release,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
-from discreet.core.params import FloatIn, InstanceOf, require
+from discreet.core.params import BOOL, FloatIn, InstanceOf, require
 
 if TYPE_CHECKING:
     from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
@@ -22,6 +22,8 @@ class Role(enum.Enum):
 
     IDENTIFIER = "identifier"
     """Names a person: dropped, or replaced by keyed pseudonyms."""
+    PERSON = "person"
+    """Whose row it is, where a person, a household or a site has several: classes count these, not rows."""
     QUASI = "quasi"
     """Known to others, and identifying in combination: generalized."""
     SENSITIVE = "sensitive"
@@ -30,30 +32,38 @@ class Role(enum.Enum):
     """Neither: published as it is."""
 
 
+DROPPED = (Role.IDENTIFIER, Role.PERSON)
+"""The roles of columns that are published as keyed pseudonyms or not at all."""
+
+
 @public
 @dataclass(frozen=True)
 class Column:
-    """A column's role and how it may be published; made by `identifier`, `quasi`, `sensitive` and `other`."""
+    """A column's role and how it may be published; made by `identifier`, `person`, `quasi`, `sensitive` and `other`."""
 
     role: Role
     hierarchy: HierarchySpec | Hierarchy | None = None
     weight: float = 1.0
     ordered: tuple[object, ...] | None = field(default=None, repr=False)
     key: bytes | None = field(default=None, repr=False)
+    allow_unique: bool = False
 
 
 @public
 def identifier(*, pseudonym: bytes | str | None = None) -> Column:
     """Mark a column that names a person: dropped, or replaced by an HMAC-SHA-256 pseudonym under the given key."""
-    require(
-        "identifier", "pseudonym", pseudonym, InstanceOf((bytes, str, type(None)), "None or a secret key")
-    )
-    key = pseudonym.encode() if isinstance(pseudonym, str) else pseudonym
-    if key is not None and len(key) < _SHORTEST_KEY:
-        raise SchemaError(
-            f"A pseudonym key needs at least {_SHORTEST_KEY} bytes, or pseudonyms can be guessed."
-        )
-    return Column(Role.IDENTIFIER, key=key)
+    return Column(Role.IDENTIFIER, key=_key("identifier", pseudonym))
+
+
+@public
+def person(*, pseudonym: bytes | str | None = None) -> Column:
+    """Mark the column that says whose row it is: a person, a household, a site, any unit with several rows.
+
+    Guarantees and risks then count distinct units instead of rows, and a unit counts once for each sensitive value it
+    has in a class. The column is dropped, or replaced by an HMAC-SHA-256 pseudonym under the given key. A missing value
+    counts as one unit for all rows that miss it, the safe reading.
+    """
+    return Column(Role.PERSON, key=_key("person", pseudonym))
 
 
 @public
@@ -62,12 +72,18 @@ def quasi(
     *,
     weight: float = 1.0,
     ordered: Sequence[object] | None = None,
+    allow_unique: bool = False,
 ) -> Column:
-    """Mark a quasi-identifier, with its generalization tree, its weight in the loss, or the order of its categories."""
+    """Mark a quasi-identifier, with its generalization tree, its weight in the loss, or the order of its categories.
+
+    ``allow_unique`` lets condensation draw from values that nearly every row has for itself.
+    """
     require("quasi", "weight", weight, FloatIn(0, closed="neither"))
+    require("quasi", "allow_unique", allow_unique, BOOL)
     if hierarchy is not None and ordered is not None:
         raise SchemaError("A quasi-identifier takes a hierarchy or an order, not both.")
-    return Column(Role.QUASI, hierarchy, float(weight), None if ordered is None else tuple(ordered))
+    order = None if ordered is None else tuple(ordered)
+    return Column(Role.QUASI, hierarchy, float(weight), order, allow_unique=allow_unique)
 
 
 @public
@@ -79,9 +95,14 @@ def sensitive(
 
 
 @public
-def other() -> Column:
-    """Mark a column that is published as it is."""
-    return Column(Role.OTHER)
+def other(*, allow_unique: bool = False) -> Column:
+    """Mark a column that is published as it is.
+
+    A release is refused where such columns, alone or together, single out many rows; ``allow_unique`` publishes the
+    column all the same, and leaves it out of that judgment.
+    """
+    require("other", "allow_unique", allow_unique, BOOL)
+    return Column(Role.OTHER, allow_unique=allow_unique)
 
 
 @public
@@ -100,7 +121,7 @@ class Schema(Mapping[str, Column]):
         wrong = [name for name, column in self.columns.items() if not isinstance(column, Column)]
         if wrong:
             raise SchemaError(
-                f"Roles are given with identifier(), quasi(), sensitive() or other(): {_listed(wrong)}."
+                f"Roles are given with identifier(), person(), quasi(), sensitive() or other(): {_listed(wrong)}."
             )
         object.__setattr__(self, "columns", dict(self.columns))
 
@@ -127,6 +148,11 @@ class Schema(Mapping[str, Column]):
         """The sensitive columns."""
         return self.named(Role.SENSITIVE)
 
+    @property
+    def person(self) -> str | None:
+        """The column that says whose row it is; None where every row is somebody else's."""
+        return next(iter(self.named(Role.PERSON)), None)
+
     def fitted(self, names: Sequence[str]) -> Schema:
         """Check the roles against a frame's columns, and put them in the frame's order."""
         twice = sorted({name for name in names if list(names).count(name) > 1})
@@ -144,6 +170,10 @@ class Schema(Mapping[str, Column]):
             raise SchemaError(
                 f"Every column needs a role; {_listed(bare)} has none. Mark it identifier, quasi, sensitive or other."
             )
+        if len(self.named(Role.PERSON)) > 1:
+            raise SchemaError(
+                f"Only one column can say whose row it is; {_listed(self.named(Role.PERSON))} do."
+            )
         if not self.quasi:
             raise SchemaError("The table has no quasi-identifier: mark at least one column quasi.")
         return Schema({name: self.columns[name] for name in names})
@@ -154,12 +184,23 @@ class Schema(Mapping[str, Column]):
         for name, column in self.columns.items():
             if column.role is Role.QUASI:
                 kept[name] = Column(Role.QUASI)
-            elif column.role is Role.IDENTIFIER:
+            elif column.role in DROPPED:
                 if column.key is not None:
-                    kept[name] = Column(Role.OTHER)
+                    kept[name] = Column(Role.OTHER if column.role is Role.IDENTIFIER else Role.PERSON)
             else:
                 kept[name] = replace(column, weight=1.0)
         return Schema(kept)
+
+
+def _key(role: str, pseudonym: bytes | str | None) -> bytes | None:
+    """Return the key of pseudonyms as bytes; one that can be guessed is refused."""
+    require(role, "pseudonym", pseudonym, InstanceOf((bytes, str, type(None)), "None or a secret key"))
+    key = pseudonym.encode() if isinstance(pseudonym, str) else pseudonym
+    if key is not None and len(key) < _SHORTEST_KEY:
+        raise SchemaError(
+            f"A pseudonym key needs at least {_SHORTEST_KEY} bytes, or pseudonyms can be guessed."
+        )
+    return key
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.core.boundary import public
 from discreet.core.errors import PromiseBrokenError
@@ -49,6 +49,11 @@ class Verdict:
         """Refuse a release that does not keep its promise, before anything of it is written."""
         if not self.ok:
             raise PromiseBrokenError(f"The release does not keep its promise, so nothing was written. {self}")
+
+    def by_construction(self) -> Verdict:
+        """Return the same judgment, resting on evidence that is kept and not on the released data alone."""
+        parts = tuple(part.by_construction() for part in self.parts)
+        return replace(self, basis=Basis.CONSTRUCTION, parts=parts)
 
     def __str__(self) -> str:
         if self.parts:

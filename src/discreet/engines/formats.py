@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -165,3 +166,14 @@ def write_bytes(path: Path, data: Any, *, shown: Path) -> None:
 def _starts(path: Path, magic: bytes) -> bool:
     with path.open("rb") as stream:
         return stream.read(len(magic)) == magic
+
+
+def without_lists(table: Any) -> Any:
+    """Return an Arrow table with its columns of lists as JSON, for formats that have no lists."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
+            cells = [json.dumps(items, ensure_ascii=False) for items in table.column(place).to_pylist()]
+            table = table.set_column(place, field.name, pa.array(cells, pa.string()))
+    return table

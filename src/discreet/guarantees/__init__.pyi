@@ -18,6 +18,7 @@ from .l_diversity import EntropyDiversity as EntropyDiversity
 from .l_diversity import RecursiveDiversity as RecursiveDiversity
 from .local_dp import LocalDP as LocalDP
 from .no_value_disclosed import NoValueDisclosed as NoValueDisclosed
+from .per_unit import PerUnit as PerUnit
 from .privacy_degree import PrivacyDegree as PrivacyDegree
 from .registry import guarantee_from_dict as guarantee_from_dict
 from .rules_hidden import RulesHidden as RulesHidden

@@ -70,12 +70,12 @@ class AlphaKAnonymity(SensitiveGuarantee):
     def describe(self) -> str:
         """Describe the promise in one plain sentence."""
         return (
-            f"Every class has at least {self.k} people, of whom at most {self.alpha:.4g} "
+            f"Every class has at least {self.k} rows, of which at most {self.alpha:.4g} "
             f"(as a share) have the same value of {self._where()}."
         )
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
-        return np.asarray(np.maximum.reduceat(counts.share, counts.indptr[:-1]))
+        return np.asarray(np.maximum.reduceat(counts.prevalence, counts.indptr[:-1]))
 
     def _passes(self, measure: FloatArray, groups: Groups) -> BoolArray:
         return super()._passes(measure, groups) & (groups.sizes >= self.k)

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
-from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected
+from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee
 from discreet.core.params import POSITIVE, Constraints
 from discreet.core.tables.groups import SensitiveCounts
 
@@ -100,7 +100,7 @@ class EnhancedBetaLikeness(SensitiveGuarantee):
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
         gain = _gain(counts)
-        allowed = -np.log(expected(counts))
+        allowed = -np.log(counts.overall_prevalence)
         scale = np.divide(
             self.beta, allowed, out=np.ones_like(gain), where=(allowed < self.beta) & (gain > 0.0)
         )
@@ -109,4 +109,4 @@ class EnhancedBetaLikeness(SensitiveGuarantee):
 
 def _gain(counts: SensitiveCounts) -> FloatArray:
     """Return every entry's relative gain, 0 where the value is no more frequent than in the table."""
-    return np.asarray(np.maximum(counts.share / expected(counts) - 1.0, 0.0))
+    return np.asarray(np.maximum(counts.prevalence / counts.overall_prevalence - 1.0, 0.0))

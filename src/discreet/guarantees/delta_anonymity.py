@@ -14,7 +14,7 @@ from discreet.core.params import POSITIVE, Constraints
 from discreet.core.release import Release
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
-from discreet.guarantees.sketched import SketchGuarantee
+from discreet.guarantees.constructed import SketchGuarantee
 
 SPARE = "spare"
 """Where the evidence of a release keeps ‖X‖² − max x² of every published record."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
-from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected
+from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee
 from discreet.core.params import POSITIVE, Constraints, OneOf
 from discreet.core.tables.groups import SensitiveCounts
 
@@ -63,6 +63,11 @@ class DeltaDisclosure(SensitiveGuarantee):
     }
 
     @property
+    def joinable(self) -> bool:  # type: ignore[override]  # as absent values are read
+        """Whether classes that keep the promise keep it when they are joined: a value of one may become too rare."""
+        return self.absent == "counted"
+
+    @property
     def bound(self) -> float:
         """The bound delta."""
         return float(self.delta)
@@ -76,7 +81,7 @@ class DeltaDisclosure(SensitiveGuarantee):
         )
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
-        apart = np.abs(np.log2(counts.share / expected(counts)))
+        apart = np.abs(np.log2(counts.prevalence / counts.overall_prevalence))
         largest = np.asarray(np.maximum.reduceat(apart, counts.indptr[:-1]), np.float64)
         if self.absent == "ignored":
             return largest

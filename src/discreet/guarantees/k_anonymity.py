@@ -1,4 +1,4 @@
-"""k-anonymity: nobody stands in a class of fewer than k people (Samarati 2001; Sweeney 2002)."""
+"""k-anonymity: no class has fewer than k rows (Samarati 2001; Sweeney 2002)."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ class KAnonymity(Guarantee):
     def describe(self) -> str:
         """Describe the promise in one plain sentence."""
         if self.k == 1:
-            return "A person may be the only one with their quasi-identifying values."
+            return "A row may be the only one with its quasi-identifying values."
         others = "one other" if self.k == 2 else f"{self.k - 1} others"
-        return f"Every person shares all quasi-identifying values with at least {others}."
+        return f"Every row shares all quasi-identifying values with at least {others}."

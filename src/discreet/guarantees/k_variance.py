@@ -14,7 +14,7 @@ from discreet.core.guarantee import compare
 from discreet.core.params import Constraints, IntIn, OneOf
 from discreet.core.release import Release
 from discreet.core.verdict import Verdict
-from discreet.guarantees.sketched import SketchGuarantee
+from discreet.guarantees.constructed import SketchGuarantee
 
 NEIGHBORS, CAPS = "neighbors", "caps"
 """Where the evidence of a release keeps every record's neighbors, and the cap of each of these pairs."""

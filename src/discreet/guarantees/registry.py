@@ -24,6 +24,7 @@ from discreet.guarantees.km_anonymity import KmAnonymity
 from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.guarantees.local_dp import LocalDP
 from discreet.guarantees.no_value_disclosed import NoValueDisclosed
+from discreet.guarantees.per_unit import PerUnit
 from discreet.guarantees.privacy_degree import PrivacyDegree
 from discreet.guarantees.rules_hidden import RulesHidden
 from discreet.guarantees.t_closeness import TCloseness
@@ -72,8 +73,11 @@ def guarantee_from_dict(plain: Mapping[str, object], *, population: object = Non
     if named == "AllOf":
         require(reader, "parts", given.get("parts"), InstanceOf((list, tuple), "a list"))
         return together(tuple(guarantee_from_dict(part, population=population) for part in given["parts"]))
+    if named == "PerUnit":
+        require(reader, "of", given.get("of"), InstanceOf((Mapping,), "a mapping"))
+        return PerUnit(guarantee_from_dict(given["of"], population=population), given.get("unit"))  # type: ignore[arg-type]
     if not isinstance(named, str) or named not in GUARANTEES:
-        raise unknown(reader, "guarantee", named, ["AllOf", *GUARANTEES])
+        raise unknown(reader, "guarantee", named, ["AllOf", "PerUnit", *GUARANTEES])
     kind = GUARANTEES[named]
     if kind is KMap:
         given["population"] = population

@@ -1,3 +1,4 @@
+from .descriptions import roles_of as roles_of
 from .kinds import BasketSection as BasketSection
 from .kinds import MissingRoleError as MissingRoleError
 from .kinds import SketchSection as SketchSection

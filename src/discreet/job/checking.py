@@ -22,6 +22,7 @@ from discreet.guarantees import (
     RulesHidden,
     TCloseness,
 )
+from discreet.guarantees.per_unit import counted_by_unit
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,16 @@ def judge(
     population
         A population table, to measure k-map as well.
     """
-    groups = table.groups()
-    subject = table if isinstance(guarantee, RulesHidden) else groups
-    verdict = None if guarantee is None else guarantee.check(subject, suppressed=suppressed)
+    groups = table.groups() if table.units is None else table.unit_groups()
+    verdict = None
+    if isinstance(guarantee, RulesHidden):
+        verdict = guarantee.check(table)
+    elif guarantee is not None:
+        verdict = counted_by_unit(guarantee, table).check(groups, suppressed=suppressed)
     measures = tuple(
-        Measure(name, column, one.relation, one.check(groups, suppressed=suppressed).worst)
+        Measure(
+            name, column, one.relation, counted_by_unit(one, table).check(groups, suppressed=suppressed).worst
+        )
         for name, column, one in _everything(table, population)
     )
     return Judgment(groups.n_rows, groups.n_groups, verdict, measures)

@@ -12,7 +12,7 @@ from discreet.core.hierarchy.knowledge import tokens
 from discreet.core.schema import Role
 from discreet.engines.baskets.formats import ENDINGS, told_by_content
 from discreet.engines.formats import ending, format_of
-from discreet.job.roles import Proposal, person_role
+from discreet.job.roles import Proposal
 
 K = 5
 MOST_GUARDED = 3
@@ -86,10 +86,8 @@ def _person(proposals: Sequence[Proposal]) -> Decision | None:
     found = next((one for one in proposals if one.person), None)
     if found is None:
         return None
-    role = person_role().value
-    dropped = "" if role == "person" else " (dropped; rows are counted, not people)"
     question = f"Does '{found.name}' say whose row it is, so that people are counted and not rows?"
-    return Decision(question, f'role = "{role}"{dropped}')
+    return Decision(question, 'role = "person"; it is not published')
 
 
 def _sensitive(proposals: Sequence[Proposal]) -> Decision | None:

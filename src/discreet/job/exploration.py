@@ -1,7 +1,8 @@
-"""Exploring: the best nodes of a lattice under several promises, shares of suppression and measures, side by side."""
+"""Exploring: the best ways of all methods to keep several guarantees, under several shares of suppression."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +11,20 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import FloatArray
+from discreet.core.errors import InfeasibleError, SchemaError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
 from discreet.core.tables.table import Table
-from discreet.guarantees import Guarantee
+from discreet.guarantees import AllOf, Guarantee, KAnonymity
+from discreet.guarantees.constructed import together
+from discreet.guarantees.per_unit import counted_by_unit
+from discreet.measure import loss, risk
 from discreet.publish.lattice.anytime import Anytime
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.lattice.measures import MEASURES
 from discreet.publish.lattice.scoring import Scorer, Visited
 from discreet.publish.lattice.search import Search, score_all
+from discreet.publish.tables.local_recoding import LocalRecoding
+from discreet.publish.tables.mondrian import Mondrian
 from discreet.publish.tables.optimal_lattice import LARGEST_SEARCH
 from discreet.publish.tables.suppression import allowed_rows, kept_groups
 
@@ -29,9 +36,14 @@ _MOST_JUDGED = 5_000
 
 @dataclass(frozen=True)
 class Choice:
-    """A node, what it costs under every measure, what it suppresses, and how exposed it leaves people."""
+    """One way to publish: the method, its cost under every measure, what it suppresses, how exposed it leaves people.
 
-    levels: Mapping[str, int]
+    ``levels`` are those of whole columns; None where a method recodes rows one by one. A cost is NaN where the measure
+    does not apply.
+    """
+
+    method: str
+    levels: Mapping[str, int] | None
     costs: Mapping[str, float]
     ranks: Mapping[str, int]
     suppressed: int
@@ -42,7 +54,8 @@ class Choice:
     def to_dict(self) -> dict[str, Any]:
         """Return the choice as plain data for JSON."""
         return {
-            "levels": dict(self.levels),
+            "method": self.method,
+            "levels": None if self.levels is None else dict(self.levels),
             "costs": dict(self.costs),
             "ranks": dict(self.ranks),
             "suppressed": self.suppressed,
@@ -53,7 +66,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Choices:
-    """The best nodes that keep one promise with at most a share of the rows suppressed; none if there are none."""
+    """The best ways to keep one guarantee with at most a share of the rows suppressed, the cheapest first."""
 
     guarantee: Guarantee
     max_suppressed: float
@@ -62,7 +75,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Exploration:
-    """All choices side by side; ``whole`` tells whether every node was looked at."""
+    """All choices side by side; ``whole`` says whether every node of the lattice was looked at."""
 
     n_rows: int
     n_nodes: int
@@ -80,18 +93,18 @@ def explore(
     top: int = 3,
     time_limit: float = 10.0,
 ) -> Exploration:
-    """Find the best nodes for every promise, share and measure; nothing is published.
+    """Find the best nodes for every guarantee, share and measure, and what row by row methods reach; none is published.
 
     Parameters
     ----------
     table
         The table.
     guarantees
-        The promises to compare.
+        The guarantees to compare.
     shares
         The shares of rows that may be suppressed.
     measures
-        What to minimize; every choice is told its cost under each.
+        What to minimize; every choice has its cost under each, and they lie in the order of the first.
     top
         How many of the best nodes of each measure to give.
     time_limit
@@ -107,13 +120,17 @@ def explore(
     lattice = Lattice(table)
     parts: list[Choices] = []
     whole = True
-    for guarantee in guarantees:
+    for guarantee in (counted_by_unit(one, table) for one in guarantees):
         guarantee.columns(table.schema.sensitive)
         looks = {
             measure: _Look.at(lattice, guarantee, measure, max(shares), time_limit) for measure in measures
         }
         whole &= all(look.whole for look in looks.values())
-        parts += [_choices(lattice, guarantee, looks, share, top) for share in shares]
+        local = _Local(table, guarantee, measures, time_limit)
+        for share in shares:
+            found = [*_choices(lattice, guarantee, looks, share, top), *local.choices(share)]
+            found.sort(key=lambda one: _in_order(one, measures[0]))
+            parts.append(Choices(guarantee, share, tuple(found)))
     heights = {name: tree.height for name, tree in zip(lattice.names, lattice.trees, strict=True)}
     return Exploration(table.n_rows, lattice.n_nodes, heights, whole, tuple(parts))
 
@@ -151,36 +168,94 @@ class _Look:
         return [tuple(levels) for levels in seen.levels[order].tolist()]
 
 
+class _Local:
+    """What Mondrian and local recoding reach under one guarantee; Mondrian leaves nothing out, so it runs once."""
+
+    def __init__(
+        self, table: Table, guarantee: Guarantee, measures: Sequence[str], time_limit: float
+    ) -> None:
+        self.table, self.guarantee, self.measures = table, guarantee, measures
+        self.time_limit = time_limit
+        self._mondrian = self._made("mondrian", Mondrian(guarantee))
+
+    def choices(self, share: float) -> list[Choice]:
+        """Return what the methods make with at most a share of the rows left out."""
+        local = LocalRecoding(self.guarantee, max_suppressed=share, time_limit=self.time_limit)
+        return [one for one in (self._mondrian, self._made("local", local)) if one is not None]
+
+    def _made(self, method: str, publisher: Any) -> Choice | None:
+        try:
+            release = publisher.release(self.table)
+        except (InfeasibleError, SchemaError):
+            return None
+        if not release.verdict.ok:
+            return None
+        lost, left = loss(release), risk(release)
+        known = {
+            "loss": lost.total,
+            "discernibility": float(lost.discernibility),
+            "average_class_size": lost.average_class_size,
+        }
+        return Choice(
+            method=method,
+            levels=None,
+            costs={measure: known.get(measure, math.nan) for measure in self.measures},
+            ranks={},
+            suppressed=release.evidence.suppressed,
+            classes=left.n_classes,
+            highest_risk=left.prosecutor.highest,
+            mean_risk=left.prosecutor.mean,
+        )
+
+
+def _in_order(choice: Choice, measure: str) -> tuple[bool, float, int]:
+    """Return what choices are put in order by: the cost, then the rows left out; what has no cost comes last."""
+    cost = choice.costs[measure]
+    return (math.isnan(cost), cost, choice.suppressed)
+
+
+def with_k(guarantee: Guarantee, k: int) -> Guarantee:
+    """Return a guarantee with another k in place of its k-anonymity.
+
+    >>> from discreet.guarantees import DistinctDiversity, KAnonymity
+    >>> with_k(KAnonymity(5) & DistinctDiversity(2), 10)
+    KAnonymity(k=10) & DistinctDiversity(l=2)
+    """
+    if isinstance(guarantee, AllOf):
+        return together(tuple(with_k(part, k) for part in guarantee.parts))
+    return KAnonymity(k) if isinstance(guarantee, KAnonymity) else guarantee
+
+
 def _choices(
     lattice: Lattice, guarantee: Guarantee, looks: Mapping[str, _Look], share: float, top: int
-) -> Choices:
-    """Put together the best nodes of all measures, those that several share first."""
+) -> list[Choice]:
+    """Put together the best nodes of all measures."""
     limit = allowed_rows(share, lattice.table.n_rows)
     ranks: dict[Node, dict[str, int]] = {}
     for measure, look in looks.items():
         for rank, node in enumerate(look.best(limit, top), start=1):
             ranks.setdefault(node, {})[measure] = rank
-    order = sorted(ranks, key=lambda node: (min(ranks[node].values()), -len(ranks[node]), node))
-    return Choices(
-        guarantee, share, tuple(_choice(lattice, guarantee, looks, node, ranks[node]) for node in order)
-    )
+    return [_choice(lattice, guarantee, looks, node, ranks[node]) for node in ranks]
 
 
 def _choice(
     lattice: Lattice, guarantee: Guarantee, looks: Mapping[str, _Look], node: Node, ranks: Mapping[str, int]
 ) -> Choice:
     groups, _, _ = lattice.groups(node)
-    sizes = groups.sizes[kept_groups(guarantee, groups)]
-    kept = int(sizes.sum())
+    held = kept_groups(guarantee, groups)
+    kept = int(groups.sizes[held].sum())
+    units = lattice.table.units
+    sizes = (groups.sizes if units is None else units.counted(groups, ()).sizes)[held]
     costs = {measure: look.scorer.exact(node).cost for measure, look in looks.items()}
     return Choice(
+        method="generalization",
         levels=lattice.levels(node),
         costs=costs,
         ranks=ranks,
         suppressed=lattice.table.n_rows - kept,
         classes=int(sizes.size),
         highest_risk=1 / int(sizes.min()),
-        mean_risk=sizes.size / kept,
+        mean_risk=sizes.size / int(sizes.sum()),
     )
 
 

@@ -12,7 +12,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import Constraint, InstanceOf, IntIn, OneOf, require
 from discreet.core.registry import Data, Method
-from discreet.core.schema import Column, Role, Schema, identifier, other, quasi, sensitive
+from discreet.core.schema import DROPPED, Column, Role, Schema, identifier, other, person, quasi, sensitive
 from discreet.engines.formats import WRITTEN, output_format
 from discreet.job.hierarchies import hierarchy_from, key_from
 from discreet.job.wording import listed, nearest, refuse_unknown
@@ -24,9 +24,10 @@ TEXT = InstanceOf((str,), "a text")
 TEXTS = InstanceOf((list, tuple), "a list of texts")
 _COLUMN = {
     Role.IDENTIFIER: ("pseudonym",),
-    Role.QUASI: ("hierarchy", "weight", "ordered"),
+    Role.PERSON: ("pseudonym",),
+    Role.QUASI: ("hierarchy", "weight", "ordered", "allow_unique"),
     Role.SENSITIVE: ("hierarchy", "ordered"),
-    Role.OTHER: (),
+    Role.OTHER: ("allow_unique",),
 }
 
 
@@ -282,7 +283,9 @@ def column_from(name: str, given: object, folder: Path) -> Column:
     """Read one column's role and how it may be published."""
     where = f"[columns.{name}]"
     if not isinstance(given, Mapping) or "role" not in given:
-        raise SchemaError(f'{where} needs a role: role = "identifier", "quasi", "sensitive" or "other".')
+        raise SchemaError(
+            f'{where} needs a role: role = "identifier", "person", "quasi", "sensitive" or "other".'
+        )
     roles = [role.value for role in Role]
     if given["role"] not in roles:
         raise SchemaError(f"{where} has an unknown role{nearest(given['role'], roles)}")
@@ -292,12 +295,15 @@ def column_from(name: str, given: object, folder: Path) -> Column:
     spec = None if hierarchy is None else hierarchy_from(hierarchy, column=name, folder=folder)
     ordered = given.get("ordered")
     require(where, "ordered", ordered, InstanceOf((list, tuple, type(None)), "a list of the column's values"))
-    if role is Role.IDENTIFIER:
+    if role in DROPPED:
         place = given.get("pseudonym")
-        return identifier(pseudonym=None if place is None else key_from(place, column=name, folder=folder))
+        made = identifier if role is Role.IDENTIFIER else person
+        return made(pseudonym=None if place is None else key_from(place, column=name, folder=folder))
+    unique = given.get("allow_unique", False)
+    require(where, "allow_unique", unique, InstanceOf((bool,), "true or false"))
     if role is Role.QUASI:
-        return quasi(spec, weight=given.get("weight", 1.0), ordered=ordered)
-    return other() if role is Role.OTHER else sensitive(spec, ordered=ordered)
+        return quasi(spec, weight=given.get("weight", 1.0), ordered=ordered, allow_unique=unique)
+    return other(allow_unique=unique) if role is Role.OTHER else sensitive(spec, ordered=ordered)
 
 
 def _hint(name: str, columns: Iterable[str], names: Sequence[str]) -> str:

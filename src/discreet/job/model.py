@@ -57,6 +57,10 @@ class Job:
         Whether to refuse a release about which there is any caution.
     seed
         Seeds what is random; None draws from the operating system.
+    name
+        The data's name in the report; None takes that of its file.
+    pdf
+        Whether to print the report into a PDF as well.
     baskets
         Baskets: the sensitive items, or the tree over the items; neither for hidden rules.
     sketches
@@ -96,6 +100,8 @@ class Job:
     spreadsheet_safe: bool = False
     strict: bool = False
     seed: int | None = None
+    name: str | None = None
+    pdf: bool = False
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
 
@@ -114,7 +120,9 @@ class Job:
         require(self, "overwrite", self.overwrite, BOOL)
         require(self, "spreadsheet_safe", self.spreadsheet_safe, BOOL)
         require(self, "strict", self.strict, BOOL)
+        require(self, "pdf", self.pdf, BOOL)
         require(self, "seed", self.seed, NONE, IntIn(0))
+        require(self, "name", self.name, InstanceOf((str, type(None)), "None or a text"))
         method = self._chosen()
         object.__setattr__(self, "method", method.name)
         known_options = method.options()
@@ -148,6 +156,11 @@ class Job:
     def is_file(self) -> bool:
         """Whether the data is the path of a file."""
         return isinstance(self.data, str | os.PathLike)
+
+    @property
+    def title(self) -> str | None:
+        """The data's name: the one given, or that of its file."""
+        return self.name or (Path(self.data).name if self.is_file else None)
 
     @property
     def output_format(self) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.hierarchy.bound import HierarchySpec
-from discreet.core.hierarchy.knowledge import Confidence, tokens
+from discreet.core.hierarchy.knowledge import KEYS, UNITS, Confidence, names_units, tokens
 from discreet.core.schema import Role
 from discreet.job.facts import Facts
 
@@ -23,12 +23,6 @@ _SENSITIVE = re.compile(
 _NAMES = re.compile(
     "uuid|guid|ssn|nin|name|surname|firstname|lastname|fullname|forename|e?mail|phone|mobile|telephone|fax|passport"
     "|licen[cs]e|account|iban|card|mrn|nhs|insurance|mac|address|street|username|login|url|plate|serial|record"
-)
-_KEYS = re.compile("ids?|identifier|nbr|nr|no|num|number|key|hash|ref|code|uuid|guid")
-_PERSONS = re.compile(
-    "patients?|persons?|pat|subjects?|members?|clients?|customers?|users?|employees?|students?|respondents?"
-    "|participants?|citizens?|residents?|insured|beneficiar(y|ies)|households?|individuals?|pupils?|borrowers?"
-    "|applicants?|mrn|ssn|cust|person"
 )
 _KNOWN = re.compile(
     "age|sex|gender|race|ethnicity|birth|birthdate|dob|born|yob|zip|zipcode|postcode|postal|plz|city|town|village"
@@ -77,11 +71,6 @@ class Proposal:
         return self.facts.name
 
 
-def person_role() -> Role:
-    """Return the role of a column that says whose row it is: its own where there is one, else identifier."""
-    return next((role for role in Role if role.value == "person"), Role.IDENTIFIER)
-
-
 def role_of(facts: Facts) -> Proposal:
     """Propose a role for a column; what is not clearly anything else is a quasi-identifier, the safe reading."""
     words = tokens(facts.name)
@@ -90,7 +79,7 @@ def role_of(facts: Facts) -> Proposal:
     counting = bool(words) and bool(_COUNTING.fullmatch(words[0])) and facts.is_number
     if is_person(facts):
         reason = f"it looks like a person's id: {facts.n_distinct:,} values in {facts.n_known:,} rows"
-        return Proposal(facts, person_role(), reason, confidence="high", person=True)
+        return Proposal(facts, Role.PERSON, reason, confidence="high", person=True)
     if not counting and any(map(_SENSITIVE.fullmatch, words)):
         return Proposal(facts, Role.SENSITIVE, "its name sounds sensitive", confidence="high")
     return _identifier(facts, words) or _quasi(facts, words)
@@ -98,12 +87,11 @@ def role_of(facts: Facts) -> Proposal:
 
 def is_person(facts: Facts) -> bool:
     """Return whether a column looks like the id of a person, or of another unit, that has several rows."""
-    words = tokens(facts.name)
-    keyed = len(words) == 1 or any(map(_KEYS.fullmatch, words))
     plain = facts.is_whole or facts.is_text or facts.type == "UUID"
-    named = any(map(_PERSONS.fullmatch, words)) and keyed and not any(word.endswith("name") for word in words)
     repeated = facts.n_distinct < 0.98 * facts.n_known
-    return named and plain and repeated and facts.n_distinct > _MOST_NAMED and facts.words < 1
+    return (
+        names_units(facts.name) and plain and repeated and facts.n_distinct > _MOST_NAMED and facts.words < 1
+    )
 
 
 def is_label(facts: Facts) -> bool:
@@ -158,8 +146,8 @@ def _identifier(facts: Facts, words: Sequence[str]) -> Proposal | None:
     if any(map(_NAMES.fullmatch, words)):
         reason = "its name sounds like one, and it has many values"
         return Proposal(facts, Role.IDENTIFIER, reason, confidence="high")
-    keyed = bool(words) and bool(_KEYS.fullmatch(words[-1])) and not _COUNTING.fullmatch(words[0])
-    keyed = (keyed and not any(map(_KNOWN.fullmatch, words))) or any(map(_PERSONS.fullmatch, words))
+    keyed = bool(words) and bool(KEYS.fullmatch(words[-1])) and not _COUNTING.fullmatch(words[0])
+    keyed = (keyed and not any(map(_KNOWN.fullmatch, words))) or any(map(UNITS.fullmatch, words))
     if keyed and (facts.n_distinct > _MOST_CODES or facts.uniqueness > _OFTEN_OWN):
         if facts.uniqueness > _UNIQUE:
             return Proposal(facts, Role.IDENTIFIER, "a key: almost every row has its own", confidence="high")

@@ -46,6 +46,8 @@ def run(job: Job, progress: Progress | None = None) -> Release:
         report=job.report,
         overwrite=job.overwrite,
         strict=job.strict,
+        name=job.title,
+        pdf=job.pdf,
     )
 
 

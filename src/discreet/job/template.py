@@ -12,11 +12,12 @@ from discreet.core.errors import InputError
 from discreet.core.hierarchy.specs import HierarchySpec, Rows
 from discreet.core.schema import Role
 from discreet.job.decisions import K, decisions, guarded
-from discreet.job.roles import Proposal, person_role
+from discreet.job.roles import Proposal
 
 _SIDES = {"intervals": "widths", "cuts": "levels", "scale": "name", "icd": "version"}
 _EXPLAINED = {
     Role.IDENTIFIER: "names a person: dropped",
+    Role.PERSON: "whose row it is, where people have several: classes count people; dropped",
     Role.QUASI: "others may know it: generalized",
     Role.SENSITIVE: "must not be learned about a person: published exactly, inside a class",
     Role.OTHER: "published as it is",
@@ -90,10 +91,6 @@ def _column(proposal: Proposal, folder: Path) -> str:
     lines.append(
         f'role = "{proposal.role.value}"  # {_plain(proposal.reason)} (confidence: {proposal.confidence})'
     )
-    if proposal.person and person_role() is Role.IDENTIFIER:
-        lines.append(
-            "# This version drops it and counts rows: a person with several rows counts several times."
-        )
     if proposal.file is not None:
         lines.append(f"hierarchy = {value({'file': _relative(proposal.file, folder)})}")
     elif isinstance(proposal.hierarchy, Rows):
@@ -159,6 +156,8 @@ _OUTPUT = """\
 folder = "release"  # relative to this file
 # format = "csv", "tsv", "parquet", "arrow", "jsonl" or "xlsx"; by default the input's.
 # overwrite = true replaces an earlier release; report = false leaves the report out.
+# name = "Patients, 2030" is the data's name in the report; the file's otherwise.
+# pdf = true prints the report into report.pdf as well.
 # seed = 7 makes the order of the rows repeatable; keep it secret."""
 
 

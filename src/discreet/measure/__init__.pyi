@@ -63,8 +63,12 @@ from .tables.loss import Loss as Loss
 from .tables.loss import aggregate as aggregate
 from .tables.loss import loss as loss
 from .tables.loss import loss_between as loss_between
+from .tables.prediction import Prediction as Prediction
+from .tables.prediction import prediction as prediction
 from .tables.risk import AttackerRisk as AttackerRisk
 from .tables.risk import ClassSizes as ClassSizes
 from .tables.risk import Risk as Risk
 from .tables.risk import class_size_histogram as class_size_histogram
 from .tables.risk import risk as risk
+from .tables.singling_out import SinglingOut as SinglingOut
+from .tables.singling_out import singling_out as singling_out

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.fingerprints import fingerprints
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
+from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
 from discreet.core.schema import Role
-from discreet.core.tables.encoding import Codebook
+from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.spreadsheet import formula_cells
+from discreet.core.tables.table import Table
+from discreet.measure.tables.singling_out import is_many, singling_out
 
 DOMINATED = 0.9
 """The share of one sensitive value above which it dominates a class."""
 CONSTANT = 0.99
 """The share of one released cell above which a column says next to nothing."""
-UNIQUE = 0.5
-"""The share of rows with a value of their own above which a column names people."""
 HALF = 0.5
 """The share of detail above which more is lost than kept."""
+
+RARE = 50
+"""The most rows of a category that counts as rare."""
+RARE_SHARE = 0.05
+"""The least share of rows with rare categories for a caution about them."""
+GAIN = 0.1
+"""How much better than the commonest value a guess must be for a caution."""
+MOST_NAMED = 3
+"""How many columns with dominated classes get a caution of their own; more share one."""
+FEWEST_UNITS, REPEATED = 20, 0.98
+"""A key of people has more values than the first, and fewer than this share of the rows where they have several."""
 
 SHORT = 16
 """The median length of sketches below which estimated distances are hardly better than chance."""
@@ -77,7 +89,7 @@ def cautions(release: Release) -> tuple[Caution, ...]:
     if release.kind == "grouped-table":
         return (*_other_columns(release), *_formulas(release.frame, release.data.counts))
     if release.kind == "pseudo-data":
-        return (*_copies(release), *_formulas(release.frame))
+        return (*_copies(release), *_telling_categories(release), *_formulas(release.frame))
     if release.kind == "sketches":
         return tuple(_of_sketches(release))
     if release.kind == "baskets":
@@ -118,6 +130,7 @@ def _of_table(release: Release) -> Iterator[Caution]:
     yield from _starred(release)
     yield from _constant(release)
     yield from _other_columns(release)
+    yield from _units(release)
     if release.original is not None and release.evidence.cells:
         from discreet.measure.tables.loss import loss
 
@@ -160,6 +173,47 @@ def _copies(release: Release) -> Iterator[Caution]:
     yield Caution("copies", text, public=False)
 
 
+def _telling_categories(release: Release) -> Iterator[Caution]:
+    """Find categories by which sensitive values of pseudo-records are guessed, from the released rows alone.
+
+    Pseudo-records of a group keep its categories. Where few groups have a category, such as a ZIP code, its rows show
+    the sensitive value of those groups. Only rows of rare categories are looked at: what holds for common ones is known
+    of many people. A row is guessed by the others with the same category.
+    """
+    table = release.table
+    for secret in table.schema.sensitive:
+        if table.encoded[secret].kind is not Kind.CATEGORY or len(table.encoded[secret].values) < 2:
+            continue
+        usual = float(table.overall(secret).max()) / table.n_rows
+        for name in table.schema.quasi:
+            if table.encoded[name].kind is not Kind.CATEGORY:
+                continue
+            n_rare, right = _guessed(table, name, secret)
+            if n_rare >= RARE_SHARE * table.n_rows and right > usual + GAIN:
+                yield Caution(
+                    "telling-category",
+                    f"By a rare value of '{name}' one guesses '{secret}' rightly for {right:.0%} of {n_rare:,} rows; "
+                    f"the commonest value alone is right for {usual:.0%}. Coarsen '{name}', or drop it.",
+                )
+
+
+def _guessed(table: Table, name: str, secret: str) -> tuple[int, float]:
+    """Count the rows with a rare category, and the share of them whose value the others of the category have most."""
+    width = table.encoded[secret].n_codes
+    keys = table.codes(name).astype(np.int64) * width + table.codes(secret)
+    held = np.bincount(keys, weights=table.tuples.counts, minlength=table.encoded[name].n_codes * width)
+    counts = held.reshape(-1, width)
+    sizes = counts.sum(axis=1)
+    rare = (sizes > 1) & (sizes <= RARE)
+    counts = counts[rare]
+    if not counts.size:
+        return 0, 0.0
+    best = counts.max(axis=1)
+    second = np.sort(counts, axis=1)[:, -2]
+    right = np.where(best > second, np.where(best - 1 > second, best, best / 2), 0.0)
+    return int(counts.sum()), float(right.sum() / counts.sum())
+
+
 def _of_sketches(release: Release) -> Iterator[Caution]:
     """Find sketches too short to estimate anything; lengths and counts are published anyway."""
     from discreet.measure.sketches.quality import distance_error
@@ -182,19 +236,32 @@ def _of_sketches(release: Release) -> Iterator[Caution]:
 
 
 def _dominated(release: Release) -> Iterator[Caution]:
-    """Find classes in which nearly everyone has the same sensitive value: who is in one is as good as known."""
+    """Find classes in which nearly everyone has the same sensitive value: who is in one is as good as known.
+
+    A value that nearly everyone in the release has is no news in a class.
+    """
     groups = release.groups()
+    found: dict[str, tuple[int, int]] = {}
     for name, counts in groups.sensitive.items():
-        share = np.zeros(groups.n_groups)
-        np.maximum.at(share, counts.group, counts.share)
-        classes = (share >= DOMINATED) & (groups.sizes > 1)
+        common = counts.overall >= DOMINATED * max(counts.overall.sum(), 1)
+        telling = (counts.share >= DOMINATED) & ~common[counts.values]
+        classes = np.zeros(groups.n_groups, np.bool_)
+        classes[counts.group[telling]] = True
+        classes &= groups.sizes > 1
         if classes.any():
-            rows = int(groups.sizes[classes].sum())
-            yield Caution(
-                "dominated-class",
-                f"In {int(classes.sum()):,} classes ({rows:,} rows) one value of '{name}' makes up {DOMINATED:.0%} or "
-                "more: whoever knows a person's class nearly knows the value. Diversity or t-closeness limits that.",
-            )
+            found[name] = int(classes.sum()), int(groups.sizes[classes].sum())
+    known = f"makes up {DOMINATED:.0%} or more: whoever knows a person's class nearly knows the value. "
+    remedy = "Diversity or t-closeness limits that."
+    if len(found) <= MOST_NAMED:
+        for name, (n_classes, rows) in found.items():
+            where = f"In {n_classes:,} classes ({rows:,} rows) one value of '{name}' "
+            yield Caution("dominated-class", where + known + remedy)
+        return
+    worst = max(found, key=lambda name: found[name][1])
+    n_classes, rows = found[worst]
+    where = f"In each of {len(found)} sensitive columns there are classes in which one value "
+    most = f"Most in '{worst}': {n_classes:,} classes ({rows:,} rows). "
+    yield Caution("dominated-class", where + known + most + remedy)
 
 
 def _starred(release: Release) -> Iterator[Caution]:
@@ -240,30 +307,67 @@ def _is_star(book: Codebook, code: int) -> bool:
 
 
 def _other_columns(release: Release) -> Iterator[Caution]:
-    """Count the rows that columns published as they are single out."""
-    names = [name for name in release.schema.named(Role.OTHER) if not _is_pseudonym(release, name)]
-    if release.kind == "grouped-table":
-        names = [name for name in names if name != release.data.group]
-    columns = release.table.source.columns(names)
-    for name in names:
-        alone = singled_out(columns[name])
-        if alone > UNIQUE * len(columns[name]):
+    """Count the rows that columns published exactly single out, where that was allowed."""
+    found = singling_out(release)
+    for name, lone in found.columns.items():
+        if is_many(lone):
             yield Caution(
                 "unique-column",
-                f"Column '{name}' is published as it is, and {alone:,} of {len(columns[name]):,} rows have a value of "
+                f"Column '{name}' is published as it is, and {lone.n_lone:,} of {lone.n_held:,} rows have a value of "
                 "their own in it: whoever knows it finds the person.",
+            )
+    if is_many(found.together) and not any(map(is_many, found.columns.values())):
+        yield Caution(
+            "unique-combination",
+            f"{_listed(list(found.columns))} are published as they are, and {found.together.n_lone:,} of "
+            f"{found.together.n_held:,} rows have a combination of their own: whoever knows it finds the person.",
+        )
+    for name in release.schema.sensitive:
+        lone = release.table.source.lone_rows([name])
+        if is_many(lone):
+            yield Caution(
+                "unique-sensitive",
+                f"Sensitive column '{name}' is published exactly, and {lone.n_lone:,} of {lone.n_held:,} rows have a "
+                "value of their own in it: whoever learns it elsewhere finds the person. Rounding helps.",
             )
 
 
-def singled_out(column: pa.Array) -> int:
-    """Return how many rows have a value that no other row has."""
-    counts = column.value_counts().field("counts")
-    return int(pc.sum(pc.equal(counts, 1)).as_py() or 0)
+def _units(release: Release) -> Iterator[Caution]:
+    """Find rows that may belong to fewer people than there are rows, and people whose rows can be linked."""
+    if release.schema.person is not None:
+        linked, units = _linked_units(release.table)
+        if linked:
+            yield Caution(
+                "linked-rows",
+                f"The pseudonyms in '{release.schema.person}' link the rows of a person, and {linked:,} of {units:,} "
+                "are alone with the classes their rows are in: whoever knows several rows of a person finds them all. "
+                "Drop the column unless rows must be linked.",
+            )
+    if release.original is None or release.original.schema.person is not None:
+        return
+    for name in release.original.schema.named(Role.IDENTIFIER):
+        if not names_units(name):
+            continue
+        column = release.original.source.columns([name])[name]
+        n_units = len(pc.unique(column))
+        if FEWEST_UNITS < n_units < REPEATED * len(column):
+            yield Caution(
+                "rows-not-people",
+                f"Rows were counted, not people: '{name}' has {n_units:,} different values in {len(column):,} rows. If "
+                "it says whose row it is, give it the role person, so that a class cannot be one person's rows.",
+                public=False,
+            )
 
 
-def _is_pseudonym(release: Release, name: str) -> bool:
-    columns = release.recipe.get("columns", [])
-    return any(one.get("name") == name and one.get("pseudonym") for one in columns if isinstance(one, dict))
+def _linked_units(table: Table) -> tuple[int, int]:
+    """Return how many units are the only ones with their set of classes, of all units with rows in several."""
+    labels, _ = table.classes
+    units = table.codes(table.schema.person or "")
+    held = np.unique(np.stack([units, labels], axis=1), axis=0)
+    starts = np.flatnonzero(np.append(True, held[1:, 0] != held[:-1, 0]))
+    sets = [tuple(one.tolist()) for one in np.split(held[:, 1], starts[1:])]
+    several = Counter(one for one in sets if len(one) > 1)
+    return sum(count == 1 for count in several.values()), len(sets)
 
 
 def _of_baskets(release: Release) -> Iterator[Caution]:

@@ -39,11 +39,11 @@ def class_size_bins(k: int, largest: int) -> IntArray:
     return np.array(sorted(starts))
 
 
-def people_by_class_size(sizes: IntArray, starts: IntArray) -> FloatArray:
-    """Return the share of people in classes of each bin of sizes."""
+def shares_by_class_size(sizes: IntArray, starts: IntArray) -> FloatArray:
+    """Return the share of all that is counted in classes of each bin of sizes."""
     bin_ = np.searchsorted(starts, sizes, side="right") - 1
-    people = np.bincount(bin_, weights=sizes, minlength=starts.size)
-    return np.asarray(people / max(people.sum(), 1))
+    found = np.bincount(bin_, weights=sizes, minlength=starts.size)
+    return np.asarray(found / max(found.sum(), 1))
 
 
 def class_size_labels(starts: IntArray) -> tuple[str, ...]:
@@ -52,12 +52,14 @@ def class_size_labels(starts: IntArray) -> tuple[str, ...]:
     return (*inner, f"{starts[-1]:,} or more")
 
 
-def class_sizes(labels: Sequence[str], before: FloatArray, after: FloatArray) -> dict[str, Any]:
-    """Draw how many people hide in classes of each size, before and after."""
+def class_sizes(
+    labels: Sequence[str], before: FloatArray, after: FloatArray, *, counted: str
+) -> dict[str, Any]:
+    """Draw how many rows or people are in classes of each size, before and after."""
     return _upright(
         _pairs(labels, before, after),
-        "people in the class",
-        "Share of people by the size of their class, before and after.",
+        f"{counted} in the class",
+        f"Share of {counted} by the size of their class, before and after.",
         240,
     )
 
@@ -94,7 +96,7 @@ def shares(
 def distribution(bars: Bars) -> dict[str, Any]:
     """Draw a column's shape before and after."""
     rows = _pairs(bars.labels, bars.before, bars.after)
-    told = f"Share of people by {bars.column}, before and after."
+    told = f"Share of rows by {bars.column}, before and after."
     if bars.line and len(bars.labels) <= _MOST_UPRIGHT:
         return _upright(rows, None, told, 210)
     return _lying(rows, told)
@@ -122,7 +124,7 @@ def sensitive(bars: Bars) -> dict[str, Any]:
         x=alt.X("share:Q", **x), x2="highest:Q"
     )
     mark = base.mark_tick(color=_MARK, thickness=2.5, height={"band": 0.6}).encode(x=alt.X("highest:Q", **x))
-    told = f"Share of people by {bars.column} in the release, and the largest share in any one class."
+    told = f"Share of rows by {bars.column} in the release, and the largest share in any one class."
     return finished(reach + bar + mark, 24 * len(rows) + 10, told)
 
 
@@ -230,7 +232,7 @@ def _colored(chart: Any) -> Any:
         tooltip=[
             alt.Tooltip("bar:N", title="group"),
             alt.Tooltip("when:N", title="when"),
-            alt.Tooltip("share:Q", title="people", format=".1%"),
+            alt.Tooltip("share:Q", title="share", format=".1%"),
         ],
     )
 
@@ -267,6 +269,7 @@ def finished(chart: Any, height: int, told: str) -> dict[str, Any]:
         "background": "transparent",
         "view": {"stroke": None},
         "axis": axis,
+        "axisQuantitative": {"labelOverlap": "parity", "labelSeparation": 10},
         "axisX": {"grid": False},
         "axisY": {"domain": False},
         "legend": {"labelColor": _SOFT, "labelFont": _FONT, "labelFontSize": 12, "symbolOpacity": 1},

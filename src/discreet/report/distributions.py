@@ -16,18 +16,22 @@ from discreet.core.tables.groups import SensitiveCounts
 from discreet.core.tables.labels import STAR, Any_, SetOf, kind_of, parse, texts
 from discreet.report.bins import MOST, cut, ends_of, line_of
 
-HIDDEN, MISSING, OTHER = "hidden (*)", "missing", "other values"
+HIDDEN, MISSING, OTHER, ANOTHER = "hidden (*)", "missing", "other values", "another value"
 
 
 @dataclass(frozen=True, repr=False)
 class Bars:
-    """The bars of one column: labels, and for each bar one or two shares of people."""
+    """The bars of one column: labels, and for each bar one or two shares of people.
+
+    ``undrawn`` says that a few rows have no bar, since it would stand for too few people.
+    """
 
     column: str
     labels: tuple[str, ...]
     before: FloatArray
     after: FloatArray
     line: bool
+    undrawn: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", _told_apart(self.labels))
@@ -40,10 +44,19 @@ class Bars:
 
 @dataclass(frozen=True, repr=False)
 class _Slots:
-    """The bar of each code of a column, and the bars' labels; the code 0 is the null."""
+    """The bar of each code of a column, and the bars' labels; the code 0 is the null.
+
+    Codes of the bar after the last are not drawn.
+    """
 
     slot: CodeArray
     labels: tuple[str, ...]
+    undrawn: bool = False
+
+    def held(self, weights: FloatArray | IntArray) -> FloatArray:
+        """Add the weights of codes up by bar."""
+        n = len(self.labels)
+        return np.asarray(np.bincount(self.slot, weights=weights, minlength=n + 1)[:n], np.float64)
 
 
 def before_and_after(release: Release, name: str, fewest: int) -> Bars | None:
@@ -61,7 +74,7 @@ def before_and_after(release: Release, name: str, fewest: int) -> Bars | None:
 
 
 def released_shares(release: Release, name: str, fewest: int) -> tuple[tuple[str, ...], FloatArray]:
-    """Return the released cells of a column and their shares of rows, the commonest first; rare ones are pooled."""
+    """Return the commonest released cells of a column and their shares of rows, and the others together."""
     book, counts = release.table.encoded[name], release.table.overall(name)
     slots = _pooled(
         _Slots(np.arange(book.n_codes, dtype=np.int32), (MISSING, *texts(book.values).to_pylist())),
@@ -70,8 +83,7 @@ def released_shares(release: Release, name: str, fewest: int) -> tuple[tuple[str
         most=MOST,
         ordered=False,
     )
-    shares = np.bincount(slots.slot, weights=counts, minlength=len(slots.labels)) / counts.sum()
-    return _told_apart(slots.labels), shares
+    return _told_apart(slots.labels), slots.held(counts) / counts.sum()
 
 
 def first_rows(release: Release, n: int) -> list[dict[str, object]]:
@@ -96,9 +108,9 @@ def sensitive_bars(release: Release, name: str, fewest: int) -> Bars | None:
         slots = _pooled(_Slots(slot, (MISSING, *bins.labels)), counts, fewest, most=MOST + 2, ordered=True)
     else:
         slots = _pooled(_categories(book, counts), counts, fewest, most=MOST, ordered=_is_ordered(book))
-    overall = np.bincount(slots.slot, weights=counts, minlength=len(slots.labels))
     highest = _highest(slots, release.groups().sensitive[name])
-    return Bars(name, slots.labels, overall / overall.sum(), highest, bins is not None)
+    shares = slots.held(counts) / counts.sum()
+    return Bars(name, slots.labels, shares, highest, bins is not None, slots.undrawn)
 
 
 def _on_a_line(
@@ -146,14 +158,14 @@ def _by_category(
     slots = _pooled(_categories(book, counts), counts, fewest, most=MOST, ordered=_is_ordered(book))
     mass, hidden = _spread(book, released, weights)
     labels = slots.labels
-    before = np.bincount(slots.slot, weights=counts, minlength=len(labels))
-    after = np.bincount(slots.slot, weights=mass, minlength=len(labels))
+    before, after = slots.held(counts), slots.held(mass)
     unread = max(float(weights.sum() - mass.sum() - hidden), 0.0)
     if hidden:
         labels, before, after = (*labels, HIDDEN), np.append(before, 0.0), np.append(after, hidden)
     if unread > 0.5:
         labels, before, after = (*labels, "not readable"), np.append(before, 0.0), np.append(after, unread)
-    return Bars(book.name, labels, before / counts.sum(), after / max(weights.sum(), 1), line=False)
+    shares = before / counts.sum(), after / max(weights.sum(), 1)
+    return Bars(book.name, labels, *shares, line=False, undrawn=slots.undrawn)
 
 
 def _is_ordered(book: Codebook) -> bool:
@@ -173,13 +185,12 @@ def _categories(book: Codebook, counts: IntArray) -> _Slots:
 
 
 def _pooled(slots: _Slots, counts: IntArray, fewest: int, *, most: int, ordered: bool) -> _Slots:
-    """Keep the bars of many people, at most so many, and pool the rest, which are then many as well."""
+    """Keep the bars of many people, at most so many, and pool the rest, or leave it out where it is few people."""
     held = np.bincount(slots.slot, weights=counts, minlength=len(slots.labels))
     falling = np.argsort(-held, kind="stable")
-    kept = [int(one) for one in falling[:most] if held[one] >= fewest]
+    kept = [int(one) for one in falling[:most] if held[one] >= max(fewest, 1)]
     rest = held.sum() - held[kept].sum()
-    while kept and 0 < rest < fewest:
-        rest += held[kept.pop()]
+    n_rest = int((held > 0).sum()) - len(kept)
     if ordered:
         kept.sort()
     if 0 in kept and slots.labels[0] == MISSING:
@@ -187,8 +198,9 @@ def _pooled(slots: _Slots, counts: IntArray, fewest: int, *, most: int, ordered:
     number = np.full(len(slots.labels), len(kept), np.int32)
     number[kept] = np.arange(len(kept), dtype=np.int32)
     labels = tuple(slots.labels[one] for one in kept)
-    whole = (*labels, OTHER) if rest else labels
-    return _Slots(number[slots.slot].clip(0, len(whole) - 1), whole)
+    pooled = rest >= fewest
+    whole = (*labels, OTHER if n_rest > 1 else ANOTHER) if pooled and rest else labels
+    return _Slots(number[slots.slot], whole, undrawn=bool(rest) and not pooled)
 
 
 def _spread(book: Codebook, released: Codebook, weights: IntArray) -> tuple[FloatArray, float]:
@@ -251,11 +263,13 @@ def _told_apart(labels: tuple[str, ...]) -> tuple[str, ...]:
 
 def _highest(slots: _Slots, counts: SensitiveCounts) -> FloatArray:
     """Return each bar's largest share in any class; of pooled values, that of any one of them."""
-    n = len(slots.labels)
+    n = len(slots.labels) + 1
     slot = slots.slot[counts.values]
     held = np.bincount(counts.group * n + slot, weights=counts.counts, minlength=counts.n_groups * n)
     held = held.reshape(-1, n)
-    highest = np.asarray((held / held.sum(axis=1, keepdims=True)).max(axis=0, initial=0.0))
-    if slots.labels[-1] == OTHER:
-        highest[-1] = counts.share[slot == n - 1].max(initial=0.0)
+    highest = np.asarray((held / held.sum(axis=1, keepdims=True)).max(axis=0, initial=0.0))[
+        : len(slots.labels)
+    ]
+    if slots.labels and slots.labels[-1] in (OTHER, ANOTHER):
+        highest[-1] = counts.share[slot == len(slots.labels) - 1].max(initial=0.0)
     return highest

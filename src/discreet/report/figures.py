@@ -6,8 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from discreet.core.precision import percent as percent
 from discreet.report.markup import Markup, joined, tag
 
+_MANY = 9
+"""From so many columns on they have an index."""
 _RELATIONS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
 
 
@@ -35,11 +38,19 @@ class Figures:
         )
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> Markup:
-    """Write a table whose first column names the row."""
-    columns = joined(tag("th", name, scope="col") for name in head)
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "", numbers: bool = False
+) -> Markup:
+    """Write a table whose first column names the row; ``numbers`` says that all other cells are numbers."""
+    names = list(head)
+    columns = joined(tag("th", name, scope="col") for name in names)
     lines = (
-        tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows
+        tag(
+            "tr",
+            tag("th", row[0], scope="row", data_name=names[0]),
+            *(tag("td", cell, data_name=name) for cell, name in zip(row[1:], names[1:], strict=True)),
+        )
+        for row in rows
     )
     return tag(
         "div",
@@ -48,6 +59,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = 
             tag("caption", caption) if caption else "",
             tag("thead", tag("tr", columns)),
             tag("tbody", *lines),
+            class_="numbers" if numbers else None,
         ),
         class_="scroll",
         tabindex=0,
@@ -56,25 +68,18 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = 
     )
 
 
+def index(figures: Figures, titles: Sequence[str], first: int) -> Markup:
+    """List the charts of many columns, with links to them; nothing where there are few."""
+    if len(titles) < _MANY:
+        return Markup()
+    links = (tag("a", title, href=f"#chart-{first + at}-title") for at, title in enumerate(titles))
+    return tag("nav", *links, class_="index", aria_label="Columns")
+
+
 def legend(*entries: tuple[str, str]) -> Markup:
     """Name the colors of the charts that follow."""
     items = (tag("span", tag("i", class_=color), name) for color, name in entries)
     return tag("p", *items, class_="legend")
-
-
-def percent(share: float) -> str:
-    """Write a share so that little is never shown as nothing, nor almost all as all.
-
-    >>> percent(0.2), percent(0.00002), percent(0), percent(0.99999)
-    ('20%', 'under 0.1%', '0%', 'over 99.9%')
-    """
-    if not math.isfinite(share):
-        return "–"
-    if 0 < share < 0.0005:
-        return "under 0.1%"
-    if 0.9995 < share < 1:
-        return "over 99.9%"
-    return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
 def number(value: float) -> str:

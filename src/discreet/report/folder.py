@@ -18,12 +18,15 @@ from discreet.core.errors import DiscreetError, OutputError, PromiseBrokenError
 from discreet.core.params import OneOf, require
 from discreet.core.release import Release
 from discreet.core.rng import without_seed
+from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis, Verdict
 from discreet.engines.writing import atomic_folder
+from discreet.report.about import About, today
 from discreet.report.kinds import Kind, kind_of
 from discreet.report.markup import plain_json
+from discreet.report.printing import browser, print_page
 
-RECORD, REPORT = "release.json", "report.html"
+RECORD, REPORT, PDF = "release.json", "report.html", "report.pdf"
 PRIVATE_RECORD, PRIVATE_REPORT = "recipe.private.json", "report-internal.html"
 FORMAT = 1
 _CHUNK = 1 << 20
@@ -36,6 +39,8 @@ def write_release(
     format: str | None = None,  # noqa: A002
     report: bool = True,
     overwrite: bool = False,
+    name: str | None = None,
+    pdf: bool = False,
 ) -> Path:
     """Write a release into a folder, and what stays with the owner into another, all or nothing; return the first.
 
@@ -44,6 +49,9 @@ def write_release(
     """
     kind = kind_of(release)
     require("write", "format", format, OneOf((None, *kind.formats)))
+    if pdf:
+        browser()
+    about = About(name, today(), folder.resolve().name)
     private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
     is_new = not private.exists()
@@ -53,8 +61,10 @@ def write_release(
             atomic_folder(private, overwrite=overwrite) as private_place,
         ):
             private_place.chmod(0o700)
-            _write_private(release, kind, private_place, report=report)
-            _write_public(release, kind, public_place, format or kind.formats[0], report=report)
+            _write_private(release, kind, private_place, about, report=report)
+            _write_public(
+                release, kind, public_place, format or kind.formats[0], about, report=report, pdf=pdf
+            )
     except BaseException:
         if is_new and not folder.exists():
             shutil.rmtree(private, ignore_errors=True)
@@ -88,21 +98,32 @@ def refuse_folder(folder: Path, *, overwrite: bool) -> None:
             )
 
 
-def _write_public(release: Release, kind: Kind, place: Path, format: str, *, report: bool) -> None:  # noqa: A002
+def _write_public(
+    release: Release,
+    kind: Kind,
+    place: Path,
+    format: str,  # noqa: A002
+    about: About,
+    *,
+    report: bool,
+    pdf: bool,
+) -> None:
     """Write what is handed on, and judge the data as it lies on disk."""
-    record = public_record(release, kind)
+    record = public_record(release, kind) | about.to_dict()
     written = kind.write(release, place, format)
     write_text(place / RECORD, json_text(record))
     _judge_again(release, kind, place, format)
     if report:
         from discreet.report.page import render
 
-        written.append(write_text(place / REPORT, render(release)))
+        written.append(write_text(place / REPORT, render(release, about=about)))
+        if pdf:
+            written.append(print_page(place / REPORT, place / PDF))
     files = {path.name: described_file(path) for path in written}
     write_text(place / RECORD, json_text(record | {"files": files}))
 
 
-def _write_private(release: Release, kind: Kind, place: Path, *, report: bool) -> None:
+def _write_private(release: Release, kind: Kind, place: Path, about: About, *, report: bool) -> None:
     """Write what stays with the owner; nobody else may read it."""
     from discreet.report.page import render
 
@@ -110,6 +131,7 @@ def _write_private(release: Release, kind: Kind, place: Path, *, report: bool) -
         "format": FORMAT,
         "discreet": __version__,
         "kind": release.kind,
+        **about.to_dict(),
         "seed": release.recipe.get("seed"),
         **release.private,
         "verdict": release.verdict.to_dict(),
@@ -118,7 +140,7 @@ def _write_private(release: Release, kind: Kind, place: Path, *, report: bool) -
     }
     written = [write_text(place / PRIVATE_RECORD, json_text(record))]
     if report:
-        written.append(write_text(place / PRIVATE_REPORT, render(release, internal=True)))
+        written.append(write_text(place / PRIVATE_REPORT, render(release, internal=True, about=about)))
     for path in written:
         path.chmod(0o600)
 
@@ -150,7 +172,10 @@ def _judge_again(release: Release, kind: Kind, place: Path, format: str) -> None
     """Judge what was written, from the files alone, and see that all of it is there."""
     try:
         found = kind.read_back(release, place, format)
-        verdict = release.verdict if found is None else release.guarantee.check(found)
+        verdict = release.verdict
+        if found is not None:
+            found = release.with_units(found) if isinstance(found, Table) else found
+            verdict = release.guarantee.check(found)
     except DiscreetError:
         found = None
     if found is None:

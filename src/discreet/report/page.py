@@ -8,6 +8,8 @@ from importlib.resources import files
 from discreet import __version__
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
+from discreet.report.about import About, heading, words
+from discreet.report.again import again
 from discreet.report.bundle import javascript
 from discreet.report.figures import Figures
 from discreet.report.kinds import kind_of
@@ -22,7 +24,7 @@ _THEME = (
 )
 
 
-def render(release: Release, *, internal: bool = False) -> str:
+def render(release: Release, *, internal: bool = False, about: About | None = None) -> str:
     """Write the report of a release as one self-contained HTML page.
 
     The report that is handed on shows what the released data shows by itself. The internal one compares with the
@@ -32,11 +34,20 @@ def render(release: Release, *, internal: bool = False) -> str:
     figures = Figures()
     kind = kind_of(release)
     content = kind.content(release, figures, internal=internal)
-    content.insert(1, cautioned(release, internal=internal))
+    known = about or About()
+    content.insert(1, words(release))
+    content.insert(2, cautioned(release, internal=internal))
+    content.insert(0, heading(known, internal=internal))
     if internal:
         content.insert(0, _internal())
+        content.append(again(release, known))
+    title = f"{known.name or 'Release'}: the guarantee is {'kept' if release.verdict.ok else 'broken'}"
     return whole_page(
-        tag("main", *content, id="main"), figures, kind.sections, ok=release.verdict.ok, internal=internal
+        tag("main", *content, id="main"),
+        figures,
+        (*kind.sections, ("again", "Again")),
+        title=title,
+        internal=internal,
     )
 
 
@@ -49,18 +60,25 @@ def _internal() -> Markup:
 
 
 def whole_page(
-    main: Markup, figures: Figures, places: Sequence[tuple[str, str]], *, ok: bool, internal: bool = False
+    main: Markup,
+    figures: Figures,
+    places: Sequence[tuple[str, str]],
+    *,
+    title: str,
+    internal: bool = False,
+    footer: str = "",
 ) -> str:
     """Put a report's sections into a page with a head, a way to them, and the charts' script.
 
-    ``places`` are the sections that may be there, by their place in the page and the name shown for it.
+    ``places`` are the sections that may be there, by their place in the page and the name shown for it. Without a
+    ``footer`` the page ends as that of a release.
     """
-    body = tag("body", _header(main, places), main, _footer(internal=internal), _scripts(figures))
-    return f"<!DOCTYPE html>\n{tag('html', _head(ok=ok), body, lang='en')}\n"
+    end = _footer(footer or _provenance(internal=internal))
+    body = tag("body", _header(main, places), main, end, _scripts(figures))
+    return f"<!DOCTYPE html>\n{tag('html', _head(title), body, lang='en')}\n"
 
 
-def _head(*, ok: bool) -> Markup:
-    state = "kept" if ok else "broken"
+def _head(title: str) -> Markup:
     return tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -68,7 +86,7 @@ def _head(*, ok: bool) -> Markup:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content=f"Discreet {__version__}"),
-        tag("title", f"Release report: the promise is {state}"),
+        tag("title", title),
         tag("style", Markup(_resource("style.css"))),
         tag("script", Markup(_THEME)),
     )
@@ -87,13 +105,16 @@ def _header(main: Markup, places: Sequence[tuple[str, str]]) -> Markup:
     ])  # fmt: skip
 
 
-def _footer(*, internal: bool) -> Markup:
-    words = (
+def _provenance(*, internal: bool) -> str:
+    return (
         "This report compares with the original data. Keep it where the original is kept."
         if internal
         else "Everything in this report follows from the released data, the parameters and the number of records left "
         "out; nothing else of the original is in it."
     )
+
+
+def _footer(words: str) -> Markup:
     return tag(
         "footer",
         tag("p", f"{words} It loads nothing from the network."),
@@ -102,10 +123,13 @@ def _footer(*, internal: bool) -> Markup:
 
 
 def _scripts(figures: Figures) -> Markup:
-    return joined([
+    charts = [
         tag("noscript", tag("p", "The charts need JavaScript; the tables under them hold the same numbers.")),
-        tag("script", script_json(figures.specs), type="application/json", id="charts"),
         tag("script", Markup(javascript())),
+    ]  # fmt: skip
+    return joined([
+        tag("script", script_json(figures.specs), type="application/json", id="charts"),
+        *(charts if figures.specs else []),
         tag("script", Markup(_resource("page.js"))),
     ])  # fmt: skip
 

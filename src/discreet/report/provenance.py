@@ -8,12 +8,14 @@ from typing import Any
 from discreet import __version__
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.release import Release
-from discreet.core.schema import Column, Role
+from discreet.core.schema import DROPPED, Column, Role
+from discreet.measure import singling_out
 from discreet.report.figures import table
 from discreet.report.markup import Markup, tag
 
 _ROLES = {
     Role.IDENTIFIER: "names a person",
+    Role.PERSON: "says whose row it is",
     Role.QUASI: "quasi-identifier",
     Role.SENSITIVE: "sensitive",
     Role.OTHER: "other",
@@ -22,33 +24,37 @@ _HIERARCHIES = {"intervals": "intervals", "cuts": "intervals", "masked": "masks"
 
 _APPLY = """from discreet import Recipe, read
 
-new = Recipe.read("release.json").apply(read("new.csv"))
+new = Recipe.read("release/release.json").apply(read("new.csv"))
 new.write("new-release")
 """
 
 
 def columns(release: Release, *, internal: bool = False) -> Markup:
     """List the columns, their roles and what became of them."""
-    if internal:
-        rows = [
-            (name, _ROLES[one.role], _fate(name, one, release))
-            for name, one in release.original.schema.items()
-        ]
-    else:
-        rows = [(name, _ROLES[one.role], _shown(name, one, release)) for name, one in release.schema.items()]
+    schema = release.original.schema if internal else release.schema
+    fate = _fate if internal else _shown
+    found = singling_out(release)
+    lone = {name: f"{one.n_lone:,}" for name, one in found.columns.items()}
+    rows = [
+        (name, _ROLES[one.role], fate(name, one, release), lone.get(name, "–"))
+        for name, one in schema.items()
+    ]
+    if len(lone) > 1:
+        rows.append(("All other columns together", "other", "exact", f"{found.together.n_lone:,}"))
     return tag(
         "section",
         tag("h2", "Columns and their roles", id="columns-title"),
         tag("p", "The promise holds for these roles. They are a person's decision: a column that others can know, "
-            "but is not marked as a quasi-identifier, is not protected.", class_="told"),
-        table(("Column", "Role", "In the release"), rows, caption="Columns"),
+            "but is not marked as a quasi-identifier, is not protected. A row is singled out by a column of the role "
+            "other if no other released row has the same value there.", class_="told"),
+        table(("Column", "Role", "In the release", "Rows singled out"), rows, caption="Columns"),
         id="columns",
         aria_labelledby="columns-title",
     )  # fmt: skip
 
 
 def method(release: Release, *, internal: bool = False) -> Markup:
-    """Describe what was done, and how to do it again."""
+    """Describe what was done, and how to protect new rows the same way."""
     evidence, recipe = release.evidence, release.recipe
     rows = [
         ("Method", str(recipe.get("method", "–"))),
@@ -60,29 +66,16 @@ def method(release: Release, *, internal: bool = False) -> Markup:
         ("Seed", seed_text(recipe.get("seed"), internal=internal)),
         ("Discreet", __version__),
     ]
-    again = (
-        (
-            tag("h3", "Run it again"),
-            tag("p", "With the same data and the same roles, which release.json holds:"),
-            code(
-                f"from discreet.publish import {recipe.get('method', '')}\n\n"
-                f"release = {_call(release)}.release(table)\n"
-            ),
-        )
-        if internal and release.schema
-        else ()
-    )
     renewed = () if "levels" not in recipe and "cells" not in recipe else (
         tag("h3", "Protect new rows the same way"),
         tag("p", "On the command line, or in Python. The result is judged afresh."),
-        code("discreet apply release.json new.csv --out new-release\n"),
+        code("discreet apply release new.csv --out new-release\n"),
         code(_APPLY),
     )  # fmt: skip
     return tag(
         "section",
         tag("h2", "How it was made", id="method-title"),
         table(("What", "How"), rows, caption="What was done"),
-        *again,
         *renewed,
         id="method",
         aria_labelledby="method-title",
@@ -102,7 +95,7 @@ def _shown(name: str, column: Column, release: Release) -> str:
 
 
 def _fate(name: str, column: Column, release: Release) -> str:
-    if column.role is Role.IDENTIFIER:
+    if column.role in DROPPED:
         kept = column.key is not None and release.kind != "pseudo-data"
         return "replaced by keyed pseudonyms" if kept else "dropped"
     if release.kind == "pseudo-data":
@@ -131,26 +124,6 @@ def _parameters(recipe: Mapping[str, Any]) -> dict[str, object]:
         name: value for name, value in dict(recipe.get("parameters", {})).items() if value not in (None, {})
     }
     return given | ({"levels": dict(recipe["levels"])} if "levels" in recipe else {})
-
-
-def _call(release: Release) -> str:
-    """Write the call that makes the release again."""
-    method = str(release.recipe.get("method", ""))
-    given = _parameters(release.recipe)
-    if method != "Generalization" and release.kind != "pseudo-data":
-        given.pop("levels", None)
-    first = repr(release.guarantee)
-    if release.kind == "pseudo-data":
-        k = given.pop("k")
-        first = repr(k) if "k" in release.guarantee.to_dict() else "k"
-    if release.recipe.get("seed") is not None:
-        given["random_state"] = release.recipe["seed"]
-    return f"{method}({_arguments(first, given)})"
-
-
-def _arguments(first: str, given: Mapping[str, object]) -> str:
-    named = (f"{name}={value!r}" for name, value in given.items() if value is not None and value != {})
-    return ", ".join(filter(None, [first, *named]))
 
 
 def seed_text(seed: object, *, internal: bool) -> str:

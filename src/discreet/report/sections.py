@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.core.guarantee import Guarantee
-from discreet.core.release import Release
+from discreet.core.release import Release, is_counted_privately
 from discreet.core.verdict import Basis, Verdict
 from discreet.measure import Loss, Risk
 from discreet.measure import risk as measured
@@ -18,11 +18,13 @@ from discreet.report.distributions import (
     released_shares,
     sensitive_bars,
 )
-from discreet.report.figures import Figures, asked, counted, legend, number, percent, table
+from discreet.report.figures import Figures, asked, counted, index, legend, number, percent, table
 from discreet.report.markup import Markup, joined, tag
 
 FEWEST = 10
 _EXAMPLES = 3
+_WIDE = 9
+"""The examples of a table with more columns than this are written column by column."""
 _BASES = {
     Basis.VERIFIED: "Recomputed from the released data alone.",
     Basis.CONSTRUCTION: "By construction: from evidence kept while the release was made.",
@@ -54,6 +56,11 @@ class Facts:
 def smallest(release: Release) -> int:
     """Return the class size the guarantee requires."""
     return max(release.guarantee.smallest, 1)
+
+
+def who(release: Release) -> str:
+    """Return what classes count: people where the owner said whose rows they are, else rows."""
+    return "rows" if release.original is None or release.original.schema.person is None else "people"
 
 
 def fewest(release: Release) -> int:
@@ -161,13 +168,13 @@ def tile(name: str, figure: str, note: str) -> Markup:
 def risk(facts: Facts, figures: Figures) -> Markup:
     """Show the risk of being found again, before and after, and the class sizes behind it."""
     before, after = facts.before, facts.after
-    above = percent(before.threshold)
+    above, who_ = percent(before.threshold), who(facts.release)
     is_above = (before.prosecutor.share_above, after.prosecutor.share_above)
     rows = (
-        ("Highest risk", "of the person easiest to find", before.prosecutor.highest, after.prosecutor.highest),
-        ("Mean risk", "over all people", before.prosecutor.mean, after.prosecutor.mean),
-        (f"Above {above}", f"people with a risk above {above}", *is_above),
-        ("Alone", "people whom no one else looks like", before.uniques_share, after.uniques_share),
+        ("Highest risk", f"of the {who_} easiest to find", before.prosecutor.highest, after.prosecutor.highest),
+        ("Mean risk", f"over all {who_}", before.prosecutor.mean, after.prosecutor.mean),
+        (f"Above {above}", f"{who_} with a risk above {above}", *is_above),
+        ("Alone", f"{who_} that nothing else looks like", before.uniques_share, after.uniques_share),
     )  # fmt: skip
     cards = (_card(*row) for row in rows)
     return section(
@@ -198,13 +205,16 @@ def _card(name: str, note: str, before: float, after: float) -> Markup:
 
 def released(release: Release, figures: Figures) -> list[Markup]:
     """Return what the released rows show by themselves: nothing here looks at the original."""
-    after = measured(release)
+    after = measured(release.table)
     left_out = release.evidence.suppressed
+    highest, found = percent(after.prosecutor.highest), "to be found again"
+    if is_counted_privately(release):
+        highest, found = f"≤ {percent(1 / smallest(release))}", "to be found again, counted by people"
     tiles = (
         ("Rows", f"{after.n_rows:,}", f"{left_out:,} left out" if left_out else "none left out"),
         ("Classes", f"{after.n_classes:,}", "rows that share all quasi-identifiers"),
         ("Smallest class", f"{after.smallest_class:,}", f"largest: {after.largest_class:,}"),
-        ("Highest risk", percent(after.prosecutor.highest), "to be found again"),
+        ("Highest risk", highest, found),
     )
     return [
         tag("dl", *(tile(*one) for one in tiles), class_="tiles"),
@@ -222,6 +232,9 @@ def examples(release: Release) -> Markup:
         return Markup()
     names = list(rows[0])
     cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in rows]
+    if len(names) > _WIDE:
+        cells = list(zip(names, *cells, strict=True))
+        names = ["Column", *(f"Row {at}" for at in range(1, len(rows) + 1))]
     return section(
         "examples",
         "What a row looks like",
@@ -233,13 +246,15 @@ def examples(release: Release) -> Markup:
 def _risk_left(release: Release, after: Risk, figures: Figures) -> Markup:
     starts = charts.class_size_bins(smallest(release), after.largest_class)
     labels = charts.class_size_labels(starts)
-    shares = charts.people_by_class_size(release.groups().sizes, starts)
+    shares = charts.shares_by_class_size(release.groups().sizes, starts)
     rows = [
         ("Highest risk", percent(after.prosecutor.highest)),
         ("Mean risk", percent(after.prosecutor.mean)),
         (f"Rows with a risk above {percent(after.threshold)}", percent(after.prosecutor.share_above)),
         ("Rows alone in their class", percent(after.uniques_share)),
     ]
+    if is_counted_privately(release):
+        rows = [("Highest risk, counted by people", f"at most {percent(1 / smallest(release))}")]
     return section(
         "risk",
         "Risk that is left",
@@ -257,7 +272,8 @@ def _risk_left(release: Release, after: Risk, figures: Figures) -> Markup:
 
 
 def _released_shapes(release: Release, figures: Figures) -> Markup:
-    drawn = []
+    drawn: list[Markup] = []
+    first = len(figures.specs) + 1
     for name in release.schema.quasi:
         labels, shares = released_shares(release, name, fewest(release))
         drawn.append(
@@ -272,27 +288,28 @@ def _released_shapes(release: Release, figures: Figures) -> Markup:
     return section(
         "shapes",
         "Distributions",
-        f"The released cells of each quasi-identifier. Cells of fewer than {fewest(release)} rows are pooled.",
+        f"The released cells of each quasi-identifier by their share of rows. Those of fewer than {fewest(release)} "
+        "rows are pooled, or not drawn where they are few.",
+        index(figures, release.schema.quasi, first),
         tag("div", *drawn, class_="grid"),
     )
 
 
 def _class_sizes(facts: Facts, figures: Figures) -> Markup:
-    groups = (facts.release.original.groups(), facts.release.groups())
+    groups = (facts.release.original.counted, facts.release.judged_table.counted)
+    who_ = who(facts.release)
     largest = max(facts.before.largest_class, facts.after.largest_class)
     starts = charts.class_size_bins(facts.smallest, largest)
     labels = charts.class_size_labels(starts)
-    before, after = (charts.people_by_class_size(one.sizes, starts) for one in groups)
-    says = (
-        "The share of people by how many look exactly like them. A class of one is a person standing alone."
-    )
+    before, after = (charts.shares_by_class_size(one.sizes, starts) for one in groups)
+    says = f"The share of {who_} by how many look exactly like them. A class of one stands alone."
     return joined([
         legend(*_PAIR),
         figures.figure(
-            "How many people hide together",
-            charts.class_sizes(labels, before, after),
+            f"How many {who_} look alike",
+            charts.class_sizes(labels, before, after, counted=who_),
             says,
-            ("People in the class", "Before", "After"),
+            (f"{who_.capitalize()} in the class", "Before", "After"),
             _pairs(labels, before, after),
         ),
     ])  # fmt: skip
@@ -329,26 +346,38 @@ def cost(facts: Facts, figures: Figures) -> Markup:
 
 def shapes(release: Release, names: Sequence[str], fewest: int, figures: Figures) -> Markup:
     """Show the distributions of columns before and after; no bar stands for fewer people than given."""
-    drawn = [_shape(before_and_after(release, name, fewest), name, figures) for name in names]
+    first = len(figures.specs) + 1
+    bars = {name: before_and_after(release, name, fewest) for name in names}
+    drawn = [_shape(one, name, figures) for name, one in bars.items()]
+    listed = [name for name, one in bars.items() if one is not None]
     told = (
-        f"Shares of people. A released cell is spread evenly over the values it may stand for. Bars of fewer than "
-        f"{fewest} people are pooled, so that nobody is shown."
+        f"Shares of rows. A released cell is spread evenly over the values it may stand for. Values of fewer than "
+        f"{fewest} rows are pooled, so that nobody is shown."
     )
     return section(
-        "shapes", "Distributions before and after", told, legend(*_PAIR), tag("div", *drawn, class_="grid")
+        "shapes",
+        "Distributions before and after",
+        told,
+        index(figures, listed, first),
+        legend(*_PAIR),
+        tag("div", *drawn, class_="grid"),
     )
 
 
 def _shape(bars: Bars | None, name: str, figures: Figures) -> Markup:
     if bars is None:
-        return tag("figure", tag("figcaption", tag("h3", name), tag("p", "Too few people to be shown.")))
+        return tag("figure", tag("figcaption", tag("h3", name), tag("p", "Too few rows to be shown.")))
     return figures.figure(
         name,
         charts.distribution(bars),
-        f"{percent(bars.overlap)} of the two shapes overlap.",
+        f"The two distributions overlap by {percent(bars.overlap)}.{_undrawn(bars)}",
         ("Value", "Before", "After"),
         _pairs(bars.labels, bars.before, bars.after),
     )
+
+
+def _undrawn(bars: Bars) -> str:
+    return " A few rows of rarer values are not drawn." if bars.undrawn else ""
 
 
 def secrets(release: Release, fewest: int, figures: Figures) -> Markup:
@@ -363,7 +392,7 @@ def secrets(release: Release, fewest: int, figures: Figures) -> Markup:
             continue
         rows = zip(bars.labels, map(percent, bars.before), map(percent, bars.after), strict=True)
         head = ("Value", "In the release", "Most in one class")
-        drawn.append(figures.figure(name, charts.sensitive(bars), "", head, rows))
+        drawn.append(figures.figure(name, charts.sensitive(bars), _undrawn(bars).strip(), head, rows))
     return section(
         "sensitive",
         "Sensitive values",

@@ -41,7 +41,8 @@ def render_vault(vault: Vault) -> str:
         _vault(vault),
         id="main",
     )
-    return whole_page(main, figures, _PLACES, ok=verdict.ok)
+    state = "kept" if verdict.ok else "broken"
+    return whole_page(main, figures, _PLACES, title=f"Vault report: the guarantee is {state}")
 
 
 def attack_picture(found: Sequence[Attacked]) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def test_risk_counts_what_is_left(invoke, published: Path) -> None:
     assert plain["risk"]["uniques"] == 0
     assert plain["linkage"] is None
     shown = invoke("risk", published, "--quasi", "age,zip", "--threshold", 0.4).stdout
-    assert "prosecutor  highest 0.333, mean 0.333; 0 rows (0.00%) above 0.4" in shown
+    assert "prosecutor  highest 33.3%, mean 33.3%; 0 rows (0%) above 40%" in shown
 
 
 def test_the_chapters_linkage_attack_names_the_two_candidates(invoke, tmp_path: Path) -> None:
@@ -138,10 +138,10 @@ def test_the_chapters_linkage_attack_names_the_two_candidates(invoke, tmp_path: 
     patients.write_text("age,zip,disease\n26,10547,HIV\n37,90210,Hepatitis C\n")
     voters.write_text("name,age,zip\nJoy,26,10547\nSue,26,10547\nWilliam,50,90210\n")
     base = ["risk", patients, "--quasi", "age,zip", "--sensitive", "disease", "--external", voters]
-    linked = json.loads(invoke(*base, "--person", "name", "--json").stdout)["linkage"]
+    linked = json.loads(invoke(*base, "--external-person", "name", "--json").stdout)["linkage"]
     assert linked["persons"] == 3
     assert linked["highest"] == 0.5
-    assert "the highest certainty is 0.5" in invoke(*base).stdout
+    assert "the highest certainty is 50%" in invoke(*base).stdout
 
 
 def test_risk_with_a_population(invoke, tmp_path: Path) -> None:
@@ -154,6 +154,6 @@ def test_risk_with_a_population(invoke, tmp_path: Path) -> None:
 
 
 def test_a_person_needs_an_external_table(invoke, published: Path) -> None:
-    result = invoke("risk", published, "--quasi", "age", "--person", "name")
+    result = invoke("risk", published, "--quasi", "age", "--external-person", "name")
     assert result.exit_code == 2
     assert "try: --external" in result.stderr

@@ -71,8 +71,10 @@ def test_the_table_is_readable_and_nothing_is_written(
     for word in (
         "KAnonymity(k=5) & DistinctDiversity(l=2)",
         "mean risk",
-        "loss 1",
-        "[1] discreet anonymize",
+        "mondrian",
+        "local",
+        "The command of row 1",
+        "discreet anonymize",
         "age ",
     ):
         assert word in result.stdout
@@ -84,8 +86,39 @@ def test_the_table_is_readable_and_nothing_is_written(
 def test_what_cannot_be_kept_is_said(invoke, patients: Path) -> None:
     result = invoke("explore", patients, *ROLES, "-k", "2,41")
     assert result.exit_code == 0, result.output
-    assert "no levels keep it" in result.stdout
-    assert "[1]" in result.stdout
+    assert "no method keeps it" in result.stdout
+    assert "The command of row 1" in result.stdout
+
+
+def test_ten_rows_are_printed_and_the_command_of_one(invoke, patients: Path) -> None:
+    flags = ["-k", "2,3,5", "--top", 5]
+    shown = invoke("explore", patients, *ROLES, *TREES, *flags).stdout
+    rows = [line for line in shown.splitlines() if line.strip()[:1].isdigit() and "%" in line]
+    assert 3 < len(rows) <= 10
+    assert sum(line.startswith("discreet ") for line in shown.splitlines()) == 1
+    assert "more with --all" in shown
+    assert len(shown) < 4000
+    whole = invoke("explore", patients, *ROLES, *TREES, *flags, "--all").stdout
+    assert len([line for line in whole.splitlines() if line.strip()[:1].isdigit() and "%" in line]) > 10
+    assert invoke("explore", patients, *ROLES, *TREES, *flags, "--row", 9999).exit_code == 2
+
+
+def test_a_job_is_explored_and_its_row_is_run(invoke, patients: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke("init", patients).exit_code == 0
+    plain = json.loads(invoke("explore", "job.toml", "-k", "2,4", "--json").stdout)
+    assert [part["guarantee"] for part in plain["parts"]]
+    assert {one["method"] for part in plain["parts"] for one in part["choices"]} >= {"mondrian", "local"}
+    for number, part in enumerate(plain["parts"]):
+        choice = part["choices"][-1]
+        words = shlex.split(choice["command"])
+        assert words[:3] == ["discreet", "run", "job.toml"]
+        made = invoke(*words[1:], "--json", "--out", f"out {number}")
+        assert made.exit_code == 0, made.output
+        assert json.loads(made.stdout)["loss"]["total"] == pytest.approx(choice["costs"]["loss"])
+    refused = invoke("explore", "job.toml", "-l", "2")
+    assert refused.exit_code == 2
+    assert "The job names the guarantees" in refused.stderr
 
 
 def test_odd_names_come_through_the_command(invoke, tmp_path: Path) -> None:
@@ -146,6 +179,8 @@ def test_the_top_is_in_order(patients: Path) -> None:
     (part,) = exploring.explore(table, [KAnonymity(3)], measures=("loss",), top=50).parts
     costs = [one.costs["loss"] for one in part.choices]
     assert costs == sorted(costs)
-    assert [one.ranks["loss"] for one in part.choices] == list(range(1, len(costs) + 1))
+    nodes = [one.ranks["loss"] for one in part.choices if one.method == "generalization"]
+    assert nodes == list(range(1, len(nodes) + 1))
+    assert {one.method for one in part.choices} == {"generalization", "mondrian", "local"}
     with pytest.raises(ParameterError, match="'top' parameter of explore"):
         exploring.explore(table, [KAnonymity(3)], top=0)

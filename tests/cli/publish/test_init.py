@@ -13,10 +13,8 @@ import numpy as np
 import pytest
 
 from discreet import read
-from discreet.core.schema import Role
-from discreet.job.roles import person_role
 
-PERSON = person_role().value
+PERSON = "person"
 
 
 def table(path: Path, columns: dict[str, list[Any]]) -> Path:
@@ -220,17 +218,6 @@ def test_long_baskets_are_noticed(invoke, tmp_path: Path) -> None:
     plain, columns = looked(invoke, data, tmp_path / "job.toml")
     assert "--basket userId --item movieId" in plain["notes"][0]
     assert columns["userId"]["role"] == PERSON
-
-
-def test_the_role_of_persons_is_used_once_it_exists(monkeypatch: pytest.MonkeyPatch) -> None:
-    import enum
-
-    import discreet.job.roles as roles
-
-    assert person_role() in (Role.IDENTIFIER, *[role for role in Role if role.value == "person"])
-    more = enum.Enum("Role", {**{role.name: role.value for role in Role}, "PERSON": "person"})
-    monkeypatch.setattr(roles, "Role", more)
-    assert roles.person_role().value == "person"
 
 
 def test_excel_goes_from_init_to_a_release_in_excel(invoke, visits: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import click
 from discreet.cli import _noise_options as noise_options
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.core.precision import percent
 
 if TYPE_CHECKING:
     import duckdb
@@ -201,7 +202,9 @@ def _tell(channels: Channels, rows: int, out: Path, seed: int | None, *, as_json
         lines = []
         for name, told in plain["columns"].items():  # type: ignore[attr-defined]
             share = (
-                "" if told["privacy"] is None else f", {told['privacy']:.1%} of the range at 95 % confidence"
+                ""
+                if told["privacy"] is None
+                else f", {percent(told['privacy'])} of the range at 95 % confidence"
             )
             lines.append((name, f"{told['noise']} noise, spread {told['spread']:.6g}{share}"))
         tell_lines(

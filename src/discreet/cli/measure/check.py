@@ -16,6 +16,7 @@ from discreet.cli import _rules as rules
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
     from discreet.job.checking import Judgment, Measure
+    from discreet.job.release_checking import ReleaseJudgment
 
 _WORDS = {">=": "up to", "<=": "from", "<": "above"}
 _EPILOG = """\b
@@ -23,12 +24,14 @@ Examples:
   discreet check published.csv --quasi age,zip --sensitive disease
   discreet check published.csv --quasi age,zip --sensitive disease -k 3 -l 2 --diversity entropy -t 0.3
   discreet check published.csv --quasi age,zip --population voters.csv --k-map 5
-  discreet check release -p 10
-  discreet check release --rule "diapers => beer" --min-support 0.01
+  discreet check release/
+  discreet check sent.csv --roles release/ -k 5
+  discreet check release/ -p 10
+  discreet check release/ --rule "diapers => beer" --min-support 0.01
   discreet check baskets.dat --km 5,2
 
 \b
-Exit codes: 0 every guarantee holds, 1 one is broken, 2 user error."""
+Exit codes: 0 every guarantee holds, 1 one is broken or a file of the release was changed, 2 user error."""
 
 
 @click.command(short_help="Judge any table.", epilog=_EPILOG)
@@ -46,13 +49,16 @@ Exit codes: 0 every guarantee holds, 1 one is broken, 2 user error."""
 @options.reading
 @options.telling
 def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Judge DATA, a table or baskets, by the promises asked for, and measure it by all others."""
-    from discreet.job.sanitized_checking import is_sanitized
+    """Judge DATA by the guarantees named, and measure it by all others.
 
-    if is_sanitized(data):
-        from discreet.cli.measure import _sanitized
+    DATA is a table, baskets, a job file, whose data is judged as it is, or the folder of a release of any kind, whose
+    files are judged by what they promise.
+    """
+    from discreet.cli._described import promised, table_of
+    from discreet.job.descriptions import is_release
 
-        kept = _sanitized.check(data, given, as_json=as_json, quiet=quiet)
+    if is_release(data):
+        kept = _check_release(data, given, as_json=as_json, quiet=quiet)
         click.get_current_context().exit(0 if kept else 1)
     if baskets.is_baskets(data, given):
         kept = baskets.check(data, given, as_json=as_json, quiet=quiet)
@@ -61,38 +67,91 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
     from discreet.guarantees import RulesHidden
     from discreet.job.checking import judge
     from discreet.job.parse import guarantee_from
-    from discreet.job.sanitized_checking import with_reading
+    from discreet.job.release_checking import with_reading
 
-    asked = gather.promises(given)
-    if asked and rules.asked(given):
-        raise gather.mistake("Hidden rules are judged by themselves; leave the other guarantees out.")
-    hidden = guarantee_from([rules.promise(given)], {}, Path()) if rules.asked(given) else None
+    asked = _asked(given)
+    of_job = promised(data, given)
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         table = table_of(data, given)
         population = population_of(table, given)
-        promised = guarantee_from(asked, table.schema, Path()) if asked else None
-        if isinstance(hidden, RulesHidden):
-            promised = with_reading(hidden, table)
+        required = guarantee_from(asked, table.schema, Path()) if asked else of_job
+        if isinstance(required, RulesHidden):
+            required = with_reading(required, table)
         tell("Judging")
-        judgment = judge(table, promised, suppressed=suppressed, population=population)
+        judgment = judge(table, required, suppressed=suppressed, population=population)
     _tell(judgment, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(0 if judgment.ok else 1)
 
 
-def table_of(data: Path, given: dict[str, Any]) -> Table:
-    """Read a file as a table with the roles that the options give."""
-    from discreet.core.tables.table import Table
-    from discreet.engines.files import read
-    from discreet.job.kinds import column_from, complete
-    from discreet.job.parse import reading_from, rest_from
+def _asked(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the guarantees that the options name; hidden rules are judged by themselves."""
+    asked = gather.promises(given)
+    if not rules.asked(given):
+        return asked
+    if asked:
+        raise gather.mistake("Hidden rules are judged by themselves; leave the other guarantees out.")
+    return [rules.promise(given)]
 
-    plain = gather.columns(given)
-    if not any(column["role"] == "quasi" for column in plain.values()):
-        raise gather.mistake("Say which columns others may know.", "--quasi age,zip")
-    columns = {name: column_from(name, column, Path()) for name, column in plain.items()}
-    frame = read(data, **reading_from(gather.reading(given)))
-    return Table(frame, complete(columns, frame.columns, rest=rest_from(given["rest"])))
+
+def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: bool) -> bool:
+    """Judge the files of a release by what it promises, or by what the options say."""
+    from discreet.cli._progress import stages
+    from discreet.job.descriptions import read_record, release_folder, released_columns
+    from discreet.job.parse import guarantee_from, population
+    from discreet.job.release_checking import judge_release
+
+    folder = release_folder(data)
+    asked = _asked(given)
+    if given["p"] is not None or given["km"]:
+        asked = [baskets.promise(given)]
+    with stages(2, quiet=quiet or as_json) as tell:
+        tell("Reading")
+        record = read_record(folder)
+        is_table = record["kind"] in ("table", "sanitized-table")
+        columns = released_columns(folder, record) if asked and is_table else {}
+        required = guarantee_from(asked, columns, Path()) if asked else None
+        people = None
+        if given["population"] is not None:
+            roles = released_columns(folder, record)
+            names = [name for name, one in roles.items() if one.role.value == "quasi"]
+            people = population(given["population"], names)
+        tell("Judging")
+        judgment = judge_release(folder, required, population=people)
+    _tell_release(judgment, as_json=as_json, quiet=quiet)
+    return judgment.ok
+
+
+def _tell_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli._output import tell_json, tell_lines, verdict_lines
+
+    verdict, recorded = judgment.verdict, judgment.recorded
+    if as_json:
+        plain = {"command": "check", "ok": judgment.ok, "kind": judgment.kind, **judgment.counts}
+        judged = None if verdict is None else verdict.to_dict()
+        more = {"verdict": judged, "recorded": dict(recorded), "changed_files": list(judgment.changed)}
+        tell_json(plain | more | {"measures": [measure.to_dict() for measure in judgment.measures]})
+        return
+    if quiet:
+        return
+    if verdict is None:
+        state = "kept" if recorded["ok"] else "broken"
+        lines = [(state, f"{recorded['guarantee']}, as release.json says"), ("", recorded["why"])]
+    else:
+        what = {"baskets": "groups", "grouped-table": "groups"}.get(judgment.kind, "classes")
+        lines = [*verdict_lines(verdict, groups=what), ("", "recomputed from the files of the release")]
+    counts = ", ".join(f"{number:,} {name}" for name, number in judgment.counts.items())
+    changed = ", ".join(judgment.changed)
+    lines += [
+        ("release", f"{judgment.kind}: {counts}"),
+        ("broken", f"changed or missing since it was written: {changed}")
+        if changed
+        else ("files", "as they were written"),
+    ]
+    if judgment.measures:
+        lines.append(("reaches", "the guarantees this data keeps:"))
+        lines += [("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures]
+    tell_lines(lines)
 
 
 def population_of(table: Table, given: dict[str, Any]) -> Table | None:
@@ -105,20 +164,18 @@ def population_of(table: Table, given: dict[str, Any]) -> Table | None:
 def _tell(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
     from discreet.cli._output import plain_judgment, tell_json, tell_lines, verdict_lines
 
+    verdict = judgment.verdict
     if as_json:
         tell_json(plain_judgment(judgment, rows=judgment.n_rows, classes=judgment.n_classes))
     elif not quiet:
-        verdict = judgment.verdict
-        tell_lines([*(() if verdict is None else verdict_lines(verdict)), *measure_lines(judgment)])
-
-
-def measure_lines(judgment: Judgment) -> list[tuple[str, str]]:
-    """Describe what a table reaches in every measure."""
-    return [
-        ("rows", f"{judgment.n_rows:,} in {judgment.n_classes:,} classes"),
-        ("reaches", "the promises this table keeps, asked for or not:"),
-        *(("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures),
-    ]
+        tell_lines(
+            [
+                *(() if verdict is None else verdict_lines(verdict)),
+                ("rows", f"{judgment.n_rows:,} in {judgment.n_classes:,} classes"),
+                ("reaches", "the promises this table keeps, asked for or not:"),
+                *(("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures),
+            ]
+        )
 
 
 def _measure(measure: Measure) -> str:

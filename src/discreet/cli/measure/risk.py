@@ -10,6 +10,7 @@ import click
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.core.precision import percent
 
 if TYPE_CHECKING:
     from discreet.measure import AttackerRisk, Linkage, Risk
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   discreet risk published.csv --quasi age,zip
+  discreet risk job.toml
+  discreet risk release/
   discreet risk published.csv --quasi age,zip --population voters.csv --threshold 0.1
-  discreet risk published.csv --quasi age,zip --sensitive disease --external voters.csv --person name
+  discreet risk published.csv --quasi age,zip --sensitive disease --external voters.csv --external-person name
   discreet risk baskets.dat --known 1,2,3"""
 
 
@@ -36,7 +39,9 @@ Examples:
     help="A table of named people, to try the linkage attack.",
 )
 @click.option(
-    "--person", metavar="COLUMN", help="The external column that names a person, if one has several rows."
+    "--external-person",
+    metavar="COLUMN",
+    help="The external column that names a person, if one has several rows.",
 )
 @click.option(
     "--known", metavar="NUMBERS", help="Baskets: how many items of one are known; 1,2,3,4 by default."
@@ -46,21 +51,23 @@ Examples:
 @options.reading
 @options.telling
 def risk(
-    data: Path, external: Path | None, person: str | None, as_json: bool, quiet: bool, **given: Any
+    data: Path, external: Path | None, external_person: str | None, as_json: bool, quiet: bool, **given: Any
 ) -> None:
     """Measure how likely the people in DATA, a table or baskets, are to be found again."""
+    _refuse_drawn(data)
     if baskets.is_baskets(data, given):
         baskets.risk(data, given, as_json=as_json, quiet=quiet)
         return
+    from discreet.cli._described import table_of
     from discreet.cli._output import tell_json, tell_lines
     from discreet.cli._progress import stages
-    from discreet.cli.measure.check import population_of, table_of
+    from discreet.cli.measure.check import population_of
     from discreet.engines.files import read
     from discreet.measure import linkage
     from discreet.measure import risk as measured
 
-    if person is not None and external is None:
-        raise gather.mistake("--person requires --external.", "--external FILE")
+    if external_person is not None and external is None:
+        raise gather.mistake("--external-person requires --external.", "--external FILE")
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         table = table_of(data, given)
@@ -69,7 +76,7 @@ def risk(
         found = measured(table, threshold=given["threshold"], population=population)
         linked = None
         if external is not None:
-            linked = linkage(table, read(external), person=person, threshold=given["threshold"])
+            linked = linkage(table, read(external), person=external_person, threshold=given["threshold"])
     if as_json:
         joined = None if linked is None else linked.to_dict()
         tell_json({"command": "risk", "ok": True, "risk": found.to_dict(), "linkage": joined})
@@ -77,23 +84,36 @@ def risk(
         tell_lines([*_risk_lines(found), *([] if linked is None else _linkage_lines(linked))])
 
 
+def _refuse_drawn(data: Path) -> None:
+    """Refuse releases whose rows are nobody's own."""
+    from discreet.job.descriptions import is_release, read_record, release_folder
+
+    if is_release(data) and (kind := read_record(release_folder(data))["kind"]) in (
+        "pseudo-data",
+        "sketches",
+    ):
+        raise gather.mistake(
+            f"A release of {kind} has no classes of people; how near it comes to them is in its internal report."
+        )
+
+
 def _risk_lines(found: Risk) -> list[tuple[str, str]]:
     sizes = f"classes of {found.smallest_class:,} to {found.largest_class:,} rows"
     lines = [
         ("rows", f"{found.n_rows:,} in {found.n_classes:,} {sizes}"),
-        ("unique", f"{found.uniques:,} rows ({found.uniques_share:.2%}) are alone in their class"),
+        ("unique", f"{found.uniques:,} rows ({percent(found.uniques_share)}) are alone in their class"),
         ("prosecutor", _attacker(found.prosecutor, found.threshold)),
     ]
     if found.journalist is not None:
         lines.append(("journalist", _attacker(found.journalist, found.threshold)))
-    lines.append(("marketer", f"{found.marketer:.2%} of the rows found again, on average"))
+    lines.append(("marketer", f"{percent(found.marketer)} of the rows found again, on average"))
     return lines
 
 
 def _attacker(attacker: AttackerRisk, threshold: float) -> str:
     return (
-        f"highest {attacker.highest:.3g}, mean {attacker.mean:.3g}; "
-        f"{attacker.records_above:,} rows ({attacker.share_above:.2%}) above {threshold:g}"
+        f"highest {percent(attacker.highest)}, mean {percent(attacker.mean)}; "
+        f"{attacker.records_above:,} rows ({percent(attacker.share_above)}) above {percent(threshold)}"
     )
 
 
@@ -102,8 +122,8 @@ def _linkage_lines(linked: Linkage) -> list[tuple[str, str]]:
     return [
         ("linkage", f"joined on {', '.join(linked.on)} with {linked.n_persons:,} people"),
         ("", f"{linked.persons_matched:,} people fit some of {linked.records_matched:,} rows"),
-        ("", f"{pinned}, with a certainty above {linked.threshold:g}"),
-        ("", f"the highest certainty is {linked.highest:.3g}"),
+        ("", f"{pinned}, with a certainty above {percent(linked.threshold)}"),
+        ("", f"the highest certainty is {percent(linked.highest)}"),
         *(("", _learned(name, linked)) for name in linked.attributes),
     ]
 
@@ -111,6 +131,6 @@ def _linkage_lines(linked: Linkage) -> list[tuple[str, str]]:
 def _learned(name: str, linked: Linkage) -> str:
     learned = linked.attributes[name]
     return (
-        f"{name}: learned with a certainty of up to {learned.highest:.3g}, where a guess has {learned.prior:.3g}; "
-        f"above {linked.threshold:g} for {learned.persons_above:,} people"
+        f"{name}: learned with a certainty of up to {percent(learned.highest)}, where a guess has "
+        f"{percent(learned.prior)}; above {percent(linked.threshold)} for {learned.persons_above:,} people"
     )

@@ -9,6 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.core.precision import percent
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -156,7 +157,7 @@ def _tell(
         lines = [("rows", f"{rows.num_rows:,}, {rows.num_columns} columns, {len(hidden)} of them hidden")]
         lines += [("classes", f"{learner.classes_.size:,}")] + ([] if tree is None else _tree_lines(learner))
         if accuracy is not None:
-            lines.append(("accuracy", f"{accuracy:.1%} on the test rows"))
+            lines.append(("accuracy", f"{percent(accuracy)} on the test rows"))
         tell_lines(
             [*lines, ("written", str(out)), ("next", f"discreet predict {out} new.csv --out told.csv")]
         )

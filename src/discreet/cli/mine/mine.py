@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._basket_reading import basket_reading, reading_of
+from discreet.core.precision import percent
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.mine.itemsets.found import FoundItemsets
 
 _SHOWN = 10
+_SHARES = ("confidence", "support", "jaccard", "kulczynski")
 _EPILOG = """\b
 Examples:
   discreet mine shop.dat --min-support 0.01
@@ -85,10 +87,14 @@ def mine(data: Path, as_rules: bool, out: Path | None, as_json: bool, quiet: boo
         tell("Writing")
         if out is not None:
             _write(table, out)
+    metric = given["metric"] or "confidence"
+    highest = _highest(found, metric) if as_rules and not table.num_rows else None
     if as_json:
-        _tell_json(found, table, as_rules, out)
+        _tell_json(found, table, as_rules, out, highest)
     elif not quiet:
-        _tell(found, table, (given["metric"] or "confidence") if as_rules else None, out)
+        _tell(found, table, metric if as_rules else None, out)
+        if as_rules and not table.num_rows:
+            _tell_none(metric, highest)
 
 
 def _check(given: dict[str, Any], as_rules: bool) -> None:
@@ -146,6 +152,28 @@ def _rules(found: FoundItemsets, given: dict[str, Any]) -> pa.Table:
     return table.sort_by([(metric, "descending"), ("support", "descending")])
 
 
+def _highest(found: FoundItemsets, metric: str) -> float | None:
+    """Return the highest metric that any rule reaches; None where there is no rule at all."""
+    import pyarrow.compute as pc
+
+    from discreet.mine import rules
+
+    every = rules(found, metric=metric, min_threshold=-1e9)
+    return pc.max(every[metric]).as_py() if every.num_rows else None
+
+
+def _tell_none(metric: str, highest: float | None) -> None:
+    """Describe why there are no rules."""
+    from discreet.cli._output import number, tell_lines
+
+    if highest is None:
+        tell_lines([("hint", "no itemset has several items, so there is no rule; try a lower --min-support")])
+        return
+    reached = percent(highest) if metric in _SHARES else number(highest)
+    low = math.floor(100 * highest) / 100
+    tell_lines([("hint", f"the highest {metric} there is: {reached}; try --min-threshold {low:g}")])
+
+
 def _items(values: tuple[str, ...], names: pa.Array, flag: str) -> list[Any] | None:
     """Read item names; where the baskets' items are numbers, so are these."""
     import pyarrow as pa
@@ -163,25 +191,15 @@ def _items(values: tuple[str, ...], names: pa.Array, flag: str) -> list[Any] | N
 
 def _write(table: pa.Table, out: Path) -> None:
     """Write the table; text that has no lists gets them as JSON, and JSON, which has no infinity, gets null for it."""
-    from discreet.engines.formats import format_of
+    from discreet.engines.formats import format_of, without_lists
     from discreet.engines.writing import write_frame
 
     known = format_of(out)
     if known is not None and known.reader in ("text", "sheets"):
-        table = _flat(table)
+        table = without_lists(table)
     elif known is not None and known.reader == "json":
         table = _finite(table)
     write_frame(table, out)
-
-
-def _flat(table: pa.Table) -> pa.Table:
-    import pyarrow as pa
-
-    for place, field in enumerate(table.schema):
-        if pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
-            cells = [json.dumps(items, ensure_ascii=False) for items in table.column(place).to_pylist()]
-            table = table.set_column(place, field.name, pa.array(cells, pa.string()))
-    return table
 
 
 def _finite(table: pa.Table) -> pa.Table:
@@ -204,7 +222,9 @@ def _by_length(found: FoundItemsets) -> dict[str, int]:
     return counts
 
 
-def _tell_json(found: FoundItemsets, table: pa.Table, as_rules: bool, out: Path | None) -> None:
+def _tell_json(
+    found: FoundItemsets, table: pa.Table, as_rules: bool, out: Path | None, highest: float | None
+) -> None:
     from discreet.cli._output import tell_json
 
     plain: dict[str, Any] = {
@@ -217,6 +237,8 @@ def _tell_json(found: FoundItemsets, table: pa.Table, as_rules: bool, out: Path 
     }
     if as_rules:
         plain["rules"] = table.num_rows
+        if not table.num_rows:
+            plain["highest"] = highest
     tell_json(plain | {"top": _top(table, as_rules).to_pylist()})
 
 

@@ -14,7 +14,9 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli import _rules as rules
 from discreet.cli._baskets import reading, reading_of
+from discreet.cli._described import with_roles
 from discreet.cli._perform import perform
+from discreet.core.precision import percent
 from discreet.core.registry import METHODS, methods
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ The release names neither rules nor thresholds; the report in DIR.private does, 
 @click.option("--compare", is_flag=True, help="Try every method and show what each loses; writes nothing.")
 @options.roles(rest=None)
 @options.pseudonym
+@options.allow_unique
 @click.option(
     "--level", "levels", multiple=True, metavar="COLUMN=LEVEL", help="Tables: the level of a column's items."
 )
@@ -84,7 +87,7 @@ def hide(data: Path, out: Path | None, as_json: bool, quiet: bool, **given: Any)
         )
     if given["anytime"] and given["method"] != "exact":
         raise gather.mistake("--anytime belongs to --method exact; the others are quick.")
-    job = Job.from_dict(_plain(data, out, given))
+    job = with_roles(Job.from_dict(_plain(data, out, given)), given)
     if given["compare"]:
         _compare(job, given, as_json=as_json, quiet=quiet)
         return
@@ -94,7 +97,7 @@ def hide(data: Path, out: Path | None, as_json: bool, quiet: bool, **given: Any)
 def _plain(data: Path, out: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the job that the options describe, laid out as a job file."""
     columns = gather.columns(given)
-    if columns:
+    if columns or given["roles"] is not None:
         rest = {} if given["rest"] is None else {"rest": given["rest"]}
         about = {"input": {"path": data, **gather.reading(given), **rest}, "columns": columns}
     else:
@@ -175,7 +178,7 @@ def _rules_lines(release: Any, details: Mapping[str, Any]) -> list[tuple[str, st
 def _solver_lines(details: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "gap" not in details:
         return []
-    bound = f"at least {details['lost_bound']:,} lost, gap {details['gap']:.1%}"
+    bound = f"at least {details['lost_bound']:,} lost, gap {percent(details['gap'])}"
     return [("solver", "optimal" if details["optimal"] else bound)]
 
 
@@ -232,7 +235,7 @@ def _show(found: list[Compared]) -> None:
         bar = "█" * round(24 * quality.lost_itemsets / most) or ("▏" if quality.lost_itemsets else "")
         printed.add_row(
             name, f"{quality.lost_itemsets:,}", f"{quality.lost_rules:,}",
-            f"{quality.ghost_itemsets + quality.ghost_rules:,}", f"{quality.dissimilarity:.2%}", changed,
+            f"{quality.ghost_itemsets + quality.ghost_rules:,}", percent(quality.dissimilarity), changed,
             f"{one.seconds:.2f}", bar,
         )  # fmt: skip
     Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 150).print(printed)

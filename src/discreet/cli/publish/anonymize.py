@@ -10,6 +10,7 @@ import click
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._described import with_roles
 from discreet.cli._perform import perform
 
 _EPILOG = """\b
@@ -29,6 +30,7 @@ Examples:
 @click.argument("data", type=options.DATA)
 @options.roles(rest=None)
 @options.pseudonym
+@options.allow_unique
 @click.option(
     "--weight",
     "weights",
@@ -49,12 +51,8 @@ def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -
     from discreet.job import Job
 
     plain = baskets.job(data, given) if baskets.is_baskets(data, given) else _job(data, given)
-    perform(
-        "anonymize",
-        Job.from_dict(plain | {"output": gather.output(out, given)}),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    job = Job.from_dict(plain | {"output": gather.output(out, given)})
+    perform("anonymize", with_roles(job, given), as_json=as_json, quiet=quiet)
 
 
 def _job(data: Path, given: dict[str, Any]) -> dict[str, Any]:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  discreet apply release/release.json new.csv --out release-new
-  discreet apply release/release.json new.csv --out release-new --misfits suppress --max-suppressed 0.02
-  discreet apply release/release.json new.csv --released release/data.csv --out release-all"""
+  discreet apply release new.csv --out release-new
+  discreet apply release new.csv --out release-new --misfits suppress --max-suppressed 0.02
+  discreet apply release new.csv --released release --out release-all"""
 
 
 @click.command(short_help="Protect new rows as an earlier release did.", epilog=_EPILOG)
@@ -45,17 +45,23 @@ Examples:
 )
 @click.option("--private", type=options.DATA, help="The private part of the recipe, if it was moved.")
 @options.pseudonym
+@options.allow_unique
 @options.output
 @options.reading
 @options.telling
 def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Protect the new rows of DATA as the RECIPE (release.json) says, and judge the result afresh."""
+    """Protect the new rows of DATA as an earlier release did, and judge the result afresh.
+
+    RECIPE is the folder of that release, or its release.json.
+    """
     from discreet.cli._output import outcome, tell_outcome
     from discreet.cli._progress import stages
+    from discreet.job.descriptions import RECORD
     from discreet.job.hierarchies import key_from
     from discreet.job.running import STAGES, finish, refuse_target
     from discreet.publish.recipes.recipe import Recipe
 
+    recipe = recipe / RECORD if recipe.is_dir() else recipe
     refuse_target(out, data, overwrite=given["overwrite"])
     known = Recipe.read(recipe, private=given["private"])
     if given["joined_unknown"] and given["released"] is None:
@@ -68,18 +74,26 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
         tell("Protecting")
         release = known.apply(
             frame,
-            released=None if given["released"] is None else _read(given["released"], {}, known),
+            released=None if given["released"] is None else _read(_released(given["released"]), {}, known),
             joined_known=not given["joined_unknown"],
             misfits=given["misfits"],
             keys=keys,
+            allow_unique=gather.names_in(given["allow_unique"]),
             max_suppressed=given["max_suppressed"],
             spreadsheet_safe=given["spreadsheet_safe"],
             random_state=given["seed"],
         )
         writing = {"format": _format(data, given), "report": given["report"], "overwrite": given["overwrite"]}
-        writing["strict"] = given["strict"]
+        writing |= {"strict": given["strict"], "name": given["name"] or data.name, "pdf": given["pdf"]}
         finish(release, tell, out, **writing)
     tell_outcome(outcome("apply", release, out), release, as_json=as_json, quiet=quiet)
+
+
+def _released(place: Path) -> Path:
+    """Return the file of the data released before, which may be named by the folder of its release."""
+    from discreet.cli._described import data_file
+
+    return data_file(place, None)
 
 
 def _read(data: Path, reading: dict[str, Any], recipe: Recipe) -> Any:

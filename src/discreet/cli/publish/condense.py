@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   discreet condense patients.csv -k 10 --identifier name,ssn --out release
+  discreet condense job.toml -k 10 --out release
   discreet condense patients.csv --k-column wanted --identifier name --label disease --out release
   discreet condense visits.parquet -k 20 --alpha 2 --spread gaussian --seed 7 --out release"""
 
@@ -48,17 +49,21 @@ Examples:
     is_flag=True,
     help="Keep rows that have the quasi-identifiers of one person alone; they are drawn again otherwise.",
 )
+@options.allow_unique
+@options.roles_from
 @options.output
 @options.reading
 @options.telling
 def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Condense DATA into groups and publish pseudo-records drawn from their statistics."""
+    """Condense DATA, a table or a job file, into groups and publish pseudo-records drawn from their statistics."""
+    from discreet.cli._described import data_file, description
     from discreet.engines.formats import output_format
     from discreet.guarantees import Indistinguishability
     from discreet.job import Job
     from discreet.publish.pseudo.redraw import UnavoidableCopiesError
 
     frame, columns = _columns(data, given)
+    data = data_file(data, description(data, given))
     options_ = {name: given[name] for name in ("segment", "spread", "alpha", "noise", "label")}
     options_["avoid_copies"] = not given["allow_copies"]
     job = Job(
@@ -74,6 +79,8 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
         spreadsheet_safe=given["spreadsheet_safe"],
         strict=given["strict"],
         seed=given["seed"],
+        name=given["name"] or data.name,
+        pdf=given["pdf"],
     )
     try:
         perform("condense", job, as_json=as_json, quiet=quiet)
@@ -92,20 +99,30 @@ def _k(given: dict[str, Any]) -> int | str:
 
 
 def _columns(data: Path, given: dict[str, Any]) -> tuple[Any, dict[str, Column]]:
-    """Read a file; what is neither identifying nor sensitive is a quasi-identifier."""
+    """Read a file; what is neither identifying nor sensitive, nor described otherwise, is a quasi-identifier."""
+    from dataclasses import replace
+
+    from discreet.cli._described import description, frame_of
     from discreet.core.schema import identifier, quasi, sensitive
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
-    frame = read(data, **reading_from(gather.reading(given)))
-    roles = {role: gather.names_in(given[role]) for role in ("identifier", "sensitive")}
+    known = description(data, given)
+    roles = {role: gather.names_in(given[role]) for role in ("identifier", "sensitive", "allow_unique")}
+    if known is None:
+        frame = read(data, **reading_from(gather.reading(given)))
+        columns = {name: quasi() for name in frame.columns}
+    else:
+        frame, columns = frame_of(data, {**given, **dict.fromkeys(roles, ())}, known, judged=True)
+        columns = {name: columns.get(name, quasi()) for name in frame.columns}
     for role, names in roles.items():
         for name in names:
             if name not in frame.columns:
-                raise gather.mistake(f"--{role} names column '{name}', which the file does not have.")
-    columns = {name: quasi() for name in frame.columns}
+                flag = role.replace("_", "-")
+                raise gather.mistake(f"--{flag} names column '{name}', which the file does not have.")
     columns |= {name: sensitive() for name in roles["sensitive"]}
     columns |= {name: identifier() for name in roles["identifier"]}
+    columns |= {name: replace(columns[name], allow_unique=True) for name in roles["allow_unique"]}
     return frame, columns
 
 

@@ -1,9 +1,11 @@
-"""`discreet explore`: the best levels under several promises and measures, to choose with open eyes."""
+"""`discreet explore`: the best ways of all methods under several guarantees and measures, side by side."""
 
 from __future__ import annotations
 
+import math
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +13,12 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._errors import one_line
+from discreet.core.precision import percent
 
 if TYPE_CHECKING:
+    from discreet.core.tables.table import Table
+    from discreet.guarantees import Guarantee
     from discreet.job.exploration import Choice, Choices, Exploration
 
 _FLAGS = {
@@ -34,14 +40,17 @@ _FLAGS = {
     "dates": "--dates",
 }
 _REPEATED = {"hierarchies": "--hierarchy", "nulls": "--null", "text": "--text"}
+_SHOWN = 10
 _EPILOG = """\b
 Examples:
+  discreet explore job.toml
+  discreet explore job.toml -k 2,5,10 --row 3
   discreet explore patients.csv --quasi age,zip --hierarchy age=intervals:5,10,20 --hierarchy zip=mask -k 2,5,10
   discreet explore patients.csv --quasi age,zip --sensitive disease -k 5 -l 2 --hierarchy zip=mask \\
-      --max-suppressed 0,0.02,0.05 --measure loss,discernibility --top 5"""
+      --max-suppressed 0,0.02,0.05 --measure loss,discernibility --top 5 --all"""
 
 
-@click.command(short_help="Compare the best levels under several promises and measures.", epilog=_EPILOG)
+@click.command(short_help="Compare what all methods would cost.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA)
 @options.roles(rest="identifier")
 @options.many_promises
@@ -57,9 +66,14 @@ Examples:
     "measures",
     default="loss,discernibility",
     metavar="MEASURES",
-    help=f"What to minimize, of {', '.join(options.MEASURES)}; loss,discernibility by default.",
+    help=f"What to minimize, of {', '.join(options.MEASURES)}; loss,discernibility by default. The first is the order.",
 )
-@click.option("--top", type=click.IntRange(min=1), default=3, help="The best so many of each; 3 by default.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=3,
+    help="The levels looked at for each measure; 3 by default.",
+)
 @click.option(
     "--time-limit",
     type=float,
@@ -67,33 +81,59 @@ Examples:
     metavar="SECONDS",
     help="For each search of a lattice too large to visit whole; 10 by default.",
 )
+@click.option("--all", "every", is_flag=True, help="Print all rows, not the ten best.")
+@click.option(
+    "--row",
+    type=click.IntRange(min=1),
+    default=1,
+    help="The row whose command is printed; the best by default.",
+)
 @options.reading
 @options.telling
 def explore(data: Path, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Show the best ways to generalize whole columns of DATA, what each costs, and the command that does it.
+    """Show the best ways to publish DATA, a table or a job file, what each costs, and the command that does it.
 
-    Nothing is written.
+    All methods for tables are compared: Mondrian, local recoding, and levels for whole columns. Nothing is written.
     """
+    from discreet.cli._described import table_of
     from discreet.cli._progress import stages
-    from discreet.cli.measure.check import table_of
     from discreet.job.exploration import explore as explored
-    from discreet.job.parse import guarantee_from
 
     ks = _numbers("-k", given["ks"], int) if given["ks"] else [None]
     shares = _numbers("--max-suppressed", given["shares"], float)
-    asked = [gather.promises({**given, "k": k}) for k in ks]
-    if not all(asked):
-        raise gather.mistake("Choose a privacy guarantee.", "-k 2,5,10")
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
-        table = table_of(data, given)
-        guarantees = [guarantee_from(one, table.schema, Path()) for one in asked]
+        table = table_of(data, given, judged=False)
+        guarantees = _guarantees(data, given, ks, table)
         tell("Exploring")
         measures = gather.names_in([given["measures"]])
         limits = {"top": given["top"], "time_limit": given["time_limit"]}
         found = explored(table, guarantees, shares=shares, measures=measures, **limits)
     base = [[*_base(data, given), *([] if k is None else ["-k", str(k)])] for k in ks for _ in shares]
-    _tell(found, base, as_json=as_json, quiet=quiet)
+    rows = _rows(found, base)
+    if as_json:
+        _tell_json(found, base)
+    elif not quiet:
+        _tell(found, rows, chosen=given["row"], every=given["every"])
+
+
+def _guarantees(data: Path, given: Mapping[str, Any], ks: list[Any], table: Table) -> list[Guarantee]:
+    """Return the guarantees to compare: those of the options, or those of the job, with each k in turn."""
+    from discreet.cli._described import promised
+    from discreet.job.exploration import with_k
+    from discreet.job.parse import guarantee_from
+
+    of_job = promised(data, given)
+    if of_job is not None:
+        if gather.promises({**given, "k": None}):
+            raise gather.mistake(
+                "The job names the guarantees; of them only k can be changed here.", "-k 2,5,10"
+            )
+        return [of_job if k is None else with_k(of_job, k) for k in ks]
+    asked = [gather.promises({**given, "k": k}) for k in ks]
+    if not all(asked):
+        raise gather.mistake("Choose a privacy guarantee.", "-k 2,5,10")
+    return [guarantee_from(one, table.schema, Path()) for one in asked]
 
 
 def _numbers(flag: str, given: str, kind: type[int] | type[float]) -> list[Any]:
@@ -105,8 +145,14 @@ def _numbers(flag: str, given: str, kind: type[int] | type[float]) -> list[Any]:
 
 
 def _base(data: Path, given: Mapping[str, Any]) -> list[str]:
-    """Return the command that anonymizes the same file, as far as it is the same for all choices."""
+    """Return the command that publishes the same file, as far as it is the same for all choices."""
+    from discreet.job.descriptions import is_job
+
+    if is_job(data):
+        return ["discreet", "run", str(data)]
     words = ["discreet", "anonymize", str(data)]
+    if given["roles"] is not None:
+        words += ["--roles", str(given["roles"])]
     for role in gather.ROLES:
         if names := gather.names_in(given.get(role) or ()):
             words += [f"--{role}", ",".join(f'"{name}"' if "," in name else name for name in names)]
@@ -120,75 +166,130 @@ def _base(data: Path, given: Mapping[str, Any]) -> list[str]:
     return words + ([] if given["header"] is None else ["--no-header"])
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A choice with the guarantee it keeps, and the command that makes it."""
+
+    part: Choices
+    choice: Choice
+    command: str
+
+
 def _command(base: list[str], choices: Choices, choice: Choice) -> str:
-    levels = [word for name, level in choice.levels.items() for word in ("--level", f"{name}={level}")]
-    share = ["--max-suppressed", repr(choices.max_suppressed)] if choices.max_suppressed else []
-    return shlex.join([*base, "--method", "generalization", *levels, *share, "--out", "release"])
+    levels = [
+        word for name, level in (choice.levels or {}).items() for word in ("--level", f"{name}={level}")
+    ]
+    share = choices.max_suppressed if choice.method != "mondrian" else 0.0
+    allowed = ["--max-suppressed", repr(share)] if share else []
+    return shlex.join([*base, "--method", choice.method, *levels, *allowed, "--out", _free_folder()])
 
 
-def _tell(found: Exploration, base: list[list[str]], *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._errors import one_line
+def _free_folder() -> str:
+    """Return a name for the output that nothing here has yet."""
+    names = ("release", *(f"release-{number}" for number in range(2, 1000)))
+    return next((name for name in names if not Path(name).exists()), names[-1])
+
+
+def _rows(found: Exploration, base: list[list[str]]) -> list[_Row]:
+    """Return every choice once, guarantee by guarantee, the cheapest first."""
+    rows: dict[tuple[Any, ...], _Row] = {}
+    for part, words in zip(found.parts, base, strict=True):
+        for one in part.choices:
+            levels = None if one.levels is None else tuple(one.levels.items())
+            key = (repr(part.guarantee), one.method, levels, one.suppressed)
+            rows.setdefault(key, _Row(part, one, _command(words, part, one)))
+    order = list(dict.fromkeys(repr(part.guarantee) for part in found.parts))
+    return sorted(rows.values(), key=lambda row: (order.index(repr(row.part.guarantee)), *_cost(row.choice)))
+
+
+def _cost(choice: Choice) -> tuple[bool, float, int]:
+    first = next(iter(choice.costs.values()))
+    return (math.isnan(first), first, choice.suppressed)
+
+
+def _tell_json(found: Exploration, base: list[list[str]]) -> None:
     from discreet.cli._output import tell_json
 
-    parts = list(zip(found.parts, base, strict=True))
-    if as_json:
-        plain = [
-            {
-                "promise": part.guarantee.describe(),
-                "guarantee": part.guarantee.to_dict(),
-                "max_suppressed": part.max_suppressed,
-                "choices": [one.to_dict() | {"command": _command(words, part, one)} for one in part.choices],
-            }
-            for part, words in parts
-        ]
-        about = {"rows": found.n_rows, "nodes": found.n_nodes, "visited_all": found.whole, "parts": plain}
-        tell_json({"command": "explore", "ok": True} | about)
-    elif not quiet:
-        for line in _lines(found, parts):
-            click.echo(one_line(line).rstrip())
+    plain = [
+        {
+            "promise": part.guarantee.describe(),
+            "guarantee": part.guarantee.to_dict(),
+            "max_suppressed": part.max_suppressed,
+            "choices": [one.to_dict() | {"command": _command(words, part, one)} for one in part.choices],
+        }
+        for part, words in zip(found.parts, base, strict=True)
+    ]
+    about = {"rows": found.n_rows, "nodes": found.n_nodes, "visited_all": found.whole, "parts": plain}
+    tell_json({"command": "explore", "ok": True} | about)
 
 
-def _lines(found: Exploration, parts: list[tuple[Choices, list[str]]]) -> Iterable[str]:
+def _tell(found: Exploration, rows: list[_Row], *, chosen: int, every: bool) -> None:
+    """Print the best rows of each guarantee, ten in all, and the command of one."""
     looked = "all of them visited" if found.whole else "searched, not all of them visited"
-    yield f"{found.n_rows:,} rows; {found.n_nodes:,} ways to generalize whole columns, {looked}"
-    commands: list[str] = []
-    for part, words in parts:
-        yield " "
-        yield f"{part.guarantee}, at most {part.max_suppressed:.2%} of the rows left out"
-        if not part.choices:
-            yield "  no levels keep it; leave out more, or ask for less"
-            continue
-        first = len(commands) + 1
-        commands += [_command(words, part, choice) for choice in part.choices]
-        yield from _aligned(part, found, first)
-    if commands:
-        yield " "
-        yield "The commands that make them:"
-        yield from (f"[{number}] {command}" for number, command in enumerate(commands, start=1))
+    lines = [f"{found.n_rows:,} rows; {found.n_nodes:,} ways to generalize whole columns, {looked}"]
+    guarantees = list(dict.fromkeys(repr(part.guarantee) for part in found.parts))
+    each = max(_SHOWN // len(guarantees), 1)
+    n_shown = 0
+    for name in guarantees:
+        of_it = [
+            (number, row) for number, row in enumerate(rows, start=1) if repr(row.part.guarantee) == name
+        ]
+        shown = of_it if every else [one for at, one in enumerate(of_it) if at < each or one[0] == chosen]
+        n_shown += len(shown)
+        lines += ["", name]
+        lines += (
+            _aligned(shown, found) if shown else ["  no method keeps it; leave out more, or ask for less"]
+        )
+    if n_shown < len(rows):
+        lines += ["", f"{len(rows) - n_shown} more with --all"]
+    if rows:
+        if chosen > len(rows):
+            raise gather.mistake(f"There are {len(rows)} rows.", "--row 1")
+        others = "; --row N prints another's" if len(rows) > 1 else ""
+        lines += ["", f"The command of row {chosen}{others}:", rows[chosen - 1].command]
+    for line in lines:
+        click.echo(one_line(line).rstrip())
 
 
-def _aligned(part: Choices, found: Exploration, first: int) -> Iterable[str]:
+def _aligned(rows: list[tuple[int, _Row]], found: Exploration) -> list[str]:
+    measures = list(rows[0][1].choice.costs)
+    head = ["row", "method", *measures, "left out", "classes", "highest risk", "mean risk", "levels"]
+    cells = [head, *([str(number), *_cells(row.choice, found)] for number, row in rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
+    texts = (1, len(head) - 1)
+    return [
+        "  "
+        + "  ".join(
+            cell.ljust(width) if column in texts else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in cells
+    ]
+
+
+def _cells(choice: Choice, found: Exploration) -> list[str]:
+    levels = (
+        "row by row"
+        if choice.levels is None
+        else ", ".join(f"{name} {level}/{found.heights[name]}" for name, level in choice.levels.items())
+    )
+    return [
+        choice.method,
+        *(_written(measure, cost) for measure, cost in choice.costs.items()),
+        percent(choice.suppressed / found.n_rows),
+        f"{choice.classes:,}",
+        percent(choice.highest_risk),
+        percent(choice.mean_risk),
+        levels,
+    ]
+
+
+def _written(measure: str, cost: float) -> str:
     from discreet.cli._output import number
 
-    measures = list(part.choices[0].costs)
-    head = ["", "best by", *measures, "left out", "classes", "highest risk", "mean risk", "levels"]
-    rows = [
-        [
-            f"[{first + at}]",
-            ", ".join(f"{measure} {rank}" for measure, rank in one.ranks.items()),
-            *(number(one.costs[measure]) for measure in measures),
-            f"{one.suppressed / found.n_rows:.2%}",
-            f"{one.classes:,}",
-            f"{one.highest_risk:.3g}",
-            f"{one.mean_risk:.3g}",
-            ", ".join(f"{name} {level}/{found.heights[name]}" for name, level in one.levels.items()),
-        ]
-        for at, one in enumerate(part.choices)
-    ]
-    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-    for row in [head, *rows]:
-        cells = [
-            cell.ljust(width) if column in (0, 1, len(head) - 1) else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  " + "  ".join(cells)
+    if math.isnan(cost):
+        return "–"
+    return percent(cost) if measure in _SHARES else number(cost)
+
+
+_SHARES = ("loss", "precision")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,13 +21,38 @@ Examples:
 @click.argument("job", type=options.DATA)
 @click.option("--out", type=options.DATA, metavar="DIR", help="The folder to write, instead of the job's.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier release.")
+@click.option(
+    "--pdf", is_flag=True, help="Print the report into report.pdf as well, by Chromium, Chrome or Edge."
+)
+@click.option("-k", type=int, help="The k of the job's k-anonymity, instead of the job's own.")
+@options.method
 @options.telling
-def run(job: Path, out: Path | None, overwrite: bool, as_json: bool, quiet: bool) -> None:
-    """Do what the JOB file says; `discreet init` writes one to start from."""
+def run(
+    job: Path,
+    out: Path | None,
+    overwrite: bool,
+    pdf: bool,
+    k: int | None,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Do what the JOB file says; `discreet init` writes one to start from.
+
+    The options of a method take the place of the job's own method.
+    """
     from dataclasses import replace
 
     from discreet.job import Job
+    from discreet.job.exploration import with_k
 
     read = Job.read(job)
-    chosen = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
+    chosen = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite, pdf=pdf or read.pdf)
+    if k is not None and chosen.guarantee is not None:
+        chosen = replace(chosen, guarantee=with_k(chosen.guarantee, k))
+    if any(given.values()):
+        from discreet.cli._methods import method
+
+        options_ = method(given)
+        chosen = replace(chosen, method=options_.pop("name"), options=options_)
     perform("run", chosen, as_json=as_json, quiet=quiet)

@@ -70,6 +70,7 @@ def stream() -> None:
 @click.option(
     "--columns", multiple=True, required=True, metavar="COLUMNS", help="The columns to condense: numbers."
 )
+@options.allow_unique
 @click.option("-k", type=int, help="The privacy level of every record: it is condensed with k − 1 others.")
 @click.option("--k-column", metavar="COLUMN", help="The column with each record's own level.")
 @click.option("--max-k", type=int, help="Records that ask for a higher level are bad lines.")
@@ -218,7 +219,9 @@ def _stream(given: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]:
         raise gather.mistake(
             "Say the privacy level: one for all, or the column of each record's own.", "-k 10"
         )
-    return StreamCondensation(**named, columns=columns, random_state=given["seed"]), {}
+    allowed = gather.names_in(given["allow_unique"])
+    made = StreamCondensation(**named, columns=columns, allow_unique=allowed, random_state=given["seed"])
+    return made, {}
 
 
 def _source(given: dict[str, Any], position: dict[str, Any]) -> Source:

@@ -39,6 +39,15 @@ _TOP_AGE = 90
 _MOSTLY = 0.9
 _MOST_LOOKED_AT = 20_000
 
+KEYS = re.compile("ids?|identifier|nbr|nr|no|num|number|key|hash|ref|code|uuid|guid")
+"""Words that end the names of keys."""
+UNITS = re.compile(
+    "patients?|persons?|pat|subjects?|members?|clients?|customers?|users?|employees?|students?|respondents?"
+    "|participants?|citizens?|residents?|insured|beneficiar(y|ies)|households?|individuals?|pupils?|borrowers?"
+    "|applicants?|mrn|ssn|cust|person"
+)
+"""Words for people and other units that have rows."""
+
 
 @dataclass(frozen=True)
 class Known:
@@ -110,6 +119,17 @@ def tokens(name: str) -> list[str]:
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return re.findall(r"[^\W\d_]+", spaced.casefold())
+
+
+def names_units(name: str) -> bool:
+    """Return whether the name of a column is that of a key of people, or of other units.
+
+    >>> names_units("patient_nbr"), names_units("customer"), names_units("patient_name"), names_units("age")
+    (True, True, False, False)
+    """
+    words = tokens(name)
+    keyed = len(words) == 1 or any(map(KEYS.fullmatch, words))
+    return any(map(UNITS.fullmatch, words)) and keyed and not any(word.endswith("name") for word in words)
 
 
 def _number(words: list[str], values: pa.Array) -> Known | None:

@@ -16,7 +16,7 @@ from discreet.core.rng import keyed_generator
 from discreet.core.tables.encoding import Codebook, cleaned, refuse_unknown_type, spell, whole_array
 from discreet.core.tables.native_frames import as_pandas, as_polars
 from discreet.core.tables.publication import publishable
-from discreet.core.tables.source import Recoding, Replacement, Tuples
+from discreet.core.tables.source import Lone, Recoding, Replacement, Tuples
 from discreet.core.tables.spreadsheet import defused
 
 _WIDE = 1 << 31
@@ -89,6 +89,26 @@ class FrameSource:
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return whole columns, cleaned, row by row."""
         return {name: cleaned(self._arrow(name), name) for name in names}
+
+    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
+        """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
+        from discreet.kernels.tables.grouping import distinct, pack
+
+        spelled_ = [spell(self._arrow(name), name, judged=False) for name in names]
+        keys = pack([places for _, places in spelled_], [len(values) for values, _ in spelled_])
+        first, numbers, counts = distinct(keys)
+        empty = np.ones(first.size, np.bool_)
+        for values, places in spelled_:
+            empty &= np.asarray(values.is_null())[places[first]]
+        alone = counts == 1
+        if unit is not None:
+            whose = spell(self._arrow(unit), unit, judged=False)[1].astype(np.int64)
+            pairs = np.unique(numbers.astype(np.int64) * (int(whose.max()) + 1) + whose) // (
+                int(whose.max()) + 1
+            )
+            alone = np.bincount(pairs, minlength=first.size) == 1
+        held = counts[~empty]
+        return Lone(int(counts[~empty & alone].sum()), int(held.sum()), held.size)
 
     def framed(self, rows: pa.Table, *, as_they_came: Collection[str] | None = None) -> Any:
         """Return rows made elsewhere as the kind of frame that came in, and nothing but the rows.

@@ -21,6 +21,8 @@ class SensitiveCounts:
 
     Value codes follow the column's order; code 0 is the null, a value like any other. ``overall`` counts each
     code in the whole table, also codes that do not occur (a hierarchy may know more leaves than the data shows).
+    Where units are counted, one may have several values: ``units`` is their number in each group, ``n_units`` in the
+    whole table.
     """
 
     name: str
@@ -29,6 +31,8 @@ class SensitiveCounts:
     counts: IntArray
     overall: IntArray
     hierarchy: Hierarchy | None = None
+    units: IntArray | None = None
+    n_units: int | None = None
 
     @property
     def n_groups(self) -> int:
@@ -44,6 +48,17 @@ class SensitiveCounts:
     def share(self) -> FloatArray:
         """The share of each entry in its group."""
         return self.counts / np.add.reduceat(self.counts, self.indptr[:-1])[self.group]
+
+    @property
+    def prevalence(self) -> FloatArray:
+        """The share of its group that has the value of each entry; more than 1 in all where units have several."""
+        return self.share if self.units is None else self.counts / self.units[self.group]
+
+    @property
+    def overall_prevalence(self) -> FloatArray:
+        """The share of the whole table that has the value of each entry."""
+        whole = self.overall.sum() if self.n_units is None else self.n_units
+        return np.asarray(self.overall[self.values] / whole)
 
     def only(self, kept: BoolArray) -> SensitiveCounts:
         """Return the counts of some groups, in a table of those groups alone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -88,6 +88,14 @@ class Recoding:
         return Pieces(np.arange(self.tuples.counts.size, dtype=np.int32), self.tuples.counts)
 
 
+class Lone(NamedTuple):
+    """How many rows have values in some columns that no other row has, of those that have any, in how many ways."""
+
+    n_lone: int
+    n_held: int
+    n_different: int
+
+
 class Source(Protocol):
     """Where rows live: a frame in memory, a file behind DuckDB, a cluster."""
 
@@ -104,6 +112,10 @@ class Source(Protocol):
 
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return whole columns, cleaned, row by row."""
+        ...
+
+    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
+        """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         ...
 
     def recode(self, recoding: Recoding) -> Any:

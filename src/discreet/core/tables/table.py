@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,20 @@ from numpy.typing import NDArray
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.schema import Column, Role, Schema
+from discreet.core.schema import DROPPED, Column, Role, Schema
 from discreet.core.tables.encoding import Codebook, Kind, domain_of, in_order, kind_of, overall
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.labels import STAR
-from discreet.core.tables.source import Recoding, Source, Tuples, source_of
+from discreet.core.tables.source import Recoding, Replacement, Source, Tuples, source_of
 from discreet.core.tables.spreadsheet import defused, formula_names
+from discreet.core.tables.units import Units, units_of
 
 if TYPE_CHECKING:
     from discreet.core.hierarchy.bound import Hierarchy
+
+UNITS = "units"
+"""The name of the array of evidence that holds the unit of each released row."""
 
 
 @public
@@ -38,7 +43,7 @@ class Table:
     frame
         A pandas, Polars or PyArrow frame, or a DuckDB relation (as `discreet.read` gives it).
     columns
-        The role of every column, made by `identifier`, `quasi`, `sensitive` and `other`.
+        The role of every column, made by `identifier`, `person`, `quasi`, `sensitive` and `other`.
     spreadsheet_safe
         Whether released texts that a spreadsheet would run as a formula get an apostrophe before them.
 
@@ -67,19 +72,49 @@ class Table:
         """The number of rows."""
         return self.tuples.n_rows
 
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The columns that guarantees look at: quasi-identifiers, sensitive columns, and whose row it is."""
+        whose = () if self.schema.person is None else (self.schema.person,)
+        return (*self.schema.quasi, *self.schema.sensitive, *whose)
+
     @cached_property
     def encoded(self) -> dict[str, Codebook]:
-        """The code books of the quasi-identifiers, then of the sensitive columns."""
-        names = (*self.schema.quasi, *self.schema.sensitive)
+        """The code books of the judged columns, then those of the pairs of units and sensitive values."""
+        pairs = {} if self.units is None else self.units.pairs
+        return self._books | {name: found.book(name) for name, found in pairs.items()}
+
+    @cached_property
+    def tuples(self) -> Tuples:
+        """The distinct combinations of the judged columns, with counts; pairs of units and values follow from them."""
+        if self.units is None or not self.units.pairs:
+            return self._counted
+        codes = np.column_stack([self._counted.codes, *(found.codes for found in self.units.pairs.values())])
+        return replace(self._counted, codes=codes)
+
+    @cached_property
+    def units(self) -> Units | None:
+        """The people, households or sites whose rows they are; None where every row is somebody else's."""
+        if self.schema.person is None:
+            return None
+        codes, places = self._counted.codes, {name: at for at, name in enumerate(self._books)}
+        sensitive = {name: (codes[:, places[name]], self._books[name]) for name in self.schema.sensitive}
+        whose = codes[:, places[self.schema.person]]
+        return units_of(self.schema.person, whose, sensitive, set(self.source.names))
+
+    @cached_property
+    def _books(self) -> dict[str, Codebook]:
+        """The code books of the judged columns."""
+        names = self.judged
         values = self.source.values(names)
         if any(name not in values or len(values[name]) == 0 for name in names):
             raise InputError("The table has no rows.")
         return {name: self._book(name, values[name]) for name in names}
 
     @cached_property
-    def tuples(self) -> Tuples:
-        """The distinct combinations of quasi-identifiers and sensitive values, with counts."""
-        return self.source.tuples(list(self.encoded.values()))
+    def _counted(self) -> Tuples:
+        """The distinct combinations of the judged columns, with counts."""
+        return self.source.tuples(list(self._books.values()))
 
     def codes(self, name: str) -> NDArray[Any]:
         """Return the codes of one column in the distinct tuples."""
@@ -110,7 +145,7 @@ class Table:
     def part(self, wanted: BoolArray) -> Table:
         """Return the table of some of the distinct tuples, for searches; it has their counts, but not the rows."""
         part = copy.copy(self)
-        for cached in ("_starts", "classes", "_groups"):
+        for cached in ("_starts", "classes", "_groups", "_unit_groups", "counted"):
             part.__dict__.pop(cached, None)
         part.__dict__["tuples"] = Tuples(self.tuples.codes[wanted], self.tuples.counts[wanted])
         return part
@@ -119,16 +154,35 @@ class Table:
         """Return the classes of rows with the same quasi-identifiers."""
         return self._groups
 
+    def unit_groups(self) -> Groups:
+        """Return the classes with what tells units apart in them, for `Units.counted`; only with units."""
+        return self._unit_groups
+
+    @cached_property
+    def _unit_groups(self) -> Groups:
+        return self._counted_groups(list(self.encoded)[len(self.schema.quasi) + len(self.schema.sensitive) :])
+
+    @cached_property
+    def counted(self) -> Groups:
+        """The classes with units counted, or rows where every row is somebody else's."""
+        if self.units is None:
+            return self.groups()
+        return self.units.counted(self.unit_groups(), self.schema.sensitive)
+
     @cached_property
     def _groups(self) -> Groups:
+        return self._counted_groups(self.schema.sensitive)
+
+    def _counted_groups(self, names: Sequence[str]) -> Groups:
         from discreet.kernels.tables.partition import values_of
 
         low, counts, codes = self._starts, self.tuples.counts, self.tuples.codes
         high = np.append(low[1:], counts.size)
         books = [self.encoded[name] for name in self.schema.quasi]
         sensitive = {}
-        for number, name in enumerate(self.schema.sensitive, start=len(books)):
-            book = self.encoded[name]
+        places = {name: place for place, name in enumerate(self.encoded)}
+        for name in names:
+            number, book = places[name], self.encoded[name]
             indptr, values, held = values_of(codes, counts, low, high, number, book.n_codes)
             sensitive[name] = SensitiveCounts(name, indptr, values, held, self.overall(name), book.hierarchy)
         classes = codes[low, : len(books)].astype(np.int32)
@@ -140,25 +194,56 @@ class Table:
         )
 
     def sensitive_codes(self) -> dict[str, tuple[CodeArray, IntArray, Hierarchy | None]]:
-        """Give, for each sensitive column, the tuples' codes, the whole table's counts and the tree."""
+        """Return, for each column that is counted in classes, the tuples' codes, the table's counts and the tree.
+
+        Those are the sensitive columns and, where rows belong to units, the units and their pairs with values.
+        """
         return {
-            name: (self.codes(name), self.overall(name), self.encoded[name].hierarchy)
-            for name in self.schema.sensitive
+            name: (self.codes(name), self.overall(name), book.hierarchy)
+            for name, book in list(self.encoded.items())[len(self.schema.quasi) :]
         }
 
     def recode(self, **changes: Any) -> Any:
         """Publish the rows: identifiers dropped or replaced by pseudonyms, the rest as the changes say."""
-        keys = {name: self.schema[name].key for name in self.schema.named(Role.IDENTIFIER)}
-        recoding = Recoding(
+        recoding = self._recoding(**changes)
+        self._refuse_formulas(recoding.released_names)
+        return self.source.recode(recoding)
+
+    def recoded_units(self, **changes: Any) -> dict[str, IntArray]:
+        """Return the number of the unit of each row that `recode` publishes, if units are not published themselves."""
+        whose = self.schema.person
+        if whose is None or self.schema[whose].key is not None:
+            return {}
+        numbers = np.arange(self.encoded[whose].n_codes, dtype=np.int32)
+        by_value = {whose: Replacement(numbers, pa.array(numbers))}
+        recoding = replace(
+            self._recoding(**changes), columns=(whose,), by_value=by_value, pseudonyms={}, renamed={}
+        )
+        column = source_of(self.source.recode(recoding)).columns([whose])[whose]
+        return {UNITS: np.asarray(column, np.int64)}
+
+    def with_units(self, units: IntArray) -> Table:
+        """Return the judged columns of the rows with the unit of each row beside them."""
+        taken = set(self.judged)
+        name = "unit"
+        while name in taken:
+            name += "_"
+        columns = self.source.columns(self.judged)
+        if any(len(column) != units.size for column in columns.values()):
+            raise InputError("There must be one unit for each row.")
+        roles = {one: self.schema[one] for one in self.judged} | {name: Column(Role.PERSON)}
+        return Table(pa.table(columns | {name: pa.array(units)}), roles)
+
+    def _recoding(self, **changes: Any) -> Recoding:
+        keys = {name: self.schema[name].key for role in DROPPED for name in self.schema.named(role)}
+        return Recoding(
             columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),
-            encoded=tuple(self.encoded.values()),
-            tuples=self.tuples,
+            encoded=tuple(self._books.values()),
+            tuples=self._counted,
             pseudonyms={name: key for name, key in keys.items() if key is not None},
             spreadsheet_safe=self.spreadsheet_safe,
             **changes,
         )
-        self._refuse_formulas(recoding.released_names)
-        return self.source.recode(recoding)
 
     def framed(self, rows: pa.Table) -> Any:
         """Publish rows made elsewhere, as the kind of frame that came in."""

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.pseudonym import LENGTH
 from discreet.core.tables.encoding import Codebook, cleaned, kind_of
-from discreet.core.tables.source import Recoding, Replacement, Tuples
+from discreet.core.tables.source import Lone, Recoding, Replacement, Tuples
 from discreet.engines.duckdb.admission import Admitted, admitted, framed, listed
 from discreet.engines.duckdb.queries import batches, run, schema_of
 from discreet.engines.duckdb.spreadsheet import defused_cell
@@ -81,6 +81,18 @@ class RelationSource:
         chosen = run(self._rows.relation, f"SELECT {inner} FROM source")
         rows = pa.Table.from_batches(batches(chosen), schema_of(chosen))
         return {name: cleaned(rows.column(number), name) for number, name in enumerate(names)}
+
+    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
+        """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
+        inner = [self._rows.inner(name) for name in names]
+        owners = "count(*)" if unit is None else f"count(DISTINCT {self._rows.inner(unit)})"
+        held = f"WHERE coalesce({', '.join(inner)}) IS NOT NULL GROUP BY "
+        counted = f"SELECT count(*) AS n, {owners} AS owners FROM source {held}"
+        counts = "coalesce(sum(n) FILTER (WHERE owners <= 1), 0), coalesce(sum(n), 0), count(*)"
+        ((lone, held, different),) = run(
+            self._rows.relation, f"SELECT {counts} FROM ({counted}{', '.join(inner)})"
+        ).fetchall()
+        return Lone(int(lone), int(held), int(different))
 
     def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.frames import FrameSource
-from discreet.core.tables.source import Recoding, Source, Tuples
+from discreet.core.tables.source import Lone, Recoding, Source, Tuples
 from discreet.engines.duckdb.admission import Admitted, admitted, framed
 from discreet.engines.duckdb.large import RelationSource
 from discreet.engines.duckdb.queries import batches, schema_of
@@ -44,6 +44,10 @@ class HeldSource:
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return whole columns, cleaned, row by row."""
         return self._rows.columns(names)
+
+    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
+        """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
+        return self._rows.lone_rows(names, unit)
 
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
         """Publish the rows as the recoding says, as a relation of the same connection."""

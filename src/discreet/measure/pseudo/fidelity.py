@@ -13,7 +13,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 from discreet.core.release import Release
-from discreet.core.schema import Role
+from discreet.core.schema import DROPPED
 from discreet.core.tables.table import Table
 from discreet.core.vectors import Vectors
 
@@ -159,7 +159,7 @@ def neighbor_accuracy(
 
 def side_by_side(first: Table, *others: Table) -> tuple[Vectors, list[int]]:
     """Return the rows of several tables as points of one space, and where each of the others begins."""
-    hidden = first.schema.named(Role.IDENTIFIER)
+    hidden = [name for role in DROPPED for name in first.schema.named(role)]
     names = [
         name for name in first.schema if name not in hidden and all(name in one.schema for one in others)
     ]

@@ -31,6 +31,9 @@ class AttackerRisk:
 class Risk:
     """The risk of being found again in a table.
 
+    Where a column has the role `person`, "records" are a person's appearances in a class: a person counts once in each
+    class, however many rows they have there. Otherwise they are rows.
+
     Attributes
     ----------
     prosecutor
@@ -102,7 +105,7 @@ def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table 
     """
     require("risk", "subject", subject, InstanceOf((Table, Release), "a Table or a Release"))
     require("risk", "threshold", threshold, FloatIn(0, 1))
-    groups = subject.groups()
+    groups = _classes(subject)
     sizes = groups.sizes
     prosecutor = _attacker(1 / sizes, sizes, threshold)
     journalist = None
@@ -110,7 +113,7 @@ def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table 
         journalist = _attacker(1 / _described(groups, population), sizes, threshold)
     uniques = int(np.count_nonzero(sizes == 1))
     return Risk(
-        n_rows=groups.n_rows,
+        n_rows=subject.table.n_rows if isinstance(subject, Release) else subject.n_rows,
         n_classes=groups.n_groups,
         threshold=float(threshold),
         prosecutor=prosecutor,
@@ -134,6 +137,13 @@ def class_size_histogram(groups: Groups) -> ClassSizes:
     """
     sizes, classes = np.unique(groups.sizes, return_counts=True)
     return ClassSizes(sizes, classes.astype(np.int64), sizes * classes)
+
+
+def _classes(subject: Table | Release) -> Groups:
+    """Return the classes whose sizes an attacker is up against: of units, where the rows belong to some."""
+    if isinstance(subject, Release):
+        return subject.judged_table.counted if subject.kind == "table" else subject.groups()
+    return subject.counted
 
 
 def _described(groups: Groups, population: Table) -> IntArray:

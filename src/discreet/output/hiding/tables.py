@@ -17,9 +17,10 @@ from discreet.core.baskets.row_items import RowItems, row_items
 from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import generator
-from discreet.core.schema import Role, Schema
+from discreet.core.schema import DROPPED, Role, Schema
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.output.hiding.blocking import UNKNOWN
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def hide_table(hider: Hider, table: Table) -> Release:
     >>> sum(column.null_count for column in release.frame.columns)
     1
     """
+    refuse_singling_out(table)
     rng = generator(hider.random_state, owner=hider)
     plain = _without_identifiers(table)
     guarantee = hider.guarantee
@@ -88,13 +90,13 @@ def hide_table(hider: Hider, table: Table) -> Release:
 
 def _without_identifiers(table: Table) -> Table:
     """Return the table as it may be published at most: identifiers dropped, or pseudonyms in their place."""
-    if not table.schema.named(Role.IDENTIFIER):
+    if not any(table.schema.named(role) for role in DROPPED):
         return table
     unsafe = Table(table.frame, table.schema)
     kept = {
-        name: replace(column, role=Role.OTHER, key=None) if column.role is Role.IDENTIFIER else column
+        name: replace(column, role=Role.OTHER, key=None) if column.role in DROPPED else column
         for name, column in table.schema.items()
-        if column.role is not Role.IDENTIFIER or column.key is not None
+        if column.role not in DROPPED or column.key is not None
     }
     return Table(unsafe.recode(), Schema(kept), spreadsheet_safe=table.spreadsheet_safe)
 
@@ -198,9 +200,14 @@ def _recipe(hider: Hider, original: Table, table: Table) -> dict[str, Any]:
     """Return what is published about how the release was made."""
     from discreet.output.hiding.hider import recipe_of
 
-    names = set(original.schema.named(Role.IDENTIFIER))
+    names = {name for role in DROPPED for name in original.schema.named(role)}
     roles = [
-        {"name": name, "role": column.role.value, **({"pseudonym": True} if name in names else {})}
+        {
+            "name": name,
+            "role": column.role.value,
+            **({"pseudonym": True} if name in names else {}),
+            **({"allow_unique": True} if column.allow_unique else {}),
+        }
         for name, column in table.schema.items()
     ]
     safe = {"spreadsheet_safe": True} if table.spreadsheet_safe else {}

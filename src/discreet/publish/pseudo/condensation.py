@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from sklearn.base import BaseEstimator
 
 from discreet.core.arrays import FloatArray, IntArray
@@ -29,32 +28,21 @@ from discreet.core.params import (
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.core.schema import Column, Role, Schema
+from discreet.core.tables import labels
 from discreet.core.tables.encoding import spell
 from discreet.core.tables.table import Table
 from discreet.core.validation import matrix_of, validated
 from discreet.core.vectors import WIDEST, Line, Vectors
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST
+from discreet.guarantees.per_unit import refuse_units
+from discreet.measure.tables.singling_out import refuse_keys, refuse_lone
 from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import OnePerRow, levels_of, read_levels
 from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Drawn, Spread, bounded, draw, draw_for
 from discreet.publish.pseudo.redraw import Redrawn, SingledOut, redrawn
 from discreet.publish.recipes.recipe import FORMAT
-
-_LONE_TEXTS = 8
-"""The fewest texts that one row each has for a column to count as one of names."""
-
-
-class IdentifyingTextError(SchemaError):
-    """A quasi-identifier of texts that hardly two rows share; ``column`` names it."""
-
-    def __init__(self, column: str, alone: int, n: int) -> None:
-        self.column = column
-        super().__init__(
-            f"Column '{column}' holds a text that no other row has in {alone:,} of {n:,} rows, and texts are published "
-            "as they are. Make it an identifier to drop it, or sensitive to publish it all the same."
-        )
 
 
 @public
@@ -187,6 +175,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """Condense a table and publish pseudo-records."""
         rng = self._checked()
         require(self, "table", table, InstanceOf((Table,), "a Table"))
+        refuse_units(self, table)
         names = self._published(table)
         vectors = Vectors.of(table, names)
         n = len(vectors.places)
@@ -266,9 +255,10 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         names = [name for name in table.schema if name not in hidden]
         if not any(table.schema[name].role is Role.QUASI for name in names):
             raise SchemaError("Besides identifiers and levels there is no quasi-identifier to be condensed.")
-        _refuse_identifying_texts(
-            table, [name for name in names if table.schema[name].role is Role.QUASI and name != self.label]
-        )
+        judged = [
+            name for name in names if table.schema[name].role is not Role.SENSITIVE and name != self.label
+        ]
+        _refuse_singling_out(table, [name for name in judged if not table.schema[name].allow_unique])
         return names
 
     def _classes(self, table: Table) -> IntArray | None:
@@ -344,15 +334,16 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         }
 
 
-def _refuse_identifying_texts(table: Table, names: list[str]) -> None:
-    """Refuse columns of names or free text: most of their values occur once, and texts are published as they are."""
+def _refuse_singling_out(table: Table, names: list[str]) -> None:
+    """Refuse texts that many rows have for themselves, which are published as they are, and keys."""
+    columns = table.source.columns(names)
+    texts = [name for name in names if labels.kind_of(columns[name].type) == "text"]
+    for name in texts:
+        refuse_lone(name, table.source.lone_rows([name]))
     for name in names:
-        held = table.source.columns([name])[name].drop_null()
-        if not (pa.types.is_string(held.type) or pa.types.is_large_string(held.type)):
-            continue
-        alone = pc.sum(pc.equal(held.value_counts().field("counts"), 1)).as_py() or 0
-        if alone >= _LONE_TEXTS and 2 * alone > len(held):
-            raise IdentifyingTextError(name, alone, len(held))
+        if pa.types.is_integer(columns[name].type):
+            values = columns[name].to_numpy(zero_copy_only=False).astype(np.float64)
+            refuse_keys([name], values[:, None], ())
 
 
 def _ends(lines: tuple[Line, ...], label: str | None) -> tuple[FloatArray, ...]:

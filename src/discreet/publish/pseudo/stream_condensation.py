@@ -30,6 +30,7 @@ from discreet.core.validation import matrix_of
 from discreet.core.vectors import WIDEST
 from discreet.engines.streams.states import read_state, write_state
 from discreet.guarantees import Indistinguishability
+from discreet.measure.tables.singling_out import refuse_keys
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import levels_of
 from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
@@ -86,6 +87,9 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         back. None bounds nothing.
     columns
         The names of the columns, where rows come without them.
+    allow_unique
+        The names of columns of whole numbers that may be different in nearly every record. Others, if at least a
+        hundred records show it, are taken for keys and refused when the first records are condensed.
     random_state
         Seeds the first groups and the draws. The generator goes on from sample to sample, and is saved.
 
@@ -109,6 +113,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         "spread": OneOf(SPREADS),
         "noise": FloatIn(0),
         "max_groups": IntIn(1),
+        "allow_unique": InstanceOf((list, tuple), "a list of names of columns"),
         "random_state": RANDOM_STATE,
     }
     _state: StreamState | None = None
@@ -125,6 +130,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         max_groups: int = 10_000,
         bounds: tuple[Any, Any] | None = None,
         columns: Sequence[str] | None = None,
+        allow_unique: Sequence[str] = (),
         random_state: RandomState = None,
     ) -> None:
         self.k = k
@@ -135,6 +141,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         self.max_groups = max_groups
         self.bounds = bounds
         self.columns = columns
+        self.allow_unique = allow_unique
         self.random_state = random_state
 
     @property
@@ -216,6 +223,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         if self._window is not None:
             if not self._window.n_rows:
                 raise SchemaError("No record has come yet.")
+            refuse_keys(self._named(), self._window.values, self.allow_unique)
             statistics, whole = self._window.condensed(method=self.segment, rng=self.rng_)
             self._state = StreamState(statistics, whole, max_groups=self.max_groups)
             self._window = None
@@ -256,8 +264,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     def release(self, n: int | None = None) -> Release:
         """Draw pseudo-rows as a release, with the promise judged by the groups that were kept."""
-        names = _names(self) or [f"column{number + 1}" for number in range(self._begun().n_columns)]
-        return release_of(self, self.sample(n), names, self._begun().whole)
+        return release_of(self, self.sample(n), self._named(), self._begun().whole)
 
     def save(self, path: str | os.PathLike[str], *, position: Mapping[str, Any] | None = None) -> Path:
         """Write the state to a file, whole or not at all; ``position`` may say where the stream's reader is."""
@@ -297,6 +304,10 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         if names is not None:
             made.feature_names_in_ = np.array(names, object)
         return made
+
+    def _named(self) -> Sequence[str]:
+        """Return the names of the columns, made up where there are none."""
+        return _names(self) or [f"column{number + 1}" for number in range(self.n_features_in_)]
 
     @property
     def _level(self) -> int:

@@ -30,6 +30,11 @@ class Window:
         """How many records are still missing."""
         return len(self._values) - self.n_rows
 
+    @property
+    def values(self) -> FloatArray:
+        """The records that are held."""
+        return self._values[: self.n_rows]
+
     def require_feasible(self, levels: IntArray) -> None:
         """Refuse levels that the first groups could not keep."""
         size = len(self._values)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, CodeArray
-from discreet.core.errors import InfeasibleError, InputError
+from discreet.core.errors import InfeasibleError, InputError, SchemaError
 from discreet.core.hierarchy.bound import type_named
 from discreet.core.params import FloatIn, InstanceOf, OneOf, require
 from discreet.core.release import Cells, Evidence, Release
@@ -22,6 +22,8 @@ from discreet.core.tables.label_coverage import LabelCover, described_values, la
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
+from discreet.guarantees.per_unit import counted_by_unit
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.recipes.union import Union
 from discreet.publish.tables.suppression import allowed_rows, kept_groups, refuse_too_many
 
@@ -84,11 +86,12 @@ class Application:
     ) -> None:
         require(recipe, "max_suppressed", max_suppressed, FloatIn(0, 1))
         require(recipe, "misfits", misfits, OneOf(("coarsen", "suppress")))
-        self.recipe, self.table, self.guarantee = recipe, table, guarantee
+        self.recipe, self.table, self.guarantee = recipe, table, counted_by_unit(guarantee, table)
         self.max_suppressed, self.misfits, self.random_state = max_suppressed, misfits, random_state
 
     def release(self) -> Release:
         """Protect the new rows alone."""
+        refuse_singling_out(self.table)
         if "levels" in self.recipe.data:
             return self._leveled()
         assigned = self._housed()
@@ -97,6 +100,11 @@ class Application:
     def together(self, released: Any, joined_known: bool) -> Release:
         """Protect the new rows, and release them with the old ones."""
         require(self.recipe, "joined_known", joined_known, InstanceOf((bool,), "a bool"))
+        if self.table.units is not None:
+            raise SchemaError(
+                f"The recipe counts by '{self.table.units.column}', and nobody can see whose the released rows are: "
+                "release all rows anew instead, or the new rows alone."
+            )
         assigned = self._at_levels() if "levels" in self.recipe.data else self._housed()
         left = ~self._fits(assigned) if joined_known else assigned.group < 0
         union = Union(self.table, released)
@@ -107,6 +115,7 @@ class Application:
             whole = union.of(self._published(settled), self.random_state)
             failing = whole.failing(self.guarantee)
             if not failing:
+                refuse_singling_out(whole.release)
                 return whole.release
             bad = np.array([text in failing for text in settled.texts()] + [False], np.bool_)
             if not (bad[settled.group] & ~left).any():
@@ -260,13 +269,16 @@ class Application:
             for name, cell in assigned.cells.items()
             if not self._is_exact(name, cell, assigned.group)
         }
+        changes = {
+            "by_piece": pieces,
+            "dropped": dropped,
+            "seed": row_seed(self.random_state, self.recipe),
+        }
         return Release(
-            data=self.table.recode(
-                by_piece=pieces, dropped=dropped, seed=row_seed(self.random_state, self.recipe)
-            ),
+            data=self.table.recode(**changes),
             schema=self.table.schema.released(),
             guarantee=self.guarantee,
-            evidence=self._evidence(assigned, dropped),
+            evidence=replace(self._evidence(assigned, dropped), arrays=self.table.recoded_units(**changes)),
             recipe=self.recipe.data | ({"spreadsheet_safe": True} if self.table.spreadsheet_safe else {}),
             original=self.table,
             private=self.recipe.private,

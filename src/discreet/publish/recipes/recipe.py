@@ -9,7 +9,7 @@ and boxes that are finer than the published cells.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchy.specs import Masked, spec_from_dict
 from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator, seed_of
-from discreet.core.schema import Column, Role, Schema, identifier
+from discreet.core.schema import Column, Role, Schema, identifier, person
 from discreet.core.tables import labels
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
@@ -152,7 +152,9 @@ class Recipe:
         return cls(_read(path), _read(place) if private is not None or place.is_file() else None)
 
     @reads("The recipe")
-    def schema(self, keys: Mapping[str, bytes] | None = None) -> Schema:
+    def schema(
+        self, keys: Mapping[str, bytes] | None = None, *, allow_unique: Collection[str] = ()
+    ) -> Schema:
         """Return the roles of the columns; pseudonym keys are never in a recipe and must be given again."""
         columns: dict[str, Column] = {}
         for entry in self.data["columns"]:
@@ -160,12 +162,13 @@ class Recipe:
             if entry.get("pseudonym"):
                 if name not in (keys or {}):
                     raise SchemaError(f"The recipe replaces '{name}' by pseudonyms: give their key again.")
-                columns[name] = identifier(pseudonym=(keys or {})[name])
+                columns[name] = (person if role is Role.PERSON else identifier)(pseudonym=(keys or {})[name])
                 continue
             given = self.column(entry)
             spec = None if given.get("hierarchy") is None else spec_from_dict(given["hierarchy"])
             ordered = None if given.get("ordered") is None else tuple(given["ordered"])
-            columns[name] = Column(role, spec, float(entry.get("weight", 1.0)), ordered)
+            unique = entry.get("allow_unique") is True or name in allow_unique
+            columns[name] = Column(role, spec, float(entry.get("weight", 1.0)), ordered, allow_unique=unique)
         return Schema(columns)
 
     def column(self, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,6 +211,7 @@ class Recipe:
         max_suppressed: float | None = None,
         keys: Mapping[str, bytes] | None = None,
         population: Table | None = None,
+        allow_unique: Collection[str] = (),
         spreadsheet_safe: bool = False,
         random_state: RandomState = None,
     ) -> Release:
@@ -236,6 +240,9 @@ class Recipe:
             The keys of pseudonyms, by column.
         population
             The population of a k-map promise.
+        allow_unique
+            Columns to be published as they are although they single out many of the new rows, beside those that the
+            recipe allows.
         spreadsheet_safe
             Whether texts that a spreadsheet would run are made harmless, also where the recipe does not say so.
         random_state
@@ -245,7 +252,7 @@ class Recipe:
 
         share = self.max_suppressed if max_suppressed is None else max_suppressed
         safe = spreadsheet_safe or self.data.get("spreadsheet_safe") is True
-        table = Table(frame, self.schema(keys), spreadsheet_safe=safe)
+        table = Table(frame, self.schema(keys, allow_unique=allow_unique), spreadsheet_safe=safe)
         application = Application(self, table, self.guarantee(population), share, misfits, random_state)
         return application.release() if released is None else application.together(released, joined_known)
 
@@ -310,4 +317,6 @@ def _column(name: str, table: Table) -> tuple[dict[str, Any], dict[str, Any]]:
         ]
     if column.key is not None:
         entry["pseudonym"] = True
+    if column.allow_unique:
+        entry["allow_unique"] = True
     return entry, hidden

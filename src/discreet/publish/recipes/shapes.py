@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_ROLES = {"identifier", "quasi", "sensitive", "other"}
+_ROLES = {"identifier", "person", "quasi", "sensitive", "other"}
 
 
 def is_public_part(data: Mapping[str, Any]) -> bool:

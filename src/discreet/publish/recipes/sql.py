@@ -15,7 +15,7 @@ from discreet.core.errors import InputError
 from discreet.core.hierarchy.bound import Hierarchy, type_named
 from discreet.core.hierarchy.specs import Cuts, Flat, Intervals, Masked, Rows, spec_from_dict
 from discreet.core.params import InstanceOf, OneOf, require
-from discreet.core.schema import Role
+from discreet.core.schema import DROPPED, Role
 from discreet.core.tables.labels import STAR, interval, kind_of, text
 from discreet.publish.recipes.dialects import (
     DIALECTS,
@@ -71,7 +71,7 @@ def statement(
             "The recipe holds boxes, not levels of whole columns, and boxes are no plain SQL: "
             "they are applied with `discreet apply`."
         )
-    kept = [known.column(entry) for entry in known.data["columns"] if entry["role"] != Role.IDENTIFIER.value]
+    kept = [known.column(entry) for entry in known.data["columns"] if Role(entry["role"]) not in DROPPED]
     plan = DIALECTS[dialect](table, {entry["name"] for entry in known.data["columns"]})
     cells = [_cell(plan, entry, known.data["levels"]) for entry in kept]
     listed = ",\n  ".join(

@@ -23,6 +23,8 @@ from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.spreadsheet import defused
 from discreet.core.tables.table import Table
 from discreet.guarantees import DistinctDiversity, Guarantee, PrivacyDegree
+from discreet.guarantees.per_unit import refuse_units
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.baskets.grouping import ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
 from discreet.publish.recipes.recipe import recipe_of
 
@@ -98,6 +100,8 @@ class Anatomy:
         check_parameters(self)
         require(self, "data", data, InstanceOf((Table, Baskets), "a Table or Baskets"))
         rng = generator(self.random_state, owner=self)
+        if isinstance(data, Table):
+            refuse_units(self, data)
         return self._baskets(data, rng) if isinstance(data, Baskets) else self._table(data, rng)
 
     def _baskets(self, baskets: Baskets, rng: np.random.Generator) -> Release:
@@ -134,6 +138,7 @@ class Anatomy:
 
         secret = _secret(table)
         self.guarantee.columns([secret])
+        refuse_singling_out(table)
         _refuse_too_frequent(table, secret, self._size)
         tuple_of = np.repeat(np.arange(table.tuples.counts.size, dtype=np.int32), table.tuples.counts)
         value = table.codes(secret)[tuple_of].astype(np.int64)

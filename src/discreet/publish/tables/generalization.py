@@ -18,6 +18,8 @@ from discreet.core.rng import RANDOM_STATE, RandomState
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
+from discreet.guarantees.per_unit import by_unit
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.suppression import kept_groups, refuse_too_many
@@ -77,6 +79,7 @@ class Generalization:
         self.max_suppressed = max_suppressed
         self.random_state = random_state
 
+    @by_unit
     def release(self, table: Table) -> Release:
         """Generalize the table and publish it."""
         self._check(table)
@@ -113,6 +116,7 @@ def release_node(
 ) -> Release:
     """Publish a table at a node of its lattice; rows whose class breaks the promise are left out, up to a share."""
     table, guarantee = lattice.table, publisher.guarantee
+    refuse_singling_out(table)
     groups, labels, codes = lattice.groups(node)
     kept = kept_groups(guarantee, groups)
     n_dropped = int(groups.sizes[~kept].sum())
@@ -126,15 +130,24 @@ def release_node(
         cells[name] = Cells(codes[column][kept], lattice.losses(column, level), covered)
     levels = lattice.levels(node)
     recipe = recipe_of(publisher, table, parameters=parameters, levels=levels)
+    changes = {
+        "by_value": changed,
+        "dropped": ~kept[labels] if n_dropped else None,
+        "seed": row_seed(publisher.random_state, publisher),
+    }
     return Release(
-        data=table.recode(
-            by_value=changed,
-            dropped=~kept[labels] if n_dropped else None,
-            seed=row_seed(publisher.random_state, publisher),
-        ),
+        data=table.recode(**changes),
         schema=table.schema.released(),
         guarantee=guarantee,
-        evidence=Evidence(table.n_rows, groups.sizes[kept], cells, n_dropped, levels, details or {}),
+        evidence=Evidence(
+            table.n_rows,
+            groups.sizes[kept],
+            cells,
+            n_dropped,
+            levels,
+            details or {},
+            arrays=table.recoded_units(**changes),
+        ),
         recipe=recipe.public,
         original=table,
         private=recipe.private,

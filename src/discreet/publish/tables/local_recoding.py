@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError
-from discreet.core.params import BOOL, Constraints, IntIn, check_parameters
+from discreet.core.params import BOOL, Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RandomState
 from discreet.core.tables.encoding import overall
@@ -18,6 +19,8 @@ from discreet.core.tables.groups import Groups
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
+from discreet.guarantees.per_unit import by_unit
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.cell_suppression import joined, starred
@@ -123,9 +126,12 @@ class LocalRecoding:
         self.cells = cells
         self.random_state = random_state
 
+    @by_unit
     def release(self, table: Table) -> Release:
         """Recode the table and publish it."""
         check_parameters(self)
+        require(self, "table", table, InstanceOf((Table,), "a Table"))
+        refuse_singling_out(table)
         found, infeasible = self._single(table)
         lattice = Lattice(table, lowest=self.lowest, highest=self.highest)
         weights = _weights(self.weights or {}, lattice)
@@ -225,18 +231,20 @@ class LocalRecoding:
             },
             cells=shown,
         )
+        changes = {
+            "by_piece": {
+                name: Replacement(shown[name].index[recoded.group_of], shown[name].labels) for name in changed
+            },
+            "dropped": left if left.any() else None,
+            "seed": row_seed(self.random_state, self),
+        }
         return Release(
-            data=table.recode(
-                by_piece={
-                    name: Replacement(shown[name].index[recoded.group_of], shown[name].labels)
-                    for name in changed
-                },
-                dropped=left if left.any() else None,
-                seed=row_seed(self.random_state, self),
-            ),
+            data=table.recode(**changes),
             schema=table.schema.released(),
             guarantee=self.guarantee,
-            evidence=_evidence(lattice, spelling, recoded, cost),
+            evidence=replace(
+                _evidence(lattice, spelling, recoded, cost), arrays=table.recoded_units(**changes)
+            ),
             recipe=recipe.public,
             original=table,
             private=recipe.private,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from discreet.core.arrays import CodeArray, IntArray
+from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.guarantee import A_GUARANTEE
@@ -28,7 +28,10 @@ from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
+from discreet.guarantees.per_unit import by_unit
+from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.recipes.recipe import recipe_of, row_seed
+from discreet.publish.tables.alike_segments import rejoined
 from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
 from discreet.publish.tables.feasibility import refuse_infeasible
 
@@ -53,7 +56,11 @@ class Mondrian:
     strict
         Whether rows with equal values stay together.
     summary
-        What a group is published by: ``"box"``, or ``"mean"`` for the mean of numbers and dates.
+        What a group is published by: ``"box"``, or ``"mean"`` for the mean of numbers and dates without a hierarchy,
+        with as many decimals as the column has, and one where its numbers are whole. A mean looks like a value that
+        somebody has: the release does not say how wide a group is, nor who belongs to it. Groups with the same means
+        are one class. Columns with a hierarchy and categories keep their boxes, and a group with nulls shows nothing.
+        New rows can be given the same means by the private part of the recipe alone.
     weights
         How much a column's width counts in the choice of the cut, by name; multiplies the schema's weights.
     random_state
@@ -102,6 +109,7 @@ class Mondrian:
         self.weights = weights
         self.random_state = random_state
 
+    @by_unit
     def release(self, table: Table) -> Release:
         """Partition the table and publish its groups."""
         self._check(table)
@@ -112,15 +120,15 @@ class Mondrian:
         shown = {book.name: self._shown(book, described[book.name], segments, table) for book in books}
         exact = {book.name for book in books if is_exact(book, described[book.name])}
         group_of, pieces = _pieces(segments, rows, strict=self.strict)
-        frame = table.recode(
-            by_piece={
+        changes = {
+            "by_piece": {
                 name: Replacement(cells.index[group_of], cells.labels)
                 for name, cells in shown.items()
                 if name not in exact
             },
-            pieces=pieces,
-            seed=seed,
-        )
+            "pieces": pieces,
+            "seed": seed,
+        }
         recipe = recipe_of(
             self,
             table,
@@ -131,10 +139,10 @@ class Mondrian:
         )
         cells = {name: box.cells for name, box in described.items()}
         return Release(
-            data=frame,
+            data=table.recode(**changes),
             schema=table.schema.released(),
             guarantee=self.guarantee,
-            evidence=Evidence(table.n_rows, segments.sizes, cells),
+            evidence=Evidence(table.n_rows, segments.sizes, cells, arrays=table.recoded_units(**changes)),
             recipe=recipe.public,
             original=table,
             private=recipe.private,
@@ -161,6 +169,7 @@ class Mondrian:
         refuse_infeasible(self.guarantee, table, _evidence(self.guarantee, table, codes, weights, low, high))
         batches = [(low, high, np.zeros(1, np.uint64))]
         done = []
+        cuts: list[tuple[int, int]] = []
         smallest = max(self.guarantee.smallest, 1)
         while batches:
             low, high, tried = batches.pop()
@@ -176,6 +185,8 @@ class Mondrian:
             kept = self.guarantee.holds(groups).reshape(-1, 2).all(axis=1)
             refused = tried[~kept] | (np.uint64(1) << column[~kept].astype(np.uint64))
             halves = ends.reshape(-1, 2, 2)[kept].reshape(-1, 2)
+            if not self.guarantee.joinable:
+                cuts += zip(low[kept].tolist(), high[kept].tolist(), strict=True)
             low = np.concatenate([halves[:, 0], low[~kept]])
             high = np.concatenate([halves[:, 1], high[~kept]])
             tried = np.concatenate([np.zeros(len(halves), np.uint64), refused])
@@ -183,7 +194,23 @@ class Mondrian:
                 batch = slice(at, at + _AT_ONCE)
                 batches.append((low[batch], high[batch], tried[batch]))
         low = np.sort(np.concatenate(done))
-        return Segments(codes, weights, low, np.append(low[1:], np.int32(len(codes)))), rows
+        segments = Segments(codes, weights, low, np.append(low[1:], np.int32(len(codes))))
+        return (self._apart(table, segments, cuts) if cuts else segments), rows
+
+    def _apart(self, table: Table, segments: Segments, cuts: list[tuple[int, int]]) -> Segments:
+        """Take back cuts where groups that read alike break the promise together."""
+        books = _quasi_books(table)
+
+        def shown(some: Segments) -> list[Replacement]:
+            described = boxes(books, some, _overall(table))
+            return [self._shown(book, described[book.name], some, table) for book in books]
+
+        def judge(some: Segments) -> BoolArray:
+            return self.guarantee.holds(
+                _evidence(self.guarantee, table, some.codes, some.weights, some.low, some.high)
+            )
+
+        return rejoined(segments, cuts, shown, judge)
 
     def _shown(self, book: Codebook, box: Box, segments: Segments, table: Table) -> Replacement:
         """Return what the cells of a column show: the label of the box, or the group's mean."""
@@ -198,6 +225,7 @@ class Mondrian:
         if len(table.schema.quasi) > MOST_COLUMNS:
             raise SchemaError(f"Mondrian takes at most {MOST_COLUMNS} quasi-identifiers.")
         self.guarantee.columns(table.schema.sensitive)
+        refuse_singling_out(table)
 
     def _weights(self, table: Table) -> list[float]:
         given = self.weights or {}

@@ -28,6 +28,7 @@ from discreet.core.release import Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
+from discreet.guarantees.per_unit import by_unit
 from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.tables.generalization import release_node
 from discreet.publish.tables.suppression import allowed_rows, kept_groups, share_for
@@ -132,6 +133,7 @@ class OptimalLattice:
         self.time_limit = time_limit
         self.random_state = random_state
 
+    @by_unit
     def release(self, table: Table) -> Release:
         """Find the best node and publish the table at it."""
         lattice, node, details = self._found(table)
@@ -139,6 +141,7 @@ class OptimalLattice:
             self, lattice, node, self.max_suppressed, parameters=self._parameters(), details=details
         )
 
+    @by_unit
     def best(self, table: Table) -> dict[str, int]:
         """Find the best node, and publish nothing: gives the level of every quasi-identifier."""
         lattice, node, _ = self._found(table)

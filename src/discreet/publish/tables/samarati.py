@@ -19,6 +19,7 @@ from discreet.core.release import Release
 from discreet.core.rng import RANDOM_STATE, RandomState
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
+from discreet.guarantees.per_unit import by_unit
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.generalization import release_node
 from discreet.publish.tables.optimal_lattice import MEASURES
@@ -51,6 +52,7 @@ class MinimalGeneralization(ABC):
         self.measure = measure
         self.random_state = random_state
 
+    @by_unit
     def release(self, table: Table) -> Release:
         """Find the minimal nodes and publish the table at the one that costs least."""
         scorer = self._scorer(table)
@@ -75,6 +77,7 @@ class MinimalGeneralization(ABC):
             self, lattice, best.node, self.max_suppressed, parameters=parameters, details=details | told
         )
 
+    @by_unit
     def minimal_nodes(self, table: Table) -> list[dict[str, int]]:
         """Return the minimal nodes as levels by column; an empty list where no node keeps the promise."""
         scorer = self._scorer(table)
@@ -95,7 +98,8 @@ class MinimalGeneralization(ABC):
         that breaks it can keep it. Elsewhere only what fails for certain, however classes are divided, rules out what
         lies below; so too for promises that compare with the whole table.
         """
-        if self.guarantee.monotone or (scorer.limit == 0 and not self.guarantee.relative):
+        certain = scorer.limit == 0 and self.guarantee.joinable and not self.guarantee.relative
+        if self.guarantee.monotone or certain:
             return score.feasible
         return score.feasible or not score.rules_out
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from discreet.core.errors import OutputError
-from discreet.core.release import Release
+from discreet.core.release import Release, is_counted_privately
 from discreet.core.schema import Schema
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
@@ -20,7 +20,7 @@ from discreet.engines.formats import WRITTEN, format_named
 from discreet.engines.text.layout import Layout, layout_of
 from discreet.engines.writing import write_frame
 from discreet.measure import loss, risk
-from discreet.report import provenance, sections
+from discreet.report import provenance, sections, usefulness
 from discreet.report.figures import Figures
 from discreet.report.markup import Markup
 from discreet.report.trade_off import trade_off
@@ -43,6 +43,8 @@ class TableKind:
         ("examples", "Examples"),
         ("shapes", "Distributions"),
         ("sensitive", "Sensitive"),
+        ("use", "Use"),
+        ("pairs", "Pairs"),
         ("columns", "Columns"),
         ("method", "Method"),
     )
@@ -62,7 +64,9 @@ class TableKind:
         """Return the number of rows and the risk that is left."""
         evidence = release.evidence
         rows = {"in": evidence.n_rows, "out": release.table.n_rows, "suppressed": evidence.suppressed}
-        return {"rows": rows, "risk": risk(release).to_dict()}
+        if is_counted_privately(release):
+            return {"rows": rows, "risk": {"highest_at_most": 1 / max(release.guarantee.smallest, 1)}}
+        return {"rows": rows, "risk": risk(release.judged_table).to_dict()}
 
     def measures(self, release: Release) -> dict[str, Any]:
         """Return the loss and the risk of the original."""
@@ -74,6 +78,7 @@ class TableKind:
             return [
                 sections.promise(release.guarantee, release.verdict),
                 *sections.released(release, figures),
+                *self._useful(release, internal=False),
                 provenance.columns(release),
                 provenance.method(release),
             ]
@@ -86,13 +91,26 @@ class TableKind:
             trade_off(release, figures),
             sections.shapes(release, release.schema.quasi, facts.fewest, figures),
             sections.secrets(release, facts.fewest, figures),
+            *self._useful(release, internal=True),
             provenance.columns(release, internal=True),
             provenance.method(release, internal=True),
+        ]
+
+    def _useful(self, release: Release, *, internal: bool) -> list[Markup]:
+        """Return what can be done with the release."""
+        return [
+            usefulness.predictions(release, internal=internal),
+            usefulness.pairs(release, sections.fewest(release), internal=internal),
         ]
 
 
 class GroupedTableKind(TableKind):
     """Released tables of exact rows with a group each, and the sensitive values of each group in a file beside them."""
+
+    def _useful(self, release: Release, *, internal: bool) -> list[Markup]:
+        """Return nothing: no row has a sensitive value of its own."""
+        del release, internal
+        return []
 
     def write(self, release: Release, place: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the rows, and the sensitive counts."""
@@ -116,7 +134,7 @@ class GroupedTableKind(TableKind):
 
 def read_table(release: Release, data: Path, format: str) -> Table:  # noqa: A002
     """Return the judged columns of a written file, text in the types the release has."""
-    schema = Schema({name: release.schema[name] for name in release.table.encoded})
+    schema = Schema({name: release.schema[name] for name in release.table.judged})
     layout = _layout(release, format)
     relation = _relation(data, format, release.table.source.names, layout)
     return Table(_typed(relation, release, layout.decimal if format == "csv" else "."), schema)
@@ -144,7 +162,7 @@ def _typed(relation: Any, release: Release, decimal: str) -> Any:
     """Choose the judged columns, and cast those that were read as text to the types they had."""
     import duckdb
 
-    books = release.table.encoded
+    books = {name: release.table.encoded[name] for name in release.table.judged}
     empty = pa.table({name: pa.array([], book.type) for name, book in books.items()})
     wanted = [str(type_) for type_ in run(relation, "SELECT * FROM mapping", empty).types]
     found = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}

@@ -1,0 +1,107 @@
+"""Tables on the command line: read with roles from options, from a job file or from the folder of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.cli import _parse_options as gather
+
+if TYPE_CHECKING:
+    from discreet.core.schema import Column
+    from discreet.core.tables.table import Table
+    from discreet.guarantees import Guarantee
+    from discreet.job import Job
+    from discreet.job.descriptions import Description
+
+
+def description(data: Path, given: Mapping[str, Any]) -> Description | None:
+    """Return what a job file or a release says of a table, where one is named as the data or by --roles."""
+    from discreet.job.descriptions import describe, is_job, is_release
+
+    if given.get("roles") is not None:
+        return describe(given["roles"])
+    return describe(data) if is_job(data) or is_release(data) else None
+
+
+def data_file(data: Path, known: Description | None) -> Path:
+    """Return the file of the data: the one that a job names, or a release holds."""
+    from discreet.job.descriptions import is_job, is_release, release_folder
+
+    if is_job(data) and known is not None and known.data is not None:
+        return known.data
+    if is_release(data):
+        folder = release_folder(data)
+        found = sorted(folder.glob("data.*"))
+        if not found:
+            raise gather.mistake(f"{folder} holds no table.")
+        return found[0]
+    return data
+
+
+def table_of(data: Path, given: Mapping[str, Any], *, judged: bool = True) -> Table:
+    """Read a file as a table with the roles that the options, a job file or a release give.
+
+    What is only judged may be released already, so that its labels fit no tree.
+    """
+    from discreet.core.tables.table import Table
+    from discreet.job.kinds import complete
+    from discreet.job.parse import rest_from
+
+    known = description(data, given)
+    frame, reading_roles = frame_of(data, given, known, judged=judged)
+    if not any(column.role.value == "quasi" for column in reading_roles.values()):
+        raise gather.mistake("Say which columns others may know.", "--quasi age,zip")
+    rest = rest_from(given["rest"]) if known is None or known.rest is None else known.rest
+    return Table(frame, complete(reading_roles, frame.columns, rest=rest))
+
+
+def with_roles(job: Job, given: Mapping[str, Any]) -> Job:
+    """Add the roles that a job file or a release gives, where one is named; those of the options come before them."""
+    if given["roles"] is None:
+        return job
+    from discreet.job.descriptions import describe
+
+    known = describe(given["roles"])
+    rest = known.rest if job.rest is None else job.rest
+    reading = {**known.reading, **job.reading}
+    return replace(job, columns={**known.columns, **(job.columns or {})}, rest=rest, reading=reading)
+
+
+def frame_of(
+    data: Path, given: Mapping[str, Any], known: Description | None, *, judged: bool
+) -> tuple[Any, dict[str, Column]]:
+    """Read a file, and the roles of its columns; those of the options come before those described."""
+    from discreet.engines.files import read
+    from discreet.job.descriptions import is_release
+    from discreet.job.kinds import column_from
+    from discreet.job.parse import reading_from
+
+    plain = gather.columns(given)
+    named = {name: column_from(name, column, Path()) for name, column in plain.items()}
+    reading = dict(reading_from(gather.reading(given)))
+    if known is None:
+        if not any(column.role.value == "quasi" for column in named.values()):
+            raise gather.mistake("Say which columns others may know.", "--quasi age,zip")
+        return read(data, **reading), named
+    path = data_file(data, known)
+    if is_release(data):
+        labels = [name for name, column in known.columns.items() if column.role.value == "quasi"]
+        reading = {"nulls": ("",), "text": labels} | reading if path.suffix in _TEXT else reading
+    else:
+        reading = {**known.reading, **reading}
+    frame = read(path, **reading)
+    return frame, (known.judged(frame.columns) if judged else dict(known.columns)) | named
+
+
+_TEXT = (".csv", ".tsv")
+
+
+def promised(data: Path, given: Mapping[str, Any]) -> Guarantee | None:
+    """Return what the job promises that is named as the data, None for other data."""
+    from discreet.job.descriptions import is_job
+
+    known = description(data, given)
+    return known.guarantee if known is not None and is_job(data) else None

@@ -1,0 +1,228 @@
+"""Guarantees counted by unit: in people, households or sites where these have several rows each."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+
+from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.boundary import public
+from discreet.core.errors import SchemaError
+from discreet.core.guarantee import A_GUARANTEE, AllOf, Guarantee, HasGroups, Relation
+from discreet.core.params import Constraints, InstanceOf
+from discreet.core.tables.groups import Groups
+from discreet.core.tables.table import Table
+from discreet.core.tables.units import Units
+from discreet.core.verdict import Verdict
+from discreet.guarantees.k_anonymity import KAnonymity
+from discreet.guarantees.k_map import KMap
+from discreet.guarantees.l_diversity import DistinctDiversity
+
+_MONOTONE = (KAnonymity, DistinctDiversity, KMap)
+
+Found = TypeVar("Found")
+
+
+@public
+@dataclass(frozen=True, repr=False)
+class PerUnit(Guarantee):
+    """A guarantee about every class, with units counted instead of rows.
+
+    The size of a class is the number of its units. A sensitive value counts as often as units in the class have it, so
+    a unit with several values counts once for each. Shares of a value, where a guarantee limits them, are shares of the
+    units; distributions, where it compares them, are those of all pairs of unit and value. A class that could not keep
+    the guarantee with so few rows cannot with so few units, however many values they have.
+
+    Publishers and ``check`` count so by themselves where a column has the role `person`.
+
+    Parameters
+    ----------
+    guarantee
+        What every class must keep; not a conjunction, whose parts are counted one by one.
+    unit
+        The column that names the units.
+
+    Examples
+    --------
+    Three rows of one patient are one patient:
+
+    >>> import pyarrow as pa
+    >>> from discreet import Table, person, quasi
+    >>> from discreet.guarantees import KAnonymity
+    >>> table = Table(pa.table({"patient": [1, 1, 1], "age": [60, 60, 60]}), {"patient": person(), "age": quasi()})
+    >>> print(counted_by_unit(KAnonymity(3), table).check(table))
+    KAnonymity(k=3) per 'patient': broken (units in a class 1, required >= 3; verified, 1 of 1 classes (3 rows) fail)
+    """
+
+    guarantee: Guarantee
+    unit: str
+    units: Units | None = field(default=None, init=False, compare=False)
+
+    constraints: ClassVar[Constraints] = {
+        "guarantee": A_GUARANTEE,
+        "unit": InstanceOf((str,), "the name of a column"),
+    }
+
+    def __post_init__(self) -> None:
+        """Check the parameters; units of a conjunction are counted part by part."""
+        super().__post_init__()
+        if isinstance(self.guarantee, AllOf | PerUnit):
+            raise SchemaError(
+                "PerUnit counts units for one guarantee: make one for each part of a conjunction."
+            )
+
+    @property
+    def monotone(self) -> bool:  # type: ignore[override]  # as the guarantee and its counting are
+        """Whether joining classes keeps the promise: shares of units do not mix when a unit is in both classes."""
+        return isinstance(self.guarantee, _MONOTONE) and self.guarantee.monotone
+
+    @property
+    def joinable(self) -> bool:  # type: ignore[override]  # as its counting is
+        """Whether classes that keep the promise keep it when they are joined."""
+        return self.monotone
+
+    @property
+    def relative(self) -> bool:  # type: ignore[override]  # as the guarantee is
+        """Whether classes are compared with the whole table."""
+        return self.guarantee.relative
+
+    @property
+    def relation(self) -> Relation:  # type: ignore[override]  # as the guarantee's
+        """How the measure of a class must compare with the bound."""
+        return self.guarantee.relation
+
+    @property
+    def measured(self) -> str:  # type: ignore[override]  # as the guarantee's
+        """What is measured, in words."""
+        return "units in a class" if isinstance(self.guarantee, KAnonymity) else self.guarantee.measured
+
+    @property
+    def smallest(self) -> int:
+        """A number of rows, and of units, below which no class can keep the promise."""
+        return self.guarantee.smallest
+
+    @property
+    def bound(self) -> float:
+        """The guarantee's own bound."""
+        return self.guarantee.bound
+
+    def bound_to(self, table: Table) -> PerUnit:
+        """Return the guarantee for classes of this table's coded rows."""
+        if table.units is None:
+            raise SchemaError(
+                f"{self!r} counts units, but no column of the table says whose row it is: mark one with person()."
+            )
+        made = copy.copy(self)
+        object.__setattr__(made, "units", table.units)
+        return made
+
+    def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
+        """Name the coded columns that the guarantee looks at: those that tell units apart."""
+        return self._known().hidden(self.guarantee.columns(sensitive))
+
+    def measure(self, groups: Groups) -> FloatArray:
+        """Measure every class by its units; with too few of them it measures no better than their number."""
+        return self._measured(self._counted(groups))
+
+    def holds(self, groups: Groups) -> BoolArray:
+        """Describe for every class whether it keeps the promise."""
+        return self._held(self._counted(groups))
+
+    def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
+        """Bound from below how many rows of each class fail, however the class is divided: units only get fewer."""
+        del moved
+        units = self._counted(groups)
+        fails = ~self._held(units) if self.monotone else units.sizes < self.smallest
+        return np.where(fails, groups.sizes, 0).astype(np.float64)
+
+    def check(
+        self, subject: Groups | HasGroups, *, suppressed: Literal["judged", "exempt"] = "judged"
+    ) -> Verdict:
+        """Judge a table, a release or its classes, by units."""
+        table = getattr(subject, "judged_table", subject)
+        if isinstance(table, Table):
+            return Guarantee.check(self.bound_to(table), table.unit_groups(), suppressed=suppressed)
+        return super().check(subject, suppressed=suppressed)
+
+    @property
+    def how_counted(self) -> str:
+        """The sentence on what is counted."""
+        return f"Counted by {self.unit} instead of rows: each counts once in a class."
+
+    def describe(self) -> str:
+        """Describe the promise, and how it is counted."""
+        return f"{self.guarantee.describe()} {self.how_counted}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""
+        return {"guarantee": "PerUnit", "of": self.guarantee.to_dict(), "unit": self.unit}
+
+    def __repr__(self) -> str:
+        return f"{self.guarantee!r} per {self.unit!r}"
+
+    def _known(self) -> Units:
+        if self.units is None:
+            raise SchemaError(
+                f"{self!r} counts units: judge a table with a person() column, not bare classes."
+            )
+        return self.units
+
+    def _counted(self, groups: Groups) -> Groups:
+        units = self._known()
+        named = {hidden: pairs.name for hidden, pairs in units.pairs.items() if hidden in groups.sensitive}
+        return units.counted(groups, self.guarantee.columns(tuple(named.values())))
+
+    def _measured(self, units: Groups) -> FloatArray:
+        measure = self.guarantee.measure(units)
+        few = units.sizes < self.smallest
+        at_best = np.minimum(measure, units.sizes) if self.higher_is_better else np.inf
+        return np.where(few, at_best, measure)
+
+    def _held(self, units: Groups) -> BoolArray:
+        return np.asarray(self.guarantee.holds(units) & (units.sizes >= self.smallest))
+
+    def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
+        units = self._counted(groups)
+        holds = self._held(units)
+        verdict = self._verdict(self._measured(units), holds, groups, judged)
+        return verdict, holds
+
+
+def counted_by_unit(guarantee: Guarantee, table: Table) -> Guarantee:
+    """Return the guarantee for a table: counted by its units where it has some, else as it is."""
+    if isinstance(guarantee, AllOf):
+        return AllOf(tuple(counted_by_unit(part, table) for part in guarantee.parts))
+    if isinstance(guarantee, PerUnit):
+        return guarantee.bound_to(table)
+    if table.schema.person is None:
+        return guarantee
+    return PerUnit(guarantee, table.schema.person).bound_to(table)
+
+
+def by_unit(method: Callable[[Any, Table], Found]) -> Callable[[Any, Table], Found]:
+    """Let a publisher's method count by units where its table has some, whatever guarantee the publisher has."""
+
+    @wraps(method)
+    def counted(self: Any, table: Table) -> Found:
+        if isinstance(table, Table) and isinstance(self.guarantee, Guarantee):
+            guarantee = counted_by_unit(self.guarantee, table)
+            if guarantee is not self.guarantee:
+                self = copy.copy(self)
+                self.guarantee = guarantee
+        return method(self, table)
+
+    return counted
+
+
+def refuse_units(publisher: object, table: Table) -> None:
+    """Refuse a table whose rows belong to units, for publishers that count rows only."""
+    if table.schema.person is not None:
+        raise SchemaError(
+            f"{type(publisher).__name__} counts rows, but '{table.schema.person}' says whose row it is: keep one row "
+            "of each, or publish with Mondrian, LocalRecoding or a lattice method."
+        )

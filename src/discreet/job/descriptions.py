@@ -1,0 +1,180 @@
+"""Descriptions: what a job file, or the folder of a release, says of a table, so that roles are typed once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.core.boundary import public, reads
+from discreet.core.errors import InputError
+from discreet.core.hierarchy.specs import spec_from_dict
+from discreet.core.schema import DROPPED, Column, Role, other, person
+from discreet.guarantees import Guarantee
+from discreet.job.kinds import TableKind
+from discreet.job.model import Job
+from discreet.job.parse import read_job
+from discreet.publish.recipes.recipe import private_place
+
+RECORD = "release.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Description:
+    """The roles of a table's columns, how its file is read, and what was promised.
+
+    Attributes
+    ----------
+    columns, rest
+        The roles of the columns, and of those that are not named.
+    reading
+        How the file is read.
+    guarantee
+        What was promised; None where that needs more than the description holds.
+    data
+        The file that the description is about.
+    job
+        The job, where it is one.
+    """
+
+    columns: Mapping[str, Column]
+    rest: Role | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    guarantee: Guarantee | None = None
+    data: Path | None = None
+    job: Job | None = None
+
+    def judged(self, names: Sequence[str]) -> dict[str, Column]:
+        """Return the roles of a file that may be released already: labels need no tree, and what is gone no role."""
+        found: dict[str, Column] = {}
+        for name, column in self.columns.items():
+            if name not in names and column.role in DROPPED:
+                continue
+            found[name] = (
+                replace(column, hierarchy=None, ordered=None) if column.role is Role.QUASI else column
+            )
+        return found
+
+
+@public
+def roles_of(place: str | Path, *, keys: Mapping[str, bytes] | None = None) -> dict[str, Column]:
+    """Return the roles of a table's columns, as a job file or the folder of a release names them.
+
+    Parameters
+    ----------
+    place
+        The path of a job file, or of the folder of a release.
+    keys
+        The keys of pseudonyms by column, for a release: it never holds them.
+    """
+    path = Path(place)
+    if is_release(path):
+        folder = release_folder(path)
+        return _roles(folder, read_record(folder), keys)
+    return dict(describe(path).columns)
+
+
+def is_job(path: Path) -> bool:
+    """Return whether a path is that of a job file."""
+    return path.suffix == ".toml"
+
+
+def is_release(path: Path) -> bool:
+    """Return whether a path is that of a release: its folder, or its release.json."""
+    return (path / RECORD).is_file() if path.is_dir() else path.name == RECORD
+
+
+def release_folder(path: Path) -> Path:
+    """Return the folder of a release."""
+    return path if path.is_dir() else path.parent
+
+
+def describe(path: Path) -> Description:
+    """Read what a job file or a release says of a table."""
+    if is_job(path):
+        job = read_job(path)
+        if not isinstance(job.kind, TableKind):
+            raise InputError(f"{path} describes {job.kind.noun}, and no columns of a table.")
+        return Description(job.columns or {}, job.rest, job.reading, job.guarantee, Path(job.data), job)
+    if is_release(path):
+        folder = release_folder(path)
+        return _of_release(folder, read_record(folder))
+    raise InputError(f"{path} is neither a job file (.toml) nor the folder of a release.")
+
+
+@reads("The release")
+def read_record(folder: Path) -> dict[str, Any]:
+    """Read the release.json of a folder."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        raise InputError(f"{folder / RECORD} cannot be read.") from None
+    if (
+        not isinstance(record, dict)
+        or record.get("format") != _FORMAT
+        or not isinstance(record.get("kind"), str)
+    ):
+        raise InputError(f"{folder / RECORD} is not one this version can read (format {_FORMAT}).")
+    return record
+
+
+def released_columns(folder: Path, record: Mapping[str, Any]) -> dict[str, Column]:
+    """Return the roles of the columns that a release has; quasi-identifiers hold labels, which need no tree."""
+    known = _roles(folder, record)
+    found: dict[str, Column] = {}
+    for entry in record["columns"]:
+        column = known[entry["name"]]
+        if column.role is Role.QUASI:
+            column = Column(Role.QUASI)
+        elif column.role in DROPPED:
+            if not entry.get("pseudonym"):
+                continue
+            column = person() if column.role is Role.PERSON else other()
+        found[entry["name"]] = column
+    return found
+
+
+def _of_release(folder: Path, record: Mapping[str, Any]) -> Description:
+    if record["kind"] not in ("table", "grouped-table", "pseudo-data", "sanitized-table"):
+        raise InputError(f"{folder} is a release of {record['kind']}, and has no columns with roles.")
+    return Description(_roles(folder, record))
+
+
+def _roles(
+    folder: Path, record: Mapping[str, Any], keys: Mapping[str, bytes] | None = None
+) -> dict[str, Column]:
+    """Return the roles that release.json names, with the trees of the private part where it has any."""
+    found: dict[str, Column] = {}
+    hidden = _private_columns(folder)
+    for entry in record["columns"]:
+        name, role = entry["name"], Role(entry["role"])
+        given = {**entry, **hidden.get(name, {})}
+        tree, ordered = given.get("hierarchy"), given.get("ordered")
+        if tree is True or ordered is True:
+            raise InputError(
+                f"{folder} does not hold the hierarchy or the order of '{name}': the folder that ends in .private does."
+            )
+        found[name] = Column(
+            role,
+            None if tree is None else spec_from_dict(tree),
+            float(entry.get("weight", 1.0)),
+            None if ordered is None else tuple(ordered),
+            key=(keys or {}).get(name) if entry.get("pseudonym") else None,
+            allow_unique=entry.get("allow_unique") is True,
+        )
+    return found
+
+
+def _private_columns(folder: Path) -> dict[str, Any]:
+    """Return what the private part of a release says of columns, where it lies beside the release."""
+    place = private_place(folder.resolve())
+    if not place.is_file():
+        return {}
+    try:
+        columns = json.loads(place.read_text(encoding="utf-8")).get("columns", {})
+    except (OSError, ValueError, RecursionError, AttributeError):
+        raise InputError(f"{place} cannot be read.") from None
+    return columns if isinstance(columns, dict) else {}

@@ -1,0 +1,162 @@
+"""Singling out: how many rows have values of their own in the columns that are published as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.arrays import FloatArray
+from discreet.core.boundary import public
+from discreet.core.errors import SchemaError
+from discreet.core.release import Release
+from discreet.core.schema import Role
+from discreet.core.tables.source import Lone, Source
+from discreet.core.tables.table import Table
+
+MOST_SINGLED_OUT = 0.1
+"""The share of rows with values of their own above which columns are not published as they are by default."""
+NEARLY_ALL = 0.9
+"""The share of whole numbers that occur once above which a column of them is taken for a key."""
+_FEWEST_KEYS = 100
+_FEW_SHOWN = 6
+_WAYS_OUT = (
+    "Generalize it as a quasi-identifier, drop it as an identifier, or allow it all the same (allow_unique)."
+)
+
+
+class SinglingOutError(SchemaError):
+    """Columns that single out too many rows; ``columns`` names those that would have to change."""
+
+    def __init__(self, message: str, columns: Sequence[str]) -> None:
+        self.columns = tuple(columns)
+        super().__init__(message)
+
+
+@public
+@dataclass(frozen=True)
+class SinglingOut:
+    """How many rows have values of their own in columns that are published as they are.
+
+    Attributes
+    ----------
+    columns
+        For each column the number of rows with a value that no other row has, and of rows that have any.
+    together
+        The same for all of the columns together.
+    """
+
+    columns: Mapping[str, Lone]
+    together: Lone
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers of rows as plain data for JSON."""
+        return {
+            "columns": {name: lone.n_lone for name, lone in self.columns.items()},
+            "together": self.together.n_lone,
+        }
+
+
+@public
+def singling_out(data: Table | Release) -> SinglingOut:
+    """Count the rows that columns of the role other single out, each of them and all together.
+
+    Null is no value: a row without any is not singled out. Pseudonyms are not counted: each is meant to be unique.
+
+    >>> import pyarrow as pa
+    >>> from discreet import Table, other, quasi
+    >>> table = Table(pa.table({"age": [20, 20, 30], "ward": ["a", "a", "b"], "bed": [1, 2, 2]}),
+    ...     {"age": quasi(), "ward": other(), "bed": other()})
+    >>> singling_out(table).to_dict()
+    {'columns': {'ward': 1, 'bed': 1}, 'together': 3}
+    """
+    table = data.table if isinstance(data, Release) else data
+    names = published_as_is(data)
+    columns = {name: table.source.lone_rows([name]) for name in names}
+    if len(names) < 2:
+        return SinglingOut(columns, columns[names[0]] if names else Lone(0, 0, 0))
+    return SinglingOut(columns, table.source.lone_rows(names))
+
+
+def published_as_is(data: Table | Release) -> list[str]:
+    """Return the columns of the role other, without pseudonyms and the number of a group."""
+    if isinstance(data, Table):
+        return list(data.schema.named(Role.OTHER))
+    made = set() if data.kind != "grouped-table" else {data.data.group}
+    for entry in data.recipe.get("columns", []):
+        if isinstance(entry, Mapping) and entry.get("pseudonym"):
+            made.add(entry.get("name"))
+    return [name for name in data.schema.named(Role.OTHER) if name not in made]
+
+
+def is_many(lone: Lone) -> bool:
+    """Return whether more rows are singled out than may be by default."""
+    return lone.n_lone > MOST_SINGLED_OUT * lone.n_held
+
+
+def refuse_singling_out(data: Table | Release) -> None:
+    """Raise a SinglingOutError where columns published as they are, alone or together, single out too many rows.
+
+    Columns with ``allow_unique`` are not looked at. Where a column says whose row it is, rows are singled out by values
+    that one person alone has. The error names columns and numbers of rows, and no value.
+    """
+    table = data.table if isinstance(data, Release) else data
+    unit = table.schema.person
+    names = [name for name in published_as_is(data) if not data.schema[name].allow_unique]
+    for name in names:
+        refuse_lone(name, table.source.lone_rows([name], unit))
+    if len(names) < 2:
+        return
+    lone = table.source.lone_rows(names, unit)
+    if is_many(lone):
+        changed = _most_telling(table.source, names, unit)
+        raise SinglingOutError(
+            f"Columns {_listed(names)} would be published as they are, and {lone.n_lone:,} of {lone.n_held:,} rows "
+            f"have a combination of their own in them: whoever knows it finds the person. Without {_listed(changed)} "
+            f"few have. {_WAYS_OUT.replace('it ', 'them ')}",
+            changed,
+        )
+
+
+def refuse_lone(name: str, lone: Lone) -> None:
+    """Raise a SinglingOutError where too many rows have a value of their own in a column."""
+    if is_many(lone):
+        raise SinglingOutError(
+            f"Column '{name}' would be published as it is, and {lone.n_lone:,} of {lone.n_held:,} rows have a value of "
+            f"their own in it: whoever knows it finds the person. {_WAYS_OUT}",
+            [name],
+        )
+
+
+def refuse_keys(names: Sequence[str], values: FloatArray, allowed: Collection[str]) -> None:
+    """Raise a SinglingOutError for a column of whole numbers that nearly every row has for itself, such as a key.
+
+    Numbers that were measured are often unique as well, but seldom whole and all different; the rows are few where
+    they are, so that fewer than a hundred prove nothing.
+    """
+    for number, name in enumerate(names):
+        held = values[:, number][np.isfinite(values[:, number])]
+        if name in allowed or held.size < _FEWEST_KEYS or (held != np.rint(held)).any():
+            continue
+        n_lone = int((np.unique(held, return_counts=True)[1] == 1).sum())
+        if n_lone > NEARLY_ALL * held.size:
+            raise SinglingOutError(
+                f"Column '{name}' holds whole numbers, and {n_lone:,} of {held.size:,} rows have one of their own: it "
+                "looks like a key. Leave it out, or allow it all the same (allow_unique).",
+                [name],
+            )
+
+
+def _most_telling(source: Source, names: Sequence[str], unit: str | None) -> list[str]:
+    """Return columns, those with the most values first, without which the others single out few enough rows."""
+    order = sorted(names, key=lambda name: -source.lone_rows([name]).n_different)
+    for n_dropped in range(1, len(order)):
+        if not is_many(source.lone_rows(order[n_dropped:], unit)):
+            return order[:n_dropped]
+    return order
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:_FEW_SHOWN])
+    return shown if len(names) <= _FEW_SHOWN else f"{shown} and {len(names) - _FEW_SHOWN} more"

@@ -1,0 +1,103 @@
+"""What a report is about: the data's name, the date, what may be handed on, and the words it uses."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from dataclasses import dataclass
+
+from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.release import Release
+from discreet.report.markup import Markup, tag
+
+_WORDS = {
+    "Quasi-identifier": "a column that others may know of a person, such as age or ZIP code",
+    "Class": "the rows that share all quasi-identifiers; whoever looks for a person finds the class, not the row",
+    "Sensitive": "a column that must not be learned about a person",
+    "Left out": "rows that were not published, because they would stand out",
+}
+_GROUPED = {
+    "Quasi-identifier": _WORDS["Quasi-identifier"],
+    "Group": "rows whose sensitive values are published together, and not row by row",
+    "Sensitive": _WORDS["Sensitive"],
+}
+_BASKETS = {
+    "Basket": "the items of one person or one purchase",
+    "Group": "baskets whose sensitive items are published together, and not basket by basket",
+    "Sensitive item": "an item that must not be tied to a person",
+}
+_ITEMS = {
+    "Basket": _BASKETS["Basket"],
+    "Generalized item": "a name for several items, of which a basket holds at least one",
+}
+_PSEUDO = {
+    "Pseudo-record": "a row that was drawn from the statistics of a group of people, and belongs to nobody",
+    "Group": "people whose records were condensed into means and covariances",
+    "Privacy level": "how many people are at least in the group of a person",
+}
+_SKETCHES = {
+    "Sketch": "a few random sums of a record's values, from which distances can be estimated",
+    "Component": "one of the sums; a longer sketch says more of its record",
+}
+_BY_KIND = {
+    "table": _WORDS,
+    "grouped-table": _GROUPED,
+    "baskets": _BASKETS,
+    "pseudo-data": _PSEUDO,
+    "sketches": _SKETCHES,
+}
+
+
+@dataclass(frozen=True)
+class About:
+    """The data's name, the day of the release, and the name of its folder.
+
+    >>> About("patients.csv", dt.date(2030, 5, 1)).to_dict()
+    {'name': 'patients.csv', 'date': '2030-05-01'}
+    """
+
+    name: str | None = None
+    date: dt.date | None = None
+    folder: str = "release"
+
+    def to_dict(self) -> dict[str, str]:
+        """Return what is published, as plain data for JSON."""
+        plain = {} if self.name is None else {"name": self.name}
+        return plain | ({} if self.date is None else {"date": self.date.isoformat()})
+
+
+def today() -> dt.date:
+    """Return the day in UTC, or the one that SOURCE_DATE_EPOCH says, for repeatable builds."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = dt.datetime.fromtimestamp(int(given), dt.UTC) if given.isdigit() else dt.datetime.now(dt.UTC)
+    return moment.date()
+
+
+def heading(about: About, *, internal: bool) -> Markup:
+    """Write what the page is about, above everything else."""
+    entries = [("Data", about.name or "not named")]
+    if about.date is not None:
+        entries.append(("Released on", about.date.isoformat()))
+    handed = (
+        "No. It compares with the original and stays with its owner."
+        if internal
+        else "Yes: this page, release.json and the data beside it. What lies in the folder that ends in .private stays."
+    )
+    entries.append(("May it be handed on?", handed))
+    return tag(
+        "dl",
+        *(tag("div", tag("dt", name), tag("dd", text)) for name, text in entries),
+        class_="about",
+        id="about",
+    )
+
+
+def words(release: Release) -> Markup:
+    """Explain the terms that the page uses, before it uses them."""
+    known = _BY_KIND.get(release.kind, {})
+    if release.kind == "baskets" and not isinstance(release.data, GroupedBaskets):
+        known = _ITEMS
+    if not known:
+        return Markup()
+    entries = (tag("div", tag("dt", tag("dfn", word)), tag("dd", meaning)) for word, meaning in known.items())
+    return tag("dl", *entries, class_="words", aria_label="Terms")

@@ -1,0 +1,69 @@
+"""Printing: the report as a PDF, by a browser without a window that prints the very page."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from discreet.core.errors import OutputError
+
+BROWSER = "DISCREET_BROWSER"
+"""The variable of the environment that names a browser of one's own."""
+_BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+    "microsoft-edge",
+)
+_PLACES = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+)
+_SECONDS = 120
+
+
+def browser() -> str:
+    """Return the path of a browser that can print; an OutputError says what to do where there is none."""
+    named = os.environ.get(BROWSER)
+    found = (
+        [shutil.which(named)] if named else [*map(shutil.which, _BROWSERS), *filter(os.path.isfile, _PLACES)]
+    )
+    for one in found:
+        if one:
+            return one
+    raise OutputError(
+        "A PDF is printed by Chromium, Chrome or Edge, and none of them was found. Install one, name it in the "
+        f"variable {BROWSER}, or open report.html and print it from there."
+    )
+
+
+def print_page(page: Path, out: Path) -> Path:
+    """Print a page into a PDF file; return the file."""
+    with TemporaryDirectory() as profile:
+        command = [
+            browser(),
+            "--headless",
+            "--disable-gpu",
+            "--no-pdf-header-footer",
+            "--virtual-time-budget=20000",
+            f"--user-data-dir={profile}",
+            f"--print-to-pdf={out.resolve()}",
+            *(["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []),
+            page.resolve().as_uri(),
+        ]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=_SECONDS)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise OutputError(f"The browser could not print the report ({type(error).__name__}).") from None
+    if not out.is_file() or not out.read_bytes().startswith(b"%PDF"):
+        raise OutputError("The browser printed no PDF; open report.html and print it from there.")
+    return out

@@ -1,0 +1,151 @@
+"""Usefulness: what can be predicted from the released rows, and how pairs of columns hang together in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.release import Release
+from discreet.core.tables.labels import texts
+from discreet.core.tables.table import Table
+from discreet.measure import Prediction, prediction
+from discreet.measure.tables.prediction import predictable
+from discreet.report.figures import percent, table
+from discreet.report.markup import Markup, joined, tag
+from discreet.report.sections import section
+
+_MOST_LABELS = 3
+_MOST_PAIRS = 4
+_MOST_ROWS, _MOST_COLUMNS = 8, 5
+_KINDS = {"class": "logistic regression, right answers", "number": "linear regression, variance explained"}
+
+
+def predictions(release: Release, *, internal: bool) -> Markup:
+    """Show how well the sensitive columns are predicted from the release; internally from the original as well."""
+    names = predictable(release.table)[:_MOST_LABELS]
+    if not names:
+        return Markup()
+    found = [prediction(release, name) for name in names]
+    head = ["Column", "How", "From the release"]
+    cells = [[one.column, _KINDS[one.kind], percent(one.score)] for one in found]
+    if internal:
+        head.insert(2, "From the original")
+        for row, name in zip(cells, names, strict=True):
+            row.insert(2, percent(prediction(release.original, name).score))
+    head.append("Without any column")
+    for row, one in zip(cells, found, strict=True):
+        row.append(percent(one.baseline))
+    told = (
+        "How well a simple model predicts a sensitive column from the quasi-identifiers: it is trained on 70% of "
+        f"{found[0].n_rows:,} rows, and judged on the others. Scores are off by up to {_error(found)} by chance."
+    )
+    return section("use", "What can be predicted", told, table(head, cells, caption="Predictions"))
+
+
+def _error(found: Sequence[Prediction]) -> str:
+    """Return two standard errors of a share over the test rows."""
+    return percent(float(np.round(1 / np.sqrt(max(0.3 * found[0].n_rows, 1)), 3)))
+
+
+def pairs(release: Release, fewest: int, *, internal: bool) -> Markup:
+    """Show the released rows by pairs of columns that hang together most; internally how much they did before.
+
+    Cells of a column that fewer rows have than given are added up.
+    """
+    chosen = _chosen(release.table, fewest)
+    if not chosen:
+        return Markup()
+    shown = [_crossed(release.table, one, fewest) for one in chosen]
+    content = [
+        tag("div", tag("h3", f"{one.row} and {one.column}"), grid)
+        for one, grid in zip(chosen, shown, strict=True)
+    ]
+    if internal:
+        before = {(one.row, one.column): one.strength for one in _all_pairs(release.original, fewest)}
+        rows = [
+            (f"{one.row} and {one.column}", percent(before[one.row, one.column]), percent(one.strength))
+            for one in _all_pairs(release.table, fewest)
+        ]
+        head = ("Columns", "Before", "After")
+        content.append(tag("div", tag("h3", "All pairs"), table(head, rows, caption="Strength of pairs")))
+    told = (
+        "Released rows by two columns at once, for the pairs that hang together most (by Cramér's V: 0% not at all, "
+        "100% one column decides the other). Rare cells are added up."
+    )
+    return section("pairs", "Pairs of columns", told, joined(content))
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two columns, and how strongly they hang together."""
+
+    row: str
+    column: str
+    strength: float
+
+
+def _chosen(one: Table, fewest: int) -> list[_Pair]:
+    return sorted(_all_pairs(one, fewest), key=lambda pair: -pair.strength)[:_MOST_PAIRS]
+
+
+def _all_pairs(one: Table, fewest: int) -> list[_Pair]:
+    """Return pairs of a quasi-identifier and a sensitive column, or of quasi-identifiers where none is sensitive."""
+    quasi, sensitive = one.schema.quasi, one.schema.sensitive[:_MOST_LABELS]
+    couples = (
+        [(row, column) for column in sensitive for row in quasi]
+        if sensitive
+        else [(row, column) for at, row in enumerate(quasi) for column in quasi[at + 1 :]]
+    )
+    pooled = {
+        name: _pooled(one, name, _MOST_ROWS, fewest)[0]
+        for name in {name for pair in couples for name in pair}
+    }
+    return [
+        _Pair(row, column, _strength(_counts(one, pooled[row], pooled[column]))) for row, column in couples
+    ]
+
+
+def _pooled(one: Table, name: str, most: int, fewest: int) -> tuple[IntArray, tuple[str, ...]]:
+    """Return the place of each tuple among the commonest cells of a column, and their names; the rest comes last."""
+    book, counts = one.encoded[name], one.overall(name)
+    order = np.argsort(-counts, kind="stable")
+    kept = order[: most if (counts > 0).sum() <= most else most - 1]
+    kept = np.sort(kept[counts[kept] >= fewest])
+    place = np.full(book.n_codes, kept.size)
+    place[kept] = np.arange(kept.size)
+    names = ["missing", *texts(book.values).to_pylist()]
+    labels = [names[code] for code in kept]
+    n_rest = int(((counts > 0) & (place == kept.size)).sum())
+    if n_rest:
+        labels.append("others" if labels else "all values")
+    return place[one.codes(name)], tuple(labels)
+
+
+def _counts(one: Table, rows: IntArray, columns: IntArray) -> FloatArray:
+    width = int(columns.max()) + 1
+    height = int(rows.max()) + 1
+    keys = rows * width + columns
+    held = np.bincount(keys, weights=one.tuples.counts, minlength=height * width)
+    return np.asarray(held.reshape(height, width), np.float64)
+
+
+def _strength(counts: FloatArray) -> float:
+    """Return Cramér's V of a table of counts."""
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    if min(counts.shape) < 2:
+        return 0.0
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    squared = float(((counts - expected) ** 2 / expected).sum() / counts.sum())
+    return float(np.sqrt(squared / (min(counts.shape) - 1)))
+
+
+def _crossed(one: Table, pair: _Pair, fewest: int) -> Markup:
+    """Write the rows of a table by two of its columns."""
+    rows, row_names = _pooled(one, pair.row, _MOST_ROWS, fewest)
+    columns, column_names = _pooled(one, pair.column, _MOST_COLUMNS, fewest)
+    counts = _counts(one, rows, columns)
+    cells = [(name, *(f"{int(n):,}" for n in line)) for name, line in zip(row_names, counts, strict=True)]
+    return table((pair.row, *column_names), cells, caption=f"{pair.row} and {pair.column}", numbers=True)

@@ -1,0 +1,176 @@
+"""Roles are typed once: check, risk, explore, condense and apply take them from a job file or a release."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet import (
+    Baskets,
+    Release,
+    Table,
+    identifier,
+    intervals,
+    masked,
+    other,
+    person,
+    quasi,
+    sensitive,
+    tree,
+)
+from discreet.guarantees import DistinctDiversity, KAnonymity, TCloseness
+from discreet.output.hiding import ExactHiding
+from discreet.publish import (
+    Anatomy,
+    AprioriAnonymization,
+    Cahd,
+    Condensation,
+    DeltaSketch,
+    Mondrian,
+    OptimalLattice,
+    SketchFamily,
+)
+
+N = 120
+ROLES = {
+    "ssn": identifier(),
+    "card": identifier(pseudonym="a key of sixteen bytes"),
+    "age": quasi(intervals(5, 10, 20)),
+    "zip": quasi(masked()),
+    "disease": sensitive(),
+    "ward": other(),
+}
+
+
+def frame() -> pa.Table:
+    rng = np.random.default_rng(1)
+    return pa.table(
+        {
+            "ssn": [f"s{at}" for at in range(N)],
+            "card": [f"c{at}" for at in range(N)],
+            "age": rng.integers(20, 60, N),
+            "zip": [f"1{one:04d}" for one in rng.integers(0, 20, N)],
+            "disease": rng.choice(["flu", "cold", "gout"], N).tolist(),
+            "ward": rng.choice(["x", "y"], N).tolist(),
+        }
+    )
+
+
+def patients() -> Table:
+    return Table(frame(), ROLES)
+
+
+def shop() -> Baskets:
+    return Baskets.from_lists([[1, 2, 3], [1], [1, 2], [1, 9]] * 6)
+
+
+def visits() -> Table:
+    rows = frame().append_column("who", pa.array([at // 2 for at in range(N)]))
+    return Table(rows, {**ROLES, "who": person()})
+
+
+RELEASES: dict[str, Any] = {
+    "table": lambda: Mondrian(KAnonymity(3) & TCloseness(0.6)).release(patients()),
+    "levels": lambda: OptimalLattice(KAnonymity(3), max_suppressed=0.1).release(patients()),
+    "visits": lambda: Mondrian(KAnonymity(3)).release(visits()),
+    "grouped-table": lambda: Anatomy(2).release(patients()),
+    "pseudo-data": lambda: Condensation(5).release(Table(frame(), {**ROLES, "card": identifier()})),
+    "cahd": lambda: Cahd(3, sensitive=[9]).release(shop()),
+    "apriori": lambda: AprioriAnonymization(3, m=2).release(shop()),
+    "sketches": lambda: DeltaSketch(0.5, family=SketchFamily("a key of sixteen bytes", 16)).release(shop()),
+    "hidden": lambda: ExactHiding([([1], [2])], min_support=2, min_confidence=0.2).hide(shop()),
+}
+
+
+@pytest.mark.parametrize("name", RELEASES)
+@pytest.mark.parametrize("format_", [None, "parquet"])
+def test_every_release_is_checked_by_its_folder_alone(
+    invoke, tmp_path: Path, name: str, format_: str | None
+) -> None:
+    if format_ == "parquet" and name == "sketches":
+        pytest.skip("sketches have one format")
+    release: Release = RELEASES[name]()
+    folder = release.write(tmp_path / "out", format=format_, report=False)
+    shutil.rmtree(tmp_path / "out.private")
+    result = invoke("check", folder, "--json")
+    assert result.exit_code == 0, result.output
+    plain = json.loads(result.stdout)
+    assert plain["ok"] is True
+    assert plain["changed_files"] == []
+    judged = plain["verdict"] is not None
+    assert judged == (name not in ("pseudo-data", "sketches", "hidden", "visits"))
+    shown = invoke("check", folder / "release.json")
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("kept")
+    assert "as they were written" in shown.stdout
+    data = next(path for path in sorted(folder.iterdir()) if path.name != "release.json")
+    data.write_bytes(data.read_bytes() + b" ")
+    changed = invoke("check", folder)
+    assert changed.exit_code in (1, 2)
+    assert data.name in changed.output or changed.exit_code == 2
+
+
+def test_a_file_that_breaks_the_promise_is_found(invoke, tmp_path: Path) -> None:
+    folder = Mondrian(KAnonymity(3)).release(patients()).write(tmp_path / "out", report=False)
+    path = folder / "data.csv"
+    path.write_text(path.read_text() + 'x,"[98, 99]",77777,flu,x\n')
+    result = invoke("check", folder)
+    assert result.exit_code == 1
+    assert "broken" in result.stdout
+    assert "77777" not in result.output
+    assert invoke("check", folder, "-k", 1).exit_code == 1, "the file is not the one that was written"
+
+
+def test_too_few_rows_are_found_where_whose_they_are_is_gone(invoke, tmp_path: Path) -> None:
+    folder = Mondrian(KAnonymity(3)).release(visits()).write(tmp_path / "out", report=False)
+    path = folder / "data.csv"
+    path.write_text(path.read_text() + 'x,"[98, 99]",77777,flu,x\n')
+    result = invoke("check", folder)
+    assert result.exit_code == 1
+    assert "KAnonymity(k=3): class size 1" in result.stdout
+
+
+def test_roles_come_from_a_release_or_a_job(invoke, tmp_path: Path, monkeypatch) -> None:
+    import pyarrow.csv
+
+    monkeypatch.chdir(tmp_path)
+    pyarrow.csv.write_csv(frame(), tmp_path / "patients.csv")
+    Mondrian(KAnonymity(3) & DistinctDiversity(2)).release(patients()).write(tmp_path / "out", report=False)
+    assert invoke("check", "out/data.csv", "--roles", "out", "-k", 3, "-l", 2).exit_code == 0
+    assert invoke("check", "patients.csv", "--roles", "out", "-k", 3).exit_code == 1
+    assert json.loads(invoke("risk", "out", "--json").stdout)["risk"]["smallest_class"] >= 3
+    assert invoke("init", "patients.csv").exit_code == 0
+    assert json.loads(invoke("risk", "job.toml", "--json").stdout)["risk"]["uniques"] > 0
+    assert invoke("check", "job.toml").exit_code == 1
+    for place in ("job.toml", "out"):
+        made = invoke(
+            "condense", "patients.csv", "--roles", place, "-k", 5, "--quiet", "--out", f"pseudo {place}"
+        )
+        assert made.exit_code == 0, made.output
+    assert invoke("condense", "job.toml", "-k", 5, "--quiet", "--out", "pseudo").exit_code == 0
+    flags = ["--roles", "out", "-k", 3, "--pseudonym", "card=env:KEY", "--identifier", "card", "--quiet"]
+    monkeypatch.setenv("KEY", "a key of sixteen bytes")
+    assert invoke("anonymize", "patients.csv", *flags, "--out", "again").exit_code == 0
+    applied = ["--pseudonym", "card=env:KEY", "--misfits", "coarsen", "--quiet"]
+    assert invoke("apply", "out", "patients.csv", *applied, "--out", "new").exit_code == 0
+    wrong = invoke("risk", "pseudo")
+    assert wrong.exit_code == 2
+    assert "pseudo-data" in wrong.stderr
+    assert invoke("check", "patients.csv", "--roles", "patients.csv").exit_code == 2
+
+
+def test_trees_of_values_stay_in_the_private_part(invoke, tmp_path: Path) -> None:
+    roles = {**ROLES, "disease": sensitive(tree({"cold": ["flu", "cold"], "joint": ["gout"]}))}
+    release = Mondrian(KAnonymity(3) & TCloseness(0.6, "hierarchical")).release(Table(frame(), roles))
+    folder = release.write(tmp_path / "out", report=False)
+    assert invoke("check", folder).exit_code == 0
+    shutil.rmtree(tmp_path / "out.private")
+    result = invoke("check", folder)
+    assert result.exit_code == 2
+    assert ".private" in result.stderr
