@@ -18,7 +18,6 @@ _PLACES = (("promise", "Promise"), ("reveals", "Reveals"), ("travelled", "Messag
 
 def party_page(outcome: Outcome) -> str:
     """Return the report of a party's run as one HTML page; it holds no input and no output."""
-    verdict = outcome.session.protocol.verdict(outcome.session.names)
     main = tag(
         "main",
         _promise(outcome),
@@ -33,7 +32,6 @@ def party_page(outcome: Outcome) -> str:
         main,
         Figures(),
         _PLACES,
-        ok=verdict.ok,
         title=f"Run of {outcome.session.protocol.name}",
         footer=footer,
     )
