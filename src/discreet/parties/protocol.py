@@ -128,10 +128,16 @@ class Party:
 
     def recv(self, peer: str, kind: str, size: int | None = None, *, timeout: float | None = None) -> bytes:
         """Receive the next frame of a peer, which must be of this kind and, where stated, of this size."""
+        return bytes(self.recv_view(peer, kind, size, timeout=timeout))
+
+    def recv_view(
+        self, peer: str, kind: str, size: int | None = None, *, timeout: float | None = None
+    ) -> bytes | memoryview:
+        """Receive as ``recv`` does, a large frame without a copy; its memory is used again when the view is let go."""
         self._check_there(peer)
-        payload = self._channels[peer].recv(kind, size, timeout=timeout)
+        payload = self._channels[peer].recv_view(kind, size, timeout=timeout)
         if self._transcript is not None and self._transcript.keep_received:
-            self._transcript.record(FrameShape(peer, self.name, kind, len(payload)), payload)
+            self._transcript.record(FrameShape(peer, self.name, kind, len(payload)), bytes(payload))
         self.meter.received(kind, len(payload))
         return payload
 

@@ -136,7 +136,7 @@ def _mined(baskets: Baskets | ItemBits | GroupedBaskets, given: dict[str, Any]) 
         "include": _items(given["include"], names, "--include"),
         "exclude": _items(given["exclude"], names, "--exclude"),
     }
-    support = _support(given["min_support"])
+    support = gather.support(given["min_support"])
     if given["p"] is None or isinstance(baskets, GroupedBaskets):
         return Itemsets(support, kind=given["kind"] or "frequent", **asked).mine(baskets)
     channel = EMask(given["p"], given["q"])
@@ -172,16 +172,6 @@ def _tell_none(metric: str, highest: float | None) -> None:
     reached = percent(highest) if metric in _SHARES else number(highest)
     low = math.floor(100 * highest) / 100
     tell_lines([("hint", f"the highest {metric} there is: {reached}; try --min-threshold {low:g}")])
-
-
-def _support(text: str) -> float:
-    """Read a support: with a point or an exponent a share, without a number of baskets."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise gather.mistake("--min-support takes a number.", "--min-support 0.01")
 
 
 def _items(values: tuple[str, ...], names: pa.Array, flag: str) -> list[Any] | None:

@@ -10,7 +10,17 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from discreet.parties.crypto.masks import KEY_BYTES, SEAL_BYTES, agree, derive, public_key, seal, unseal
+from discreet.parties.channel import Payload
+from discreet.parties.crypto.masks import (
+    KEY_BYTES,
+    SEAL_BYTES,
+    agree,
+    derive,
+    private_key,
+    public_key,
+    seal,
+    unseal,
+)
 from discreet.parties.crypto.shamir import SHARE_BYTES, split
 from discreet.parties.errors import PartyError, PeerLostError
 from discreet.parties.protocol import Party
@@ -71,7 +81,7 @@ class _Sealing:
     """The secret by which a party seals what it sends to others through the collector."""
 
     def __init__(self, party: Party, secret: bytes) -> None:
-        self._party, self._secret = party, secret
+        self._party, self._secret = party, private_key(secret)
         self.public = public_key(secret)
         self.keys: dict[int, bytes] = {}
         self._agreed: dict[int, bytes] = {}
@@ -165,11 +175,16 @@ def gather(party: Party, peers: Iterable[str], kind: str, size: int) -> dict[int
 
     A peer that is late is given up: what it sends later belongs to no round.
     """
-    found = {}
+    return {place: bytes(payload) for place, payload in gather_views(party, peers, kind, size).items()}
+
+
+def gather_views(party: Party, peers: Iterable[str], kind: str, size: int) -> dict[int, Payload]:
+    """Return frames as ``gather`` does, large ones without a copy."""
+    found: dict[int, Payload] = {}
     deadline = time.monotonic() + party.timeout / 2
     for peer in peers:
         try:
-            payload = party.recv(peer, kind, size, timeout=deadline - time.monotonic())
+            payload = party.recv_view(peer, kind, size, timeout=deadline - time.monotonic())
         except PeerLostError:
             party.give_up(peer)
             continue

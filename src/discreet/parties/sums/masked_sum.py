@@ -6,10 +6,12 @@ Rounds: keys, shares (relayed by the collector), masked vectors, survivors with 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.parties.crypto.masks import add_stream, agree, derive
+from discreet.parties.channel import Payload
+from discreet.parties.crypto.masks import add_stream, agree, derive, private_key
 from discreet.parties.crypto.shamir import SHARE_BYTES, combine
 from discreet.parties.errors import PartyError
 from discreet.parties.protocol import Party
@@ -17,7 +19,7 @@ from discreet.parties.sums.fixed_point import Words
 from discreet.parties.sums.mask_setup import (
     Half,
     from_mask,
-    gather,
+    gather_views,
     key_bytes,
     prepare,
     require_enough,
@@ -25,6 +27,9 @@ from discreet.parties.sums.mask_setup import (
     to_mask,
 )
 from discreet.parties.transcript import FrameShape
+
+if TYPE_CHECKING:
+    from discreet.parties.crypto.masks import PrivateKey
 
 _ROUNDS = ("keys", "shares", "masked", "reveal")
 
@@ -42,7 +47,7 @@ def prepared_sum(half: Half, words: Words, *, to_all: bool) -> tuple[Words | Non
     party, sharing = half.party, half.sharing
     with party.step("masked"):
         masked = _mask(half, words, sharing)
-        arrived = _deliver(half, "masked", masked.tobytes(), 8 * len(words), sharing)
+        arrived = _deliver(half, "masked", masked.data.cast("B"), 8 * len(words), sharing)
     with party.step("reveal"):
         included = _announce(half, sharing, sorted(arrived))
         revealed = _deliver(
@@ -100,23 +105,28 @@ def _sum_frames(
 
 
 def _mask(half: Half, words: Words, sharing: Sequence[int]) -> Words:
-    """Return the words plus the own mask, plus the masks shared with later and minus those shared with earlier ones."""
+    """Return the words plus the own mask, plus the masks shared with later and minus those shared with earlier ones.
+
+    The collector's vector does not leave it, and gets no mask of its own.
+    """
     masked = words.copy()
-    add_stream(masked, half.own_mask)
+    secret = private_key(half.masking_secret)
+    if not half.collects:
+        add_stream(masked, half.own_mask)
     for place in sharing:
         if place != half.party.index:
-            _add_pair_mask(masked, half.masking_secret, half, half.party.index, place)
+            _add_pair_mask(masked, secret, half, half.party.index, place)
     return masked
 
 
-def _deliver(half: Half, kind: str, own: bytes, size: int, among: Iterable[int]) -> dict[int, bytes]:
+def _deliver(half: Half, kind: str, own: Payload, size: int, among: Iterable[int]) -> dict[int, Payload]:
     """Send the own payload to the collector; at the collector, return the payloads that arrive, by place."""
     party = half.party
     if not half.collects:
         party.send(half.collector, kind, own)
         return {}
     peers = [party.names[place] for place in among if place != party.index]
-    arrived = {**gather(party, peers, kind, size), party.index: own}
+    arrived = {**gather_views(party, peers, kind, size), party.index: own}
     require_enough(half, arrived)
     return arrived
 
@@ -146,24 +156,31 @@ def _reveal(half: Half, sharing: Sequence[int], included: Sequence[int]) -> byte
 
 def _unmask(
     half: Half,
-    arrived: Mapping[int, bytes],
-    revealed: Mapping[int, bytes],
+    arrived: Mapping[int, Payload],
+    revealed: Mapping[int, Payload],
     sharing: Sequence[int],
     included: Sequence[int],
 ) -> Words:
-    """Return the sum without the masks of those who remain and without the pair masks of those who left."""
-    length = len(arrived[half.party.index]) // 8
-    total = np.zeros(length, np.uint64)
+    """Return the sum without the masks of those who remain and without the pair masks of those who left.
+
+    It is made in the memory of the collector's own masked vector, which is not sent to anybody.
+    """
+    own = half.party.index
+    total = np.frombuffer(arrived[own], dtype="<u8")
     for place in included:
-        total += np.frombuffer(arrived[place], dtype="<u8")
+        if place != own:
+            total += np.frombuffer(arrived[place], dtype="<u8")
     for at, place in enumerate(sharing):
-        shares = {x: piece[at * SHARE_BYTES : (at + 1) * SHARE_BYTES] for x, piece in revealed.items()}
+        if place == own:
+            continue
+        shares = {x: bytes(piece[at * SHARE_BYTES : (at + 1) * SHARE_BYTES]) for x, piece in revealed.items()}
         secret = combine(shares, threshold=half.threshold)
         if place in included:
             add_stream(total, secret, sign=-1)
         else:
+            key = private_key(secret)
             for other in included:
-                _add_pair_mask(total, secret, half, place, other)
+                _add_pair_mask(total, key, half, place, other)
     return total
 
 
@@ -173,18 +190,18 @@ def _publish(
     party, n = half.party, half.n
     mask = to_mask(included, n)
     if total is not None:
-        payload = mask + total.tobytes() if to_all else mask
+        payload = b"".join((mask, total.data.cast("B"))) if to_all else mask
         for place in included:
             if place != party.index:
                 party.try_send(party.names[place], "result", payload)
         return total
-    payload = party.recv(half.collector, "result", len(mask) + 8 * length * to_all)
-    if payload[: len(mask)] != mask:
+    received = party.recv_view(half.collector, "result", len(mask) + 8 * length * to_all)
+    if received[: len(mask)] != mask:
         raise PartyError(f"Party '{half.collector}' opened the sum of other parties than it announced.")
-    return np.frombuffer(payload, dtype="<u8", offset=len(mask)).copy() if to_all else None
+    return np.frombuffer(received, dtype="<u8", offset=len(mask)).copy() if to_all else None
 
 
-def _add_pair_mask(into: Words, secret: bytes, half: Half, place: int, other: int) -> None:
+def _add_pair_mask(into: Words, secret: PrivateKey, half: Half, place: int, other: int) -> None:
     """Add the mask that the party at ``place``, whose masking secret this is, shares with another."""
     low, high = sorted((place, other))
     shared = agree(secret, half.keys[other][32:])

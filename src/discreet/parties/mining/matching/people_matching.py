@@ -15,7 +15,7 @@ from discreet.core.params import InstanceOf, IntIn, require
 from discreet.parties.mining.matching.keys import normalized_keys
 from discreet.parties.mining.matching.people import matched_rows, matching_frames
 from discreet.parties.protocol import Party, Protocol
-from discreet.parties.sets.set_intersection import MAX_SIZE
+from discreet.parties.sets.two_sets import MAX_SIZE
 from discreet.parties.transcript import FrameShape
 
 

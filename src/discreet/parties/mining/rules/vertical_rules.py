@@ -19,7 +19,7 @@ from discreet.parties.mining.matching.people_matching import arrow_table, keys_o
 from discreet.parties.mining.rules.joint_rules import JointRules, require_thresholds
 from discreet.parties.mining.rules.vertical import Vertical, vertical_frames
 from discreet.parties.protocol import Party, Protocol
-from discreet.parties.sets.set_intersection import MAX_SIZE
+from discreet.parties.sets.two_sets import MAX_SIZE
 from discreet.parties.transcript import FrameShape
 
 
