@@ -80,7 +80,7 @@ def _rules(page: Page, found: Sequence[Sample], seeds: Sequence[int], *, quick: 
     )
     rows: list[list[Cell]] = []
     for sample in dict.fromkeys(found):
-        page.tell(f"{sample.title}: hiding rules")
+        page.log(f"{sample.title}: hiding rules")
         rows += [
             [
                 sample.title,
