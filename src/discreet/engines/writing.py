@@ -11,9 +11,7 @@ from typing import Any
 
 from discreet.core.errors import DiscreetError, OutputError
 from discreet.core.params import unknown
-from discreet.engines.atomic import atomic_file as atomic_file
-from discreet.engines.atomic import atomic_folder as atomic_folder
-from discreet.engines.atomic import write_failure
+from discreet.engines.atomic import atomic_file, write_failure
 from discreet.engines.formats import PACKED, WRITTEN, format_of
 from discreet.engines.sheets import MOST_ROWS, write_sheet
 from discreet.engines.text.layout import Layout, layout_of

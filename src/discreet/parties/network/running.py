@@ -110,7 +110,7 @@ def write_outcome(
     pages: Mapping[str, str] | None = None,
 ) -> Path:
     """Write a party's result folder, all or nothing: the files of its output, transcript.json and further pages."""
-    from discreet.engines.writing import atomic_folder
+    from discreet.engines.atomic import atomic_folder
 
     results = outcome.session.protocol.result_files(outcome.output)
     with atomic_folder(folder, overwrite=overwrite) as place:
