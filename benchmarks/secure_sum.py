@@ -30,9 +30,10 @@ def run() -> list[Row]:
     return [
         within(f"{what}, masks", party, SECONDS, "s", note=note),
         within(f"{what}, masks, mean with the collector", mean, SECONDS, "s"),
-        Row(
+        within(
             f"{what}, masks, the collector",
             masks[0]["seconds"],
+            SECONDS,
             "s",
             note="receives nine vectors, sends nine results",
         ),

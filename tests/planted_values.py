@@ -53,7 +53,7 @@ from discreet.publish import (
 
 PACKAGES = (
     "", ".collect", ".publish", ".mine", ".measure", ".guarantees", ".job", ".report", ".datasets", ".output.audit",
-    ".output.hiding", ".parties",
+    ".output.hiding", ".parties", ".parties.mining",
 )  # fmt: skip
 TEXT, NUMBER = "Zyzzogeton-4711", 91827.375
 _MARKS = ("Zyzzogeton", "91827")

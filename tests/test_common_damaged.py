@@ -17,10 +17,17 @@ import pytest
 from discreet import Recipe, Table, intervals, masked, quasi, sensitive, tree
 from discreet.collect import AdditiveNoise, Channels, Histogram, Laplace, RandomizedResponse, noise_from_dict
 from discreet.collect.saved_channels import channels_from_dict
+from discreet.core.baskets.row_items import RowItems
 from discreet.core.errors import DiscreetError
 from discreet.core.hierarchy.specs import spec_from_dict
 from discreet.engines.streams.states import encoded, read_state
-from discreet.guarantees import DistinctDiversity, KAnonymity, TCloseness, guarantee_from_dict
+from discreet.guarantees import (
+    DistinctDiversity,
+    KAnonymity,
+    RulesHidden,
+    TCloseness,
+    guarantee_from_dict,
+)
 from discreet.job import Job
 from discreet.mine import ReconstructedNaiveBayes, ReconstructedTree, model_from_dict, model_to_dict
 from discreet.publish import Generalization, Mondrian, StreamCondensation
@@ -63,6 +70,19 @@ BASKET_JOB = {
     "input": {"path": "a.dat"}, "baskets": {"sensitive": ["a"]}, "guarantee": [{"kind": "privacy-degree", "p": 4}],
     "method": {"name": "cahd", "alpha": 3}, "output": {"folder": "out"},
 }  # fmt: skip
+HIDING_JOB = {
+    "input": {"path": "a.dat"},
+    "baskets": {},
+    "guarantee": {
+        "kind": "rules-hidden",
+        "rules": ["a => b"],
+        "min_support": 2,
+        "min_confidence": 0.5,
+        "margin": 0.1,
+    },
+    "method": {"name": "exact", "time_limit": 3, "objective": "border"},
+    "output": {"folder": "out"},
+}
 
 
 def _predicted(plain: Any) -> None:
@@ -89,6 +109,12 @@ READERS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "noise": (noise_from_dict, {"noise": "laplace", "spread": 2.0}),
     "histogram": (Histogram.from_dict, Histogram.of(POINTS[:, 0], width=0.5).to_dict()),
     "guarantee": (guarantee_from_dict, PROMISE.to_dict()),
+    "hidden rules": (
+        guarantee_from_dict,
+        RulesHidden(
+            ["a => b", "c"], 2, 0.5, reading=RowItems({"x": 1}, {"x": {"1": "low"}})
+        ).to_private_dict(),
+    ),
     "hierarchy": (
         lambda plain: spec_from_dict(plain).bind(pa.array(["Ulm"]), column="c"),
         COLUMNS["town"].hierarchy.to_dict(),
@@ -97,6 +123,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "bound": (spec_from_dict, COLUMNS["town"].hierarchy.bind(pa.array(["Ulm"]), column="town").to_dict()),
     "job": (_job, JOB),
     "basket job": (_job, BASKET_JOB),
+    "hiding job": (_job, HIDING_JOB),
 }
 JUNK: list[Any] = [
     None, True, -1, 0, 10**30, 1e308, float("nan"), "", "x", [], {}, [[1]], [1, 2, 3], {"x": [None]}, [[], "a"], [None],

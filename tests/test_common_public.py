@@ -20,8 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Baskets, Release, Table, intervals, masked, person, quasi, sensitive
+from discreet.core.registry import Method
 from discreet.core.release import Evidence
-from discreet.guarantees import KAnonymity
+from discreet.guarantees import KAnonymity, RulesHidden
 from discreet.publish import (
     Anatomy,
     AprioriAnonymization,
@@ -41,6 +42,7 @@ from discreet.publish import (
 from discreet.report import render
 from discreet.report.folder import public_record
 from discreet.report.kinds import kind_of
+from tests.hiding_methods import hiders
 
 SCHEMA = {
     "age": quasi(intervals(5, 10, 20)),
@@ -129,6 +131,28 @@ BASKET_METHODS: dict[str, Callable[[], Any]] = {
     "delta-sketch": lambda: DeltaSketch(0.25, family=SketchFamily("key"), random_state=1),
     "k-variance-sketch": lambda: KVarianceSketch(3, family=SketchFamily("key"), random_state=1),
 }
+
+
+@hiders("baskets")
+def test_a_public_file_of_hidden_rules_does_not_look_at_the_original(method: Method) -> None:
+    rules = ["item1 => item3"]
+    release = method.make(RulesHidden(rules, 0.05, 0.1), random_state=1).hide(BASKETS)
+    other = Baskets.from_lists([["item1", "item3"], ["y", "secret-b"], ["z"]] * 5)
+    changed = with_other_evidence(release, other)
+    assert public(changed) == public(release)
+    hidden_otherwise = replace(changed, guarantee=RulesHidden(["item5, item6", "item2"], 3, 0.9, 0.3))
+    object.__setattr__(hidden_otherwise, "verdict", release.verdict)
+    assert public(hidden_otherwise) == public(release)
+
+
+@hiders("table")
+def test_a_public_file_of_a_table_with_hidden_rules_does_not_look_at_the_original(method: Method) -> None:
+    made = Table(people(), {"age": quasi(), "zip": quasi(), "disease": sensitive()})
+    rows = made.frame.to_pylist()
+    rule = f"zip={rows[0]['zip']} => disease={rows[0]['disease']}"
+    release = method.make(RulesHidden([rule], 1, 0.01), random_state=1).hide(made)
+    changed = with_other_evidence(release, Table(people(33, seed=9), made.schema))
+    assert public(changed) == public(release)
 
 
 @pytest.mark.parametrize("method", BASKET_METHODS)

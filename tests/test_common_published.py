@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from discreet import Table, identifier, other, publish, quasi, sensitive
-from discreet.core.errors import InfeasibleError
+from discreet.core.baskets.row_items import row_items
+from discreet.core.errors import InfeasibleError, ParameterError
+from discreet.core.registry import METHODS, Method, methods
 from discreet.core.release import Release
 from discreet.core.tables.spreadsheet import formula_cells
 from discreet.engines import writing
 from discreet.engines.duckdb import small
-from discreet.guarantees import DistinctDiversity, KAnonymity
+from discreet.guarantees import DistinctDiversity, KAnonymity, RulesHidden
 from discreet.publish.recipes.recipe import Recipe
 from discreet.publish.recipes.sql import statement
 from tests.publishing import Publisher, every, released_rows
@@ -56,8 +58,39 @@ def applied(guarantee: Any, **more: Any) -> Any:
     return Applied()
 
 
+def hiding(method: Method) -> Publisher:
+    """Return how to make a hider that hides the rarest values of a table's columns, or rules that end in them."""
+
+    def make(guarantee: Any, **more: Any) -> Any:
+        class Hiding:
+            def release(self, table: Table) -> Release:
+                rules = rare_rules(table, by_confidence=method.name in ("1.b", "wsda"))
+                return method.make(RulesHidden(rules, 1, 0.01), **more).hide(table)
+
+        return Hiding()
+
+    return make
+
+
+def rare_rules(table: Table, *, by_confidence: bool) -> list[Any]:
+    """Return the rarest value of each column as sensitive, where few rows hold it; of a rule, its right-hand side."""
+    baskets = row_items(table, None, [], owner="test").baskets(table)
+    counts = dict(zip(baskets.names.to_pylist(), baskets.counts.tolist(), strict=True))
+    first = min(counts, key=lambda name: (-counts[name], name))
+    rare = []
+    for column in (*table.schema.quasi, *table.schema.sensitive):
+        mine = {name: count for name, count in counts.items() if name.startswith(f"{column}=")}
+        least = min(mine, key=lambda name: (mine[name], name), default=None)
+        if least is not None and mine[least] * 2.5 < table.n_rows:
+            rare.append(least)
+    rare = [one for one in rare if one != first] or [min(counts, key=lambda name: (counts[name], name))]
+    return [((first,), (one,)) for one in rare if one != first] if by_confidence else [[one] for one in rare]
+
+
 EVERYONE = {
     **PUBLISHERS,
+    **{method.class_name: [hiding(method)] for method in methods(role="hider", takes="table")},
+    "remove_transactions": [hiding(METHODS["remove_transactions"])],
     "Recipe": [applied],
     "Anatomy": [lambda guarantee, **more: publish.Anatomy(2, **more)],
     "Condensation": [lambda guarantee, **more: publish.Condensation(3, **more)],
@@ -230,8 +263,8 @@ def test_released_rows_are_not_in_the_order_they_came(
     if release.kind == "pseudo-data":
         return
     order = np.array([row["visit"] for row in released_rows(release)])
-    assert sorted(order) == list(range(n))
-    assert abs(np.corrcoef(order, np.arange(n))[0, 1]) < 0.4
+    assert len(set(order)) == order.size == n - release.evidence.suppressed
+    assert abs(np.corrcoef(order, np.arange(order.size))[0, 1]) < 0.4
     assert (np.diff(order) == 1).mean() < 0.2
 
 
@@ -344,10 +377,12 @@ def test_no_name_of_a_column_is_taken_for_ours(make: Publisher, data: st.DataObj
             try:
                 publisher = _renamed(make, taken[1])
                 release = publisher.release(Table(frame, roles))
-            except InfeasibleError:
+            except (InfeasibleError, ParameterError):
                 return
             rows = sorted(map(str, release.frame.fetchall()))
-            releases.append((release.verdict.ok, sorted(release.groups().sizes), rows))
+            is_hidden = release.kind == "sanitized-table"  # where ties are broken by the names of items
+            sizes = len(rows) if is_hidden else sorted(release.groups().sizes)
+            releases.append((release.verdict.ok, sizes, None if is_hidden else rows))
             assert taken[2] not in release.frame.columns
             writing.write_frame(release.frame, tmp_path / "data.csv")
     plain, odd = releases

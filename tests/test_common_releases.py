@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet import Baskets, Table, other, quasi, sensitive
+from discreet import Baskets, Table, identifier, other, quasi, sensitive
 from discreet.core.errors import (
     DiscreetError,
     InfeasibleError,
@@ -30,7 +30,7 @@ from discreet.core.errors import (
     ParameterError,
     PromiseBrokenError,
 )
-from discreet.core.registry import METHODS, Method, methods
+from discreet.core.registry import METHODS, RELEASING, Method, methods
 from discreet.guarantees import (
     DeltaAnonymity,
     Guarantee,
@@ -39,8 +39,10 @@ from discreet.guarantees import (
     KmAnonymity,
     KVariance,
     PrivacyDegree,
+    RulesHidden,
 )
 from discreet.publish import SketchFamily
+from tests.oracles import hiding as oracles_hiding
 from tests.oracles import k_variance as oracles_k_variance
 from tests.oracles import km as oracles_km
 from tests.oracles import sketches as oracles_sketches
@@ -183,11 +185,76 @@ def is_k_variance(release: Any, k: int) -> bool:
     )
 
 
+BASKET_RULE, TABLE_RULE = "tea => milk", "age=25 => disease=d1"
+SHARES = {1: 0.1, 2: 0.05, 3: 0.04, 4: 0.03}
+"""The least support of hidden rules by strength; all of them are found at any of these."""
+
+
+def hidden(rule: str, everything: Callable[[], list[str]]) -> Callable[[int], Guarantee]:
+    """Return how a guarantee that a rule is hidden is made; out of reach is that no item at all is found."""
+
+    def make(strength: int) -> Guarantee:
+        if strength in SHARES:
+            return RulesHidden([rule], SHARES[strength], 0.2)
+        return RulesHidden([[name] for name in everything()], 1 / N)
+
+    return make
+
+
+def is_hidden(rows: list[frozenset[str]], rule: str, strength: int) -> bool:
+    left, right = (frozenset(side.strip().split(", ")) for side in rule.split("=>"))
+    least = -(-Fraction(str(SHARES[strength])) * len(rows) // 1)
+    return not oracles_hiding.is_found(rows, (left, right), int(least), "0.2")
+
+
+def has_no_rule(release: Any, strength: int) -> bool:
+    return is_hidden([frozenset(one) for one in release.data.lists()], BASKET_RULE, strength)
+
+
+def clinic() -> Table:
+    """Return a table in which a rule is found, with a planted identifier."""
+    rng = np.random.default_rng(7)
+    age = rng.integers(24, 27, N)
+    ill = np.where((age == 25) & (rng.random(N) < 0.6), 1, rng.integers(0, 6, N))
+    frame = pa.table(
+        {
+            "name": [f"{PLANTED}-{one}" for one in range(N)],
+            "age": age,
+            "height": rng.integers(150, 154, N),
+            "disease": [f"d{one}" for one in ill],
+            "ward": ["w"] * N,
+        }
+    )
+    roles = {"name": identifier(), "age": quasi(), "height": quasi(), "disease": sensitive(), "ward": other()}
+    return Table(frame, roles)
+
+
+def items_of(row: dict[str, Any]) -> frozenset[str]:
+    return frozenset(f"{name}={value}" for name, value in row.items() if value is not None and name != "ward")
+
+
+def has_no_rule_in_rows(release: Any, strength: int) -> bool:
+    return is_hidden([items_of(row) for row in release.frame.to_pylist()], TABLE_RULE, strength)
+
+
+def every_item() -> list[str]:
+    return sorted({name for one in shop().lists() for name in one})
+
+
+def every_cell() -> list[str]:
+    rows = clinic().frame.drop_columns("name").to_pylist()
+    return sorted(frozenset().union(*map(items_of, rows)))
+
+
 FAMILY = SketchFamily("a key of the checks", components=60)
 
 
 def plain(publisher: Any, data: Any) -> Any:
     return publisher.release(data)
+
+
+def hide(hider: Any, data: Any) -> Any:
+    return hider.hide(data)
 
 
 def streamed(publisher: Any, data: Any) -> Any:
@@ -229,8 +296,28 @@ CASES: dict[tuple[str, str, str], Case] = {
     ("records", "sketches", "KVariance"): Case(
         records, KVariance, int, lambda: {"family": FAMILY}, plain, sketch_rows, is_k_variance
     ),
+    ("baskets", "sanitized-baskets", "RulesHidden"): Case(
+        shop,
+        hidden(BASKET_RULE, every_item),
+        hidden(BASKET_RULE, every_item),
+        dict,
+        hide,
+        basket_rows,
+        has_no_rule,
+    ),
+    ("table", "sanitized-table", "RulesHidden"): Case(
+        clinic,
+        hidden(TABLE_RULE, every_cell),
+        hidden(TABLE_RULE, every_cell),
+        dict,
+        hide,
+        table_rows,
+        has_no_rule_in_rows,
+    ),
 }
 """A case for each kind of data, kind of release and first guarantee."""
+BY_CONFIDENCE = ("1.a", "1.b", "wsda")
+"""Hiders that lower the confidence of rules, and refuse itemsets; a rule by itself can always be hidden."""
 REQUIRED: dict[str, dict[str, Any]] = {
     "generalization": {"levels": {"age": 1, "height": 1}},
     "stream-condensation": {"init_number": N // 2},
@@ -240,7 +327,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Checked:
-    """A publisher of the registry on one kind of data."""
+    """A publisher or hider of the registry on one kind of data."""
 
     method: Method
     takes: str
@@ -248,7 +335,8 @@ class Checked:
 
     def make(self, guarantee: Any, **more: Any) -> Any:
         """Make the publisher."""
-        given = {**self.case.arguments(), **REQUIRED.get(self.method.name, {}), **more}
+        required = REQUIRED.get(self.method.name, {})
+        given = {**self.method.fixed, **self.case.arguments(), **required, **more}
         return self.method.load()(guarantee, **given)
 
     def release(self, guarantee: Any, data: Any = None, **more: Any) -> Any:
@@ -262,9 +350,9 @@ class Checked:
 
 
 def found() -> list[Any]:
-    """Return every publisher of the registry for every kind of data it takes; one without a case is an error."""
+    """Return every publisher and hider of the registry for every kind of data; one without a case is an error."""
     checked = []
-    for method in methods(role="publisher"):
+    for method in methods(role=RELEASING):
         for takes in method.takes:
             case = CASES[takes, method.makes_of(takes), method.guarantees[0]]
             checked.append(pytest.param(Checked(method, takes, case), id=f"{method.name}-{takes}"))
@@ -294,7 +382,7 @@ def test_the_letter_and_the_guarantee_are_the_same(one: Checked) -> None:
 
 @every_publisher
 def test_infeasible_is_an_error(one: Checked) -> None:
-    with pytest.raises(InfeasibleError):
+    with pytest.raises(ParameterError if one.method.name in BY_CONFIDENCE else InfeasibleError):
         one.release(one.case.guarantee(one.case.infeasible))
 
 
@@ -380,11 +468,22 @@ def test_foreign_folders_are_never_touched_and_broken_promises_never_written(
 def test_every_method_is_named_once_and_exported() -> None:
     import discreet.collect
     import discreet.mine
+    import discreet.output.hiding
     import discreet.publish
 
-    packages = {"publisher": discreet.publish, "collector": discreet.collect, "miner": discreet.mine}
-    verbs = {"publisher": ("release",), "collector": ("perturb",), "miner": ("mine", "predict", "fit")}
-    homes = [method.home for method in METHODS.values()]
+    packages = {
+        "publisher": discreet.publish,
+        "collector": discreet.collect,
+        "miner": discreet.mine,
+        "hider": discreet.output.hiding,
+    }
+    verbs = {
+        "publisher": ("release",),
+        "collector": ("perturb",),
+        "miner": ("mine", "predict", "fit"),
+        "hider": ("hide",),
+    }
+    homes = [(method.home, *sorted(method.fixed.items())) for method in METHODS.values()]
     assert len(set(homes)) == len(homes)
     for method in METHODS.values():
         package = packages[method.role]
@@ -393,11 +492,17 @@ def test_every_method_is_named_once_and_exported() -> None:
         assert len(method.takes) == len(method.makes)
     exported = {
         name
-        for package, verb in ((discreet.publish, "release"), (discreet.collect, "perturb"))
+        for package, verb in (
+            (discreet.publish, "release"),
+            (discreet.collect, "perturb"),
+            (discreet.output.hiding, "hide"),
+        )
         for name in package.__all__
         if hasattr(getattr(package, name), verb)
     }
-    named = {method.class_name for role in ("publisher", "collector") for method in methods(role=role)}  # type: ignore[arg-type]
+    named = {
+        method.class_name for role in ("publisher", "collector", "hider") for method in methods(role=role)
+    }  # type: ignore[arg-type]
     assert exported == named
 
 

@@ -187,3 +187,19 @@ def test_the_doctor_leaves_with_0_when_all_is_well(two: Path) -> None:
     other.join()
     assert found.exit_code == 0, found.output
     assert "session agree" in found.output
+
+
+def test_the_demo_finds_rules_and_replaces_only_itself(tmp_path: Path) -> None:
+    def invoke(*args: str) -> Result:
+        return CliRunner().invoke(app, args)
+
+    out = tmp_path / "demo"
+    first = invoke("demo", "--parties", "--out", str(out))
+    assert first.exit_code == 0, first.output
+    assert "in all baskets together" in first.output
+    assert (out / "result-west" / "report.html").is_file()
+    (out / "mine.txt").write_text("mine")
+    assert invoke("demo", "--parties", "--out", str(out)).exit_code == 2
+    (out / "mine.txt").unlink()
+    again = invoke("demo", "--parties", "--out", str(out), "--json")
+    assert json.loads(again.output)["rules"]

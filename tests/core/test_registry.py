@@ -30,7 +30,7 @@ def _kept(method: Method) -> str:
     return (", " if not method.joins else " & ").join(f"`{name}`" for name in method.guarantees) or "—"
 
 
-@pytest.mark.parametrize("role", ["publisher", "collector", "miner"])
+@pytest.mark.parametrize("role", ["publisher", "collector", "miner", "hider"])
 def test_the_documentation_lists_every_method_as_the_registry_does(role: str) -> None:
     found = re.search(f"<!-- {role}s -->\n(.*?)\n<!-- end -->", DOCS.read_text(encoding="utf-8"), re.DOTALL)
     assert found is not None
@@ -63,3 +63,12 @@ def test_what_a_method_keeps() -> None:
     assert not METHODS["cahd"].keeps(["PrivacyDegree", "PrivacyDegree"])
     assert METHODS["anatomy"].makes_of("table") == "grouped-table"
     assert METHODS["anatomy"].makes_of("baskets") == "baskets"
+
+
+def test_a_name_may_stand_for_values_of_parameters() -> None:
+    assert list(METHODS["exact"].options()) == ["levels", "cells", "objective", "time_limit", "progress"]
+    assert list(METHODS["swa"].options()) == ["levels", "cells", "psi", "window"]
+    assert list(METHODS["1.a"].options()) == []
+    made = METHODS["inline"].make(["a"], min_support=1, time_limit=2)
+    assert (made.formulation, made.time_limit) == ("inline", 2)
+    assert METHODS["bba"].makes_of("table") == "sanitized-table"

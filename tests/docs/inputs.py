@@ -108,6 +108,17 @@ def baskets(path: Path) -> None:
         path.write_text(text)
 
 
+def groceries(path: Path) -> None:
+    rng = np.random.default_rng(11)
+    held = rng.random((400, 4)) < [0.4, 0.3, 0.25, 0.2]
+    names = ["diapers", "milk", "cheese", "tea"]
+    lines = [[name for name, has in zip(names, row, strict=True) if has] for row in held]
+    for line in lines:
+        line += ["beer"] if rng.random() < (0.6 if "diapers" in line else 0.2) else []
+        line += ["wine"] if rng.random() < (0.7 if "cheese" in line else 0.1) else []
+    path.write_text("\n".join(" ".join(line) for line in lines if line) + "\n")
+
+
 def item_tree(path: Path) -> None:
     path.write_text("\n".join(f"{item};aisle {item // 10};shop" for item in range(100)) + "\n")
 
@@ -166,6 +177,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "south.bin": state,
     "baskets.dat": baskets,
     "shop.dat": baskets,
+    "groceries.dat": groceries,
     "retail.dat.gz": baskets,
     "tree.csv": item_tree,
     "sales.csv": sales,

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from click.testing import CliRunner
 from discreet.cli._app import app
 
 NOT_RUN = re.compile(r"<!-- not run: (?P<why>.+?) -->")
+TERMINAL = re.compile(r"<!-- terminal: (?P<name>\S+) -->")
 FILE = re.compile(r"<!-- file: (?P<name>\S+) -->")
 SHELLS = ("console", "sh")
 
@@ -39,6 +41,11 @@ class Block:
         """The reason in the comment above the block, where it must not be run."""
         found = NOT_RUN.fullmatch(self.comment)
         return found and found["why"]
+
+    @property
+    def in_terminal(self) -> bool:
+        """Whether the block belongs to one of several terminals, whose blocks are run at the same time."""
+        return TERMINAL.fullmatch(self.comment) is not None
 
     @property
     def file(self) -> str | None:
@@ -76,7 +83,14 @@ def run_page(page: Path) -> int:
     """Run every block of a page in the present folder, in order; return how many were run."""
     names: dict[str, Any] = {"__name__": "__page__"}
     n_run = 0
+    together: list[Block] = []
     for block in blocks(page):
+        if block.in_terminal:
+            together.append(block)
+            n_run += 1
+            continue
+        run_terminals(together, page.name)
+        together = []
         if block.file is not None:
             Path(block.file).write_text(block.text, encoding="utf-8")
         elif block.why_not_run is not None:
@@ -89,7 +103,21 @@ def run_page(page: Path) -> int:
         else:
             continue
         n_run += 1
+    run_terminals(together, page.name)
     return n_run
+
+
+def run_terminals(together: list[Block], page: str) -> None:
+    """Run the blocks of several terminals at the same time, the commands of each one after the other."""
+
+    def run(block: Block) -> None:
+        for command in commands(block):
+            code, said = _by_shell(command)
+            assert code == 0, f"{page}:{block.line}: `{command}` left with {code}:\n{said}"
+
+    if together:
+        with ThreadPoolExecutor(len(together)) as pool:
+            list(pool.map(run, together))
 
 
 def run_python(block: Block, page: Path, names: dict[str, Any]) -> None:

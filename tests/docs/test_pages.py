@@ -14,7 +14,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TO_RUN = [
     page for page in PAGES if any(block.language in ("python", "console", "sh") for block in blocks(page))
 ]
-MOST_NOT_RUN = 18
+MOST_NOT_RUN = 14
 
 
 @pytest.mark.parametrize("page", TO_RUN, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -69,3 +69,14 @@ def test_a_failing_command_or_snippet_fails_its_page(tmp_path: Path, monkeypatch
         page.write_text(f"```{text}\n```\n")
         with pytest.raises(error):
             run_page(page)
+
+
+def test_blocks_of_terminals_run_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    block = "<!-- terminal: {} -->\n```console\n$ touch {}; until test -e {}; do sleep 0.05; done\n```\n\n"
+    page = tmp_path / "page.md"
+    page.write_text(block.format("a", "a", "b") + block.format("b", "b", "a"))
+    assert run_page(page) == 2
+    page.write_text("<!-- terminal: a -->\n```console\n$ false\n```\n")
+    with pytest.raises(AssertionError):
+        run_page(page)

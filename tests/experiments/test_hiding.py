@@ -36,3 +36,10 @@ def test_exact_loses_least_and_nothing_is_a_ghost(page: Path) -> None:
 def test_a_margin_moves_the_hidden_sets_down(page: Path) -> None:
     chances = [float(row["mean of 1 / place"]) for row in rows(page, "margins")]
     assert chances[0] > chances[-1]
+
+
+def test_rules_are_hidden_by_confidence_too(page: Path) -> None:
+    found = {row["method"]: row for row in rows(page, "rules")}
+    assert {"1.a", "1.b", "wsda", "blocking", "exact"} <= set(found)
+    assert mean(found["exact"]["lost itemsets"]) <= mean(found["minfia"]["lost itemsets"])
+    assert found["exact"]["lost rules"] != "could not"

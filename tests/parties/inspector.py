@@ -25,6 +25,13 @@ def assert_declared(
             assert run.transcript.shapes(name) == tuple(f for f in listed if f.sender == name)
 
 
+def assert_as_revealed(run: Simulation, protocol: Protocol, names: Sequence[str]) -> None:
+    """All parties know the same facts, and these and public parameters alone determine the frames."""
+    facts = run.revealed[names[0]]
+    assert all(run.revealed[name] == facts for name in names)
+    assert_declared(run, protocol.frames(names, revealed=facts), names)  # type: ignore[call-arg]
+
+
 def view_bytes(frames: Iterable[RecordedFrame]) -> bytes:
     return b"".join(frame.payload for frame in frames)
 

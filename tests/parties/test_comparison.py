@@ -56,6 +56,21 @@ def test_values(pairs: list[tuple[int, int]]) -> None:
     assert run.outputs["b"].tolist() == [a >= b for a, b in pairs]
 
 
+@settings(max_examples=10)
+@given(st.data())
+def test_fewer_bits_for_smaller_integers(data: st.DataObject) -> None:
+    bits = data.draw(st.integers(2, 62))
+    numbers = st.integers(-(1 << bits - 1), (1 << bits - 1) - 1)
+    values = data.draw(st.lists(numbers, min_size=1, max_size=20))
+    threshold = data.draw(numbers)
+    protocol = Comparison(n=len(values), threshold=threshold, bits=bits)
+    run = simulate(protocol, dict(zip("ab", _shares(values), strict=True)))
+    assert run.outputs["a"].tolist() == [value >= threshold for value in values]
+    assert_declared(run, protocol.frames(("a", "b")), ("a", "b"))
+    with pytest.raises(ParameterError, match="'threshold'"):
+        Comparison(n=1, threshold=1 << bits, bits=bits)
+
+
 def test_several_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparison, "_AT_ONCE", 16)
     values = list(range(-25, 25))

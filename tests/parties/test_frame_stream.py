@@ -135,3 +135,25 @@ def test_a_writer_waits_while_the_peer_takes_nothing() -> None:
         assert wire.written == b"headerpayload"
 
     asyncio.run(steps())
+
+
+def test_the_memory_of_a_large_frame_is_used_again_only_when_nobody_holds_it() -> None:
+    async def run() -> None:
+        stream, _, found = opened()
+        size = 200_000
+        frames = [bytes([number]) * size for number in range(3)]
+        for number, payload in enumerate(frames):
+            feed(stream, encode_header("k", size, number, bytes(32)) + payload, [])
+            if number == 0:
+                first = found.pop()[1]
+        assert bytes(first) == frames[0]
+        assert [bytes(payload) for _, payload in found] == frames[1:]
+        del first
+        found.clear()
+        place = id(stream._large)
+        feed(stream, encode_header("k", size, 3, bytes(32)) + frames[0], [])
+        assert id(stream._large) == place
+        with pytest.raises(TypeError):
+            found[0][1][0] = 1
+
+    asyncio.run(run())

@@ -22,7 +22,8 @@ from discreet.parties import (
     SetUnion,
     simulate,
 )
-from discreet.parties.picture import message_chart
+from discreet.parties.mining import AssociationRules, VerticalRules
+from discreet.parties.picture import merged, message_chart
 from discreet.parties.transcript import FrameShape
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
@@ -60,6 +61,32 @@ TWO: dict[str, tuple[Protocol, dict[str, Any]]] = {
         {"first": PEOPLE[:60], "second": PEOPLE[40:]},
     ),
 }
+
+
+SHOPS = {name: [["beer", "chips"], ["bread"]] for name in ("north", "south", "west")}
+MINING: dict[str, tuple[Any, dict[str, Any]]] = {
+    "association-rules": (AssociationRules(0.4, items=("beer", "bread", "chips")), SHOPS),
+    "vertical-rules": (
+        VerticalRules(
+            {"hospital": ["asthma"], "insurer": ["inhaler"]}, key="id", max_people=1000, min_support=0.4
+        ),
+        {
+            "hospital": {"id": list(range(1000)), "asthma": [0, 1] * 500},
+            "insurer": {"id": list(range(1000)), "inhaler": [0, 1] * 500},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MINING)
+def test_the_picture_of_mining_is_that_of_the_frames_a_run_declares(name: str) -> None:
+    """Frames of one kind between the same two parties are one arrow; the order is that of the declared ones."""
+    protocol, inputs = MINING[name]
+    names = tuple(inputs)
+    run = simulate(protocol, inputs)
+    declared = list(protocol.frames(names, revealed=run.revealed[names[0]]))
+    assert_declared(run, declared, names)
+    _require_drawn(name, message_chart(merged(declared), names, in_order=True))
 
 
 @pytest.mark.parametrize("name", RUNS)

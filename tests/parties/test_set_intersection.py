@@ -17,7 +17,7 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.kernels.parties.cuckoo import cuckoo_table
 from discreet.parties import simulate
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, ristretto, scalar_from
-from discreet.parties.sets import oblivious_tags, set_intersection
+from discreet.parties.sets import oblivious_tags, two_sets
 from discreet.parties.sets.intersection_size import IntersectionSize
 from discreet.parties.sets.set_intersection import SetIntersection
 from discreet.parties.transcript import RecordedFrame
@@ -58,7 +58,7 @@ def test_intersections(data: st.DataObject) -> None:
 
 def test_larger_sets_in_several_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oblivious_tags, "_CHUNK", 7)
-    monkeypatch.setattr(set_intersection, "_AT_ONCE", 1000)
+    monkeypatch.setattr(two_sets, "_AT_ONCE", 1000)
     first, second = [f"p{i}" for i in range(3000)], [f"p{i}" for i in range(2000, 4500)]
     protocol = SetIntersection(3000, 2600, output="both")
     run = simulate(protocol, {"a": first, "b": second})

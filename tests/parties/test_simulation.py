@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.parties.channel import MAX_PAYLOAD, Channel, encode_header, memory_pair, payload_size
 from discreet.parties.errors import FrameError, PartyError, PeerLostError
+from discreet.parties.meter import Meter
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.simulation import simulate
 from discreet.parties.transcript import FrameShape
@@ -141,6 +143,7 @@ def test_fixed_coins_repeat_and_differ_between_parties() -> None:
 def test_without_the_extra_everything_imports_and_one_line_names_it() -> None:
     code = """
 import sys
+import time
 
 class Refused:
     @staticmethod
@@ -166,3 +169,16 @@ for work in (
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     line = "Protocols between parties need cryptographic libraries: pip install 'discreet[parties]'."
     assert ran.stdout.splitlines() == [line] * 3
+
+
+def test_a_step_inside_another_one_is_counted_once() -> None:
+    meter = Meter()
+    with meter.step("outer"):
+        meter.sent("a", 1)
+        with meter.step("inner"):
+            time.sleep(0.02)
+            meter.sent("b", 2)
+        meter.sent("c", 3)
+    outer, inner = meter.steps
+    assert (outer.frames_sent, inner.frames_sent) == (2, 1)
+    assert inner.seconds >= 0.02 > outer.seconds

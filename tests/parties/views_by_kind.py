@@ -62,8 +62,8 @@ def auc(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> float:
 
 
 def views_of(run: Callable[[], Simulation], party: str, times: int) -> Views:
-    """Return the views of a party in several runs."""
-    return [run().transcript.view(party) for _ in range(times)]
+    """Return the views of a party in several runs, the frames of one sender after those of another, as senders race."""
+    return [sorted(run().transcript.view(party), key=lambda f: f.shape.sender) for _ in range(times)]
 
 
 def _samples(views: Views) -> dict[str, NDArray[np.uint8]]:
@@ -73,5 +73,6 @@ def _samples(views: Views) -> dict[str, NDArray[np.uint8]]:
         for frame in view:
             data = np.frombuffer(frame.payload, np.uint8)
             width = min(WINDOW, data.size)
-            found[frame.shape.kind].append(data[: data.size // width * width].reshape(-1, width))
+            kind = frame.shape.kind if width == WINDOW else f"{frame.shape.kind} of {width} bytes"
+            found[kind].append(data[: data.size // width * width].reshape(-1, width))
     return {kind: np.concatenate(parts) for kind, parts in found.items()}

@@ -89,15 +89,17 @@ def tell_judgment(judgment: BasketJudgment, *, as_json: bool) -> None:
     if as_json:
         tell_json(plain_judgment(judgment, baskets=judgment.n_baskets, groups=judgment.n_groups))
         return
+    tell_lines([*(() if verdict is None else _verdict_lines(verdict)), *measure_lines(judgment)])
+
+
+def measure_lines(judgment: BasketJudgment) -> list[tuple[str, str]]:
+    """Describe what baskets reach in every measure."""
     where = "" if judgment.n_groups is None else f" in {judgment.n_groups:,} groups"
-    tell_lines(
-        [
-            *(() if verdict is None else _verdict_lines(verdict)),
-            ("baskets", f"{judgment.n_baskets:,}{where}"),
-            ("reaches", "the promises these baskets keep, asked for or not:"),
-            *(("", f"{measure.name:<30} up to {number(measure.worst)}") for measure in judgment.measures),
-        ]
-    )
+    return [
+        ("baskets", f"{judgment.n_baskets:,}{where}"),
+        ("reaches", "the promises these baskets keep, asked for or not:"),
+        *(("", f"{measure.name:<30} up to {number(measure.worst)}") for measure in judgment.measures),
+    ]
 
 
 def tell_risk(

@@ -10,6 +10,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli import _rules as rules
 from discreet.core.registry import methods
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def is_baskets(data: Path, given: Mapping[str, Any]) -> bool:
         from discreet.job.parse import toml_of
 
         return "baskets" in toml_of(data)
+    if rules.asked(given):
+        return True
     ending = [one for one in data.suffixes if one not in (".gz", ".zst", ".zstd")]
     return bool(ending and ending[-1] in _ENDINGS) or _is_folder(data)
 
@@ -133,7 +136,7 @@ def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -
     from discreet.job.parse import guarantee_from
 
     refuse_of_tables(given)
-    promised = guarantee_from([promise(given)], {}, Path()) if given["p"] is not None or given["km"] else None
+    promised = guarantee_from([promise(given)], {}, Path()) if _is_asked(given) else None
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         baskets = read(data, given)
@@ -189,8 +192,16 @@ def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {"\\t": "\t"}.get(value, value) for name, value in named.items() if value is not None}
 
 
+def _is_asked(given: Mapping[str, Any]) -> bool:
+    return given["p"] is not None or bool(given["km"]) or rules.asked(given)
+
+
 def promise(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the guarantee that the options name, laid out as in a job file."""
+    if rules.asked(given):
+        if given["p"] is not None or given["km"]:
+            raise gather.mistake("Hidden rules are judged by themselves; leave -p and --km out.")
+        return rules.promise(given)
     if given["km"]:
         if given["p"] is not None:
             raise gather.mistake("-p and --km are two promises; ask for one.", "-p 10")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from discreet.core.schema import Column
     from discreet.core.tables.table import Table
     from discreet.guarantees import Guarantee
+    from discreet.job import Job
     from discreet.job.descriptions import Description
 
 
@@ -54,6 +56,18 @@ def table_of(data: Path, given: Mapping[str, Any], *, judged: bool = True) -> Ta
         raise gather.mistake("Say which columns others may know.", "--quasi age,zip")
     rest = rest_from(given["rest"]) if known is None or known.rest is None else known.rest
     return Table(frame, complete(reading_roles, frame.columns, rest=rest))
+
+
+def with_roles(job: Job, given: Mapping[str, Any]) -> Job:
+    """Add the roles that a job file or a release gives, where one is named; those of the options come before them."""
+    if given["roles"] is None:
+        return job
+    from discreet.job.descriptions import describe
+
+    known = describe(given["roles"])
+    rest = known.rest if job.rest is None else job.rest
+    reading = {**known.reading, **job.reading}
+    return replace(job, columns={**known.columns, **(job.columns or {})}, rest=rest, reading=reading)
 
 
 def frame_of(

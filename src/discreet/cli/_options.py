@@ -195,7 +195,6 @@ _METHOD = (
     ),
 )
 _OUTPUT = (
-    click.option("--out", required=True, type=DATA, metavar="DIR", help="The folder to write."),
     click.option(
         "--format",
         "format_",
@@ -272,9 +271,10 @@ def allow_unique(command: F) -> F:
     return _ALLOW_UNIQUE(command)
 
 
-def output(command: F) -> F:
+def output(command: F, *, required: bool = True) -> F:
     """Add the options for writing a release."""
-    return _all(_OUTPUT, command)
+    out = click.option("--out", required=required, type=DATA, metavar="DIR", help="The folder to write.")
+    return _all((out, *_OUTPUT), command)
 
 
 def telling(command: F) -> F:

@@ -59,12 +59,11 @@ def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "row
         measured = (
             f"{part.measure} {number(part.worst)} (required: {_WORDS[part.relation]} {number(part.bound)})"
         )
-        failing = (
-            f"; {part.failing_groups:,} of {part.n_groups:,} {groups} ({part.failing_rows:,} {rows}) fail"
-        )
-        lines.append(
-            ("kept" if part.ok else "broken", f"{part.guarantee}: {measured}{'' if part.ok else failing}")
-        )
+        if not part.ok and part.n_groups:
+            measured += (
+                f"; {part.failing_groups:,} of {part.n_groups:,} {groups} ({part.failing_rows:,} {rows}) fail"
+            )
+        lines.append(("kept" if part.ok else "broken", f"{part.guarantee}: {measured}"))
     return lines
 
 
@@ -134,7 +133,7 @@ def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, q
             ("loss", f"{percent(plain['loss']['total'])} of the quasi-identifiers' detail"),
             ("risk", f"highest re-identification risk: {_highest(before)} → {_highest(after)}"),
             ("written", f"{plain['folder']}: {', '.join(plain['files'])}"),
-            *_next(plain),
+            *next_lines(plain),
         ]
     )
 
@@ -173,7 +172,8 @@ def _chosen(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
-def _next(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
+def next_lines(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say where the report is, and what to do next."""
     if plain["report"] is None:
         return [("next", "read the data as its reader would, before you hand it on")]
     return [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]

@@ -60,6 +60,20 @@ def numbers(flag: str, values: Iterable[str], kind: type[int] | type[float]) -> 
         raise mistake(f"{flag} takes COLUMN=NUMBER.") from None
 
 
+def support(text: str) -> float:
+    """Read a support: with a point or an exponent a share, without a number of baskets.
+
+    >>> support("100"), support("0.01")
+    (100, 0.01)
+    """
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise mistake("--min-support takes a number.", "--min-support 0.01")
+
+
 def reading(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options for reading that were named."""
     plain = {name: given[name] for name in _READING if given.get(name) is not None}
@@ -154,6 +168,14 @@ def promises(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     if given.get("k_map") is not None:
         asked.append({"kind": "k-map", "k": given["k_map"], "population": given["population"]})
     return asked
+
+
+def output(out: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where and how to write."""
+    plain = {"overwrite": given["overwrite"], "report": given["report"]}
+    plain |= {name: True for name in ("spreadsheet_safe", "strict", "pdf") if given[name]}
+    optional = {"folder": out, "format": given["format_"], "seed": given["seed"], "name": given["name"]}
+    return plain | {name: value for name, value in optional.items() if value is not None}
 
 
 def _diversity(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from discreet.job import Job
 
 
-def perform(command: str, job: Job, *, as_json: bool, quiet: bool) -> None:
-    """Run a job and say what it came to."""
-    from discreet.cli._progress import stages
+def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool = False) -> None:
+    """Run a job and say what it came to; with ``anytime`` an interruption stops the solver only."""
+    from discreet.cli._progress import stages, watched
     from discreet.core.errors import SchemaError
     from discreet.job import MissingRoleError, run
     from discreet.job.running import STAGES
@@ -21,8 +21,11 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool) -> None:
     if job.out is None:
         raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
     try:
-        with stages(len(STAGES), quiet=quiet or as_json) as tell:
-            release = run(job, tell)
+        with (
+            stages(len(STAGES), quiet=quiet or as_json) as tell,
+            watched(job, tell, anytime=anytime) as seen,
+        ):
+            release = run(seen, tell)
     except SchemaError as error:
         if isinstance(error, MissingRoleError):
             error.remedy = _missing(command, job, error.names)  # type: ignore[attr-defined]
@@ -48,6 +51,10 @@ def _tell(command: str, job: Job, release: Any, *, as_json: bool) -> None:
         _basket_output.tell_outcome(
             _basket_output.outcome(command, release, job.out), release, as_json=as_json
         )
+    elif made.startswith("sanitized"):
+        from discreet.cli.output import hide
+
+        hide.tell_outcome(command, release, job.out, as_json=as_json)
     elif made == "pseudo-data":
         from discreet.cli.publish import condense
 
@@ -67,11 +74,14 @@ def _tell(command: str, job: Job, release: Any, *, as_json: bool) -> None:
 def _caution(job: Job, release: Any) -> None:
     """Print the cautions, and which folder stays with the owner."""
     from discreet.cli._output import tell_lines
+    from discreet.guarantees import RulesHidden
     from discreet.report.folder import private_folder
 
     lines = [("caution", caution.text) for caution in release.cautions]
     if job.out is not None:
-        lines.append(("private", f"{private_folder(job.out)} compares with the original: do not hand it on"))
+        named = "names the rules and " if isinstance(release.guarantee, RulesHidden) else ""
+        words = f"{private_folder(job.out)} {named}compares with the original: do not hand it on"
+        lines.append(("private", words))
     tell_lines(lines)
 
 

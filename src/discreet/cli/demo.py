@@ -1,38 +1,53 @@
-"""`discreet demo`: protect the embedded sample."""
+"""`discreet demo`: protect the embedded sample, or find rules between three shops."""
 
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from discreet.cli import _options as options
 
+if TYPE_CHECKING:
+    from discreet.parties.network.local_run import LocalRun
+
 _EPILOG = """\b
-Example:
-  discreet demo --out release-demo"""
+Examples:
+  discreet demo --out release-demo
+  discreet demo --parties --out parties-demo"""
+_SUPPORT, _CONFIDENCE = 0.04, 0.6
 
 
-@click.command(short_help="Protect the embedded sample.", epilog=_EPILOG)
+@click.command(short_help="Protect the embedded sample, or mine between parties.", epilog=_EPILOG)
+@click.option("--parties", is_flag=True, help="Find rules between three shops, each a process of its own.")
 @click.option(
     "--out",
     type=options.DATA,
-    default="release-demo",
     metavar="DIR",
-    help="The folder to write; release-demo by default.",
+    help="The folder to write; release-demo by default, or parties-demo.",
 )
 @options.telling
-def demo(out: Path, as_json: bool, quiet: bool) -> None:
-    """Protect a generated hospital table of 20,000 patients; nobody in it exists."""
+def demo(parties: bool, out: Path | None, as_json: bool, quiet: bool) -> None:
+    """Protect a generated hospital table of 20,000 patients; nobody in it exists.
+
+    With --parties, three generated shops find association rules together, and none sees the others' baskets.
+    """
+    if parties:
+        _between_parties(out or Path("parties-demo"), as_json=as_json, quiet=quiet)
+        return
     from discreet.cli._perform import perform
     from discreet.datasets import hospital, hospital_columns
     from discreet.guarantees import EntropyDiversity, KAnonymity
     from discreet.job import Job
 
+    folder = out or Path("release-demo")
     promise = KAnonymity(5) & EntropyDiversity(2, of="diagnosis")
     columns = hospital_columns()
-    job = Job(hospital(), columns, promise, out=out, overwrite=_is_demo(out, list(columns)))
+    job = Job(hospital(), columns, promise, out=folder, overwrite=_is_demo(folder, list(columns)))
     perform("demo", job, as_json=as_json, quiet=quiet)
 
 
@@ -43,3 +58,99 @@ def _is_demo(out: Path, columns: list[str]) -> bool:
         return [column["name"] for column in recipe["columns"]] == columns
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def _between_parties(out: Path, *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli._output import tell_json
+    from discreet.cli._progress import stages
+    from discreet.datasets import shops
+    from discreet.engines.baskets.files import write_baskets
+    from discreet.parties.network.local_run import run_locally, write_session
+    from discreet.parties.network.running import check_folder
+
+    held = shops()
+    parameters = {"min_support": _SUPPORT, "min_threshold": _CONFIDENCE, "max_items": 100, "format": "lines"}
+    if _is_parties_demo(out, held):
+        shutil.rmtree(out)
+    check_folder(out)
+    out.mkdir(parents=True, exist_ok=True)
+    with stages(2, quiet=quiet or as_json) as tell:
+        tell("Writing the baskets of three shops")
+        data = {name: out / f"{name}.csv" for name in held}
+        for name, baskets in held.items():
+            write_baskets(baskets, data[name], format="lines", lossy=True)
+        session = write_session(out, "rules", parameters, tuple(held))
+        tell("Mining together, three processes over TLS")
+        run = run_locally(session, data)
+    sizes = {name: len(baskets) for name, baskets in held.items()}
+    alone = {name: _alone(baskets) for name, baskets in held.items()}
+    found = _found(run)
+    if as_json:
+        plain = {"out": str(out), "baskets": sizes, "seconds": round(run.seconds, 3)}
+        tell_json(
+            {"command": "demo", "ok": True, **plain, "rules": found, "transcript": run.transcript("north")}
+        )
+    elif not quiet:
+        _tell_run(out, run, sizes, alone, found)
+
+
+def _is_parties_demo(out: Path, names: Iterable[str]) -> bool:
+    """Return whether a folder holds an earlier demo between parties and nothing else, so that it may be replaced."""
+    known = {"session.toml"}
+    for name in names:
+        known |= {f"{name}.csv", f"{name}.pem", f"{name}.toml", f"result-{name}"}
+    return (out / "session.toml").is_file() and {path.name for path in out.iterdir()} <= known
+
+
+def _alone(baskets: Any) -> set[str]:
+    """Return the rules that a shop finds in its own baskets."""
+    from discreet.mine import Itemsets, rules
+
+    table = rules(Itemsets(_SUPPORT).mine(baskets), min_threshold=_CONFIDENCE)
+    return {_rule(row["antecedents"], row["consequents"]) for row in table.to_pylist()}
+
+
+def _found(run: LocalRun) -> list[dict[str, Any]]:
+    import csv
+
+    with (run.folders["north"] / "rules.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    told = [
+        {
+            "rule": _rule(json.loads(row["antecedents"]), json.loads(row["consequents"])),
+            "support": round(float(row["support"]), 4),
+            "confidence": round(float(row["confidence"]), 4),
+        }
+        for row in rows
+    ]
+    return sorted(told, key=lambda one: -one["confidence"])
+
+
+def _rule(before: list[str], after: list[str]) -> str:
+    return f"{', '.join(before)} → {', '.join(after)}"
+
+
+def _tell_run(
+    out: Path, run: LocalRun, sizes: dict[str, int], alone: dict[str, set[str]], found: list[dict[str, Any]]
+) -> None:
+    from discreet.cli._output import tell_lines
+
+    record = run.transcript("north")
+    meter = record["meter"]
+    traffic = f"{meter['bytes_sent'] + meter['bytes_received']:,} bytes at north"
+    lines = [("shops", ", ".join(f"{name} with {size:,} baskets" for name, size in sizes.items()))]
+    rules = {one["rule"] for one in found}
+    shared = "; ".join(f"{name} alone finds {len(rules & known)} of them" for name, known in alone.items())
+    lines.append(
+        ("rules", f"{len(found)} in all baskets together; {shared}. Some that are not found everywhere:")
+    )
+    for one in sorted(found, key=lambda one: sum(one["rule"] in known for known in alone.values()))[:8]:
+        holders = [name for name, known in alone.items() if one["rule"] in known]
+        seen = f"alone found by {', '.join(holders)}" if holders else "found by no shop alone"
+        lines.append(("", f"{one['confidence']:.0%}  {one['rule']}  ({seen})"))
+    lines.append(("cost", f"{meter['rounds']} rounds, {traffic}, {run.seconds:.1f} s with three processes"))
+    lines += [("reveals" if at == 0 else "", leak) for at, leak in enumerate(record["leaks"])]
+    lines.append(
+        ("written", f"{out}: session.toml, the baskets, and result-NAME with report.html for each shop")
+    )
+    tell_lines(lines)

@@ -36,7 +36,8 @@ Example:
   discreet party run session.toml --as hospital-a --data mine.csv --out result
 
 \b
-Writes result.csv, and transcript.json with the frames, bytes, rounds and seconds of the run and what it reveals."""
+Writes the result (result.csv, or the rules or the model), transcript.json with the frames, bytes, rounds and seconds
+of the run and what it reveals, and report.html with a picture of what travelled."""
 _SESSION = click.argument("session", type=options.DATA)
 _KEY = click.option(
     "--key",
@@ -138,12 +139,14 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
     from discreet.cli._output import tell_json, tell_lines
     from discreet.parties.network.running import check_folder, find_key, run_party, write_outcome
     from discreet.parties.network.session import Session
+    from discreet.report.kinds.party_run import party_page
 
     known = Session.read(session)
     key = given["key"] or find_key(session, known.member(name).name)
     check_folder(out, overwrite=given["overwrite"])
     outcome = run_party(known, name, key, given["data"], listen=_address(given["listen"]))
-    write_outcome(outcome, out, overwrite=given["overwrite"])
+    pages = {"report.html": party_page(outcome)}
+    write_outcome(outcome, out, overwrite=given["overwrite"], pages=pages)
     meter = outcome.meter
     if as_json:
         plain = {

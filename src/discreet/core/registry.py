@@ -7,8 +7,8 @@ are named by their modules and loaded when they are first needed.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal
 
@@ -16,9 +16,12 @@ from discreet.core.params import Constraint, listed
 
 Role = Literal["publisher", "collector", "miner", "hider"]
 """What a method does: publishers release, collectors perturb, miners mine or learn, hiders hide."""
+RELEASING: tuple[Role, ...] = ("publisher", "hider")
+"""The roles of methods that make a release."""
 Data = Literal[
-    "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "sketches", "model"
-]
+    "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "sketches", "model",
+    "sanitized-table", "sanitized-baskets",
+]  # fmt: skip
 """What a method takes or makes."""
 
 CLASS_GUARANTEES = (
@@ -70,7 +73,10 @@ class Method:
     joins
         Whether it keeps several guarantees at once.
     supplied
-        Parameters that the guarantee or the description of the data supplies, and no option does.
+        Parameters that no option sets: the guarantee or the description of the data supplies them, or the method has
+        no use for them.
+    fixed
+        Parameters whose values the name stands for, where one class has several methods.
     """
 
     name: str
@@ -82,6 +88,7 @@ class Method:
     guarantees: tuple[str, ...] = ()
     joins: bool = False
     supplied: tuple[str, ...] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def class_name(self) -> str:
@@ -110,8 +117,16 @@ class Method:
     def options(self) -> dict[str, Parameter]:
         """Return the parameters that a command or a job file may set: all but the guarantee and what is supplied."""
         parameters = self.parameters()
-        fixed = {*list(parameters)[:1], "random_state", *self.supplied}
+        fixed = {*list(parameters)[:1], "random_state", *self.supplied, *self.fixed}
         return {name: one for name, one in parameters.items() if name not in fixed}
+
+    def make(self, guarantee: Any, **given: Any) -> Any:
+        """Make the method's object for a guarantee."""
+        return self.load()(guarantee, **self.fixed, **given)
+
+    def publish(self, publisher: Any, data: Any) -> Any:
+        """Return the release that an object of the method makes of data."""
+        return publisher.hide(data) if self.role == "hider" else publisher.release(data)
 
     def makes_of(self, takes: str) -> Data:
         """Return the kind of release that is made of a kind of data."""
@@ -123,14 +138,15 @@ class Method:
         return (len(names) == 1 or self.joins) and all(name in self.guarantees for name in names)
 
 
-def methods(*, role: Role | None = None, takes: str | None = None) -> Iterator[Method]:
-    """Iterate over methods, all or those of a role that take a kind of data.
+def methods(*, role: Role | tuple[Role, ...] | None = None, takes: str | None = None) -> Iterator[Method]:
+    """Iterate over methods, all or those of one or several roles that take a kind of data.
 
     >>> [method.name for method in methods(role="publisher", takes="baskets")]
     ['cahd', 'perm-mondrian', 'anatomy', 'apriori']
     """
+    roles = (role,) if isinstance(role, str) else role
     for method in METHODS.values():
-        if role in (None, method.role) and (takes is None or takes in method.takes):
+        if (roles is None or method.role in roles) and (takes is None or takes in method.takes):
             yield method
 
 
@@ -150,6 +166,48 @@ def _collector(name: str, home: str, takes: Data, summary: str, guarantees: tupl
 def _miner(name: str, home: str, takes: tuple[Data, ...], summary: str) -> Method:
     makes: tuple[Data, ...] = tuple("model" for _ in takes)
     return Method(name, home, "miner", takes, makes, summary)
+
+
+_THRESHOLDS = ("min_support", "min_confidence", "margin")
+
+
+def _hider(
+    name: str,
+    home: str,
+    summary: str,
+    *idle: str,
+    takes: tuple[Data, ...] = ("baskets", "table"),
+    **fixed: Any,
+) -> Method:
+    """Describe a way to hide rules; ``idle`` names parameters of the class that it has no use for."""
+    makes: dict[Data, Data] = {"baskets": "sanitized-baskets", "table": "sanitized-table"}
+    supplied = (*_THRESHOLDS, *idle, *(() if "table" in takes else ("levels", "cells")))
+    made = tuple(makes[one] for one in takes)
+    return Method(
+        name,
+        f"output.hiding.{home}",
+        "hider",
+        takes,
+        made,
+        summary,
+        ("RulesHidden",),
+        supplied=supplied,
+        fixed=fixed,
+    )
+
+
+def _program(
+    name: str, formulation: str, summary: str, *idle: str, takes: tuple[Data, ...] = ("baskets", "table")
+) -> Method:
+    return _hider(name, "exact:ExactHiding", summary, *idle, takes=takes, formulation=formulation)
+
+
+def _border(name: str, summary: str) -> Method:
+    return _hider(name, "border:BorderHiding", summary, method=name)
+
+
+def _heuristic(name: str, summary: str, *idle: str, takes: tuple[Data, ...] = ("baskets", "table")) -> Method:
+    return _hider(name, "heuristic:HeuristicHiding", summary, *idle, takes=takes, strategy=name)
 
 
 METHODS: dict[str, Method] = {
@@ -332,6 +390,55 @@ METHODS: dict[str, Method] = {
             "mine.sketches.values:SketchReconstruction",
             ("sketches",),
             "estimates the values of sketched records with the key",
+        ),
+        _program(
+            "exact", "aggregated", "loses as few other itemsets as can be, by an integer program over classes"
+        ),
+        _program("inline", "inline", "the program with a variable for each entry, to compare", "objective"),
+        _program("menon", "menon", "changes as few baskets as can be, by an integer program", "objective"),
+        _program(
+            "hybrid",
+            "hybrid",
+            "changes no basket and appends synthetic ones",
+            "objective",
+            takes=("baskets",),
+        ),
+        _border("maxmin2", "weighs baskets and items together by the rarest border itemset that is hit"),
+        _border("maxmin1", "deletes the item whose rarest border itemset is the most frequent"),
+        _border("bba", "deletes the entry whose border itemsets are farthest from being lost"),
+        _hider("blocking", "blocking:Blocking", "publishes entries as unknown instead of deleting them"),
+        _heuristic("remove_transactions", "leaves out whole baskets that support a rule", "psi", "window"),
+        _heuristic(
+            "1.a",
+            "lowers confidence: adds left-hand items to baskets that hold part of the left-hand side",
+            "psi",
+            "window",
+            takes=("baskets",),
+        ),
+        _heuristic(
+            "1.b", "lowers confidence: deletes a right-hand item from the shortest baskets", "psi", "window"
+        ),
+        _heuristic(
+            "2.a",
+            "deletes the item that fewest frequent itemsets need, from the shortest baskets",
+            "psi",
+            "window",
+        ),
+        _heuristic(
+            "2.b", "deletes the most frequent item of the rule from the shortest baskets", "psi", "window"
+        ),
+        _heuristic(
+            "2.c", "deletes the items of the rule in turn, from baskets as they come", "psi", "window"
+        ),
+        _heuristic("minfia", "deletes the least frequent item from the baskets in most conflicts", "window"),
+        _heuristic("maxfia", "deletes the most frequent item from the baskets in most conflicts", "window"),
+        _heuristic("iga", "groups itemsets that share an item, and deletes that item", "window"),
+        _heuristic("swa", "one pass over windows of baskets, with a disclosure threshold for each rule"),
+        _heuristic(
+            "wsda",
+            "lowers confidence: deletes a right-hand item from baskets that support few other itemsets",
+            "psi",
+            "window",
         ),
     )
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ TABS = format_named("tsv").endings
 
 
 def format_of(path: Path) -> FileFormat | None:
-    """Return the format that the ending of a file's name stands for; None for an unknown ending.
+    """Return the format of the ending of a file's name; None for an unknown ending.
 
     >>> format_of(Path("visits.tsv.gz")).name, format_of(Path("visits.SAV")).name, format_of(Path("visits"))
     ('tsv', 'spss', None)
@@ -165,3 +166,14 @@ def write_bytes(path: Path, data: Any, *, shown: Path) -> None:
 def _starts(path: Path, magic: bytes) -> bool:
     with path.open("rb") as stream:
         return stream.read(len(magic)) == magic
+
+
+def without_lists(table: Any) -> Any:
+    """Return an Arrow table with its columns of lists as JSON, for formats that have no lists."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
+            cells = [json.dumps(items, ensure_ascii=False) for items in table.column(place).to_pylist()]
+            table = table.set_column(place, field.name, pa.array(cells, pa.string()))
+    return table

@@ -26,6 +26,7 @@ from discreet.guarantees.local_dp import LocalDP
 from discreet.guarantees.no_value_disclosed import NoValueDisclosed
 from discreet.guarantees.per_unit import PerUnit
 from discreet.guarantees.privacy_degree import PrivacyDegree
+from discreet.guarantees.rules_hidden import RulesHidden
 from discreet.guarantees.t_closeness import TCloseness
 
 GUARANTEES: dict[str, type[Guarantee]] = {
@@ -49,6 +50,7 @@ GUARANTEES: dict[str, type[Guarantee]] = {
         LocalDP,
         DeltaAnonymity,
         NoValueDisclosed,
+        RulesHidden,
     )
 }
 """Every single promise by its name."""
@@ -58,6 +60,8 @@ GUARANTEES: dict[str, type[Guarantee]] = {
 @reads("The guarantee")
 def guarantee_from_dict(plain: Mapping[str, object], *, population: object = None) -> Guarantee:
     """Read what ``to_dict`` gave; the population of a k-map is not in it and must be given.
+
+    Neither are the rules of a `RulesHidden`, which are the owner's: its ``to_private_dict`` has them.
 
     >>> guarantee_from_dict({"guarantee": "EntropyDiversity", "l": 2, "of": "disease"})
     EntropyDiversity(l=2, of='disease')
@@ -77,11 +81,17 @@ def guarantee_from_dict(plain: Mapping[str, object], *, population: object = Non
     kind = GUARANTEES[named]
     if kind is KMap:
         given["population"] = population
+    if kind is RulesHidden and not given:
+        raise ParameterError(
+            "Which rules are hidden, and at which thresholds, is not said here: public files do not say it. The "
+            "owner's private folder does."
+        )
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}  # type: ignore[arg-type]
     for name in given:
         if name not in fields:
             raise ParameterError(f"{named} has no parameter {name!r}. It has: {', '.join(fields)}.")
     for name, field in fields.items():
-        if name not in given and field.default is dataclasses.MISSING:
+        bare = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if name not in given and bare:
             raise ParameterError(f"The '{name}' parameter of {named} is missing.")
     return kind(**given)

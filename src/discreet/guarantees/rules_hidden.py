@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NoReturn
@@ -72,10 +73,13 @@ class RulesHidden(Guarantee):
         "min_support": Support(),
         "min_confidence": (FloatIn(0, 1, closed="right"), NONE),
         "margin": FloatIn(0, 1, closed="left"),
+        "reading": InstanceOf((RowItems,), "how rows are read as baskets"),
     }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", sensitive_rules(self.rules))
+        if isinstance(self.reading, Mapping):
+            object.__setattr__(self, "reading", RowItems(**self.reading))
         super().__post_init__()
 
     @property
@@ -151,6 +155,19 @@ class RulesHidden(Guarantee):
     def to_dict(self) -> dict[str, object]:
         """Return the promise as plain data; the rules and the thresholds are the owner's and not in it."""
         return {"guarantee": type(self).__name__}
+
+    def to_private_dict(self) -> dict[str, object]:
+        """Return the whole promise as plain data, for the owner alone; `guarantee_from_dict` reads it."""
+        return {
+            **self.to_dict(),
+            "rules": [
+                [list(rule.lhs), list(rule.rhs)] if rule.is_rule else list(rule.lhs) for rule in self.rules
+            ],
+            "min_support": self.min_support,
+            "min_confidence": self.min_confidence,
+            "margin": self.margin,
+            "reading": self.reading.to_dict(),
+        }
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

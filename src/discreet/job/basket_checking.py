@@ -10,7 +10,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import InputError
 from discreet.core.verdict import Verdict
-from discreet.guarantees import Guarantee, KmAnonymity, PrivacyDegree
+from discreet.guarantees import Guarantee, KmAnonymity, PrivacyDegree, RulesHidden
 from discreet.job.checking import Measure
 
 _MOST_KNOWN = 3
@@ -43,7 +43,7 @@ def judge_baskets(data: Baskets | GroupedBaskets, guarantee: Guarantee | None = 
         reached = PrivacyDegree(1).check(data)
         measures = (Measure("privacy degree, p", None, reached.relation, reached.worst),)
         return BasketJudgment(len(data), data.n_groups, verdict, measures)
-    if not isinstance(guarantee, KmAnonymity | None):
+    if not isinstance(guarantee, KmAnonymity | RulesHidden | None):
         raise InputError("A privacy degree is about groups of baskets, and these have none.")
     verdict = None if guarantee is None else guarantee.check(data)
     lengths = data.lengths.astype(np.float64)

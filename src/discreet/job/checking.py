@@ -19,6 +19,7 @@ from discreet.guarantees import (
     KAnonymity,
     KMap,
     RecursiveDiversity,
+    RulesHidden,
     TCloseness,
 )
 from discreet.guarantees.per_unit import counted_by_unit
@@ -75,7 +76,9 @@ def judge(
     """
     groups = table.groups() if table.units is None else table.unit_groups()
     verdict = None
-    if guarantee is not None:
+    if isinstance(guarantee, RulesHidden):
+        verdict = guarantee.check(table)
+    elif guarantee is not None:
         verdict = counted_by_unit(guarantee, table).check(groups, suppressed=suppressed)
     measures = tuple(
         Measure(

@@ -100,9 +100,9 @@ class Kind(ABC):
     def read(self, job: Job) -> Any:
         """Read the data as publishers take it."""
 
-    def arguments(self, job: Job) -> dict[str, Any]:
-        """Return the arguments of a publisher that the section supplies."""
-        del job
+    def arguments(self, job: Job, method: Method) -> dict[str, Any]:
+        """Return the arguments of a method that the section supplies."""
+        del job, method
         return {}
 
     def output_format(self, job: Job) -> str | None:
@@ -173,7 +173,12 @@ class BasketKind(Kind):
     def check(self, job: Job, method: Method) -> None:
         """Refuse sensitive items or a hierarchy that the method has no use for."""
         about = job.baskets or BasketSection()
-        if "sensitive" in method.supplied:
+        if method.role == "hider":
+            if about.sensitive or about.hierarchy is not None:
+                raise ParameterError(
+                    "The sensitive rules stand in the guarantee; [baskets] names no items and no hierarchy for them."
+                )
+        elif "sensitive" in method.supplied:
             if not about.sensitive:
                 raise ParameterError("A privacy degree needs sensitive items, and the job names none.")
             if about.hierarchy is not None:
@@ -193,10 +198,11 @@ class BasketKind(Kind):
         require(job, "data", job.data, InstanceOf((Baskets,), "the path of a file, or Baskets"))
         return job.data
 
-    def arguments(self, job: Job) -> dict[str, Any]:
-        """Return the sensitive items, or the tree over the items."""
+    def arguments(self, job: Job, method: Method) -> dict[str, Any]:
+        """Return the sensitive items or the tree over the items, whichever the method takes."""
         about = job.baskets or BasketSection()
-        return {"sensitive": list(about.sensitive)} if about.sensitive else {"hierarchy": about.hierarchy}
+        known = {"sensitive": list(about.sensitive), "hierarchy": about.hierarchy}
+        return {name: value for name, value in known.items() if name in method.supplied}
 
 
 class SketchKind(Kind):
@@ -226,8 +232,9 @@ class SketchKind(Kind):
         """Read the records; those that hold nothing are left out."""
         return read_records(Path(job.data), **job.reading)[0] if job.is_file else job.data
 
-    def arguments(self, job: Job) -> dict[str, Any]:
+    def arguments(self, job: Job, method: Method) -> dict[str, Any]:
         """Return the family that makes the sketches."""
+        del method
         from discreet.publish.sketches.family import SketchFamily
 
         about = job.sketches

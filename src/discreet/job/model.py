@@ -11,7 +11,8 @@ from typing import Any
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import BOOL, NONE, InstanceOf, IntIn, OneOf, require
-from discreet.core.registry import METHODS, Method, methods
+from discreet.core.registry import METHODS, RELEASING, Method, methods
+from discreet.core.release import Release
 from discreet.core.schema import Column, Role
 from discreet.guarantees import AllOf, Guarantee
 from discreet.job.kinds import KINDS, BasketSection, Kind, SketchSection
@@ -23,7 +24,8 @@ from discreet.job.wording import listed, nearest
 class Job:
     """Everything a run needs; `run` does it.
 
-    A job is about one kind of data, which one of ``columns``, ``baskets`` and ``sketches`` describes.
+    A job is about one kind of data, which one of ``columns``, ``baskets`` and ``sketches`` describes. Its guarantee is
+    what a publisher keeps, or a `RulesHidden`.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ class Job:
     pdf
         Whether to print the report into a PDF as well.
     baskets
-        Baskets: the sensitive items, or the tree over the items.
+        Baskets: the sensitive items, or the tree over the items; neither for hidden rules.
     sketches
         Sketches: the key and the longest sketch.
 
@@ -78,6 +80,10 @@ class Job:
     >>> job = Job(bought, guarantee=PrivacyDegree(2), baskets=BasketSection(sensitive=["pill"]))
     >>> job.method, run(job).verdict.ok
     ('cahd', True)
+    >>> from discreet.guarantees import RulesHidden
+    >>> job = Job(bought, guarantee=RulesHidden(["tea, pill"], 1), method="maxmin2", baskets=BasketSection())
+    >>> sorted(run(job).data.lists())
+    [['pill'], ['tea']]
     """
 
     data: Any = field(repr=False)
@@ -162,14 +168,19 @@ class Job:
         return self.kind.output_format(self)
 
     def publisher(self) -> Any:
-        """Make the publisher."""
+        """Make the publisher, or the hider."""
         method = METHODS[self.method or ""]
         seeded = {"random_state": self.seed} if "random_state" in method.parameters() else {}
-        return method.load()(self.guarantee, **self.kind.arguments(self), **self.options, **seeded)
+        return method.make(self.guarantee, **self.kind.arguments(self, method), **self.options, **seeded)
+
+    def release(self, data: Any) -> Release:
+        """Return the release that the method makes of data."""
+        released: Release = METHODS[self.method or ""].publish(self.publisher(), data)
+        return released
 
     def _chosen(self) -> Method:
         """Return the method, or the first that can keep the guarantee; one that cannot is refused."""
-        kind, fitting = self.kind, list(methods(role="publisher", takes=self.kind.takes))
+        kind, fitting = self.kind, list(methods(role=RELEASING, takes=self.kind.takes))
         parts = self.guarantee.parts if isinstance(self.guarantee, AllOf) else (self.guarantee,)
         names = [type(part).__name__ for part in parts]
         if self.method is None:

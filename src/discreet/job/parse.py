@@ -11,7 +11,7 @@ from typing import Any
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import NONE, Constraint, InstanceOf, IntIn, OneOf, require
-from discreet.core.registry import methods
+from discreet.core.registry import RELEASING, methods
 from discreet.core.schema import Column, Role, quasi
 from discreet.guarantees import Guarantee, guarantee_from_dict
 from discreet.guarantees.constructed import together
@@ -35,8 +35,9 @@ GUARANTEE_KINDS = {
     "indistinguishability": "Indistinguishability",
     "delta-anonymity": "DeltaAnonymity",
     "k-variance": "KVariance",
+    "rules-hidden": "RulesHidden",
 }
-"""The guarantees of publishers by their names in the literature."""
+"""The guarantees of publishers and hiders by their names in the literature."""
 
 _OUTPUT = ("folder", "format", "report", "overwrite", "spreadsheet_safe", "strict", "seed", "name", "pdf")
 _BOOL = InstanceOf((bool,), "true or false")
@@ -161,7 +162,7 @@ def population(path: Path, names: Iterable[str], reading: Mapping[str, Any] | No
 
 def _method(given: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     name = given.get("name")
-    known = {method.name: method for method in methods(role="publisher", takes=kind.takes)}
+    known = {method.name: method for method in methods(role=RELEASING, takes=kind.takes)}
     if name is not None and name not in known:
         raise ParameterError(f"[method] has an unknown name{nearest(name, known)}")
     return {"method": name, "options": {key: value for key, value in given.items() if key != "name"}}

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from discreet.core.baskets.row_items import row_items
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError, ParameterError
+from discreet.core.params import InstanceOf, require
 from discreet.core.schema import Schema
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
@@ -23,12 +26,14 @@ from discreet.guarantees import (
     Guarantee,
     KAnonymity,
     PerUnit,
+    RulesHidden,
     guarantee_from_dict,
 )
 from discreet.guarantees.constructed import together
 from discreet.job.basket_checking import judge_baskets
 from discreet.job.checking import Measure, judge
 from discreet.job.descriptions import read_record, released_columns
+from discreet.publish.recipes.recipe import private_place
 
 _KEPT_EVIDENCE = "the files cannot show it: it rests on evidence kept while the release was made"
 _OWNERS_RULES = "the files cannot show it: which rules are hidden only the owner knows"
@@ -36,11 +41,10 @@ _UNITS_GONE = "the files cannot show it: whose rows they are was not published"
 _WHY_RECORDED = {
     "pseudo-data": _KEPT_EVIDENCE,
     "sketches": _KEPT_EVIDENCE,
-    "sanitized-baskets": _OWNERS_RULES,
-    "sanitized-table": _OWNERS_RULES,
 }
 """The kinds of release whose guarantee cannot be judged from the released data alone, and why."""
 _CHUNK = 1 << 20
+_SANITIZED = ("sanitized-baskets", "sanitized-table")
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,8 @@ def judge_release(
 ) -> ReleaseJudgment:
     """Judge the files of a release of any kind.
 
+    Which rules are hidden no public file says. They are read from the owner's folder, if it lies beside the release.
+
     Parameters
     ----------
     folder
@@ -102,6 +108,8 @@ def judge_release(
             )
         return ReleaseJudgment(kind, _counts(record), None, recorded | {"why": _WHY_RECORDED[kind]}, changed)
     data = read_released(folder, record)
+    if kind in _SANITIZED:
+        return _judge_sanitized(folder, data, guarantee, ReleaseJudgment(kind, {}, None, recorded, changed))
     if guarantee is None:
         guarantee = _promised(record, population)
         if isinstance(data, Table) and data.schema.person is None and _counts_units(guarantee):
@@ -121,16 +129,64 @@ def judge_release(
     return ReleaseJudgment(kind, counts, judged.verdict, recorded, changed, judged.measures)
 
 
+def _judge_sanitized(
+    folder: Path, data: Any, guarantee: Guarantee | None, judgment: ReleaseJudgment
+) -> ReleaseJudgment:
+    """Judge data in which rules are hidden, by the rules that are named or those that the owner's folder names."""
+    promised = hidden_rules(folder) if guarantee is None else guarantee
+    if isinstance(data, Table):
+        if isinstance(guarantee, RulesHidden):
+            promised = with_reading(guarantee, data)
+        table = judge(data, promised)
+        counts = {"rows": table.n_rows, "classes": table.n_classes}
+        verdict, measures = table.verdict, table.measures
+    else:
+        baskets = judge_baskets(data, promised)
+        counts = {"baskets": baskets.n_baskets}
+        verdict, measures = baskets.verdict, baskets.measures
+    recorded = judgment.recorded if verdict is not None else {**judgment.recorded, "why": _OWNERS_RULES}
+    return replace(judgment, counts=counts, verdict=verdict, recorded=recorded, measures=measures)
+
+
+def hidden_rules(folder: Path) -> RulesHidden | None:
+    """Return the rules that are hidden in a release, where the owner's folder lies beside it."""
+    kept = _private(folder).get("guarantee")
+    if kept is None:
+        return None
+    found = guarantee_from_dict(kept)
+    if not isinstance(found, RulesHidden):
+        raise InputError("The owner's folder holds another guarantee than hidden rules.")
+    return found
+
+
+def with_reading(guarantee: RulesHidden, table: Table) -> RulesHidden:
+    """Return a guarantee that reads the rows of a table on the levels that its rules name."""
+    named = [str(name) for rule in guarantee.rules for name in rule.items]
+    return replace(guarantee, reading=row_items(table, None, named, owner="check"))
+
+
+@reads("The owner's folder")
+def _private(folder: Path) -> Mapping[str, Any]:
+    place = private_place(folder.resolve())
+    if not place.is_file():
+        return {}
+    record: Mapping[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    require("check", place.name, record, InstanceOf((Mapping,), "a JSON object"))
+    return record
+
+
 def read_released(folder: Path, record: Mapping[str, Any]) -> Any:
     """Return the released data of a folder as a guarantee judges it: a table, groups of rows, or baskets."""
-    if record["kind"] == "baskets":
+    if record["kind"] in ("baskets", "sanitized-baskets"):
         return read_published(folder)
     columns = released_columns(folder, record)
     if record["kind"] == "grouped-table":
         rows, counts = (_frame(folder, name, ()) for name in ("data", "sensitive"))
         return GroupedTable(rows, counts.to_arrow_table(), counts.columns[0])
-    schema = Schema(columns)
-    frame = _frame(folder, "data", schema.quasi)
+    labels = Schema(columns).quasi
+    if record["kind"] == "sanitized-table":
+        labels = tuple(name for name in _private(folder).get("text", ()) if name in columns)
+    frame = _frame(folder, "data", labels)
     return Table(frame, {name: column for name, column in columns.items() if name in frame.columns})
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.boundary import public
-from discreet.core.errors import OutputError
+from discreet.core.errors import InputError, OutputError
 from discreet.core.release import Release
+from discreet.guarantees import RulesHidden
 from discreet.job.model import Job
 
 Progress = Callable[[str], None]
@@ -34,7 +35,9 @@ def run(job: Job, progress: Progress | None = None) -> Release:
     tell("Reading")
     data = job.kind.read(job)
     tell("Protecting")
-    release: Release = job.publisher().release(data)
+    release = job.release(data)
+    if job.out is not None:
+        refuse_untouched(release)
     return finish(
         release,
         tell,
@@ -66,6 +69,18 @@ def refuse_target(out: Path, data: str | Path | None, *, overwrite: bool) -> Non
     from discreet.report.folder import refuse_folder
 
     refuse_folder(out, overwrite=overwrite)
+
+
+def refuse_untouched(release: Release) -> None:
+    """Refuse to write data in which there was nothing to hide: whoever named rules expects that some were found."""
+    guarantee = release.guarantee
+    if isinstance(guarantee, RulesHidden) and release.evidence.details["already_hidden"] == len(
+        guarantee.rules
+    ):
+        raise InputError(
+            "None of the sensitive rules is found at these thresholds, so there is nothing to hide and nothing was "
+            "written."
+        )
 
 
 def _silent(stage: str) -> None:

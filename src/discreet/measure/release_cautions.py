@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.fingerprints import fingerprints
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
 from discreet.core.hierarchy.knowledge import names_units
@@ -92,7 +94,35 @@ def cautions(release: Release) -> tuple[Caution, ...]:
         return tuple(_of_sketches(release))
     if release.kind == "baskets":
         return tuple(_of_baskets(release))
+    if release.kind == "sanitized-table":
+        alone = int((release.groups().sizes == 1).sum())
+        found = _not_anonymous(
+            alone, release.table.n_rows, "rows have quasi-identifiers that no other row has"
+        )
+        return (*found, *_other_columns(release), *_formulas(release.frame))
+    if release.kind == "sanitized-baskets":
+        alone = _unlike_others(release.data)
+        return tuple(
+            _not_anonymous(
+                alone, len(release.data), "baskets hold a combination of items that no other holds"
+            )
+        )
     return ()
+
+
+def _not_anonymous(alone: int, n: int, words: str) -> Iterator[Caution]:
+    """Say that hiding rules protects the owner's knowledge and not people, where somebody stands out."""
+    if alone:
+        yield Caution(
+            "not-anonymous",
+            f"{alone:,} of {n:,} {words}: hiding rules does not keep people from being found again. Anonymize the data "
+            "first, where it is about people.",
+        )
+
+
+def _unlike_others(baskets: Baskets) -> int:
+    """Return how many baskets hold a combination of items that no other basket holds."""
+    return int((np.unique(fingerprints(baskets), return_counts=True)[1] == 1).sum())
 
 
 def _of_table(release: Release) -> Iterator[Caution]:

@@ -81,6 +81,12 @@ class Channel(ABC):
         PeerLostError
             If the peer died, stopped or did not answer in time.
         """
+        return bytes(self.recv_view(kind, size, timeout=timeout))
+
+    def recv_view(
+        self, kind: str, size: int | None = None, *, timeout: float | None = None
+    ) -> bytes | memoryview:
+        """Receive as ``recv`` does, a large frame without a copy; its memory is used again when the view is let go."""
         header, payload = self._read(self.timeout if timeout is None else timeout)
         number, tag, found = decode_header(header)
         if found == ABORT:
@@ -107,8 +113,8 @@ class Channel(ABC):
         except (PeerLostError, FrameError):
             return
 
-    def _aborted(self, payload: bytes) -> PeerLostError:
-        reason, _, about = payload[:200].decode("ascii", "replace").partition(":")
+    def _aborted(self, payload: bytes | memoryview) -> PeerLostError:
+        reason, _, about = bytes(payload[:200]).decode("ascii", "replace").partition(":")
         known = about if about.isprintable() and len(about) <= MAX_KIND else "?"
         wording = REASONS.get(reason, REASONS["failed"]).format(known)
         return PeerLostError(self.peer, wording, cause=known or None)
@@ -117,7 +123,7 @@ class Channel(ABC):
     def _write(self, header: bytes, payload: Payload) -> None: ...
 
     @abstractmethod
-    def _read(self, timeout: float) -> tuple[bytes, bytes]: ...
+    def _read(self, timeout: float) -> tuple[bytes, bytes | memoryview]: ...
 
     @abstractmethod
     def close(self) -> None:

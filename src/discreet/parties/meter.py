@@ -38,17 +38,25 @@ class Meter:
 
     steps: list[Step] = field(default_factory=list)
     _receiving: bool = False
+    _open: list[Step] = field(default_factory=list)
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Count what follows under a step; a step inside another one takes over until it ends."""
-        self.steps.append(Step(name))
-        current, started, cpu = self.steps[-1], time.perf_counter(), time.thread_time()
+        current = Step(name)
+        self.steps.append(current)
+        self._open.append(current)
+        started, cpu = time.perf_counter(), time.thread_time()
         try:
             yield
         finally:
-            current.seconds += time.perf_counter() - started
-            current.cpu_seconds += time.thread_time() - cpu
+            seconds, cpu_seconds = time.perf_counter() - started, time.thread_time() - cpu
+            current.seconds += seconds
+            current.cpu_seconds += cpu_seconds
+            self._open.pop()
+            if self._open:
+                self._open[-1].seconds -= seconds
+                self._open[-1].cpu_seconds -= cpu_seconds
 
     def sent(self, kind: str, size: int) -> None:
         """Count a frame that was sent."""
@@ -91,6 +99,8 @@ class Meter:
         }
 
     def _current(self) -> Step:
+        if self._open:
+            return self._open[-1]
         if not self.steps:
             self.steps.append(Step("all"))
         return self.steps[-1]

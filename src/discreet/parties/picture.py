@@ -39,6 +39,21 @@ def message_chart(frames: Iterable[FrameShape], names: Sequence[str], *, in_orde
     return "\n".join([*parts, "</svg>\n"])
 
 
+def merged(frames: Iterable[FrameShape]) -> list[FrameShape]:
+    """Return frames of one kind between the same two parties as one with their bytes, for pictures of long runs.
+
+    >>> merged([FrameShape("a", "b", "masked", 8), FrameShape("a", "b", "masked", 24)])
+    [FrameShape(sender='a', receiver='b', kind='2 × masked', size=32)]
+    """
+    groups: dict[tuple[str, str, str], list[int]] = {}
+    for frame in frames:
+        groups.setdefault((frame.sender, frame.receiver, frame.kind), []).append(frame.size)
+    return [
+        FrameShape(sender, receiver, kind if len(sizes) == 1 else f"{len(sizes)} × {kind}", sum(sizes))
+        for (sender, receiver, kind), sizes in groups.items()
+    ]
+
+
 def _ordered(frames: list[FrameShape], names: Sequence[str]) -> list[FrameShape]:
     kinds = list(dict.fromkeys(frame.kind for frame in frames))
     place = {name: at for at, name in enumerate(names)}

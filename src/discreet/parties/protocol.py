@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import asdict
 from typing import Any, ClassVar
 
 from discreet.core.boundary import public
-from discreet.core.errors import ParameterError
+from discreet.core.errors import InternalError, ParameterError
 from discreet.core.verdict import Basis, Verdict
 from discreet.parties.channel import Channel, Payload
 from discreet.parties.errors import PartyError, PeerLostError, require_libraries
@@ -56,6 +59,33 @@ class Party:
         self._random_bytes = random_bytes
         self._transcript = transcript
         self._given_up: set[str] = set()
+        self._labels: set[str] = set()
+        self.revealed: dict[str, Any] = {}
+
+    def within(self, label: str, names: Sequence[str] | None = None) -> Party:
+        """Return this party's end of a part of the protocol, among some of the parties.
+
+        It has the same channels, coins and meter, and a session identifier of its own, derived from the label and the
+        names. A label serves once in a session, so nothing derived in one part occurs in another.
+        """
+        if label in self._labels:
+            raise InternalError(f"The part '{label}' of a protocol was used before.")
+        self._labels.add(label)
+        part = copy(self)
+        part.names = self.names if names is None else tuple(names)
+        described = json.dumps([label, *part.names]).encode()
+        part.session = hashlib.sha256(b"discreet part" + self.session + described).digest()
+        part._labels = set()
+        return part
+
+    def reveal(self, fact: str, value: Any) -> None:
+        """Note a fact that every party learns by the protocol, and on which the frames that follow depend.
+
+        Facts are plain data: they follow from the output, or are what ``leaks`` declares.
+        """
+        if fact in self.revealed:
+            raise InternalError(f"The fact '{fact}' was revealed before.")
+        self.revealed[fact] = value
 
     @property
     def index(self) -> int:
@@ -98,10 +128,16 @@ class Party:
 
     def recv(self, peer: str, kind: str, size: int | None = None, *, timeout: float | None = None) -> bytes:
         """Receive the next frame of a peer, which must be of this kind and, where stated, of this size."""
+        return bytes(self.recv_view(peer, kind, size, timeout=timeout))
+
+    def recv_view(
+        self, peer: str, kind: str, size: int | None = None, *, timeout: float | None = None
+    ) -> bytes | memoryview:
+        """Receive as ``recv`` does, a large frame without a copy; its memory is used again when the view is let go."""
         self._check_there(peer)
-        payload = self._channels[peer].recv(kind, size, timeout=timeout)
+        payload = self._channels[peer].recv_view(kind, size, timeout=timeout)
         if self._transcript is not None and self._transcript.keep_received:
-            self._transcript.record(FrameShape(peer, self.name, kind, len(payload)), payload)
+            self._transcript.record(FrameShape(peer, self.name, kind, len(payload)), bytes(payload))
         self.meter.received(kind, len(payload))
         return payload
 
@@ -139,6 +175,7 @@ class Protocol(ABC):
 
     Every party constructs an equal one and calls ``run`` with its own private input. ``frames`` is the number,
     order, kind and size of the frames as a formula over public parameters: nothing about the inputs shows in it.
+    A protocol whose frames depend on what it reveals as it goes takes those facts as ``frames(names, revealed=...)``.
     """
 
     name: ClassVar[str]
@@ -190,6 +227,10 @@ class Protocol(ABC):
     def result_columns(self, output: Any) -> dict[str, Any]:
         """Return a party's output as columns, as they are written to a file."""
         raise ParameterError(f"The protocol '{self.name}' writes no file; run it from Python.")
+
+    def result_files(self, output: Any) -> dict[str, Any]:
+        """Return a party's output by name: columns or an Arrow table for .csv, plain data for .json, or a release."""
+        return {"result.csv": self.result_columns(output)}
 
     def covers(self, output: Any, names: Sequence[str]) -> tuple[str, ...]:
         """Return the parties whose inputs are in an output."""

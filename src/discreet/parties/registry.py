@@ -21,6 +21,22 @@ _HOMES = {
     "comparison": ("shares.comparison", "Comparison"),
     "oblivious-transfer": ("ot.oblivious_transfer", "ObliviousTransfer"),
     "k-of-n-transfer": ("ot.k_of_n_transfer", "KOfNTransfer"),
+    "matching": ("mining.matching.people_matching", "PeopleMatching"),
+    "rules": ("mining.rules.association_rules", "AssociationRules"),
+    "vertical-rules": ("mining.rules.vertical_rules", "VerticalRules"),
+    "k-means": ("mining.models.k_means", "HorizontalKMeans"),
+    "naive-bayes": ("mining.models.naive_bayes", "HorizontalNaiveBayes"),
+    "decision-tree": ("mining.models.decision_tree", "HorizontalTree"),
+    "ridge": ("mining.models.ridge", "HorizontalRidge"),
+    "logistic-regression": ("mining.models.logistic", "HorizontalLogistic"),
+    "statistics": ("mining.models.statistics", "HorizontalStatistics"),
+    "quantiles": ("mining.models.quantiles", "HorizontalQuantiles"),
+    "vertical-k-means": ("mining.models.vertical_k_means", "VerticalKMeans"),
+    "vertical-naive-bayes": ("mining.models.vertical_naive_bayes", "VerticalNaiveBayes"),
+    "vertical-decision-tree": ("mining.models.vertical_tree", "VerticalTree"),
+    "vertical-ridge": ("mining.models.vertical_products", "VerticalRidge"),
+    "vertical-statistics": ("mining.models.vertical_products", "VerticalStatistics"),
+    "anonymize": ("mining.anonymize_together", "AnonymizeTogether"),
 }
 """Each protocol's module and class; loaded when it is first used."""
 

@@ -21,11 +21,15 @@ from discreet.parties.transcript import FrameShape, Transcript
 @public
 @dataclass(frozen=True)
 class Simulation:
-    """The outputs, meters and frames of a simulated run; ``outputs`` lacks the parties that dropped out."""
+    """The outputs, meters and frames of a simulated run; ``outputs`` lacks the parties that dropped out.
+
+    ``revealed`` holds the facts that each party noted as known to all of them.
+    """
 
     outputs: dict[str, Any]
     meters: dict[str, Meter]
     transcript: Transcript
+    revealed: dict[str, dict[str, Any]]
 
 
 class _Dropped(BaseException):
@@ -35,10 +39,12 @@ class _Dropped(BaseException):
 class _DroppingTranscript(Transcript):
     """A transcript that ends a party before its first frame of a kind, as a crash would."""
 
-    drop: Mapping[str, str]
+    drop: Mapping[str, str | tuple[str, int]]
 
     def record(self, shape: FrameShape, payload: bytes) -> None:
-        if self.drop.get(shape.sender) == shape.kind:
+        kind = self.drop.get(shape.sender)
+        kind, number = kind if isinstance(kind, tuple) else (kind, 1)
+        if shape.kind == kind and number == 1 + sum(f.kind == kind for f in self.shapes(shape.sender)):
             raise _Dropped
         super().record(shape, payload)
 
@@ -48,7 +54,7 @@ def simulate(
     protocol: Protocol,
     inputs: Mapping[str, Any],
     *,
-    drop: Mapping[str, str] | None = None,
+    drop: Mapping[str, str | tuple[str, int]] | None = None,
     coins: bytes | None = None,
     timeout: float = 60.0,
 ) -> Simulation:
@@ -60,8 +66,9 @@ def simulate(
         The protocol with its public parameters.
     inputs : mapping of str to object
         Each party's private input, by name; the order is the order of the session.
-    drop : mapping of str to str, optional
-        Parties that disappear, each with the kind of the frame before which it does.
+    drop : mapping of str to str or tuple, optional
+        Parties that disappear, each with the kind of the frame before which it does, or the kind and a number n for
+        the party's n-th frame of the kind.
     coins : bytes, optional
         A seed that fixes the coins of all parties, for tests; the operating system by default.
     timeout : float
@@ -87,7 +94,8 @@ def simulate(
     outputs, failures = _run_all(protocol, parties, channels, inputs)
     if failures:
         raise next((f for f in failures if not isinstance(f, PeerLostError)), failures[0])
-    return Simulation(outputs, {name: party.meter for name, party in parties.items()}, transcript)
+    meters = {name: party.meter for name, party in parties.items()}
+    return Simulation(outputs, meters, transcript, {name: parties[name].revealed for name in outputs})
 
 
 def _mesh(names: tuple[str, ...], session: bytes, timeout: float) -> dict[str, dict[str, Channel]]:

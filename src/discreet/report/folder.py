@@ -20,7 +20,7 @@ from discreet.core.release import Release
 from discreet.core.rng import without_seed
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis, Verdict
-from discreet.engines.writing import atomic_folder
+from discreet.engines.atomic import atomic_folder
 from discreet.report.kinds import Kind, kind_of
 from discreet.report.markup import plain_json
 from discreet.report.parts.about import About, today

@@ -60,13 +60,21 @@ def _internal() -> Markup:
 
 
 def whole_page(
-    main: Markup, figures: Figures, places: Sequence[tuple[str, str]], *, title: str, internal: bool = False
+    main: Markup,
+    figures: Figures,
+    places: Sequence[tuple[str, str]],
+    *,
+    title: str,
+    internal: bool = False,
+    footer: str = "",
 ) -> str:
     """Put a report's sections into a page with a head, a way to them, and the charts' script.
 
-    ``places`` are the sections that may be there, by their place in the page and the name shown for it.
+    ``places`` are the sections that may be there, by their place in the page and the name shown for it. Without a
+    ``footer`` the page ends as that of a release.
     """
-    body = tag("body", _header(main, places), main, _footer(internal=internal), _scripts(figures))
+    end = _footer(footer or _provenance(internal=internal))
+    body = tag("body", _header(main, places), main, end, _scripts(figures))
     return f"<!DOCTYPE html>\n{tag('html', _head(title), body, lang='en')}\n"
 
 
@@ -97,13 +105,16 @@ def _header(main: Markup, places: Sequence[tuple[str, str]]) -> Markup:
     ])  # fmt: skip
 
 
-def _footer(*, internal: bool) -> Markup:
-    words = (
+def _provenance(*, internal: bool) -> str:
+    return (
         "This report compares with the original data. Keep it where the original is kept."
         if internal
         else "Everything in this report follows from the released data, the parameters and the number of records left "
         "out; nothing else of the original is in it."
     )
+
+
+def _footer(words: str) -> Markup:
     return tag(
         "footer",
         tag("p", f"{words} It loads nothing from the network."),
@@ -112,10 +123,11 @@ def _footer(*, internal: bool) -> Markup:
 
 
 def _scripts(figures: Figures) -> Markup:
+    told = tag("p", "The charts need JavaScript; the tables under them hold the same numbers.")
     return joined([
-        tag("noscript", tag("p", "The charts need JavaScript; the tables under them hold the same numbers.")),
+        tag("noscript", told) if figures.specs else "",
         tag("script", script_json(figures.specs), type="application/json", id="charts"),
-        tag("script", Markup(javascript())),
+        tag("script", Markup(javascript())) if figures.specs else "",
         tag("script", Markup(_resource("page.js"))),
     ])  # fmt: skip
 

@@ -92,17 +92,23 @@ def test_all_methods_are_compared(invoke, shop: Path) -> None:
 def test_a_job_file_does_the_same(invoke, shop: Path, tmp_path: Path) -> None:
     job = tmp_path / "job.toml"
     job.write_text(
-        '[input]\npath = "shop.dat"\n[hiding]\nrules = ["diapers => beer"]\nmin_support = 5\nmin_confidence = 0.4\n'
-        'method = "maxmin2"\n[output]\nfolder = "release"\nseed = 3\n'
+        '[input]\npath = "shop.dat"\n[baskets]\n[guarantee]\nkind = "rules-hidden"\nrules = ["diapers => beer"]\n'
+        'min_support = 5\nmin_confidence = 0.4\n[method]\nname = "maxmin2"\n[output]\nfolder = "release"\nseed = 3\n'
     )
     assert invoke("run", job).exit_code == 0
     direct = tmp_path / "direct"
     assert invoke("hide", shop, *ASKED, "--method", "maxmin2", "--seed", 3, "--out", direct).exit_code == 0
     assert (tmp_path / "release" / "baskets.csv").read_bytes() == (direct / "baskets.csv").read_bytes()
-    job.write_text('[input]\npath = "shop.dat"\n[hiding]\nrule = ["a"]\n')
-    wrong = invoke("run", job)
-    assert wrong.exit_code == 2
-    assert "did you mean 'rules'" in wrong.stderr
+    for line, words in (
+        ('rule = ["a"]', "has no parameter 'rule'"),
+        ('rules = ["a"]\nmin_support = 1\n[method]\nname = "maxmin"', "did you mean 'maxmin"),
+        ('rules = ["a"]\nmin_support = 1\n[method]\nname = "bba"\ntime_limit = 3', "no option 'time_limit'"),
+        ('rules = ["a"]\nmin_support = 1\n[method]\nname = "cahd"', "cannot keep RulesHidden"),
+    ):
+        job.write_text(f'[input]\npath = "shop.dat"\n[baskets]\n[guarantee]\nkind = "rules-hidden"\n{line}\n')
+        wrong = invoke("run", job)
+        assert wrong.exit_code == 2
+        assert words in wrong.stderr
 
 
 def test_a_table_is_hidden_in(invoke, tmp_path: Path) -> None:
@@ -153,6 +159,69 @@ def test_bad_input_is_one_line_and_writes_nothing(
     assert words in result.stderr
     assert "Traceback" not in result.output
     assert not out.exists()
+
+
+def test_a_written_release_is_checked_with_and_without_the_owners_folder(
+    invoke, shop: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert invoke("hide", shop, *ASKED, "--out", out).exit_code == 0
+    kept = invoke("check", out)
+    assert kept.exit_code == 0
+    assert "kept" in kept.stdout
+    assert "diapers" not in kept.output
+    (tmp_path / "out.private").rename(tmp_path / "away")
+    unknown = invoke("check", out)
+    assert unknown.exit_code == 0
+    assert "only the owner knows" in unknown.stdout
+    assert json.loads(invoke("check", out, "--json").stdout)["verdict"] is None
+    assert invoke("check", out, *ASKED).exit_code == 0
+    broken = invoke("check", shop, *ASKED)
+    assert broken.exit_code == 1
+    assert "sensitive rules found 1" in broken.stdout
+    (out / "report.html").write_text("another")
+    changed = invoke("check", out)
+    assert changed.exit_code == 1
+    assert "changed or missing since it was written: report.html" in changed.stdout
+    assert invoke("check", shop, "--rule", RULE).exit_code == 2
+    assert invoke("check", shop, *ASKED, "--km", "2,2").exit_code == 2
+
+
+def test_a_table_is_checked_for_rules(invoke, tmp_path: Path) -> None:
+    data = tmp_path / "patients.csv"
+    rows = [(26, "01562", "HIV")] * 4 + [(40, "10598", "flu")] * 5
+    data.write_text("age,zip,disease\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    roles = ("--quasi", "age,zip", "--sensitive", "disease")
+    asked = ("--rule", "age=26, zip=01562 => disease=HIV", "--min-support", 2)
+    assert invoke("check", data, *roles, *asked).exit_code == 1
+    assert invoke("check", data, *roles, *asked, "-k", 2).exit_code == 2
+    for kind in ("csv", "parquet", "jsonl"):
+        out = tmp_path / kind
+        assert invoke("hide", data, *roles, *asked, "--out", out, "--format", kind).exit_code == 0
+        assert invoke("check", out).exit_code == 0
+        assert invoke("check", out, *asked).exit_code == 0
+        assert invoke("check", out, "--rule", "zip=10598", "--min-support", 2).exit_code == 1
+
+
+def test_an_option_of_another_method_is_refused(invoke, shop: Path, tmp_path: Path) -> None:
+    for asked, words in (
+        (("--method", "bba", "--time-limit", 3), "--time-limit belongs to exact, inline, menon, hybrid"),
+        (("--method", "exact", "--psi", 0.1), "--psi belongs to minfia"),
+        (("--method", "minfia", "--window", 10), "--window belongs to swa"),
+        (("--method", "hybrid", "--cells", "coarser"), "--cells belongs to exact"),
+    ):
+        result = invoke("hide", shop, *ASKED, *asked, "--out", tmp_path / "out")
+        assert result.exit_code == 2
+        assert words in result.stderr
+
+
+def test_columns_without_a_role_are_refused(invoke, tmp_path: Path) -> None:
+    data = tmp_path / "patients.csv"
+    data.write_text("name,age,disease\n" + "\n".join(f"P{n},26,HIV" for n in range(6)) + "\nQ,30,flu\n")
+    asked = ("--rule", "age=26, disease=HIV", "--min-support", 2, "--out", tmp_path / "out")
+    result = invoke("hide", data, "--quasi", "age", "--sensitive", "disease", *asked)
+    assert result.exit_code == 2
+    assert "'name' has none" in result.stderr
 
 
 def test_somewhere_to_write_is_asked_for(invoke, shop: Path) -> None:

@@ -88,8 +88,8 @@ def test_the_rule_is_gone_and_the_frame_comes_back(make: Any, kind: str, tmp_pat
 
 def test_cells_become_coarser_and_types_follow() -> None:
     release = BorderHiding(
-        ['"age=[20, 29]", zip=10562 => disease=HIV'], min_support=2, min_confidence=0.5
-    ).hide(Table(pa.table(ROWS), ROLES), cells="coarser")
+        ['"age=[20, 29]", zip=10562 => disease=HIV'], min_support=2, min_confidence=0.5, cells="coarser"
+    ).hide(Table(pa.table(ROWS), ROLES))
     assert release.guarantee.reading.levels == {"age": 1}
     cells = {value for row in release.frame.to_pylist() for value in row.values()}
     assert cells & {"[20, 39]", "1056*", None}
@@ -100,7 +100,7 @@ def test_numbers_are_binned_by_their_hierarchy_where_no_rule_names_them() -> Non
     table = Table(pa.table(ROWS), ROLES)
     release = ExactHiding(["zip=10562, disease=HIV"], min_support=2).hide(table)
     assert release.guarantee.reading.levels == {"age": 1}
-    by_hand = ExactHiding(["zip=1056*, disease=HIV"], min_support=2).hide(table, levels={"age": 0})
+    by_hand = ExactHiding(["zip=1056*, disease=HIV"], min_support=2, levels={"age": 0}).hide(table)
     assert by_hand.guarantee.reading.levels == {"zip": 1}
 
 
@@ -113,13 +113,13 @@ def test_what_tables_cannot_have_is_refused() -> None:
     with pytest.raises(InputError, match="no basket holds"):
         ExactHiding(["age=99"], min_support=1).hide(table)
     with pytest.raises(SchemaError, match="'note'"):
-        ExactHiding([RULE], min_support=1).hide(table, levels={"note": 1})
+        ExactHiding([RULE], min_support=1, levels={"note": 1}).hide(table)
     with pytest.raises(ParameterError, match="levels"):
-        ExactHiding([RULE], min_support=1).hide(table, levels={"age": 9})
+        ExactHiding([RULE], min_support=1, levels={"age": 9}).hide(table)
     with pytest.raises(ParameterError, match="'cells'"):
-        ExactHiding([RULE], min_support=1).hide(table, cells="gone")
+        ExactHiding([RULE], min_support=1, cells="gone").hide(table)
     with pytest.raises(ParameterError, match="Levels are for tables"):
-        ExactHiding(["a"], min_support=1).hide(RowItems().baskets(table), levels={"age": 1})
+        ExactHiding(["a"], min_support=1, levels={"age": 1}).hide(RowItems().baskets(table))
 
 
 cells = st.lists(
@@ -142,7 +142,7 @@ def test_small_tables_by_brute_force(rows: list[tuple[Any, ...]], least: int, ho
     table = Table(frame, {"a": quasi(intervals(2, 4)), "b": quasi(), "c": sensitive()})
     guarantee = RulesHidden(["a=1, b=x => c=p"], least, 0.5)
     try:
-        release = ExactHiding(guarantee).hide(table, levels={"a": 0}, cells=how)
+        release = ExactHiding(guarantee, levels={"a": 0}, cells=how).hide(table)
     except (InputError, InfeasibleError):
         return
     rule = (frozenset({"a=1", "b=x"}), frozenset({"c=p"}))

@@ -11,6 +11,7 @@ import click
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli import _rules as rules
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
@@ -26,6 +27,7 @@ Examples:
   discreet check release/
   discreet check sent.csv --roles release/ -k 5
   discreet check release/ -p 10
+  discreet check release/ --rule "diapers => beer" --min-support 0.01
   discreet check baskets.dat --km 5,2
 
 \b
@@ -43,6 +45,7 @@ Exit codes: 0 every guarantee holds, 1 one is broken or a file of the release wa
     help="Whether fully suppressed rows are a class like any other; judged by default.",
 )
 @baskets.judging
+@rules.naming(required=False)
 @options.reading
 @options.telling
 def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any) -> None:
@@ -61,20 +64,34 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
         kept = baskets.check(data, given, as_json=as_json, quiet=quiet)
         click.get_current_context().exit(0 if kept else 1)
     from discreet.cli._progress import stages
+    from discreet.guarantees import RulesHidden
     from discreet.job.checking import judge
     from discreet.job.parse import guarantee_from
+    from discreet.job.release_checking import with_reading
 
-    asked = gather.promises(given)
+    asked = _asked(given)
     of_job = promised(data, given)
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         table = table_of(data, given)
         population = population_of(table, given)
         required = guarantee_from(asked, table.schema, Path()) if asked else of_job
+        if isinstance(required, RulesHidden):
+            required = with_reading(required, table)
         tell("Judging")
         judgment = judge(table, required, suppressed=suppressed, population=population)
     _tell(judgment, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(0 if judgment.ok else 1)
+
+
+def _asked(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the guarantees that the options name; hidden rules are judged by themselves."""
+    asked = gather.promises(given)
+    if not rules.asked(given):
+        return asked
+    if asked:
+        raise gather.mistake("Hidden rules are judged by themselves; leave the other guarantees out.")
+    return [rules.promise(given)]
 
 
 def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: bool) -> bool:
@@ -85,13 +102,14 @@ def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: b
     from discreet.job.release_checking import judge_release
 
     folder = release_folder(data)
-    asked = gather.promises(given)
+    asked = _asked(given)
     if given["p"] is not None or given["km"]:
         asked = [baskets.promise(given)]
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")
         record = read_record(folder)
-        columns = released_columns(folder, record) if asked and record["kind"] == "table" else {}
+        is_table = record["kind"] in ("table", "sanitized-table")
+        columns = released_columns(folder, record) if asked and is_table else {}
         required = guarantee_from(asked, columns, Path()) if asked else None
         people = None
         if given["population"] is not None:

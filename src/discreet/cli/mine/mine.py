@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from pathlib import Path
@@ -137,7 +136,7 @@ def _mined(baskets: Baskets | ItemBits | GroupedBaskets, given: dict[str, Any]) 
         "include": _items(given["include"], names, "--include"),
         "exclude": _items(given["exclude"], names, "--exclude"),
     }
-    support = _support(given["min_support"])
+    support = gather.support(given["min_support"])
     if given["p"] is None or isinstance(baskets, GroupedBaskets):
         return Itemsets(support, kind=given["kind"] or "frequent", **asked).mine(baskets)
     channel = EMask(given["p"], given["q"])
@@ -175,16 +174,6 @@ def _tell_none(metric: str, highest: float | None) -> None:
     tell_lines([("hint", f"the highest {metric} there is: {reached}; try --min-threshold {low:g}")])
 
 
-def _support(text: str) -> float:
-    """Read a support: with a point or an exponent a share, without a number of baskets."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise gather.mistake("--min-support takes a number.", "--min-support 0.01")
-
-
 def _items(values: tuple[str, ...], names: pa.Array, flag: str) -> list[Any] | None:
     """Read item names; where the baskets' items are numbers, so are these."""
     import pyarrow as pa
@@ -202,25 +191,15 @@ def _items(values: tuple[str, ...], names: pa.Array, flag: str) -> list[Any] | N
 
 def _write(table: pa.Table, out: Path) -> None:
     """Write the table; text that has no lists gets them as JSON, and JSON, which has no infinity, gets null for it."""
-    from discreet.engines.formats import format_of
+    from discreet.engines.formats import format_of, without_lists
     from discreet.engines.writing import write_frame
 
     known = format_of(out)
     if known is not None and known.reader in ("text", "sheets"):
-        table = _flat(table)
+        table = without_lists(table)
     elif known is not None and known.reader == "json":
         table = _finite(table)
     write_frame(table, out)
-
-
-def _flat(table: pa.Table) -> pa.Table:
-    import pyarrow as pa
-
-    for place, field in enumerate(table.schema):
-        if pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
-            cells = [json.dumps(items, ensure_ascii=False) for items in table.column(place).to_pylist()]
-            table = table.set_column(place, field.name, pa.array(cells, pa.string()))
-    return table
 
 
 def _finite(table: pa.Table) -> pa.Table:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,17 +12,20 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.cli._baskets import reading
+from discreet.cli import _rules as rules
+from discreet.cli._baskets import reading, reading_of
+from discreet.cli._described import with_roles
+from discreet.cli._perform import perform
 from discreet.core.percentages import percent
+from discreet.core.registry import METHODS, methods
 
 if TYPE_CHECKING:
-    from discreet.job.hiding import HidingJob
+    from discreet.core.release import Release
+    from discreet.job import Job
     from discreet.output.hiding import Compared
 
-METHODS = (
-    "exact", "inline", "menon", "hybrid", "maxmin2", "maxmin1", "bba", "blocking", "remove_transactions", "1.a", "1.b",
-    "2.a", "2.b", "2.c", "minfia", "maxfia", "iga", "swa", "wsda",
-)  # fmt: skip
+HIDERS = tuple(method.name for method in methods(role="hider"))
+_COMPARED_SECONDS = 30.0
 _SHOWN = {
     "lost": "itemsets lost",
     "changed_baskets": "baskets changed",
@@ -39,8 +39,8 @@ Examples:
   discreet hide baskets.dat --rule "diapers=>beer" --min-support 0.01 --min-confidence 0.3 --out release
   discreet hide baskets.dat --rule "12, 47" --min-support 100 --method exact --time-limit 30 --anytime --out release
   discreet hide baskets.dat --rules-file rules.txt --min-support 0.01 --compare
-  discreet hide patients.csv --quasi age,zip --sensitive disease --rule "age=26, zip=10562 => disease=HIV"
-      --min-support 5 --min-confidence 0.5 --out release
+  discreet hide patients.csv --quasi age,zip --sensitive disease --identifier name \\
+      --rule "age=26, zip=10562 => disease=HIV" --min-support 5 --min-confidence 0.5 --out release
 
 \b
 A support with a point is a share of the baskets (1.0: all), one without is a number of them (1: one).
@@ -49,209 +49,140 @@ The release names neither rules nor thresholds; the report in DIR.private does, 
 
 @click.command(short_help="Hide sensitive rules before data is handed over.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA)
+@rules.naming(required=True)
+@click.option("--method", type=click.Choice(HIDERS), default="exact", help="How to hide; exact by default.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Programs: take the best after that time.")
 @click.option(
-    "--rule", "rules", multiple=True, metavar="RULE", help='A sensitive rule "a, b => c", or itemset "a, b".'
+    "--objective",
+    type=click.Choice(["itemsets", "border"]),
+    help="exact: keep all other itemsets, or the maximal.",
 )
-@click.option("--rules-file", type=options.DATA, metavar="FILE", help="A text file with one rule a line.")
+@click.option("--psi", type=float, help="minfia, maxfia, iga, swa: the disclosure threshold, a share.")
+@click.option("--window", type=int, help="swa: how many baskets are looked at together.")
 @click.option(
-    "--min-support", required=True, metavar="SUPPORT", help="The least support: 0.01, or 100 baskets."
+    "--camouflage", type=float, help="blocking: unknown entries to no purpose for each that has one."
 )
-@click.option(
-    "--min-confidence", type=float, help="The least confidence of rules; without it support alone counts."
-)
-@click.option(
-    "--margin", type=float, default=0.0, help="How far below the thresholds to hide too, as a share."
-)
-@click.option("--method", type=click.Choice(METHODS), default="exact", help="How to hide; exact by default.")
-@click.option(
-    "--time-limit", type=float, metavar="SECONDS", help="exact, inline: take the best after that time."
-)
-@click.option("--anytime", is_flag=True, help="exact: Ctrl-C takes the best so far that keeps the promise.")
+@click.option("--anytime", is_flag=True, help="exact: Ctrl-C takes the best so far that keeps the guarantee.")
 @click.option("--compare", is_flag=True, help="Try every method and show what each loses; writes nothing.")
-@click.option("--quasi", multiple=True, metavar="COLUMNS", help="Tables: columns whose values are items.")
-@click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Tables: more such columns.")
-@click.option("--identifier", multiple=True, metavar="COLUMNS", help="Tables: what names a person; dropped.")
-@click.option(
-    "--hierarchy", "hierarchies", multiple=True, metavar="COLUMN=HOW", help="Tables: intervals:5,10, mask, …"
-)
+@options.roles(rest=None)
+@options.pseudonym
+@options.allow_unique
 @click.option(
     "--level", "levels", multiple=True, metavar="COLUMN=LEVEL", help="Tables: the level of a column's items."
 )
 @click.option(
-    "--cells", type=click.Choice(["null", "coarser"]), default="null", help="Tables: what cells become."
+    "--cells", type=click.Choice(["null", "coarser"]), help="Tables: what cells become; null by default."
 )
-@click.option("--out", type=options.DATA, metavar="DIR", help="The folder to write.")
-@click.option(
-    "--format", "format_", type=click.Choice(["csv", "tsv", "parquet", "arrow"]), help="Of the data."
-)
-@click.option("--overwrite", is_flag=True, help="Replace an earlier release.")
-@click.option("--no-report", "report", flag_value=False, default=True, type=bool, help="Write no report.")
-@click.option("--seed", type=click.IntRange(min=0), help="Make it repeatable; keep it secret.")
-@click.option("--delimiter", metavar="CHAR", help="What separates the cells; found by itself otherwise.")
+@partial(options.output, required=False)
 @reading
+@options.reading
 @options.telling
 def hide(data: Path, out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Change DATA, baskets or a table, so that sensitive rules are no longer found in it."""
+    from discreet.job import Job
+
     if out is None and not given["compare"]:
         raise gather.mistake(
             "Say where to write the release, or compare the methods.", "--out release, or --compare"
         )
     if given["anytime"] and given["method"] != "exact":
         raise gather.mistake("--anytime belongs to --method exact; the others are quick.")
-    job = _job(data, out, given)
+    job = with_roles(Job.from_dict(_plain(data, out, given)), given)
     if given["compare"]:
         _compare(job, given, as_json=as_json, quiet=quiet)
         return
     perform("hide", job, anytime=given["anytime"], as_json=as_json, quiet=quiet)
 
 
-def perform(command: str, job: HidingJob, *, anytime: bool = False, as_json: bool, quiet: bool) -> None:
-    """Run a job that hides rules and say what it came to."""
-    from dataclasses import replace
-
-    from discreet.cli._progress import stages
-    from discreet.job.hiding import run_hiding
-
-    silent = quiet or as_json
-    with _gap(silent=silent, anytime=anytime) as watch, stages(4, quiet=True) as tell:
-        release = run_hiding(replace(job, options={**job.options, "progress": watch}), tell)
-    if as_json or not quiet:
-        _tell(command, release, job, as_json=as_json)
-
-
-@contextmanager
-def _gap(*, silent: bool, anytime: bool) -> Iterator[Callable[[float, float], None]]:
-    """Show the best so far and its gap on a terminal; with ``anytime`` an interruption stops the solver only."""
-    from discreet.cli._interruption import stop_if_asked
-    from discreet.output.hiding import Stop
-
-    asked = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
-    shown = not silent and sys.stderr.isatty()
-
-    def watch(value: float, bound: float) -> None:
-        stop_if_asked()
-        if asked.is_set():
-            raise Stop
-        if shown and math.isfinite(value) and value < 1e29:
-            least = max(bound, 0.0)
-            gap = 0.0 if value <= 0 else (value - least) / value
-            click.echo(
-                f"\r\x1b[2Ksolving: best {value:,.0f}, at least {least:,.0f}, gap {gap:.1%}",
-                err=True,
-                nl=False,
-            )
-
-    if anytime:
-        signal.signal(signal.SIGINT, lambda number, frame: asked.set())
-    try:
-        yield watch
-    finally:
-        if anytime:
-            signal.signal(signal.SIGINT, before)
-        if shown:
-            click.echo("\r\x1b[2K", err=True, nl=False)
-
-
-def _job(data: Path, out: Path | None, given: dict[str, Any]) -> HidingJob:
-    """Build the job that the options describe."""
-    from discreet.job.hiding import hiding_job_from_dict
-
+def _plain(data: Path, out: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the job that the options describe, laid out as a job file."""
     columns = gather.columns(given)
-    about = {
-        "rules": _rules(given),
-        "min_support": _support(given["min_support"]),
-        "min_confidence": given["min_confidence"],
-        "margin": given["margin"],
-        "method": given["method"],
-        "time_limit": given["time_limit"],
-        "cells": given["cells"],
-        "levels": gather.numbers("--level", given["levels"], int) or None,
+    if columns or given["roles"] is not None:
+        rest = {} if given["rest"] is None else {"rest": given["rest"]}
+        about = {"input": {"path": data, **gather.reading(given), **rest}, "columns": columns}
+    else:
+        about = {"input": {"path": data, **reading_of(given)}, "baskets": {}}
+    return {
+        **about,
+        "guarantee": [rules.promise(given)],
+        "method": _method(given),
+        "output": gather.output(out, given),
     }
-    reading_ = {name: given[name] for name in ("basket", "item", "delimiter")} | {
-        "format": given["basket_format"]
+
+
+def _method(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the method and its parameters; one that it has no use for is refused."""
+    named = {
+        name: given[name]
+        for name in ("time_limit", "objective", "psi", "window", "camouflage", "cells")
+        if given[name] is not None
     }
-    if columns:
-        reading_ = {"delimiter": given["delimiter"], "rest": "other"}
-    written = {"folder": out, "format": given["format_"], "seed": given["seed"], "report": given["report"]}
-    more = {"overwrite": given["overwrite"]}
-    return hiding_job_from_dict(
-        {
-            "input": {"path": data, **_named(reading_)},
-            "columns": columns,
-            "hiding": _named(about),
-            "output": _named({**written, **more}),
-        }
+    levels = gather.numbers("--level", given["levels"], int)
+    named |= {"levels": levels} if levels else {}
+    compared = ("time_limit",) if given["compare"] else ()
+    for name in named:
+        fitting = [one.name for one in methods(role="hider") if name in one.options()]
+        if given["method"] not in fitting and name not in compared:
+            flag = "--level" if name == "levels" else f"--{name.replace('_', '-')}"
+            raise gather.mistake(f"{flag} belongs to {', '.join(fitting)}.", f"--method {fitting[0]}")
+    usable = METHODS[given["method"]].options()
+    return {"name": given["method"]} | {name: value for name, value in named.items() if name in usable}
+
+
+def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
+    """Describe what hiding came to, and where it is."""
+    from discreet.cli._output import next_lines, tell_json, tell_lines, verdict_lines
+
+    details, report = dict(release.evidence.details), out / "report.html"
+    plain = {
+        "command": command,
+        "ok": release.verdict.ok,
+        "promise": release.guarantee.describe(),
+        "verdict": release.verdict.to_dict(),
+        "method": release.recipe["method"],
+        "parameters": release.recipe["parameters"],
+        "details": details,
+        "cautions": [caution.to_dict() for caution in release.cautions],
+        "folder": str(out),
+        "files": sorted(path.name for path in out.iterdir()),
+        "report": str(report) if report.is_file() else None,
+    }
+    if as_json:
+        tell_json(plain)
+        return
+    tell_lines(
+        [
+            *verdict_lines(release.verdict),
+            ("", f"{release.verdict.basis.value} on the released data alone"),
+            *_rules_lines(release, details),
+            *(
+                (label, f"{details[name]:,}")
+                for name, label in _SHOWN.items()
+                if details.get(name) or (name == "lost" and name in details)
+            ),
+            *_solver_lines(details),
+            ("written", f"{out}: {', '.join(plain['files'])}"),
+            *next_lines(plain),
+        ]
     )
 
 
-def _named(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: {"\\t": "\t"}.get(value, value) if isinstance(value, str) else value
-            for name, value in given.items() if value is not None}  # fmt: skip
-
-
-def _rules(given: dict[str, Any]) -> list[str]:
-    from discreet.core.errors import InputError
-
-    rules = list(given["rules"])
-    if given["rules_file"] is not None:
-        try:
-            text = given["rules_file"].read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise InputError(
-                f"{given['rules_file']} cannot be read as a text file with one rule a line."
-            ) from None
-        rules += [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if not rules:
-        raise gather.mistake("Say which rules are sensitive.", '--rule "diapers => beer"')
-    return rules
-
-
-def _support(text: str) -> float:
-    """Read a support: with a point or an exponent a share, without a number of baskets."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise gather.mistake("--min-support takes a number.", "--min-support 0.01")
-
-
-def _tell(command: str, release: Any, job: HidingJob, *, as_json: bool) -> None:
-    """Say what hiding came to."""
-    from discreet.cli._output import tell_json, tell_lines, verdict_lines
-
-    details = dict(release.evidence.details)
-    if as_json:
-        plain = {"command": command, "ok": release.verdict.ok, "method": job.method, "details": details}
-        tell_json({**plain, "verdict": release.verdict.to_dict(), "folder": str(job.out)})
-        return
-    hidden = len(job.guarantee.rules) - int(str(details["already_hidden"]))
-    lines = [
-        *verdict_lines(release.verdict),
-        ("rules", f"{hidden:,} hidden, {details['already_hidden']} not found before"),
-    ]
+def _rules_lines(release: Any, details: Mapping[str, Any]) -> list[tuple[str, str]]:
+    hidden = len(release.guarantee.rules) - details["already_hidden"]
+    lines = [("rules", f"{hidden:,} hidden, {details['already_hidden']:,} not found before")]
     if details.get("covered"):
-        lines.append(("", f"{details['covered']} of them hidden with a smaller one"))
-    lines += [
-        (label, f"{details[name]:,}") for name, label in _SHOWN.items() if details.get(name) is not None
-    ]
-    if "gap" in details:
-        state = (
-            "optimal"
-            if details["optimal"]
-            else f"at least {details['lost_bound']:,} lost, gap {percent(details['gap'])}"
-        )
-        lines.append(("solver", state))
-    lines.append(("written", str(job.out)))
-    if job.out is not None:
-        from discreet.report.folder import private_folder
-
-        lines.append(("private", f"{private_folder(job.out)}: names the rules, do not hand it over"))
-    tell_lines(lines)
+        lines.append(("", f"{details['covered']:,} of them hidden with a smaller one"))
+    return lines
 
 
-def _compare(job: HidingJob, given: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+def _solver_lines(details: Mapping[str, Any]) -> list[tuple[str, str]]:
+    if "gap" not in details:
+        return []
+    bound = f"at least {details['lost_bound']:,} lost, gap {percent(details['gap'])}"
+    return [("solver", "optimal" if details["optimal"] else bound)]
+
+
+def _compare(job: Job, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Try every method on the same data, and print what each came to."""
     from discreet.cli._interruption import stop_if_asked
     from discreet.cli._output import tell_json
@@ -260,15 +191,19 @@ def _compare(job: HidingJob, given: dict[str, Any], *, as_json: bool, quiet: boo
     from discreet.core.tables.table import Table
     from discreet.output.hiding import compare_methods
 
-    read = job.read()
-    if isinstance(read, Table):
-        named = [str(name) for rule in job.guarantee.rules for name in rule.items]
-        read = row_items(read, job.levels, named, owner="hide").baskets(read)
-    with stages(len(METHODS), quiet=quiet or as_json) as tell:
+    guarantee: Any = job.guarantee
+    data = job.kind.read(job)
+    if isinstance(data, Table):
+        named = [str(name) for rule in guarantee.rules for name in rule.items]
+        data = row_items(data, job.options.get("levels"), named, owner="hide").baskets(data)
+    with stages(len(HIDERS), quiet=quiet or as_json) as tell:
         found = compare_methods(
-            read, job.guarantee, methods=METHODS, time_limit=given["time_limit"] or 30.0, random_state=job.seed or 0,
+            data,
+            guarantee,
+            time_limit=given["time_limit"] or _COMPARED_SECONDS,
+            random_state=job.seed or 0,
             tell=tell,
-        )  # fmt: skip
+        )
     stop_if_asked()
     if as_json:
         tell_json({"command": "hide", "ok": True, "methods": [one.to_dict() for one in found]})

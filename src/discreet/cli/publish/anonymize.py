@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._described import with_roles
 from discreet.cli._perform import perform
-
-if TYPE_CHECKING:
-    from discreet.job import Job
 
 _EPILOG = """\b
 Examples:
@@ -53,22 +51,8 @@ def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -
     from discreet.job import Job
 
     plain = baskets.job(data, given) if baskets.is_baskets(data, given) else _job(data, given)
-    job = Job.from_dict(plain | {"output": _output(out, given)})
-    perform("anonymize", _with_roles(job, given), as_json=as_json, quiet=quiet)
-
-
-def _with_roles(job: Job, given: dict[str, Any]) -> Job:
-    """Add the roles that a job file or a release gives, where one is named; those of the options come before them."""
-    if given["roles"] is None:
-        return job
-    from dataclasses import replace
-
-    from discreet.job.descriptions import describe
-
-    known = describe(given["roles"])
-    rest = known.rest if job.rest is None else job.rest
-    reading = {**known.reading, **job.reading}
-    return replace(job, columns={**known.columns, **(job.columns or {})}, rest=rest, reading=reading)
+    job = Job.from_dict(plain | {"output": gather.output(out, given)})
+    perform("anonymize", with_roles(job, given), as_json=as_json, quiet=quiet)
 
 
 def _job(data: Path, given: dict[str, Any]) -> dict[str, Any]:
@@ -94,10 +78,3 @@ def _promises(given: dict[str, Any]) -> list[dict[str, Any]]:
     if given["population"] is not None and given["k_map"] is None:
         raise gather.mistake("--population requires --k-map.", "--k-map 5")
     return asked
-
-
-def _output(out: Path, given: dict[str, Any]) -> dict[str, Any]:
-    plain = {"folder": out, "overwrite": given["overwrite"], "report": given["report"]}
-    plain |= {name: True for name in ("spreadsheet_safe", "strict", "pdf") if given[name]}
-    optional = {"format": given["format_"], "seed": given["seed"], "name": given["name"]}
-    return plain | {name: value for name, value in optional.items() if value is not None}

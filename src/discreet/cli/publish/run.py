@@ -45,18 +45,8 @@ def run(
 
     from discreet.job import Job
     from discreet.job.exploration import with_k
-    from discreet.job.parse import toml_of
 
-    plain = toml_of(job)
-    if "hiding" in plain:
-        from discreet.cli.output.hide import perform as hide
-        from discreet.job.hiding import hiding_job_from_dict
-
-        hiding = hiding_job_from_dict(plain, folder=job.parent)
-        named = replace(hiding, out=out or hiding.out, overwrite=overwrite or hiding.overwrite)
-        hide("run", named, as_json=as_json, quiet=quiet)
-        return
-    read = Job.from_dict(plain, folder=job.parent)
+    read = Job.read(job)
     chosen = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite, pdf=pdf or read.pdf)
     if k is not None and chosen.guarantee is not None:
         chosen = replace(chosen, guarantee=with_k(chosen.guarantee, k))

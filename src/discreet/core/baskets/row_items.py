@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.names import in_order
 from discreet.core.errors import SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
-from discreet.core.params import IntIn, require
+from discreet.core.params import Constraints, InstanceOf, IntIn, MappingOf, check_parameters, require
 from discreet.core.tables.labels import kind_of, texts
 from discreet.core.tables.table import Table
 
@@ -23,19 +24,32 @@ from discreet.core.tables.table import Table
 class RowItems:
     """How rows become baskets: each quasi-identifier and sensitive column gives one item, and null gives none.
 
-    ``trees`` holds the hierarchy of the columns that are looked at on a higher level, and ``levels`` that level: a
-    value is then the item of its node. A cell that holds a label of another level is an item by itself.
+    ``levels`` holds the level of the columns that are looked at on a higher level of their hierarchy, and ``labels``
+    what each of their values is called there. A cell that holds a label of another level is an item by itself.
 
     Examples
     --------
     >>> from discreet import Table, quasi, sensitive
     >>> frame = pa.table({"age": [26, 31], "disease": ["HIV", None]})
-    >>> RowItems().baskets(Table(frame, {"age": quasi(), "disease": sensitive()})).lists()
+    >>> table = Table(frame, {"age": quasi(), "disease": sensitive()})
+    >>> RowItems().baskets(table).lists()
     [['age=26', 'disease=HIV'], ['age=31']]
+    >>> RowItems({"age": 1}, {"age": {"26": "20-29"}}).baskets(table).lists()
+    [['age=20-29', 'disease=HIV'], ['age=31']]
     """
 
-    trees: Mapping[str, Hierarchy] = field(default_factory=dict)
+    constraints: ClassVar[Constraints] = {
+        "levels": MappingOf(IntIn(1), "a mapping from columns to levels"),
+        "labels": MappingOf(
+            InstanceOf((Mapping,), "a mapping"), "a mapping from columns to the labels of values"
+        ),
+    }
+
     levels: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     def baskets(self, table: Table) -> Baskets:
         """Return the rows of a table as baskets, in their order."""
@@ -66,7 +80,7 @@ class RowItems:
         for name in names:
             encoded = texts(columns[name]).dictionary_encode()
             values = encoded.dictionary.to_pylist()
-            known = self._labels(name)
+            known = self.labels.get(name, {})
             labels = [known.get(value, value) for value in values]
             distinct = {label: number for number, label in enumerate(dict.fromkeys(labels))}
             number = np.array([distinct[label] for label in labels], np.int32)
@@ -74,17 +88,9 @@ class RowItems:
             found[name] = (_numbered(number, np.asarray(index, np.int64)), list(distinct))
         return found
 
-    def _labels(self, name: str) -> dict[str, str]:
-        """Return the label, at the chosen level, of every leaf by its text."""
-        level = self.levels.get(name, 0)
-        if not level:
-            return {}
-        tree = self.trees[name]
-        nodes = tree.levels[level][1:]
-        pairs = zip(
-            texts(tree.leaves).to_pylist(), (tree.labels[level][int(node)] for node in nodes), strict=True
-        )
-        return {leaf: label for leaf, label in pairs if label is not None}
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data from which an equal reading is made."""
+        return {"levels": dict(self.levels), "labels": {name: dict(one) for name, one in self.labels.items()}}
 
 
 def row_items(
@@ -111,7 +117,15 @@ def row_items(
         usual = 1 if not wanted and number and tree.height > 1 else 0
         fitting = (level for level in range(tree.height + 1) if wanted <= _written(tree, level))
         chosen[name] = (levels or {}).get(name, next(fitting, 0) if wanted else usual)
-    return RowItems(trees, {name: level for name, level in chosen.items() if level})
+    raised = {name: level for name, level in chosen.items() if level}
+    return RowItems(raised, {name: _labels(trees[name], level) for name, level in raised.items()})
+
+
+def _labels(tree: Hierarchy, level: int) -> dict[str, str]:
+    """Return the label at a level of every leaf by its text."""
+    nodes = (tree.labels[level][int(node)] for node in tree.levels[level][1:])
+    pairs = zip(texts(tree.leaves).to_pylist(), nodes, strict=True)
+    return {leaf: label for leaf, label in pairs if label is not None}
 
 
 def _written(tree: Hierarchy, level: int) -> set[str]:

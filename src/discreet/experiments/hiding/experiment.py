@@ -9,7 +9,14 @@ import numpy as np
 
 from discreet.experiments.data_sets import THANKS
 from discreet.experiments.hiding import pictures as pictures
-from discreet.experiments.hiding.runs import Point, Sample, points, samples, suspicion
+from discreet.experiments.hiding.runs import (
+    Point,
+    Sample,
+    points,
+    rule_points,
+    samples,
+    suspicion,
+)
 from discreet.experiments.page import Cell, Page, spread
 
 _MARGINS = (0.0, 0.1, 0.2, 0.4)
@@ -26,9 +33,10 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
     numbers = range(1, seeds + 1)
     found = samples(data, quick=quick)
     for sample in found:
-        page.tell(f"{sample.title}: hiding by every method")
+        page.log(f"{sample.title}: hiding by every method")
         made = points(sample, numbers, quick=quick)
         _section(page, sample, made)
+    _rules(page, [found[0], found[-1]], numbers, quick=quick)
     _margins(page, found[0], numbers)
     if any(sample.thanks for sample in found):
         page.note(THANKS)
@@ -50,7 +58,7 @@ def _section(page: Page, sample: Sample, made: Sequence[Point]) -> None:
         for one in made
     ]
     head = [
-        "least support",
+        "minimum support",
         "sensitive sets",
         "method",
         "lost itemsets",
@@ -63,9 +71,37 @@ def _section(page: Page, sample: Sample, made: Sequence[Point]) -> None:
     page.picture(f"{sample.name}-picture", title, pictures.lost_bars(title, made))
 
 
+def _rules(page: Page, found: Sequence[Sample], seeds: Sequence[int], *, quick: bool) -> None:
+    """Show what hiding rules by their confidence costs, where a method can do that."""
+    page.section(
+        "Rules",
+        "Three rules of two or three items are hidden in each draw; the least confidence is the median of all rules. "
+        "Strategy 1.a adds items, and so makes ghosts; blocking is judged by what is certain.",
+    )
+    rows: list[list[Cell]] = []
+    for sample in dict.fromkeys(found):
+        page.log(f"{sample.title}: hiding rules")
+        rows += [
+            [
+                sample.title,
+                one.method,
+                *(
+                    [spread(each, 1) for each in (one.lost_rules, one.ghost_rules, one.lost, one.ghosts)]
+                    if one.lost
+                    else ["could not", "–", "–", "–"]
+                ),
+                spread([100 * value for value in one.dissimilarity], 3) if one.lost else "–",
+                spread(one.seconds, 2) if one.lost else "–",
+            ]
+            for one in rule_points(sample, seeds, quick=quick)
+        ]
+    head = ["data", "method", "lost rules", "ghost rules", "lost itemsets", "ghost itemsets"]
+    page.table("rules", "What hiding rules costs", [*head, "dissimilarity, %", "CPU seconds"], rows)
+
+
 def _margins(page: Page, sample: Sample, seeds: Sequence[int]) -> None:
     """Show how a margin moves the hidden sets down the list of whoever looks below the threshold."""
-    page.tell(f"{sample.title}: guessing what was hidden")
+    page.log(f"{sample.title}: guessing what was hidden")
     rows: list[list[Cell]] = []
     for margin in _MARGINS:
         guesses = [suspicion(sample, seed, margin) for seed in seeds]

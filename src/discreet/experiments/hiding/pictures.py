@@ -10,10 +10,7 @@ import numpy as np
 from discreet.experiments.hiding.runs import Point
 from discreet.report.pictures import BLUE, OCHRE, STONE, TEAL, finished, standing
 
-_FAMILIES = {
-    "exact": ("exact", "menon", "inline", "hybrid"),
-    "border-based": ("bba", "maxmin1", "maxmin2"),
-}
+_FAMILIES = {"exact": ("exact", "menon", "inline", "hybrid"), "border-based": ("bba", "maxmin1", "maxmin2")}
 _COLOURS = {"exact": TEAL, "border-based": BLUE, "heuristic": OCHRE}
 
 
@@ -46,9 +43,12 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
         tooltip=["method:N", "panel:N", "lost:Q", "low:Q", "high:Q"],
     )
     ranges = base.mark_rule(color=STONE).encode(x="low:Q", x2="high:Q")
+    figures = base.mark_text(align="left", dx=4, fontSize=9).encode(
+        x="high:Q", text=alt.Text("lost:Q", format=",.4~g")
+    )
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     charts = [
-        alt.layer(bars, ranges)
+        alt.layer(bars, ranges, figures)
         .transform_filter(alt.datum.panel == panel)
         .properties(
             width=250, height=14 * len(order), title=alt.TitleParams(panel, fontSize=12, fontWeight="normal")
@@ -56,8 +56,13 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
         for panel in panels
     ]
     whole = alt.concat(*charts, columns=2, spacing=30)
-    told = f"{title}: mean lost itemsets by method, for each threshold and number of sensitive sets."
-    return finished(whole, title=title, subtitle="bar: mean over the draws; line: their range", told=told)
+    description = f"{title}: mean lost itemsets by method, for each threshold and number of sensitive sets."
+    return finished(
+        whole,
+        title=title,
+        subtitle="bar and figure: mean over the draws; line: their range",
+        told=description,
+    )
 
 
 def _family(method: str) -> str:

@@ -13,13 +13,15 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.engines.baskets.files import read_baskets
 from discreet.experiments.data_sets import CLICK_STREAMS, present
 from discreet.guarantees import RulesHidden
-from discreet.mine import Itemsets
+from discreet.mine import Itemsets, rules
 from discreet.output.hiding import HidingAttack, compare_methods, hider_of, hiding_attack
 
 METHODS = (
     "remove_transactions", "2.a", "2.b", "2.c", "minfia", "maxfia", "iga", "swa", "bba", "maxmin1", "maxmin2", "menon",
     "inline", "hybrid", "exact",
 )  # fmt: skip
+BY_CONFIDENCE = ("1.a", "1.b", "wsda", "2.a", "2.b", "minfia", "blocking", "maxmin2", "exact")
+"""The methods that rules are hidden by; the other programs hide a rule by its support alone, as minfia does."""
 _QUICK = ("2.b", "minfia", "maxfia", "swa", "bba", "maxmin2", "menon", "exact")
 _SETS = {False: (3, 5), True: (3,)}
 _LIMIT = {False: 20.0, True: 3.0}
@@ -56,6 +58,8 @@ class Point:
     ghosts: tuple[float, ...]
     dissimilarity: tuple[float, ...]
     seconds: tuple[float, ...]
+    lost_rules: tuple[float, ...] = ()
+    ghost_rules: tuple[float, ...] = ()
 
 
 def samples(data: Path | None, *, quick: bool) -> list[Sample]:
@@ -104,6 +108,38 @@ def points(sample: Sample, seeds: Sequence[int], *, quick: bool) -> list[Point]:
     return made
 
 
+def rule_points(sample: Sample, seeds: Sequence[int], *, quick: bool) -> list[Point]:
+    """Hide drawn rules, by their confidence where a method can, at the first threshold."""
+    support = sample.supports[0]
+    results = [
+        compare_methods(
+            sample.baskets,
+            drawn_rules(sample, support, 3, seed),
+            methods=BY_CONFIDENCE,
+            time_limit=_LIMIT[quick],
+        )
+        for seed in seeds
+    ]
+    return [
+        _point(method, support, 3, [run[at] for run in results]) for at, method in enumerate(BY_CONFIDENCE)
+    ]
+
+
+def drawn_rules(sample: Sample, support: float, n_rules: int, seed: int) -> RulesHidden:
+    """Draw sensitive rules of two or three items; the least confidence is the median of all rules."""
+    found = rules(Itemsets(support).mine(sample.baskets), metric="confidence", min_threshold=0.0)
+    confidence = found["confidence"].to_numpy()
+    least = float(np.floor(100 * np.median(confidence)) / 100)
+    pairs = zip(found["antecedents"].to_pylist(), found["consequents"].to_pylist(), confidence, strict=True)
+    short = [
+        (tuple(left), tuple(right))
+        for left, right, one in pairs
+        if len(left) + len(right) <= 3 and one >= least
+    ]
+    chosen = np.random.default_rng(seed).choice(len(short), min(n_rules, len(short)), replace=False)
+    return RulesHidden([short[at] for at in sorted(chosen.tolist())], support, max(least, 0.01))
+
+
 def _point(method: str, support: float, n_sets: int, runs: Sequence[Any]) -> Point:
     done = [(one.quality, one.seconds) for one in runs if one.quality is not None and one.solved]
     return Point(
@@ -114,6 +150,8 @@ def _point(method: str, support: float, n_sets: int, runs: Sequence[Any]) -> Poi
         tuple(float(quality.ghost_itemsets) for quality, _ in done),
         tuple(quality.dissimilarity for quality, _ in done),
         tuple(seconds for _, seconds in done),
+        tuple(float(quality.lost_rules) for quality, _ in done),
+        tuple(float(quality.ghost_rules) for quality, _ in done),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,12 +16,10 @@ from discreet.core.baskets.names import in_order
 from discreet.core.baskets.sensitive_rules import SensitiveRule
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
-from discreet.core.params import FloatIn, require
-from discreet.core.rng import RandomState
-from discreet.guarantees import RulesHidden
+from discreet.core.params import Constraints, FloatIn
 from discreet.output.hiding.border import spare
 from discreet.output.hiding.editing import Editing
-from discreet.output.hiding.hider import Hider, Sanitized
+from discreet.output.hiding.hider import Hider, Sanitized, emptied
 from discreet.output.hiding.problem import Problem
 
 UNKNOWN = "?"
@@ -28,6 +27,7 @@ UNKNOWN = "?"
 
 
 @public
+@dataclass(kw_only=True, repr=False, eq=False)
 class Blocking(Hider):
     """Hide rules by unknown entries: nothing false is published, and what is certain does not show the rules.
 
@@ -63,31 +63,13 @@ class Blocking(Hider):
     30(4), 2001.
     """
 
-    def __init__(
-        self,
-        rules: RulesHidden | Iterable[Any] | str,
-        *,
-        min_support: float | None = None,
-        min_confidence: float | None = None,
-        margin: float = 0.0,
-        camouflage: float = 1.0,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            rules,
-            min_support=min_support,
-            min_confidence=min_confidence,
-            margin=margin,
-            random_state=random_state,
-        )
-        self.camouflage = camouflage
+    camouflage: float = 1.0
+
+    constraints: ClassVar[Constraints] = {**Hider.constraints, "camouflage": FloatIn(0)}
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters that a recipe may name."""
         return {"unknown": UNKNOWN}
-
-    def _check(self) -> None:
-        require(self, "camouflage", self.camouflage, FloatIn(0))
 
     def _sanitized(self, problem: Problem, rng: np.random.Generator) -> Sanitized:
         names = [str(name) for name in problem.baskets.names.to_pylist()]
@@ -96,6 +78,8 @@ class Blocking(Hider):
                 f"Some items' names begin with '{UNKNOWN}', which marks unknown entries; rename them."
             )
         editing = spare(problem, "maxmin2", rng)
+        if editing.baskets().items.size == 0:
+            raise emptied()
         true = editing.before & ~editing.held
         fake = np.zeros_like(true)
         for column in np.flatnonzero(true.any(axis=1)).tolist():

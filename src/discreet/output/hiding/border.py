@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.params import OneOf, require
-from discreet.core.rng import RandomState
-from discreet.guarantees import RulesHidden
+from discreet.core.params import Constraints, OneOf
 from discreet.output.hiding.classes import memberships
 from discreet.output.hiding.editing import Editing
 from discreet.output.hiding.hider import Hider, Sanitized, edited
@@ -21,6 +19,7 @@ Method = Literal["bba", "maxmin1", "maxmin2"]
 
 
 @public
+@dataclass(kw_only=True, repr=False, eq=False)
 class BorderHiding(Hider):
     """Hide rules one after another, and keep the positive border of the other itemsets.
 
@@ -57,31 +56,13 @@ class BorderHiding(Hider):
     G. V. Moustakides, V. S. Verykios: A max-min approach for hiding frequent itemsets. ICDM workshops 2006.
     """
 
-    def __init__(
-        self,
-        rules: RulesHidden | Iterable[Any] | str,
-        *,
-        method: Method = "maxmin2",
-        min_support: float | None = None,
-        min_confidence: float | None = None,
-        margin: float = 0.0,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            rules,
-            min_support=min_support,
-            min_confidence=min_confidence,
-            margin=margin,
-            random_state=random_state,
-        )
-        self.method = method
+    method: Method = "maxmin2"
+
+    constraints: ClassVar[Constraints] = {**Hider.constraints, "method": OneOf(get_args(Method))}
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters that a recipe may name."""
         return {"method": self.method}
-
-    def _check(self) -> None:
-        require(self, "method", self.method, OneOf(("bba", "maxmin1", "maxmin2")))
 
     def _sanitized(self, problem: Problem, rng: np.random.Generator) -> Sanitized:
         return edited(spare(problem, self.method, rng))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
 from discreet.core.arrays import IntArray
 from discreet.core.boundary import public
-from discreet.core.params import FloatIn, InstanceOf, OneOf, require
-from discreet.core.rng import RandomState
-from discreet.guarantees import RulesHidden
+from discreet.core.params import NONE, POSITIVE, Constraints, InstanceOf, OneOf
 from discreet.output.hiding.border import Method, spare
 from discreet.output.hiding.formulations.aggregated import Aggregated
 from discreet.output.hiding.formulations.hybrid import Extension
@@ -30,6 +29,7 @@ _FIRST: tuple[Method, ...] = ("bba", "maxmin2")
 
 
 @public
+@dataclass(kw_only=True, repr=False, eq=False)
 class ExactHiding(Hider):
     """Hide rules by an integer program, solved by HiGHS.
 
@@ -80,41 +80,22 @@ class ExactHiding(Hider):
     A. Gkoulalas-Divanis, V. S. Verykios: Exact knowledge hiding through database extension. IEEE TKDE 21(5), 2009.
     """
 
-    def __init__(
-        self,
-        rules: RulesHidden | Iterable[Any] | str,
-        *,
-        formulation: Formulation = "aggregated",
-        min_support: float | None = None,
-        min_confidence: float | None = None,
-        margin: float = 0.0,
-        objective: Literal["itemsets", "border"] = "itemsets",
-        time_limit: float | None = None,
-        progress: Progress | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            rules,
-            min_support=min_support,
-            min_confidence=min_confidence,
-            margin=margin,
-            random_state=random_state,
-        )
-        self.formulation = formulation
-        self.objective = objective
-        self.time_limit = time_limit
-        self.progress = progress
+    formulation: Formulation = "aggregated"
+    objective: Literal["itemsets", "border"] = "itemsets"
+    time_limit: float | None = None
+    progress: Progress | None = None
+
+    constraints: ClassVar[Constraints] = {
+        **Hider.constraints,
+        "formulation": OneOf(get_args(Formulation)),
+        "objective": OneOf(("itemsets", "border")),
+        "time_limit": (POSITIVE, NONE),
+        "progress": InstanceOf((Callable, type(None)), "a function or None"),  # type: ignore[arg-type]
+    }
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters that a recipe may name."""
         return {"formulation": self.formulation}
-
-    def _check(self) -> None:
-        require(self, "formulation", self.formulation, OneOf(("aggregated", "inline", "menon", "hybrid")))
-        require(self, "objective", self.objective, OneOf(("itemsets", "border")))
-        nothing = InstanceOf((type(None),), "None")
-        require(self, "time_limit", self.time_limit, FloatIn(0, closed="neither"), nothing)
-        require(self, "progress", self.progress, InstanceOf((Callable, type(None)), "a function or None"))  # type: ignore[arg-type]
 
     def _sanitized(self, problem: Problem, rng: np.random.Generator) -> Sanitized:
         ends = math.inf if self.time_limit is None else time.monotonic() + self.time_limit
@@ -173,7 +154,8 @@ def _by_entries(hider: ExactHiding, problem: Problem, rng: np.random.Generator, 
             break
         wanted[order[wanted[order]][: max(1, int(wanted.sum()) // 8)]] = False
     editing = first if found.x is None else inline.apply(found.x)
-    bound = found.bound + inline.n_entries if math.isfinite(found.bound) else 0.0
+    plain = max(int(count) for count in inline.supported.sum(axis=0)) - problem.least + 1
+    bound = max(found.bound + inline.n_entries if math.isfinite(found.bound) else 0.0, plain)
     details = {
         "entries": inline.n_entries,
         "dropped_border": int(np.count_nonzero(~wanted)),

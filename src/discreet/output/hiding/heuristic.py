@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, get_args
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, get_args
 
 import numpy as np
 
+from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
-from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
-from discreet.core.rng import RandomState
-from discreet.guarantees import RulesHidden
+from discreet.core.params import NONE, Constraints, EachOf, FloatIn, IntIn, OneOf, check_parameters
 from discreet.output.hiding.editing import Editing
 from discreet.output.hiding.hider import Hider, Sanitized, edited
 from discreet.output.hiding.problem import Problem
@@ -21,6 +21,7 @@ _CONFIDENCE = ("1.a", "1.b", "wsda")
 
 
 @public
+@dataclass(kw_only=True, repr=False, eq=False)
 class HeuristicHiding(Hider):
     """Hide rules by one of the simple published strategies.
 
@@ -62,7 +63,7 @@ class HeuristicHiding(Hider):
     --------
     >>> from discreet import Baskets
     >>> shop = Baskets.from_lists([["bread", "milk"], ["bread", "milk", "beer"], ["bread", "milk"], ["milk", "beer"]])
-    >>> release = HeuristicHiding(["bread, milk"], min_support=3, strategy="maxfia").hide(shop)
+    >>> release = HeuristicHiding(["bread, milk"], min_support=3, strategy="maxfia", random_state=0).hide(shop)
     >>> sorted(release.data.lists())
     [['beer', 'bread', 'milk'], ['beer', 'milk'], ['bread'], ['bread', 'milk']]
     >>> print(release.verdict)
@@ -77,48 +78,36 @@ class HeuristicHiding(Hider):
     association rule hiding. DBSec 2004.
     """
 
-    def __init__(
-        self,
-        rules: RulesHidden | Iterable[Any] | str,
-        *,
-        strategy: Strategy = "minfia",
-        min_support: float | None = None,
-        min_confidence: float | None = None,
-        margin: float = 0.0,
-        psi: float | Sequence[float] | None = None,
-        window: int = 1000,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            rules,
-            min_support=min_support,
-            min_confidence=min_confidence,
-            margin=margin,
-            random_state=random_state,
-        )
-        self.strategy = strategy
-        self.psi = psi
-        self.window = window
+    strategy: Strategy = "minfia"
+    psi: float | Sequence[float] | None = None
+    window: int = 1000
+
+    constraints: ClassVar[Constraints] = {
+        **Hider.constraints,
+        "strategy": OneOf(get_args(Strategy)),
+        "psi": (FloatIn(0, 1), EachOf(FloatIn(0, 1), "a list of such numbers"), NONE),
+        "window": IntIn(1),
+    }
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters that a recipe may name."""
         return {"strategy": self.strategy}
 
-    def _check(self) -> None:
-        require(self, "strategy", self.strategy, OneOf(get_args(Strategy)))
-        require(self, "window", self.window, IntIn(1))
-        share = FloatIn(0, 1)
+    def sanitize(self, baskets: Baskets, rng: np.random.Generator) -> Sanitized:
+        """Return sanitized baskets in the order of the originals, which is for the owner and not to be published."""
+        check_parameters(self)
+        self._check_together()
+        return super().sanitize(baskets, rng)
+
+    def _check_together(self) -> None:
+        """Refuse parameters that do not fit together."""
         if isinstance(self.psi, list | tuple):
             if self.strategy != "swa":
                 raise ParameterError(
                     "Only swa takes a disclosure threshold ψ for each rule; name one number."
                 )
-            for one in self.psi:
-                require(self, "psi", one, share)
             if len(self.psi) != len(self.guarantee.rules):
                 raise ParameterError("swa takes one disclosure threshold ψ for all rules, or one for each.")
-        else:
-            require(self, "psi", self.psi, share, InstanceOf((type(None),), "None or one for each rule"))
         if self.strategy in _CONFIDENCE:
             guarantee = self.guarantee
             if guarantee.min_confidence is None or not all(rule.is_rule for rule in guarantee.rules):

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import IntArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.fingerprints import drawn_order
+from discreet.core.baskets.sensitive_rules import SensitiveRule
+from discreet.core.baskets.supports import Support
 from discreet.core.errors import InfeasibleError, InputError, ParameterError
-from discreet.core.params import InstanceOf, IntIn, require
+from discreet.core.params import (
+    BY_COLUMN,
+    NONE,
+    Constraints,
+    InstanceOf,
+    IntIn,
+    OneOf,
+    check_parameters,
+    require,
+)
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RandomState, generator, seed_of
+from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.core.tables.table import Table
 from discreet.guarantees import RulesHidden
 from discreet.output.hiding.editing import Editing
@@ -32,26 +44,49 @@ class Sanitized:
     """The originals that these are, where some were left out."""
 
 
+RULES = InstanceOf(
+    (RulesHidden, SensitiveRule, str, list, tuple, set, frozenset),
+    "a list of sensitive rules, or a RulesHidden",
+)
+"""What hiders take first."""
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
 class Hider(ABC):
     """A method that changes baskets, or the rows of a table, so that sensitive rules are no longer found.
 
-    The promise is a `RulesHidden`, or the rules with their thresholds, from which one is made.
+    Parameters
+    ----------
+    rules
+        A `RulesHidden`, or the sensitive rules, from which one is made with the thresholds.
+    min_support, min_confidence, margin
+        The thresholds, where no `RulesHidden` has them; see there.
+    levels
+        For a table: the level of a column's hierarchy at which its values are items. By default the level of the
+        labels that the rules name; numbers with a hierarchy that no rule names are items at level 1.
+    cells
+        For a table: whether a cell that must not be seen becomes null, or the node one level up (``"coarser"``).
+    random_state
+        Seeds the order of what is released, and what is drawn.
     """
 
-    def __init__(
-        self,
-        rules: RulesHidden | Iterable[Any] | str,
-        *,
-        min_support: float | None = None,
-        min_confidence: float | None = None,
-        margin: float = 0.0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.rules = rules
-        self.min_support = min_support
-        self.min_confidence = min_confidence
-        self.margin = margin
-        self.random_state = random_state
+    rules: RulesHidden | Collection[Any] = field(kw_only=False)
+    min_support: float | None = None
+    min_confidence: float | None = None
+    margin: float = 0.0
+    levels: Mapping[str, int] | None = None
+    cells: Literal["null", "coarser"] = "null"
+    random_state: RandomState = None
+
+    constraints: ClassVar[Constraints] = {
+        "rules": RULES,
+        "min_support": (Support(), NONE),
+        "min_confidence": RulesHidden.constraints["min_confidence"],
+        "margin": RulesHidden.constraints["margin"],
+        "levels": BY_COLUMN,
+        "cells": OneOf(("null", "coarser")),
+        "random_state": RANDOM_STATE,
+    }
 
     @property
     def guarantee(self) -> RulesHidden:
@@ -65,38 +100,32 @@ class Hider(ABC):
             raise ParameterError("The thresholds are in the RulesHidden already; name them once.")
         return self.rules
 
-    def hide(
-        self,
-        data: Any,
-        *,
-        levels: Mapping[str, int] | None = None,
-        cells: Literal["null", "coarser"] = "null",
-    ) -> Any:
+    def hide(self, data: Any) -> Release:
         """Return a release of the data in which no sensitive rule is found.
+
+        Baskets are taken in an order that is drawn: what is changed does not depend on the order in which they came,
+        and nobody who has the release knows which of them came first.
 
         Parameters
         ----------
         data
             Baskets, or a Table, whose rows are read as baskets of ``column=value`` items.
-        levels
-            For a table: the level of a column's hierarchy at which its values are items. By default the level of the
-            labels that the rules name; numbers with a hierarchy that no rule names are items at level 1.
-        cells
-            For a table: whether a cell that must not be seen becomes null, or the node one level up.
         """
+        check_parameters(self)
         if isinstance(data, Table):
             from discreet.output.hiding.tables import hide_table
 
-            return hide_table(self, data, levels=levels, cells=cells)
-        if levels is not None:
-            raise ParameterError("Levels are for tables; baskets have no hierarchies.")
+            return hide_table(self, data)
         require(self, "data", data, InstanceOf((Baskets,), "Baskets or a Table"))
+        if self.levels is not None or self.cells != "null":
+            raise ParameterError("Levels are for tables, and cells too; baskets have neither.")
         rng = generator(self.random_state, owner=self)
-        return released(self, data, self.sanitize(data, rng), rng)
+        drawn = data.take(drawn_order(data, rng))
+        return released(self, data, self.sanitize(drawn, rng), rng)
 
     def sanitize(self, baskets: Baskets, rng: np.random.Generator) -> Sanitized:
         """Return sanitized baskets in the order of the originals, which is for the owner and not to be published."""
-        self._check()
+        check_parameters(self)
         guarantee = self.guarantee
         if not len(baskets):
             raise InputError("There are no baskets.")
@@ -106,10 +135,7 @@ class Hider(ABC):
             return Sanitized(baskets, told | _UNTOUCHED)
         made = self._sanitized(problem, rng)
         if made.baskets.items.size == 0 or not guarantee.check(made.baskets).ok:
-            raise InfeasibleError(
-                "The rules cannot be hidden this way without emptying the data. Name fewer rules, raise min_support or "
-                "min_confidence, lower the margin, or take another method."
-            )
+            raise emptied()
         return Sanitized(made.baskets, told | dict(made.details), made.rows)
 
     def parameters(self) -> dict[str, object]:
@@ -117,15 +143,19 @@ class Hider(ABC):
         return {}
 
     @abstractmethod
-    def _check(self) -> None:
-        """Refuse parameters outside their constraints."""
-
-    @abstractmethod
     def _sanitized(self, problem: Problem, rng: np.random.Generator) -> Sanitized:
         """Return baskets in which every target of the problem is hidden."""
 
 
 _UNTOUCHED = {"changed_baskets": 0, "removed_items": 0, "added_items": 0}
+
+
+def emptied() -> InfeasibleError:
+    """Make the error for rules that cannot be hidden while anything is left."""
+    return InfeasibleError(
+        "The rules cannot be hidden this way without emptying the data. Name fewer rules, raise min_support or "
+        "min_confidence, lower the margin, or take another method."
+    )
 
 
 def edited(editing: Editing, **details: object) -> Sanitized:
@@ -163,6 +193,7 @@ def released(hider: Hider, original: Baskets, made: Sanitized, rng: np.random.Ge
         recipe={**recipe_of(hider), "items": items},
         kind="sanitized-baskets",
         original=original,
+        private={"guarantee": guarantee.to_private_dict()},
     )
 
 

@@ -1,4 +1,4 @@
-"""Every way to hide rules by its name, and how they compare on the same baskets."""
+"""Hiders by their names in the registry, and how they compare on the same baskets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -14,33 +14,12 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError
 from discreet.core.params import unknown
+from discreet.core.registry import methods as registered
 from discreet.core.rng import RandomState
 from discreet.guarantees import RulesHidden
-from discreet.output.hiding.blocking import Blocking, certain
-from discreet.output.hiding.border import BorderHiding
-from discreet.output.hiding.exact import ExactHiding
-from discreet.output.hiding.heuristic import HeuristicHiding
+from discreet.output.hiding.blocking import certain
 from discreet.output.hiding.hider import Hider
 from discreet.output.hiding.quality import HidingQuality, hiding_quality
-from discreet.output.hiding.strategies import Strategy
-
-METHODS: dict[str, tuple[type[Hider], dict[str, Any]]] = {
-    "exact": (ExactHiding, {}),
-    "inline": (ExactHiding, {"formulation": "inline"}),
-    "menon": (ExactHiding, {"formulation": "menon"}),
-    "hybrid": (ExactHiding, {"formulation": "hybrid"}),
-    **{method: (BorderHiding, {"method": method}) for method in ("maxmin2", "maxmin1", "bba")},
-    "blocking": (Blocking, {}),
-    **{strategy: (HeuristicHiding, {"strategy": strategy}) for strategy in get_args(Strategy)},
-}
-"""The methods by the names that the command line, job files and experiments use: the class and what it is told."""
-
-OPTIONS = {
-    ExactHiding: ("time_limit", "objective"),
-    HeuristicHiding: ("psi", "window"),
-    Blocking: ("camouflage",),
-}
-"""The parameters of each class that a job may set."""
 
 
 @public
@@ -52,12 +31,13 @@ def hider_of(
     >>> hider_of("bba", RulesHidden(["a, b"], 2), time_limit=30).method
     'bba'
     """
-    if method not in METHODS:
-        raise unknown("hide", "method", method, METHODS)
-    kind, told = METHODS[method]
-    known = (*OPTIONS.get(kind, ()), *(("progress",) if kind is ExactHiding else ()))
-    more = {name: value for name, value in options.items() if value is not None and name in known}
-    return kind(guarantee, random_state=random_state, **told, **more)
+    known = {one.name: one for one in registered(role="hider")}
+    if method not in known:
+        raise unknown("hider_of", "method", method, known)
+    usable = known[method].options()
+    more = {name: value for name, value in options.items() if value is not None and name in usable}
+    made: Hider = known[method].make(guarantee, random_state=random_state, **more)
+    return made
 
 
 @public
@@ -92,12 +72,12 @@ def compare_methods(
     baskets: Baskets,
     guarantee: RulesHidden,
     *,
-    methods: Iterable[str] = tuple(METHODS),
+    methods: Iterable[str] | None = None,
     time_limit: float | None = 30.0,
     random_state: RandomState = 0,
     tell: Callable[[str], None] | None = None,
 ) -> list[Compared]:
-    """Hide the same rules by several methods, and measure what each costs.
+    """Hide the same rules by several methods, all by default, and measure what each costs.
 
     A method that cannot hide them, or not in this way, is there with the reason.
 
@@ -109,7 +89,8 @@ def compare_methods(
     [('exact', 0), ('maxfia', 0), ('1.a', None)]
     """
     found = []
-    for method in methods:
+    named = [method.name for method in registered(role="hider")] if methods is None else methods
+    for method in named:
         if tell is not None:
             tell(method)
         began = time.process_time()

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.fingerprints import drawn_order
 from discreet.core.baskets.row_items import RowItems, row_items
 from discreet.core.errors import InfeasibleError, ParameterError
-from discreet.core.params import OneOf, require
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import generator
 from discreet.core.schema import DROPPED, Role, Schema
@@ -27,13 +27,7 @@ if TYPE_CHECKING:
     from discreet.output.hiding.hider import Hider, Sanitized
 
 
-def hide_table(
-    hider: Hider,
-    table: Table,
-    *,
-    levels: Mapping[str, int] | None = None,
-    cells: Literal["null", "coarser"] = "null",
-) -> Release:
+def hide_table(hider: Hider, table: Table) -> Release:
     """Hide rules in a table; the kind of frame that came in comes back, its rows shuffled.
 
     Identifiers are dropped or become pseudonyms, as with every release. Columns of the role other are no items.
@@ -56,35 +50,35 @@ def hide_table(
     >>> sum(column.null_count for column in release.frame.columns)
     1
     """
-    require(hider, "cells", cells, OneOf(("null", "coarser")))
     refuse_singling_out(table)
     rng = generator(hider.random_state, owner=hider)
     plain = _without_identifiers(table)
     guarantee = hider.guarantee
     named = [str(name) for rule in guarantee.rules for name in rule.items]
-    reading = row_items(plain, levels, named, owner=hider)
+    reading = row_items(plain, hider.levels, named, owner=hider)
     baskets = reading.baskets(plain)
-    made = hider.sanitize(baskets, rng)
-    gone = _gone(baskets, made, tuple(reading.cells(plain)))
+    drawn = drawn_order(baskets, rng)
+    made = hider.sanitize(baskets.take(drawn), rng)
+    gone = _gone(baskets.take(drawn), made, tuple(reading.cells(plain)))
     kept = np.arange(len(baskets)) if made.rows is None else made.rows
     order = rng.permutation(kept)
-    columns = plain.source.columns(plain.source.names)
+    taken = pa.array(drawn)
+    columns = {name: column.take(taken) for name, column in plain.source.columns(plain.source.names).items()}
     new = {
-        name: _cells(plain, name, column, gone[name], reading, cells) if name in gone else column
+        name: _cells(plain, name, column, gone[name], reading, hider.cells) if name in gone else column
         for name, column in columns.items()
     }
-    frame = plain.source.framed(
-        pa.table({name: column.take(pa.array(order)) for name, column in new.items()})
-    )
+    frame = plain.framed(pa.table({name: column.take(pa.array(order)) for name, column in new.items()}))
     promise = replace(guarantee, reading=reading)
     release = Release(
         data=frame,
         kind="sanitized-table",
         schema=plain.schema.released(),
         guarantee=promise,
-        evidence=_evidence(plain, made, gone, order),
-        recipe=_recipe(hider, plain),
+        evidence=_evidence(plain, columns, made, gone, order),
+        recipe=_recipe(hider, table, plain),
         original=table,
+        private={"guarantee": promise.to_private_dict(), "text": _texts(plain)},
     )
     if not release.verdict.ok:
         raise InfeasibleError(
@@ -98,12 +92,13 @@ def _without_identifiers(table: Table) -> Table:
     """Return the table as it may be published at most: identifiers dropped, or pseudonyms in their place."""
     if not any(table.schema.named(role) for role in DROPPED):
         return table
+    unsafe = Table(table.frame, table.schema)
     kept = {
         name: replace(column, role=Role.OTHER, key=None) if column.role in DROPPED else column
         for name, column in table.schema.items()
         if column.role not in DROPPED or column.key is not None
     }
-    return Table(table.recode(), Schema(kept))
+    return Table(unsafe.recode(), Schema(kept), spreadsheet_safe=table.spreadsheet_safe)
 
 
 def _gone(baskets: Baskets, made: Sanitized, columns: tuple[str, ...]) -> dict[str, BoolArray]:
@@ -170,12 +165,18 @@ def _cells(
     return pc.if_else(pa.array(gone), labels, texts(column))
 
 
-def _evidence(table: Table, made: Sanitized, gone: Mapping[str, BoolArray], order: IntArray) -> Evidence:
+def _evidence(
+    table: Table,
+    columns: Mapping[str, pa.Array],
+    made: Sanitized,
+    gone: Mapping[str, BoolArray],
+    order: IntArray,
+) -> Evidence:
     """Return what a reader loses: each row by itself, its cells exact or gone."""
     costs = {}
     for name in table.schema.quasi:
         book = table.encoded[name]
-        codes = book.encode(table.source.columns([name])[name])
+        codes = book.encode(columns[name])
         counts = np.bincount(codes, minlength=book.n_codes)
         costs[name] = Cells(
             np.where(gone[name], book.n_codes, codes)[order].astype(np.int32),
@@ -188,9 +189,26 @@ def _evidence(table: Table, made: Sanitized, gone: Mapping[str, BoolArray], orde
     )
 
 
-def _recipe(hider: Hider, table: Table) -> dict[str, Any]:
+def _texts(table: Table) -> list[str]:
+    """Return the columns that hold text, which a text file does not tell from numbers."""
+    columns = table.source.columns(table.source.names)
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
+    return [name for name, column in columns.items() if any(kind(column.type) for kind in kinds)]
+
+
+def _recipe(hider: Hider, original: Table, table: Table) -> dict[str, Any]:
     """Return what is published about how the release was made."""
     from discreet.output.hiding.hider import recipe_of
 
-    roles = {name: {"role": column.role.value} for name, column in table.schema.items()}
-    return {**recipe_of(hider), "columns": roles}
+    names = {name for role in DROPPED for name in original.schema.named(role)}
+    roles = [
+        {
+            "name": name,
+            "role": column.role.value,
+            **({"pseudonym": True} if name in names else {}),
+            **({"allow_unique": True} if column.allow_unique else {}),
+        }
+        for name, column in table.schema.items()
+    ]
+    safe = {"spreadsheet_safe": True} if table.spreadsheet_safe else {}
+    return {**recipe_of(hider), "columns": roles, **safe}

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    PrivateKey: TypeAlias = X25519PrivateKey
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 KEY_BYTES = 32
@@ -16,21 +21,25 @@ _ZEROS = bytes(8 * _BLOCK)
 
 def public_key(secret: bytes) -> bytes:
     """Return the X25519 public key of a secret."""
+    return private_key(secret).public_key().public_bytes_raw()
+
+
+def private_key(secret: bytes) -> PrivateKey:
+    """Return the X25519 private key of a secret, for several agreements."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-    return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+    return X25519PrivateKey.from_private_bytes(secret)
 
 
-def agree(secret: bytes, peer_key: bytes) -> bytes:
+def agree(secret: bytes | PrivateKey, peer_key: bytes) -> bytes:
     """Return what two parties share by X25519; keys are derived from it."""
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
     from discreet.parties.errors import PartyError
 
+    key = private_key(secret) if isinstance(secret, bytes) else secret
     try:
-        return X25519PrivateKey.from_private_bytes(secret).exchange(
-            X25519PublicKey.from_public_bytes(peer_key)
-        )
+        return key.exchange(X25519PublicKey.from_public_bytes(peer_key))
     except ValueError:
         raise PartyError("A party sent a public key that is not valid.") from None
 

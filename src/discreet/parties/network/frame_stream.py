@@ -21,7 +21,7 @@ CHUNK = 1 << 18
 """The bytes that are written at once; a long buffer of the transport is slow to shorten."""
 MAX_HELLO = 1 << 20
 """The most bytes of a frame before the session is open."""
-Arrived = tuple[bytes, bytes] | Exception
+Arrived = tuple[bytes, bytes | memoryview] | Exception
 """A header with its payload, or why no more will come."""
 _STAGE = 1 << 16
 _CLOSE_SECONDS = 1.0
@@ -31,7 +31,8 @@ _NO_SESSION = bytes(32)
 class FrameStream(asyncio.BufferedProtocol):
     """The frames of a connection, in the thread of its event loop.
 
-    Small frames are parsed from a stage that many of them share; the payload of a large one is read in its place.
+    Small frames are parsed from a stage that many of them share; the payload of a large one is read in its place, and
+    handed over as a view. Its memory serves the next large one as soon as nobody holds the view any more.
     """
 
     def __init__(self, opened: Callable[[FrameStream], None] | None = None) -> None:
@@ -67,7 +68,7 @@ class FrameStream(asyncio.BufferedProtocol):
             self._filled += nbytes
             if self._filled == self._size:
                 header, self._header = self._header, b""
-                self._sink((header, bytes(memoryview(self._large)[: self._size])))
+                self._sink((header, memoryview(self._large)[: self._size].toreadonly()))
             return
         self._end += nbytes
         try:
@@ -108,7 +109,7 @@ class FrameStream(asyncio.BufferedProtocol):
             raise arrived
         if decode_header(arrived[0])[2] != kind:
             raise FrameError(f"A frame '{kind}' was expected first.")
-        return arrived[1]
+        return bytes(arrived[1])
 
     async def write(self, header: bytes, payload: bytes) -> None:
         """Write a frame in pieces, as fast as the peer takes them."""
@@ -159,7 +160,16 @@ class FrameStream(asyncio.BufferedProtocol):
         self._end -= at
 
     def _begin_large(self, header: bytes, size: int, first: memoryview) -> None:
-        if len(self._large) < size:
+        if len(self._large) < size or _is_held(self._large):
             self._large = bytearray(size)
         self._header, self._size, self._filled = header, size, len(first)
         self._large[: len(first)] = first
+
+
+def _is_held(buffer: bytearray) -> bool:
+    """Return whether somebody still holds a view of a buffer: its size cannot change then."""
+    try:
+        buffer.append(buffer.pop())
+    except BufferError:
+        return True
+    return False

@@ -40,7 +40,7 @@ class NetworkChannel(Channel):
     ) -> None:
         super().__init__(connection.peer, session, timeout)
         self._stream, self._loop = connection.stream, loop
-        self._inbox: queue.SimpleQueue[tuple[bytes, bytes] | PartyError] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[tuple[bytes, bytes | memoryview] | PartyError] = queue.SimpleQueue()
         self._outbox: asyncio.Queue[tuple[bytes, bytes] | None] = asyncio.Queue()
         self._waiting_bytes = self._unsent_bytes = 0
         self._lock = threading.Lock()
@@ -76,7 +76,7 @@ class NetworkChannel(Channel):
         finally:
             self._room.set()
 
-    def _read(self, timeout: float) -> tuple[bytes, bytes]:
+    def _read(self, timeout: float) -> tuple[bytes, bytes | memoryview]:
         try:
             item = self._inbox.get(timeout=max(timeout, 0.0))
         except queue.Empty:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.core.errors import OutputError, ParameterError
+from discreet.core.errors import InputError, OutputError, ParameterError
 from discreet.parties.errors import SessionError
 from discreet.parties.meter import Meter
 from discreet.parties.network.session import Session
@@ -26,6 +27,7 @@ class Outcome:
     output: Any
     meter: Meter
     frames: tuple[FrameShape, ...]
+    revealed: dict[str, Any] = field(default_factory=dict)
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -44,6 +46,7 @@ class Outcome:
             "session": self.session.digest().hex(),
             "verdict": protocol.verdict(self.session.names).to_dict(),
             "leaks": list(protocol.leaks),
+            "revealed": {fact: len(x) if isinstance(x, list) else x for fact, x in self.revealed.items()},
             "meter": self.meter.to_dict(),
             "frames": [[frame.sender, frame.receiver, frame.kind, frame.size] for frame in self.frames],
         }
@@ -76,7 +79,7 @@ def run_party(
     private = None if data is None else session.protocol.read_input(data)
     try:
         session.protocol.check_input(private, session.names, name)
-    except ParameterError:
+    except (InputError, ParameterError):
         if data is not None:
             raise
         raise SessionError(
@@ -85,7 +88,7 @@ def run_party(
     transcript = Transcript(keep_payloads=False, keep_received=True)
     with open_session(session, name, key, listen=listen, transcript=transcript) as party:
         output = session.protocol.run(party, private)
-    return Outcome(session, name, output, party.meter, transcript.shapes())
+    return Outcome(session, name, output, party.meter, transcript.shapes(), party.revealed)
 
 
 def check_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -99,15 +102,40 @@ def check_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> 
         )
 
 
-def write_outcome(outcome: Outcome, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-    """Write a party's result folder, all or nothing: result.csv, and transcript.json with the record of the run."""
+def write_outcome(
+    outcome: Outcome,
+    folder: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    pages: Mapping[str, str] | None = None,
+) -> Path:
+    """Write a party's result folder, all or nothing: the files of its output, transcript.json and further pages."""
+    from discreet.engines.atomic import atomic_folder
+
+    results = outcome.session.protocol.result_files(outcome.output)
+    with atomic_folder(folder, overwrite=overwrite) as place:
+        for name, content in results.items():
+            _write_result(place / name, content)
+        _write_json(place / "transcript.json", outcome.to_dict())
+        for name, text in (pages or {}).items():
+            (place / name).write_text(text, encoding="utf-8")
+    return Path(folder)
+
+
+def _write_result(path: Path, content: Any) -> None:
+    """Write columns or an Arrow table as CSV, plain data as JSON, a release as its own folder."""
     import pyarrow as pa
 
-    from discreet.engines.writing import atomic_folder, write_frame
+    from discreet.core.release import Release
+    from discreet.engines.writing import write_frame
 
-    columns = outcome.session.protocol.result_columns(outcome.output)
-    record = json.dumps(outcome.to_dict(), indent=1, ensure_ascii=False) + "\n"
-    with atomic_folder(folder, overwrite=overwrite) as place:
-        write_frame(pa.table(columns), place / "result.csv")
-        (place / "transcript.json").write_text(record, encoding="utf-8")
-    return Path(folder)
+    if isinstance(content, Release):
+        content.write(path)
+    elif path.suffix == ".json":
+        _write_json(path, content)
+    else:
+        write_frame(content if isinstance(content, pa.Table) else pa.table(content), path)
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,10 +16,11 @@ BLOCK = 16
 
 
 def correlated_frames(
-    sender: str, receiver: str, n: int, *, n_words: int, malicious: bool
+    sender: str, receiver: str, n: int, *, n_words: int, malicious: bool, word_bytes: int = 8
 ) -> list[FrameShape]:
     """Return the frames of n correlated transfers of ``n_words`` words each."""
-    return _frames(sender, receiver, n, _CORRECTIONS, 8 * n_words, -(-n_words // 2), malicious=malicious)
+    size = word_bytes * n_words
+    return _frames(sender, receiver, n, _CORRECTIONS, size, -(-size // BLOCK), malicious=malicious)
 
 
 def chosen_frames(
@@ -28,16 +31,17 @@ def chosen_frames(
     return _frames(sender, receiver, n, _MESSAGES, 2 * message_bytes, blocks, malicious=malicious)
 
 
-def send_correlated(sender: TransferSender, differences: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def send_correlated(sender: TransferSender, differences: NDArray[Any]) -> NDArray[Any]:
     """Return random words x, of the shape of the differences; the receiver's are x, or x plus the difference.
 
-    Sums are modulo 2^64.
+    Sums are modulo 2^64, or modulo what a narrower type of unsigned integers holds.
     """
     n, n_words = differences.shape
-    blocks = -(-n_words // 2)
-    found = np.empty((n, n_words), np.uint64)
+    dtype = differences.dtype
+    blocks = -(-differences.itemsize * n_words // BLOCK)
+    found = np.empty((n, n_words), dtype)
     for start, stop in batches(n, blocks=blocks):
-        pairs = sender.random(stop - start, blocks=blocks)[:, :, :n_words]
+        pairs = sender.random(stop - start, blocks=blocks).view(dtype)[:, :, :n_words]
         found[start:stop] = pairs[:, 0]
         corrections = pairs[:, 0] - pairs[:, 1]
         corrections += differences[start:stop]
@@ -46,16 +50,17 @@ def send_correlated(sender: TransferSender, differences: NDArray[np.uint64]) -> 
 
 
 def receive_correlated(
-    receiver: TransferReceiver, choices: NDArray[np.bool_], *, n_words: int
-) -> NDArray[np.uint64]:
+    receiver: TransferReceiver, choices: NDArray[np.bool_], *, n_words: int, dtype: Any = np.uint64
+) -> NDArray[Any]:
     """Return the sender's random words, plus its differences where the choice is one."""
-    blocks = -(-n_words // 2)
-    found = np.empty((choices.size, n_words), np.uint64)
+    size = np.dtype(dtype).itemsize
+    blocks = -(-size * n_words // BLOCK)
+    found = np.empty((choices.size, n_words), dtype)
     for start, stop in batches(choices.size, blocks=blocks):
         chosen = choices[start:stop]
-        words = receiver.random(chosen, blocks=blocks)[:, :n_words]
-        payload = receiver.party.recv(receiver.peer, _CORRECTIONS, words.shape[0] * n_words * 8)
-        corrections = np.frombuffer(payload, np.uint64).reshape(words.shape)
+        words = receiver.random(chosen, blocks=blocks).view(dtype)[:, :n_words]
+        payload = receiver.party.recv(receiver.peer, _CORRECTIONS, words.shape[0] * n_words * size)
+        corrections = np.frombuffer(payload, dtype).reshape(words.shape)
         np.multiply(corrections, chosen[:, None], out=found[start:stop])
         found[start:stop] += words
     return found

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from discreet.core.boundary import public
-from discreet.core.params import IntIn, OneOf, require
 from discreet.kernels.threads import in_threads
 from discreet.parties.crypto.aes import SEED, KeyStream
 from discreet.parties.crypto.oprf import hash_to_group
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, GroupError, ristretto, scalar_from
 from discreet.parties.crypto.shuffling import shuffled
 from discreet.parties.errors import PartyError
-from discreet.parties.inputs import private_set
-from discreet.parties.protocol import Party, Protocol
-from discreet.parties.sets.set_intersection import MAX_SIZE, padded
+from discreet.parties.protocol import Party
+from discreet.parties.sets.two_sets import TwoSets, padded, parts
 from discreet.parties.transcript import FrameShape
 
 _FIRST, _SECOND, _BOTH, _SIZE = "psi.first", "psi.second", "psi.both", "psi.size"
-_AT_ONCE = 1 << 20
 
 
 @public
 @dataclass(frozen=True)
-class IntersectionSize(Protocol):
+class IntersectionSize(TwoSets):
     """The number of elements that two sets have in common, and not which ones.
 
     Each party raises hashes of its elements to a secret power; what both have raised can be compared, and the second
@@ -54,16 +50,6 @@ class IntersectionSize(Protocol):
     """
 
     name: ClassVar[str] = "intersection-size"
-    max_parties: ClassVar[int | None] = 2
-
-    max_first: int
-    max_second: int
-    output: Literal["first", "both"] = "first"
-
-    def __post_init__(self) -> None:
-        require(self, "max_first", self.max_first, IntIn(1, MAX_SIZE))
-        require(self, "max_second", self.max_second, IntIn(1, MAX_SIZE))
-        require(self, "output", self.output, OneOf(("first", "both")))
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -90,22 +76,9 @@ class IntersectionSize(Protocol):
         raised = _raised(power, shuffled(hashes, party.random))
         return self._count(party, power, raised) if first else self._answer(party, power, raised)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        self._checked(names.index(name), data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the set: a file of one column."""
-        from discreet.parties.tables import texts
-
-        return texts(path)
-
     def result_columns(self, output: Any) -> dict[str, Any]:
         """Return the size as one value."""
         return {"size": [] if output is None else [output]}
-
-    def _checked(self, index: int, data: Any) -> dict[bytes, Any]:
-        return private_set(data, max_size=(self.max_first, self.max_second)[index], of="set")
 
     def _count(self, party: Party, power: bytes, raised: list[bytes]) -> int:
         _send(party, _FIRST, raised)
@@ -133,21 +106,20 @@ def _hashed(party: Party, elements: list[bytes], size: int, coins: KeyStream) ->
 def _raised(power: bytes, elements: list[bytes]) -> list[bytes]:
     """Return the power of every element; libsodium computes outside the interpreter's lock."""
     group = ristretto()
-    parts = in_threads(
+    raised = in_threads(
         lambda start, stop: [group.multiply(power, one) for one in elements[start:stop]], len(elements)
     )
-    return [one for part in parts for one in part]
+    return [one for part in raised for one in part]
 
 
 def _send(party: Party, kind: str, elements: list[bytes]) -> None:
-    for start in range(0, len(elements), _AT_ONCE):
-        party.send(party.peer, kind, b"".join(elements[start : start + _AT_ONCE]))
+    for start, stop in parts(len(elements)):
+        party.send(party.peer, kind, b"".join(elements[start:stop]))
 
 
 def _received(party: Party, kind: str, n: int) -> list[bytes]:
     """Return strings of the length of elements; whether they are elements shows when they are raised."""
-    sizes = (min(_AT_ONCE, n - start) * ELEMENT for start in range(0, n, _AT_ONCE))
-    data = b"".join(party.recv(party.peer, kind, size) for size in sizes)
+    data = b"".join(party.recv(party.peer, kind, (stop - start) * ELEMENT) for start, stop in parts(n))
     return [data[at : at + ELEMENT] for at in range(0, len(data), ELEMENT)]
 
 
@@ -159,5 +131,5 @@ def _raised_received(power: bytes, party: Party, kind: str, n: int) -> list[byte
 
 
 def _frames(sender: str, receiver: str, kind: str, n: int) -> Iterator[FrameShape]:
-    for start in range(0, n, _AT_ONCE):
-        yield FrameShape(sender, receiver, kind, min(_AT_ONCE, n - start) * ELEMENT)
+    for start, stop in parts(n):
+        yield FrameShape(sender, receiver, kind, (stop - start) * ELEMENT)

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from discreet.core.boundary import public
-from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.crypto.aes import SEED, KeyStream
 from discreet.parties.crypto.shuffling import shuffled
-from discreet.parties.inputs import private_set
-from discreet.parties.protocol import Party, Protocol
+from discreet.parties.protocol import Party
 from discreet.parties.sets.oblivious_tags import N_PLACES, TagReceiver, TagSender, tag_bytes, tag_frames
+from discreet.parties.sets.two_sets import TwoSets, padded, parts
 from discreet.parties.transcript import FrameShape
 
-MAX_SIZE = 1 << 24
 _TAGS, _MATCHES = "psi.tags", "psi.matches"
-_AT_ONCE = 1 << 20
-_FAKE = 32
 
 
 @public
 @dataclass(frozen=True)
-class SetIntersection(Protocol):
+class SetIntersection(TwoSets):
     """The elements that two sets have in common, and nothing about the others.
 
     The first party of the session learns the intersection, and the second one where ``output="both"``. Sets are padded
@@ -56,16 +51,6 @@ class SetIntersection(Protocol):
     """
 
     name: ClassVar[str] = "set-intersection"
-    max_parties: ClassVar[int | None] = 2
-
-    max_first: int
-    max_second: int
-    output: Literal["first", "both"] = "first"
-
-    def __post_init__(self) -> None:
-        require(self, "max_first", self.max_first, IntIn(1, MAX_SIZE))
-        require(self, "max_second", self.max_second, IntIn(1, MAX_SIZE))
-        require(self, "output", self.output, OneOf(("first", "both")))
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -77,7 +62,7 @@ class SetIntersection(Protocol):
         first, second = names
         frames = tag_frames(second, first, self.max_first)
         for _ in range(N_PLACES):
-            for start, stop in _parts(self.max_second):
+            for start, stop in parts(self.max_second):
                 frames.append(FrameShape(second, first, _TAGS, (stop - start) * self._tag))
         if self.output == "both":
             frames.append(FrameShape(first, second, _MATCHES, -(-self.max_second // 8)))
@@ -89,22 +74,9 @@ class SetIntersection(Protocol):
         found = self._send(party, list(elements)) if party.index else self._receive(party, list(elements))
         return None if found is None else [elements[one] for one in found]
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        self._checked(names.index(name), data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the set: a file of one column."""
-        from discreet.parties.tables import texts
-
-        return texts(path)
-
     def result_columns(self, output: Any) -> dict[str, Any]:
         """Return the intersection as one column."""
         return {"element": output or []}
-
-    def _checked(self, index: int, data: Any) -> dict[bytes, Any]:
-        return private_set(data, max_size=(self.max_first, self.max_second)[index], of="set")
 
     @property
     def _tag(self) -> int:
@@ -130,11 +102,10 @@ class SetIntersection(Protocol):
 
     def _received_tags(self, party: Party) -> dict[bytes, int]:
         """Return the place of each of the sender's tags."""
-        parts = [
+        data = b"".join(
             party.recv(party.peer, _TAGS, (stop - start) * self._tag)
-            for start, stop in _parts(self.max_second)
-        ]
-        data = b"".join(parts)
+            for start, stop in parts(self.max_second)
+        )
         return {data[at * self._tag : (at + 1) * self._tag]: at for at in range(self.max_second)}
 
     def _send(self, party: Party, elements: list[bytes]) -> list[bytes] | None:
@@ -148,21 +119,10 @@ class SetIntersection(Protocol):
         for tags in sender.tags(padded(elements, self.max_second, coins)):
             placed = np.empty_like(tags)
             placed[order] = tags
-            for start, stop in _parts(self.max_second):
+            for start, stop in parts(self.max_second):
                 party.send(party.peer, _TAGS, placed[start:stop].reshape(-1).data)
         if self.output == "first":
             return None
         payload = party.recv(party.peer, _MATCHES, -(-self.max_second // 8))
         matches = np.unpackbits(np.frombuffer(payload, np.uint8), count=self.max_second)[order]
         return [element for element, match in zip(elements, matches, strict=False) if match]
-
-
-def padded(elements: Sequence[bytes], size: int, coins: KeyStream) -> list[bytes]:
-    """Return the elements and random ones up to the size, which cost the same time and match nothing."""
-    fakes = coins.take((size - len(elements)) * _FAKE).tobytes()
-    return [*elements, *(fakes[at : at + _FAKE] for at in range(0, len(fakes), _FAKE))]
-
-
-def _parts(n: int) -> Iterator[tuple[int, int]]:
-    for start in range(0, n, _AT_ONCE):
-        yield start, min(start + _AT_ONCE, n)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InternalError
 from discreet.parties.ot.extension import TransferReceiver, TransferSender, random_frames, setup_frames
+from discreet.parties.ot.forms import correlated_frames, receive_correlated, send_correlated
 from discreet.parties.protocol import Party
 from discreet.parties.transcript import FrameShape
 
@@ -42,6 +43,12 @@ def cross_frames(names: tuple[str, str], n: int) -> list[FrameShape]:
     """Return the frames of n products of a bit of the first party and a bit of the second."""
     frames = random_frames(*names, n, malicious=False)
     return [*frames, FrameShape(*names, _CORRECTIONS, _packed_bytes(n))]
+
+
+def word_frames(names: tuple[str, str], n: int, n_words: int) -> list[FrameShape]:
+    """Return the frames of n products of a shared bit and ``n_words`` shared words."""
+    there = correlated_frames(*names, n, n_words=n_words, malicious=False)
+    return there + correlated_frames(*names[::-1], n, n_words=n_words, malicious=False)
 
 
 @dataclass
@@ -102,6 +109,18 @@ class BitProducts:
         if self.party.index == 0:
             found ^= d * e
         return found
+
+    def word_products(self, bits: Bits, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return shares of the products of shared bits, by XOR, and shared words, by addition; a row for each bit."""
+        chosen = bits.view(np.bool_)
+        offered = np.where(chosen[:, None], np.uint64(0) - words, words)
+        if self.party.index == 0:
+            kept = send_correlated(self._sender, offered)
+            received = receive_correlated(self._receiver, chosen, n_words=words.shape[1])
+        else:
+            received = receive_correlated(self._receiver, chosen, n_words=words.shape[1])
+            kept = send_correlated(self._sender, offered)
+        return np.asarray(words * chosen[:, None] - kept + received)
 
     def cross_products(self, own: Bits) -> Bits:
         """Return shares of the products of each own bit and the other party's; one transfer each, there."""

@@ -26,8 +26,6 @@ from discreet.parties.shares.bit_products import (
 from discreet.parties.shares.opening import Output, opening_frames, other_share, require_output
 from discreet.parties.transcript import FrameShape
 
-LOW_BITS = 63
-"""The bits below the sign, whose carry is computed."""
 _AT_ONCE = 1 << 14
 """The comparisons that run through the circuit together."""
 
@@ -40,7 +38,8 @@ class Comparison(Protocol):
     With ``of="shares"`` both parties hold shares of the integers: two arrays of uint64 that add up to them modulo
     2^64, such as :class:`ScalarProduct` returns. An integer and its difference to the threshold must lie in
     [−2^63, 2^63). With ``of="values"`` each party holds n integers in [−2^61, 2^61), and those of the first party less
-    those of the second are compared; with threshold 0, whether the first ones are at least the second ones.
+    those of the second are compared; with threshold 0, whether the first ones are at least the second ones. Fewer
+    ``bits`` mean smaller integers and less work: [−2^bits, 2^bits) and [−2^(bits − 2), 2^(bits − 2)).
 
     The output is n truth values where it is opened, and otherwise n bits whose XOR with the other party's are the
     truth values, or None at a party that learns nothing.
@@ -55,6 +54,8 @@ class Comparison(Protocol):
         What the parties hold.
     output : {"both", "first", "second", "shares"}
         Who learns the results.
+    bits : int
+        The bits of the integers, without their sign.
 
     Examples
     --------
@@ -76,11 +77,13 @@ class Comparison(Protocol):
     threshold: int = 0
     of: Literal["shares", "values"] = "shares"
     output: Output = "both"
+    bits: int = 63
 
     def __post_init__(self) -> None:
         require(self, "n", self.n, IntIn(1, 1 << 28))
         require(self, "of", self.of, OneOf(("shares", "values")))
-        limit = 1 << (61 if self.of == "values" else 62)
+        require(self, "bits", self.bits, IntIn(2, 63))
+        limit = 1 << self.bits - (2 if self.of == "values" else 1)
         require(self, "threshold", self.threshold, IntIn(-limit, limit - 1))
         require_output(self, self.output)
 
@@ -94,10 +97,15 @@ class Comparison(Protocol):
     def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
         """Return the frames of a complete run."""
         pair = (names[0], names[1])
-        frames = pair_frames(pair)
+        opening = opening_frames(pair, -(-self.n // 8), self.output)
+        return pair_frames(pair) + self.share_frames(pair) + opening
+
+    def share_frames(self, names: tuple[str, str]) -> list[FrameShape]:
+        """Return the frames of ``share``."""
+        frames = []
         for start, stop in _parts(self.n):
-            frames += _circuit_frames(pair, stop - start)
-        return frames + opening_frames(pair, -(-self.n // 8), self.output)
+            frames += _circuit_frames(names, stop - start, self.bits)
+        return frames
 
     def run(self, party: Party, data: Any) -> NDArray[np.bool_] | Bits | None:
         """Run one party's half with its shares or values."""
@@ -128,14 +136,15 @@ class Comparison(Protocol):
         found = []
         for start, stop in _parts(self.n):
             with products.party.step("triples"):
-                triples = products.triples((stop - start) * sum(_layers()), width=2)
+                triples = products.triples((stop - start) * sum(_layers(self.bits)), width=2)
             with products.party.step("circuit"):
-                found.append(_at_least_zero(products, triples, words[start:stop]))
+                found.append(_at_least_zero(products, triples, words[start:stop], self.bits))
         return np.concatenate(found)
 
     def checked(self, index: int, data: Any) -> NDArray[np.uint64]:
         """Return shares of the integers less the threshold; refuse what the session does not admit."""
-        low, high = (-(1 << 61), (1 << 61) - 1) if self.of == "values" else (-(1 << 63), (1 << 64) - 1)
+        limit = 1 << self.bits - 2
+        low, high = (-limit, limit - 1) if self.of == "values" else (-(1 << 63), (1 << 64) - 1)
         words = private_integers(data, shape=(self.n,), low=low, high=high, of=f"vector of {self.of}")
         if index == 0:
             return words - np.uint64(self.threshold % (1 << 64))
@@ -147,22 +156,22 @@ def _parts(n: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + _AT_ONCE, n)
 
 
-def _layers() -> Iterator[int]:
+def _layers(bits: int) -> Iterator[int]:
     """Return the number of products of each layer of the tree that joins the digits, pair by pair."""
-    width = LOW_BITS
+    width = bits
     while width > 1:
         yield width // 2
         width -= width // 2
 
 
-def _circuit_frames(names: tuple[str, str], n: int) -> list[FrameShape]:
-    frames = triple_frames(names, n * sum(_layers())) + cross_frames(names, n * LOW_BITS)
-    for joined in _layers():
+def _circuit_frames(names: tuple[str, str], n: int, bits: int) -> list[FrameShape]:
+    frames = triple_frames(names, n * sum(_layers(bits))) + cross_frames(names, n * bits)
+    for joined in _layers(bits):
         frames += product_frames(names, n * joined, 2)
     return frames
 
 
-def _at_least_zero(products: BitProducts, triples: Triples, words: NDArray[np.uint64]) -> Bits:
+def _at_least_zero(products: BitProducts, triples: Triples, words: NDArray[np.uint64], bits: int) -> Bits:
     """Return shares of whether the sum of both parties' words, as a signed integer, is at least zero.
 
     The sign of the sum is the XOR of both signs and of the carry into them. The carry is one where the low bits of the
@@ -171,15 +180,15 @@ def _at_least_zero(products: BitProducts, triples: Triples, words: NDArray[np.ui
     """
     n, first = words.size, products.party.index == 0
     low = words if first else ~words
-    digits = (low[None, :] >> np.arange(LOW_BITS, dtype=np.uint64)[:, None] & np.uint64(1)).astype(np.uint8)
+    digits = (low[None, :] >> np.arange(bits, dtype=np.uint64)[:, None] & np.uint64(1)).astype(np.uint8)
     greater = products.cross_products((digits if first else 1 - digits).reshape(-1))
     equal = 1 - digits if first else digits
-    groups = (greater.reshape(LOW_BITS, n) | equal << np.uint8(1)).astype(np.uint8)
-    for joined in _layers():
+    groups = (greater.reshape(bits, n) | equal << np.uint8(1)).astype(np.uint8)
+    for joined in _layers(bits):
         lower, upper = groups[0 : 2 * joined : 2], groups[1 : 2 * joined : 2]
         both = products.products(triples, lower.reshape(-1), (upper >> np.uint8(1)).reshape(-1), width=2)
         merged = both.reshape(joined, n) ^ (upper & np.uint8(1))
         groups = np.concatenate([merged, groups[2 * joined :]])
-    sign = (words >> np.uint64(63)).astype(np.uint8)
+    sign = (words >> np.uint64(bits) & np.uint64(1)).astype(np.uint8)
     sign ^= groups[0] & np.uint8(1)
     return sign ^ np.uint8(first)

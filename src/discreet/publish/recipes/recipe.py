@@ -106,6 +106,8 @@ _NOT_FOR_ROWS = {
     "pseudo-data": "pseudo-data, which is drawn anew from a whole table",
     "baskets": "baskets, which are published anew as a whole: the groups and levels are those of the baskets at hand",
     "sketches": "sketches: new records need no recipe, but the same key",
+    "sanitized-baskets": "baskets with hidden rules: whether a rule is found depends on all baskets together",
+    "sanitized-table": "a table with hidden rules: whether a rule is found depends on all rows together",
 }
 """The kinds of data of which no new record can be protected by a recipe."""
 

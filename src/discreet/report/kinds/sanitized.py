@@ -15,6 +15,7 @@ from discreet.report.markup import Markup
 
 _SECTIONS: Sequence[tuple[str, str]] = (
     ("promise", "Guarantee"),
+    ("cautions", "Cautions"),
     ("rules", "Rules"),
     ("cost", "Cost"),
     ("effort", "Effort"),

@@ -1,0 +1,1 @@
+"""Mining between parties: bytes, rounds and seconds by rows, items and parties."""

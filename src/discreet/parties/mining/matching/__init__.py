@@ -1,0 +1,1 @@
+"""Matching people whose data lies with several parties."""

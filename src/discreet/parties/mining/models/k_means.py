@@ -1,0 +1,238 @@
+"""k-means over rows that are split between parties: secure sums of the sums and sizes of clusters."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.boundary import public
+from discreet.core.errors import ParameterError
+from discreet.core.params import IntIn, OneOf, require
+from discreet.parties.mining.models import fitted
+from discreet.parties.mining.models.columns import (
+    Placed,
+    in_ranges,
+    on_grid,
+    own_columns,
+    read_columns,
+    require_names,
+    require_ranges,
+)
+from discreet.parties.mining.models.saved import model_to_dict
+from discreet.parties.mining.models.seeds import draw_seeds, seed_lengths
+from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
+from discreet.parties.protocol import Party
+from discreet.parties.sums.sum_rounds import round_frames
+from discreet.parties.transcript import FrameShape
+
+_NOISY_BITS = 13
+_WORDS = 5
+"""The words of a sum, so that no number of rows makes it too large in the middle of a run."""
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class HorizontalKMeans(HorizontalProtocol):
+    """k-means over the rows of all parties.
+
+    In every round each party labels its own rows with the nearest center. The sums and sizes of the clusters are
+    summed securely, and the new centers follow. An empty cluster keeps its center. The centers equal those of Lloyd's
+    algorithm on the pooled rows, rounded to multiples of 2^−``fraction_bits``, from the same seeds.
+
+    The output has a fitted ``KMeans`` whose ``labels_`` are those of the party's own rows.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns of numbers.
+    k : int
+        The number of clusters.
+    max_rounds : int
+        The most rounds; with ``epsilon`` all of them are run, else it stops where no center moves.
+    init : {"k-means++", "ranges", "given"}
+        Seeds drawn by k-means++ from means of ``min_rows`` rows of one party each; drawn uniformly from the public
+        ranges, which ``epsilon`` needs; or ``centers``.
+    min_rows : int
+        The rows of one party of which a seed by k-means++ is the mean, at least.
+    centers : tuple of tuple of float
+        The first centers, for ``init="given"``.
+    ranges : mapping of str to pair of float
+        The public range of every column; needed for ``init="ranges"`` and ``epsilon``, which clips values to it.
+    fraction_bits : int
+        The bits after the binary point of values; without ``epsilon``.
+    epsilon, min_honest, threshold
+        As in every protocol of sums.
+
+    Examples
+    --------
+    >>> from discreet.parties import simulate
+    >>> protocol = HorizontalKMeans(columns=("x",), k=2, init="given", centers=((0,), (10,)))
+    >>> run = simulate(protocol, {"north": {"x": [1, 2, 9]}, "south": {"x": [3, 11]}})
+    >>> run.outputs["north"].model.cluster_centers_.tolist()
+    [[2.0], [10.0]]
+    """
+
+    name: ClassVar[str] = "k-means"
+
+    columns: tuple[str, ...]
+    k: int
+    max_rounds: int = 20
+    init: str = "k-means++"
+    min_rows: int = 5
+    centers: tuple[Any, ...] = ()
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+    fraction_bits: int = 16
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_names(self, "columns", self.columns)
+        require(self, "k", self.k, IntIn(1, 10_000))
+        require(self, "max_rounds", self.max_rounds, IntIn(1, 10_000))
+        require(self, "init", self.init, OneOf(("k-means++", "ranges", "given")))
+        require(self, "min_rows", self.min_rows, IntIn(1))
+        require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
+        require_ranges(self, self.ranges, self.columns, all_of=bool(self.epsilon) or self.init == "ranges")
+        if self.epsilon and self.init == "k-means++":
+            raise ParameterError(
+                "With 'epsilon' seeds must not depend on rows: use init='ranges' or 'given'."
+            )
+        shape = np.shape(self.centers) if self.init == "given" else (self.k, len(self.columns))
+        if shape != (self.k, len(self.columns)):
+            raise ParameterError(
+                "The 'centers' parameter of HorizontalKMeans must have k rows of all columns."
+            )
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond the model."""
+        if self.epsilon:
+            return ("Every party learns the noisy centers of all rounds.", *self._sum_leaks)
+        seeds = (
+            f"Every party learns the seeds, each the mean of at least {self.min_rows} rows of one party.",
+            (
+                "Every party learns the total of the squared distances to the seeds so far, and of 64 trials for each "
+                "seed how many candidates were picked."
+            ),
+        )
+        return (
+            "Every party learns the centers and sizes of the clusters of all rounds; a cluster of one row shows it.",
+            "Every party learns the number of rounds.",
+            *(seeds if self.init == "k-means++" else ()),
+            *self._sum_leaks,
+        )
+
+    def frames(
+        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
+    ) -> Iterator[FrameShape]:
+        """Return the frames of a run that took so many rounds and drew so many seeds."""
+        facts = {"rounds": self.max_rounds, "seeds": self.k, **(revealed or {})}
+        d, lengths = len(self.columns), []
+        if self.init == "k-means++":
+            lengths += seed_lengths(facts["seeds"], self.k, d)
+        elif self.init == "ranges":
+            lengths += [4]
+        lengths += [_WORDS * self.k * (d + 1)] * facts["rounds"]
+        return round_frames(names, lengths if self.epsilon else [*lengths, WIDE])
+
+    def run(self, party: Party, data: Any) -> Fitted:
+        """Run one party's half with its rows."""
+        self.check_parties(party.names)
+        placed = self._placed(data)
+        totals = Totals(party, self)
+        centers = self._seeds(party, totals, placed)
+        n_rounds, moved = 0, True
+        while moved and n_rounds < self.max_rounds:
+            with party.step("round"):
+                new = self._next(totals, placed, centers)
+            n_rounds += 1
+            moved = bool(self.epsilon) or not np.array_equal(new, centers)
+            centers = new
+        party.reveal("rounds", n_rounds)
+        labels, inertia = self._inertia(totals, placed, centers)
+        values = placed.values(centers)
+        model = fitted.kmeans(values, self.columns, n_iter=n_rounds, inertia=inertia, labels=labels)
+        return Fitted(model, totals.parties)
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError unless the party could run with this input."""
+        del names, name
+        self._placed(data)
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read the columns from a file."""
+        return read_columns(path, self.columns)
+
+    def result_files(self, output: Fitted) -> dict[str, Any]:
+        """Return the model as plain data, and the labels of the party's own rows."""
+        return {"model.json": model_to_dict(output.model), "labels.csv": {"cluster": output.model.labels_}}
+
+    def _placed(self, data: Any) -> Placed:
+        columns = own_columns(data, self.columns)
+        if self.epsilon:
+            return in_ranges(columns, self.columns, self.ranges, bits=_NOISY_BITS, clip=True, same_step=True)
+        return on_grid(columns, self.columns, fraction_bits=self.fraction_bits)
+
+    def _seeds(self, party: Party, totals: Totals, placed: Placed) -> NDArray[np.float64]:
+        """Return the first centers on the grid."""
+        if self.init == "given":
+            given = np.array(self.centers, np.float64)
+            return np.asarray((given - placed.middle) / placed.step)
+        with party.step("seeds"):
+            if self.init == "ranges":
+                return _uniform(totals.coins(), self.k, self.columns, self.ranges, placed)
+            drawn, n_drawn = draw_seeds(
+                totals, placed.rows, k=self.k, min_rows=self.min_rows, random_bytes=party.random
+            )
+        party.reveal("seeds", n_drawn)
+        return drawn
+
+    def _next(self, totals: Totals, placed: Placed, centers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the means of the clusters; a noisy one is kept within the ranges."""
+        from discreet.kernels.parties.nearest_center import sums_by_center
+
+        _, sums, counts = sums_by_center(placed.rows, centers)
+        weight = sum(placed.limits) if self.epsilon else 1
+        found = totals.add(
+            [*sums.reshape(-1).tolist(), *(counts * weight).tolist()],
+            words=_WORDS,
+            share=Fraction(1, self.max_rounds),
+            sensitivity=2 * weight,
+            touched=len(self.columns) + 1,
+        )
+        total = np.array(found[: sums.size], np.float64).reshape(sums.shape)
+        sizes = np.array(found[sums.size :], np.float64) / weight
+        if not self.epsilon:
+            return np.where(sizes[:, None] > 0, total / np.maximum(sizes, 1)[:, None], centers)
+        means = total / np.maximum(sizes, 1)[:, None]
+        limits = np.array(placed.limits, np.float64)
+        return np.where(sizes[:, None] >= 1, np.clip(means, -limits, limits), centers)
+
+    def _inertia(
+        self, totals: Totals, placed: Placed, centers: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int32], float]:
+        """Return the labels of the own rows, and the squared distances of all rows to their centers (not with ε)."""
+        from discreet.kernels.parties.nearest_center import sums_by_center
+
+        labels, _, _ = sums_by_center(placed.rows, centers)
+        if self.epsilon:
+            return labels, float("nan")
+        gaps = placed.rows - centers[labels]
+        [total] = totals.add([int(np.rint(np.einsum("ij,ij->", gaps, gaps)))], words=WIDE)
+        return labels, total * float(placed.step[0]) ** 2
+
+
+def _uniform(
+    coins: bytes, k: int, names: Sequence[str], ranges: Mapping[str, Any], placed: Placed
+) -> NDArray[np.float64]:
+    """Return centers that are uniform in the ranges, the same for all who hold the coins."""
+    stream = hashlib.shake_256(b"seeds" + coins).digest(8 * k * len(names))
+    shares = (np.frombuffer(stream, "<u8") >> np.uint64(11)).astype(np.float64).reshape(k, -1) / 2.0**53
+    low, high = np.array([ranges[name] for name in names], np.float64).T
+    return np.asarray((low + shares * (high - low) - placed.middle) / placed.step)

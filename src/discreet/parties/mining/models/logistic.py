@@ -1,0 +1,248 @@
+"""Logistic regression over rows that are split between parties: secure sums of gradients and Hessians, by Newton."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.boundary import public
+from discreet.core.errors import InputError
+from discreet.core.params import POSITIVE, IntIn, require
+from discreet.parties.mining.models import fitted
+from discreet.parties.mining.models.columns import (
+    codes,
+    numbers,
+    own_columns,
+    read_columns,
+    require_names,
+    sort_classes,
+)
+from discreet.parties.mining.models.saved import model_to_dict
+from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
+from discreet.parties.protocol import Party
+from discreet.parties.sums.sum_rounds import round_frames
+from discreet.parties.transcript import FrameShape
+
+Floats = NDArray[np.float64]
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class HorizontalLogistic(HorizontalProtocol):
+    """Logistic regression on the rows of all parties, of two classes or more, with a quadratic penalty.
+
+    In every round one secure sum has the loss, the gradient and the Hessian of all rows at the current coefficients,
+    rounded to multiples of 2^−``fraction_bits`` at each party; a step of Newton follows, halved where the loss grew.
+    The loss is convex, so the coefficients are those of the pooled rows up to the tolerance. The output has a fitted
+    ``LogisticRegression``. Columns of very different scale should be scaled first.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns of numbers to learn from.
+    target : str
+        The column of classes.
+    classes : tuple of str or int
+        The public list of classes. Those that no row has are left out.
+    C : float
+        The inverse of the strength of the penalty, as scikit-learn has it.
+    tol : float
+        The largest entry of the gradient, over the number of rows, at which it stops.
+    max_rounds : int
+        The most rounds.
+    fraction_bits : int
+        The bits after the binary point of sums.
+    min_honest, threshold
+        As in every protocol of sums; this one adds no noise.
+
+    Examples
+    --------
+    >>> from discreet.parties import simulate
+    >>> protocol = HorizontalLogistic(columns=("x",), target="y", classes=(0, 1))
+    >>> run = simulate(protocol, {"a": {"x": [0, 1, 3], "y": [0, 0, 1]}, "b": {"x": [2, 4], "y": [0, 1]}})
+    >>> run.outputs["a"].model.coef_.round(3).tolist()
+    [[1.047]]
+    """
+
+    name: ClassVar[str] = "logistic-regression"
+    private_sums: ClassVar[bool] = False
+
+    columns: tuple[str, ...]
+    target: str
+    classes: tuple[Any, ...]
+    C: float = 1.0
+    tol: float = 1e-8
+    max_rounds: int = 50
+    fraction_bits: int = 40
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_names(self, "columns", self.columns)
+        require_names(self, "target", (self.target, *self.columns))
+        sort_classes(self)
+        require(self, "C", self.C, POSITIVE)
+        require(self, "tol", self.tol, POSITIVE)
+        require(self, "max_rounds", self.max_rounds, IntIn(1, 1000))
+        require(self, "fraction_bits", self.fraction_bits, IntIn(8, 50))
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond the model."""
+        return (
+            "Every party learns the loss, the gradient and the Hessian of all rows at the coefficients of all rounds.",
+            "Every party learns the number of rows of each class, and the number of rounds.",
+            *self._sum_leaks,
+        )
+
+    def frames(
+        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
+    ) -> Iterator[FrameShape]:
+        """Return the frames of a run that took so many rounds over so many classes."""
+        facts = {"rounds": self.max_rounds, "classes": len(self.classes), **(revealed or {})}
+        size = _n_free(facts["classes"]) * (len(self.columns) + 1)
+        length = WIDE * (1 + size + size * (size + 1) // 2)
+        return round_frames(names, [len(self.classes), *[length] * facts["rounds"]])
+
+    def run(self, party: Party, data: Any) -> Fitted:
+        """Run one party's half with its rows."""
+        self.check_parties(party.names)
+        rows, labels = self._read(data)
+        totals = Totals(party, self)
+        counts = totals.add(np.bincount(labels, minlength=len(self.classes)))
+        kept = [place for place, count in enumerate(counts) if count > 0]
+        party.reveal("classes", len(kept))
+        if len(kept) < 2:
+            raise InputError(
+                "The rows of all parties have fewer than two classes; there is nothing to tell apart."
+            )
+        places = np.searchsorted(kept, labels)
+        problem = _Problem(rows, places, len(kept), sum(counts), self, totals)
+        found, n_rounds = problem.solve(party)
+        party.reveal("rounds", n_rounds)
+        classes = [self.classes[place] for place in kept]
+        model = fitted.logistic(found, classes, self.columns, C=self.C, n_iter=n_rounds)
+        return Fitted(model, totals.parties)
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError unless the party could run with this input."""
+        del names, name
+        self._read(data)
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read the columns from a file."""
+        return read_columns(path, (*self.columns, self.target))
+
+    def result_files(self, output: Fitted) -> dict[str, Any]:
+        """Return the model as plain data."""
+        return {"model.json": model_to_dict(output.model)}
+
+    def _read(self, data: Any) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the own rows with a one before them, and their classes."""
+        *columns, target = own_columns(data, (*self.columns, self.target))
+        held = [numbers(column, name) for column, name in zip(columns, self.columns, strict=True)]
+        return np.column_stack([np.ones(len(target)), *held]), codes(target, self.target, self.classes)
+
+
+class _Problem:
+    """The penalized loss of all rows; of two classes the second has coefficients, of more every one."""
+
+    def __init__(
+        self,
+        rows: Floats,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        n_rows: int,
+        protocol: HorizontalLogistic,
+        totals: Totals,
+    ) -> None:
+        self.rows, self.n_rows, self.protocol, self.totals = rows, n_rows, protocol, totals
+        wanted = np.eye(n_classes)[labels]
+        self.n_free, self.first = _n_free(n_classes), False
+        self.wanted = wanted[:, -self.n_free :]
+        self.penalty = np.tile(np.concatenate([[0.0], np.ones(rows.shape[1] - 1)]), self.n_free) / protocol.C
+
+    def solve(self, party: Party) -> tuple[Floats, int]:
+        """Return the coefficients, a row for each class that has them, and the number of rounds."""
+        size = self.penalty.size
+        at: Floats = np.zeros(size)
+        step, reached = at, np.inf
+        n_rounds = 0
+        self.first = party.index == 0
+        while n_rounds < self.protocol.max_rounds:
+            with party.step("round"):
+                loss, gradient, hessian = self._summed(at)
+            n_rounds += 1
+            if loss > reached:
+                step = step / 2
+                at = at - step
+                continue
+            if np.abs(gradient).max() <= self.protocol.tol * self.n_rows:
+                break
+            reached = loss
+            step = -np.asarray(np.linalg.lstsq(hessian, gradient, rcond=1e-10)[0], np.float64)
+            at = at + step
+        found = at.reshape(self.n_free, -1)
+        if self.n_free > 1:
+            found[:, 0] -= found[:, 0].mean()
+        return found, n_rounds
+
+    def _summed(self, at: Floats) -> tuple[float, Floats, Floats]:
+        """Return loss, gradient and Hessian of all rows at these coefficients, with the penalty.
+
+        The first party adds the penalty, so that whether to go on follows from opened sums alone: coefficients may
+        differ in the last digits between machines, and decisions must not.
+        """
+        loss, gradient, hessian = self._own(at.reshape(self.n_free, -1))
+        if self.first:
+            loss += float(self.penalty @ at**2) / 2
+            gradient = gradient + self.penalty * at
+            hessian = hessian + np.diag(self.penalty)
+        upper = np.triu_indices(at.size)
+        own = np.concatenate([[loss], gradient, hessian[upper]])
+        bits = self.protocol.fraction_bits
+        words = [_scaled(value, bits) for value in own.tolist()]
+        found = [value / (1 << bits) for value in self.totals.add(words, words=WIDE)]
+        whole = np.zeros((at.size, at.size))
+        whole[upper] = found[1 + at.size :]
+        return found[0], np.array(found[1 : 1 + at.size]), whole + np.triu(whole, 1).T
+
+    def _own(self, at: Floats) -> tuple[float, Floats, Floats]:
+        """Return loss, gradient and Hessian of the own rows."""
+        scores = self.rows @ at.T
+        if self.n_free == 1:
+            scores = np.column_stack([np.zeros(len(scores)), scores])
+        highest = scores.max(axis=1, keepdims=True)
+        logs = scores - highest - np.log(np.exp(scores - highest).sum(axis=1, keepdims=True))
+        chances = np.exp(logs)[:, -self.n_free :]
+        wanted = self.wanted if self.n_free > 1 else np.column_stack([1 - self.wanted, self.wanted])
+        loss = -float((wanted * logs).sum())
+        gradient = ((chances - self.wanted).T @ self.rows).reshape(-1)
+        d = self.rows.shape[1]
+        hessian = np.empty((at.size, at.size))
+        for i in range(self.n_free):
+            for j in range(self.n_free):
+                weights = chances[:, i] * ((i == j) - chances[:, j])
+                hessian[i * d : (i + 1) * d, j * d : (j + 1) * d] = (
+                    self.rows * weights[:, None]
+                ).T @ self.rows
+        return loss, gradient, hessian
+
+
+def _n_free(n_classes: int) -> int:
+    """Return how many classes have coefficients.
+
+    >>> _n_free(2), _n_free(3)
+    (1, 3)
+    """
+    return 1 if n_classes == 2 else n_classes
+
+
+def _scaled(value: float, bits: int) -> int:
+    """Return a number in fixed point; exact, as integers have no limit."""
+    numerator, denominator = float(value).as_integer_ratio()
+    return (2 * (numerator << bits) + denominator) // (2 * denominator)

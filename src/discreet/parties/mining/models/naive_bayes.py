@@ -1,0 +1,190 @@
+"""Naive Bayes over rows that are split between parties: one secure sum of counts, sums and sums of squares."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.core.boundary import public
+from discreet.core.errors import ParameterError
+from discreet.core.params import POSITIVE, FloatIn, IntIn, require
+from discreet.parties.mining.models import fitted
+from discreet.parties.mining.models.columns import (
+    Placed,
+    codes,
+    in_ranges,
+    on_grid,
+    own_columns,
+    read_columns,
+    require_categories,
+    require_names,
+    require_ranges,
+    sort_classes,
+)
+from discreet.parties.mining.models.saved import model_to_dict
+from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
+from discreet.parties.protocol import Party
+from discreet.parties.sums.sum_rounds import round_frames
+from discreet.parties.transcript import FrameShape
+
+_NOISY_BITS = 13
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class HorizontalNaiveBayes(HorizontalProtocol):
+    """Naive Bayes learned from the rows of all parties.
+
+    Columns of numbers make a ``GaussianNB``: the sums and sums of squares of each class are exact, of values rounded to
+    multiples of 2^−``fraction_bits``. Columns whose ``categories`` are named make a ``CategoricalNB`` that codes each
+    category by its place. Classes that no row has are left out.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns to learn from: all of numbers, or all of categories.
+    target : str
+        The column of classes.
+    classes : tuple of str or int
+        The public list of classes.
+    categories : mapping of str to list
+        The public categories of every column; leave it out for columns of numbers.
+    alpha : float
+        The smoothing of counts of categories.
+    var_smoothing : float
+        The share of the largest variance that is added to all variances.
+    ranges : mapping of str to pair of float
+        The public range of every column of numbers, which ``epsilon`` needs; values are clipped to it.
+    fraction_bits : int
+        The bits after the binary point of numbers; without ``epsilon``.
+    epsilon, min_honest, threshold
+        As in every protocol of sums.
+
+    Examples
+    --------
+    >>> from discreet.parties import simulate
+    >>> protocol = HorizontalNaiveBayes(columns=("age",), target="ill", classes=(0, 1))
+    >>> run = simulate(protocol, {
+    ...     "clinic": {"age": [20, 40], "ill": [0, 1]}, "practice": {"age": [30, 50], "ill": [0, 1]}})
+    >>> run.outputs["clinic"].model.theta_.tolist()
+    [[25.0], [45.0]]
+    """
+
+    name: ClassVar[str] = "naive-bayes"
+
+    columns: tuple[str, ...]
+    target: str
+    classes: tuple[Any, ...]
+    categories: Mapping[str, Any] = field(default_factory=dict)
+    alpha: float = 1.0
+    var_smoothing: float = 1e-9
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+    fraction_bits: int = 16
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_names(self, "columns", self.columns)
+        require_names(self, "target", (self.target, *self.columns))
+        sort_classes(self)
+        require(self, "alpha", self.alpha, POSITIVE)
+        require(self, "var_smoothing", self.var_smoothing, FloatIn(0))
+        require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
+        if self.categories and set(self.categories) != set(self.columns):
+            raise ParameterError(
+                "The 'categories' parameter must have all columns, or be left out for numbers."
+            )
+        for listed in self.categories.values():
+            require_categories(self, "categories", listed)
+        all_of = bool(self.epsilon) and not self.categories
+        require_ranges(self, self.ranges, self.columns, all_of=all_of)
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond the model."""
+        return self._sum_leaks
+
+    def frames(
+        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
+    ) -> Iterator[FrameShape]:
+        """Return the frames of a complete run."""
+        del revealed
+        n, d = len(self.classes), len(self.columns)
+        if self.categories:
+            return round_frames(names, [n * (1 + sum(map(len, self.categories.values())))])
+        return round_frames(names, [n, WIDE * n * d, WIDE * n * d])
+
+    def run(self, party: Party, data: Any) -> Fitted:
+        """Run one party's half with its rows."""
+        self.check_parties(party.names)
+        labels, held = self._read(data)
+        totals = Totals(party, self)
+        if isinstance(held, Placed):
+            model = self._gaussian(totals, labels, held)
+        else:
+            model = self._categorical(totals, labels, held)
+        return Fitted(model, totals.parties)
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError unless the party could run with this input."""
+        del names, name
+        self._read(data)
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read the columns from a file."""
+        return read_columns(path, (*self.columns, self.target))
+
+    def result_files(self, output: Fitted) -> dict[str, Any]:
+        """Return the model as plain data."""
+        return {"model.json": model_to_dict(output.model)}
+
+    def _read(self, data: Any) -> tuple[Any, Placed | list[Any]]:
+        """Return the classes of the own rows, and their numbers on a grid or the codes of their categories."""
+        *columns, target = own_columns(data, (*self.columns, self.target))
+        labels = codes(target, self.target, self.classes)
+        if self.categories:
+            pairs = zip(columns, self.columns, strict=True)
+            return labels, [codes(column, name, self.categories[name]) for column, name in pairs]
+        if self.epsilon:
+            return labels, in_ranges(columns, self.columns, self.ranges, bits=_NOISY_BITS, clip=True)
+        return labels, on_grid(columns, self.columns, fraction_bits=self.fraction_bits)
+
+    def _categorical(self, totals: Totals, labels: Any, held: list[Any]) -> Any:
+        n, sizes = len(self.classes), [len(self.categories[name]) for name in self.columns]
+        own = [np.bincount(labels, minlength=n)]
+        for coded, size in zip(held, sizes, strict=True):
+            own.append(np.bincount(labels * size + coded, minlength=n * size))
+        touched = 1 + len(self.columns)
+        found = totals.add(np.concatenate(own), share=Fraction(1), sensitivity=touched, touched=touched)
+        counts = np.maximum(np.array(found, np.float64), 0)
+        ends = np.cumsum([n, *(n * size for size in sizes)]).tolist()
+        tables = [counts[start:end].reshape(n, -1) for start, end in pairwise(ends)]
+        return fitted.categorical_bayes(counts[:n], tables, self.classes, self.columns, self.alpha)
+
+    def _gaussian(self, totals: Totals, labels: Any, placed: Placed) -> Any:
+        """Sum counts, values and squares, each with a third of ε."""
+        from discreet.kernels.parties.class_sums import class_sums
+
+        counts, sums, squares = class_sums(placed.rows, labels, len(self.classes))
+        third, d = Fraction(1, 3), len(self.columns)
+        most, most_squares = sum(placed.limits), sum(limit * limit for limit in placed.limits)
+        n = np.array(totals.add(counts, share=third, sensitivity=1, touched=1), np.float64)
+        found = [
+            totals.add(own, words=WIDE, share=third, sensitivity=change, touched=d)
+            for own, change in ((sums.reshape(-1), most), (squares, most_squares))
+        ]
+        n = np.maximum(n, 0)
+        values, squared = (np.array(one, np.float64).reshape(-1, d) for one in found)
+        model = fitted.gaussian_bayes(
+            n, values * placed.step, squared * placed.step**2, self.classes, self.columns, self.var_smoothing
+        )
+        if self.epsilon:
+            ends = np.array(placed.limits) * placed.step
+            model.theta_ = np.clip(model.theta_, -ends, ends) + placed.middle
+            model.var_ = np.maximum(model.var_, placed.step**2)
+        return model

@@ -1,0 +1,124 @@
+"""Ridge regression over rows that are split between parties: one secure sum of products."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from discreet.core.boundary import public
+from discreet.core.params import FloatIn, IntIn, require
+from discreet.parties.mining.models import fitted
+from discreet.parties.mining.models.columns import (
+    Placed,
+    in_ranges,
+    on_grid,
+    own_columns,
+    read_columns,
+    require_names,
+    require_ranges,
+)
+from discreet.parties.mining.models.saved import model_to_dict
+from discreet.parties.mining.models.statistics import NOISY_BITS, gram_length, summed_products
+from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
+from discreet.parties.protocol import Party
+from discreet.parties.sums.sum_rounds import round_frames
+from discreet.parties.transcript import FrameShape
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class HorizontalRidge(HorizontalProtocol):
+    """Ridge regression on the rows of all parties; with ``alpha=0`` ordinary least squares.
+
+    One secure sum has the products of all columns with each other and with the target. It is exact for values rounded
+    to multiples of 2^−``fraction_bits``. The output has a fitted ``Ridge``.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns of numbers to learn from.
+    target : str
+        The column of numbers to predict.
+    alpha : float
+        The penalty of large coefficients.
+    ranges : mapping of str to pair of float
+        The public range of every column and of the target, which ``epsilon`` needs; values are clipped to it.
+    fraction_bits : int
+        The bits after the binary point of values; without ``epsilon``.
+    epsilon, min_honest, threshold
+        As in every protocol of sums. The noise may make the products of few rows singular; ``alpha`` helps.
+
+    Examples
+    --------
+    >>> from discreet.parties import simulate
+    >>> protocol = HorizontalRidge(columns=("x",), target="y", alpha=0.0)
+    >>> run = simulate(protocol, {"a": {"x": [1, 2], "y": [3, 5]}, "b": {"x": [3], "y": [7]}})
+    >>> model = run.outputs["b"].model
+    >>> model.coef_.round(9).tolist(), round(model.intercept_, 9)
+    ([2.0], 1.0)
+    """
+
+    name: ClassVar[str] = "ridge"
+
+    columns: tuple[str, ...]
+    target: str
+    alpha: float = 1.0
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+    fraction_bits: int = 16
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_names(self, "columns", self.columns)
+        require_names(self, "target", (self.target, *self.columns))
+        require(self, "alpha", self.alpha, FloatIn(0))
+        require_ranges(self, self.ranges, self._names, all_of=bool(self.epsilon))
+        require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return (*self.columns, self.target)
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond the model."""
+        return (
+            "Every party learns the number of rows, and the means and covariances of all columns and the target.",
+            *self._sum_leaks,
+        )
+
+    def frames(
+        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
+    ) -> Iterator[FrameShape]:
+        """Return the frames of a complete run."""
+        del revealed
+        return round_frames(names, [WIDE * gram_length(len(self._names))])
+
+    def run(self, party: Party, data: Any) -> Fitted:
+        """Run one party's half with its rows."""
+        self.check_parties(party.names)
+        totals = Totals(party, self)
+        products = summed_products(totals, self._placed(data), share=Fraction(1))
+        model = fitted.ridge(products.mean, products.centered, self.columns, alpha=self.alpha)
+        return Fitted(model, totals.parties)
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError unless the party could run with this input."""
+        del names, name
+        self._placed(data)
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read the columns from a file."""
+        return read_columns(path, self._names)
+
+    def result_files(self, output: Fitted) -> dict[str, Any]:
+        """Return the model as plain data."""
+        return {"model.json": model_to_dict(output.model)}
+
+    def _placed(self, data: Any) -> Placed:
+        columns = own_columns(data, self._names)
+        if self.epsilon:
+            return in_ranges(columns, self._names, self.ranges, bits=NOISY_BITS, clip=True)
+        return on_grid(columns, self._names, fraction_bits=self.fraction_bits)

@@ -1,0 +1,95 @@
+"""Seeds of k-means drawn by all parties together: k-means++ over means of a few rows (Arthur & Vassilvitskii 2007)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InputError
+from discreet.parties.errors import PartyError
+from discreet.parties.mining.models.columns import Grid
+from discreet.parties.mining.models.totals import WIDE, Totals
+
+MAX_CANDIDATES = 1024
+"""The most candidates of one party."""
+TRIALS = 64
+"""The trials of one draw. A trial picks one candidate with a chance of more than a third."""
+Floats = NDArray[np.float64]
+
+
+def seed_lengths(n_drawn: int, k: int, d: int) -> list[int]:
+    """Return the lengths of the sums that draw so many different seeds of k.
+
+    >>> seed_lengths(2, 3, 5)
+    [8, 64, 5, 8, 64, 5, 8]
+    """
+    return [WIDE, TRIALS, d] * n_drawn + [WIDE] * (n_drawn < k)
+
+
+def draw_seeds(
+    totals: Totals, rows: Grid, *, k: int, min_rows: int, random_bytes: Callable[[int], bytes]
+) -> tuple[Floats, int]:
+    """Return k seeds, each the mean of at least ``min_rows`` rows of one party, and how many of them were drawn.
+
+    The total of the weights is opened; a weight is the size of a candidate times its squared distance to the nearest
+    seed so far. Then every party picks each of its candidates with odds of weight over total. Given that one candidate
+    is picked in all, it is picked with a chance proportional to its weight. The numbers of candidates picked in several
+    trials are opened, and the owner adds the candidate of the first trial with a single one to a last sum. Where all
+    candidates are seeds already, the first seed is repeated.
+    """
+    means, sizes = candidates(rows, min_rows=min_rows)
+    seeds: list[Floats] = []
+    nearest = np.ones(len(sizes))
+    while len(seeds) < k:
+        weights = [int(weight) for weight in np.rint(sizes * nearest)]
+        [total] = totals.add([sum(weights)], words=WIDE)
+        if total == 0:
+            break
+        picked = _picks(weights, total, random_bytes)
+        counts = totals.add(picked.sum(axis=1))
+        if 1 not in counts:
+            raise PartyError("The parties drew no seed, which happens once in a trillion runs; run again.")
+        own = means[picked[counts.index(1)]]
+        drawn = totals.add(own[0] if len(own) else np.zeros(rows.shape[1], np.int64))
+        gaps = ((means - np.array(drawn, np.float64)) ** 2).sum(axis=1)
+        nearest = np.minimum(nearest, gaps) if seeds else gaps
+        seeds.append(np.array(drawn, np.float64))
+    if not seeds:
+        raise InputError(
+            f"No party has {min_rows} rows, of which a seed is the mean; agree on a smaller 'min_rows'."
+        )
+    return np.array(seeds + seeds[:1] * (k - len(seeds))), len(seeds)
+
+
+def candidates(rows: Grid, *, min_rows: int) -> tuple[Grid, NDArray[np.int64]]:
+    """Return means of groups of at least ``min_rows`` rows, halved at the median of the widest column, and their sizes.
+
+    >>> means, sizes = candidates(np.array([[0], [2], [10], [12]]), min_rows=2)
+    >>> means.tolist(), sizes.tolist()
+    ([[1], [11]], [2, 2])
+    """
+    least = max(min_rows, -(-rows.shape[0] // MAX_CANDIDATES))
+    groups, done = ([rows] if rows.shape[0] >= min_rows else []), []
+    while groups:
+        group = groups.pop()
+        half = group.shape[0] // 2
+        spread = group.max(axis=0) - group.min(axis=0)
+        if half < least or not spread.any():
+            done.append(group)
+            continue
+        order = np.argpartition(group[:, int(spread.argmax())], half)
+        groups += [group[order[half:]], group[order[:half]]]
+    means = [np.rint(group.mean(axis=0)) for group in done]
+    return np.array(means, np.int64).reshape(-1, rows.shape[1]), np.array(
+        [len(one) for one in done], np.int64
+    )
+
+
+def _picks(weights: list[int], total: int, random_bytes: Callable[[int], bytes]) -> NDArray[np.bool_]:
+    """Return in which trials each candidate is picked: with odds of its weight over the total."""
+    n = len(weights)
+    chances = np.array([weight / (total + weight) for weight in weights])
+    coins = np.frombuffer(random_bytes(8 * TRIALS * n), np.uint64).reshape(TRIALS, n) >> np.uint64(11)
+    return np.asarray(coins.astype(np.float64) < np.ldexp(chances, 53))

@@ -1,0 +1,224 @@
+"""Decision trees over columns of the same people at two parties: products of indicators (Vaidya & Clifton 2005)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.boundary import public
+from discreet.core.errors import ParameterError
+from discreet.mine.noisy.columns import NoisyColumn
+from discreet.mine.noisy.tree_growing import Node
+from discreet.parties.mining.models.columns import codes, own_columns
+from discreet.parties.mining.models.decision_tree import places_of, require_tree
+from discreet.parties.mining.models.saved import model_to_dict
+from discreet.parties.mining.models.totals import Fitted
+from discreet.parties.mining.models.tree_splits import best_split, grown, tree_columns, worth_splitting
+from discreet.parties.mining.models.vertical import (
+    PairProducts,
+    VerticalProtocol,
+    agree_on_rows,
+    opened_frames,
+    pair_setup_frames,
+    row_frames,
+)
+from discreet.parties.protocol import Party
+from discreet.parties.shares.scalar_product import ScalarProduct
+from discreet.parties.transcript import FrameShape
+
+Bits = NDArray[np.bool_]
+Table = NDArray[np.int64]
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class VerticalTree(VerticalProtocol):
+    """A decision tree on columns of the same people at two parties, one of which holds the classes.
+
+    A party knows which rows meet the questions about its own columns on the way to a node. The counts of a node are
+    scalar products of such indicators, and are opened for every column at every node that may split. The tree equals
+    the one of the joined rows. The output has the same estimator as :class:`HorizontalTree`.
+
+    Parameters
+    ----------
+    columns : mapping of str to list of str
+        The columns of each party, by its name, without the target.
+    target, holder : str
+        The column of classes, and the party that has it.
+    classes, categories, ranges, bins, criterion, max_depth, min_leaf
+        As in :class:`HorizontalTree`.
+
+    Examples
+    --------
+    >>> from discreet.parties import simulate
+    >>> protocol = VerticalTree(
+    ...     columns={"shop": ("age",), "bank": ("income",)}, target="default", holder="bank", classes=("no", "yes"),
+    ...     ranges={"age": (0, 100), "income": (0, 100)}, bins=4, max_depth=2)
+    >>> run = simulate(protocol, {
+    ...     "shop": {"age": [20, 30, 60, 70]},
+    ...     "bank": {"income": [20, 60, 20, 90], "default": ["no", "no", "yes", "no"]}})
+    >>> print(run.outputs["shop"].model.describe())
+    age < 50: no (100.0% of 2)
+    age ≥ 50
+      income < 25: yes (100.0% of 1)
+      income ≥ 25: no (100.0% of 1)
+    """
+
+    name: ClassVar[str] = "vertical-decision-tree"
+    max_parties: ClassVar[int | None] = 2
+
+    target: str
+    holder: str
+    classes: tuple[Any, ...]
+    categories: Mapping[str, Any] = field(default_factory=dict)
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+    bins: int = 16
+    criterion: str = "gini"
+    max_depth: int = 4
+    min_leaf: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.holder not in self.columns:
+            raise ParameterError("The 'holder' parameter of VerticalTree must be the name of a party.")
+        require_tree(self, self.all_names(tuple(self.columns)))
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond the model."""
+        return (
+            "Every party learns the number of rows.",
+            "Every party learns the counts of classes by place of every column, at each node that may split.",
+            (
+                "A party whose own questions leave few rows of a node learns the others' places and classes of these "
+                "rows from the counts."
+            ),
+        )
+
+    def frames(
+        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
+    ) -> Iterator[FrameShape]:
+        """Return the frames of a run over so many rows that opened so many nodes."""
+        facts = {"rows": 1, "open_nodes": 1, **(revealed or {})}
+        pair = self._pair(names)
+        yield from row_frames(names)
+        yield from pair_setup_frames(pair)
+        for _ in range(facts["open_nodes"]):
+            for product in self._products(pair, facts["rows"]):
+                yield from opened_frames(pair, product)
+
+    def read(self, data: Any, name: str) -> tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]:
+        """Return the places of a party's rows in its columns, and their classes at the holder of them."""
+        own = self.names_of(name)
+        held = own_columns(data, (*own, self.target) if name == self.holder else own)
+        labels = codes(held.pop(), self.target, self.classes) if name == self.holder else None
+        return places_of(self._columns(own), held), labels
+
+    def run(self, party: Party, data: Any) -> Fitted:
+        """Run one party's half with its columns."""
+        self.check_parties(party.names)
+        places, labels = self.read(data, party.name)
+        n = len(places[0]) if labels is None else len(labels)
+        agree_on_rows(party, n)
+        pair = self._pair(party.names)
+        ends = PairProducts(party, pair, label="counts of nodes")
+        columns = self._columns(self.all_names(pair))
+        first = len(self.columns[pair[0]])
+        offset = 0 if party.name == pair[0] else first
+        mine = dict(enumerate(places, start=offset))
+        nodes, n_opened = [Node(np.zeros(len(self.classes)))], 0
+        waiting: list[tuple[int, int, Bits]] = [(0, 0, np.ones(n, np.bool_))]
+        while waiting:
+            number, depth, here = waiting.pop(0)
+            if number and not self._open(nodes[number], depth):
+                continue
+            tables = self._tables(ends, pair, n, here, places, labels)
+            n_opened += 1
+            for child, side in self._split(nodes, columns, number, tables):
+                column = nodes[number].column
+                met = side[mine[column]] if column in mine else np.ones(n, np.bool_)
+                waiting.append((child, depth + 1, here & met))
+        party.reveal("open_nodes", n_opened)
+        return Fitted(grown(nodes, columns, self.classes), party.names)
+
+    def result_files(self, output: Fitted) -> dict[str, Any]:
+        """Return the tree as plain data."""
+        return {"model.json": model_to_dict(output.model)}
+
+    def _open(self, node: Node, depth: int) -> bool:
+        return depth < self.max_depth and worth_splitting(node.counts.tolist(), min_leaf=self.min_leaf)
+
+    def _pair(self, names: Sequence[str]) -> tuple[str, str]:
+        """Return the party without the classes, and the one with them."""
+        return next(name for name in names if name != self.holder), self.holder
+
+    def _columns(self, names: Sequence[str]) -> list[NoisyColumn]:
+        return tree_columns(names, self.categories, self.ranges, self.bins)
+
+    def _widths(self, pair: tuple[str, str]) -> list[list[int]]:
+        return [[one.n_places for one in self._columns(self.names_of(name))] for name in pair]
+
+    def _products(self, pair: tuple[str, str], n: int) -> list[ScalarProduct]:
+        """Return the products of one node: the first party's places with the classes, its rows with the second's."""
+        widths, n_classes = self._widths(pair), len(self.classes)
+        found = [ScalarProduct(n=n, first_bits=1, n_first=1 + sum(widths[0]), n_second=n_classes)]
+        if widths[1]:
+            found.append(ScalarProduct(n=n, first_bits=1, n_second=n_classes * sum(widths[1])))
+        return found
+
+    def _tables(
+        self,
+        ends: PairProducts,
+        pair: tuple[str, str],
+        n: int,
+        here: Bits,
+        places: Sequence[NDArray[np.int64]],
+        labels: NDArray[np.int64] | None,
+    ) -> list[Table]:
+        """Return the counts of a node by place and class, of the first party's columns and then the second's.
+
+        ``here`` are the rows that meet this party's own questions on the way to the node.
+        """
+        widths, n_classes = self._widths(pair), len(self.classes)
+        indicators = [
+            (np.eye(width, dtype=np.int64)[placed] * here[:, None])
+            for width, placed in zip(widths[ends.party.index], places, strict=True)
+        ]
+        if labels is None:
+            own = [np.concatenate([here[:, None].astype(np.int64), *indicators], axis=1), here[:, None]]
+        else:
+            classes = np.eye(n_classes, dtype=np.int64)[labels] * here[:, None]
+            joint = [(one[:, :, None] * classes[:, None, :]).reshape(n, -1) for one in indicators]
+            own = [classes, np.concatenate([np.zeros((n, 0), np.int64), *joint], axis=1)]
+        products = self._products(pair, n)
+        found = [
+            ends.opened(product, values.astype(np.int64))
+            for product, values in zip(products, own, strict=False)
+        ]
+        tables = np.split(found[0][1:], np.cumsum(widths[0])[:-1]) if widths[0] else []
+        if widths[1]:
+            tables += np.split(found[1].reshape(-1, n_classes), np.cumsum(widths[1])[:-1])
+        return list(tables)
+
+    def _split(
+        self, nodes: list[Node], columns: Sequence[NoisyColumn], number: int, tables: Sequence[Table]
+    ) -> list[tuple[int, Bits]]:
+        """Split a node where that helps; return its children and the places that lead to each."""
+        node = nodes[number]
+        if number == 0:
+            node.counts = tables[0].sum(axis=0).astype(np.float64)
+            if not self._open(node, 0):
+                return []
+        split = best_split(tables, columns, criterion=self.criterion, min_leaf=self.min_leaf)
+        if split is None:
+            return []
+        node.column, node.left = split
+        left = node.left[: columns[node.column].n_places]
+        node.children = [len(nodes), len(nodes) + 1]
+        sides = (left, ~left)
+        nodes += [Node(tables[node.column][side].sum(axis=0).astype(np.float64)) for side in sides]
+        return list(zip(node.children, sides, strict=True))

@@ -1,0 +1,201 @@
+"""Counts of candidates over columns of several parties, as shares (Vaidya & Clifton 2002; Gilboa 1999).
+
+The count of a candidate is the scalar product of its parts. For two parties it comes from one correlated transfer for
+each bit of the second. For more, the first parties come to hold shares of the product of their parts, row by row; each
+of them then multiplies its shares with the bits of the next party.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.parties.mining.rules.column_groups import Group, Part
+from discreet.parties.ot.extension import TransferReceiver, TransferSender, setup_frames
+from discreet.parties.ot.forms import correlated_frames, receive_correlated, send_correlated
+from discreet.parties.protocol import Party
+from discreet.parties.shares import thresholds
+from discreet.parties.shares.thresholds import Thresholds
+from discreet.parties.transcript import FrameShape
+
+_COMBINED = "combined"
+_AT_ONCE = 1 << 24
+"""The products of a row that are computed together."""
+
+Held = dict[tuple[Part, ...], NDArray[Any]]
+"""The words that a party holds of products of parts, one for each person."""
+
+
+class ColumnProducts:
+    """One party's half of counting candidates over the columns of several parties.
+
+    Parameters
+    ----------
+    party : Party
+        This end.
+    bits : mapping of int to array of bool
+        The own columns, by the number of the item.
+    n : int
+        The people.
+    """
+
+    def __init__(self, party: Party, bits: dict[int, NDArray[np.bool_]], n: int) -> None:
+        self._party, self._bits, self._n = party, bits, n
+        self._word: Any = word_for(n)
+        self._senders: dict[int, TransferSender] = {}
+        self._receivers: dict[int, TransferReceiver] = {}
+        self._thresholds: dict[tuple[int, int], Thresholds] = {}
+
+    def part(self, items: Part) -> NDArray[np.bool_]:
+        """Return who has all of some own items."""
+        held: NDArray[np.bool_] = np.all([self._bits[item] for item in items], axis=0)
+        return held
+
+    def counts(self, group: Group, least: int) -> NDArray[np.int64] | None:
+        """Return, at the two keepers, the counts that reach the least one, and zeros for the others."""
+        share = self._combined(group, self._shares(group, self._joined(group)))
+        keepers = group.keepers
+        if self._party.index not in keepers:
+            return None
+        if keepers not in self._thresholds:
+            names = [self._party.names[place] for place in keepers]
+            self._thresholds[keepers] = Thresholds(self._party.within(f"keepers {keepers}", names))
+        judge = self._thresholds[keepers]
+        words = share.astype(np.uint64)
+        reached = judge.at_least(words, least, largest=self._n)
+        counts = np.zeros(share.size, np.int64)
+        counts[reached] = judge.opened(words[reached]).astype(self._word)
+        return counts
+
+    def _joined(self, group: Group) -> Held:
+        """Return the own shares of the products of the parts of all parties but the last, row by row."""
+        own, held = self._party.index, {}
+        if own == group.parties[0]:
+            held = {prefix: self.part(prefix[0]).astype(self._word) for prefix in group.prefixes(1)}
+        for depth in range(2, len(group.parties)):
+            *before, last = group.parties[:depth]
+            longer: Held = {}
+            for prefix in group.prefixes(depth):
+                if own in before:
+                    masks = send_correlated(self._sender(last), held[prefix[:-1]][:, None])
+                    longer[prefix] = self._word(0) - masks[:, 0]
+                elif own == last:
+                    bits = self.part(prefix[-1])
+                    longer[prefix] = np.zeros(self._n, self._word)
+                    for peer in before:
+                        found = receive_correlated(self._receiver(peer), bits, n_words=1, dtype=self._word)
+                        longer[prefix] += found[:, 0]
+            held = longer
+        return held
+
+    def _shares(self, group: Group, held: Held) -> NDArray[Any]:
+        """Return the own share of the counts, which adds up over the parties of the group."""
+        *before, last = group.parties
+        share = np.zeros(len(group.parts), self._word)
+        for places, prefixes, part in _chunks(group, self._n):
+            if self._party.index in before:
+                words = np.stack([held[prefix] for prefix in prefixes], axis=1)
+                share[places] -= _summed(send_correlated(self._sender(last), words))
+            elif self._party.index == last:
+                bits, n_words = self.part(part), len(places)
+                for peer in before:
+                    receiver = self._receiver(peer)
+                    share[places] += _summed(
+                        receive_correlated(receiver, bits, n_words=n_words, dtype=self._word)
+                    )
+        return share
+
+    def _combined(self, group: Group, share: NDArray[Any]) -> NDArray[Any]:
+        """Return shares that add up over the first two parties: the others send theirs to the first."""
+        names, first = self._party.names, group.parties[0]
+        for place in group.parties[2:]:
+            if self._party.index == place:
+                self._party.send(names[first], _COMBINED, share.view(np.uint8).data)
+            elif self._party.index == first:
+                payload = self._party.recv(names[place], _COMBINED, share.nbytes)
+                share += np.frombuffer(payload, self._word)
+        return share
+
+    def _sender(self, place: int) -> TransferSender:
+        if place not in self._senders:
+            self._senders[place] = TransferSender(*self._pair(self._party.index, place), label="columns")
+        return self._senders[place]
+
+    def _receiver(self, place: int) -> TransferReceiver:
+        if place not in self._receivers:
+            self._receivers[place] = TransferReceiver(*self._pair(place, self._party.index), label="columns")
+        return self._receivers[place]
+
+    def _pair(self, sender: int, receiver: int) -> tuple[Party, str]:
+        """Return this end of the transfers between two parties, and the name of the other one."""
+        pair = [self._party.names[place] for place in (sender, receiver)]
+        part = self._party.within(f"transfers {sender} {receiver}", pair)
+        return part, part.peer
+
+
+class ProductFrames:
+    """The frames of counting candidates, group by group as a run takes them."""
+
+    def __init__(self, names: tuple[str, ...], n: int) -> None:
+        self._names, self._n = names, n
+        self._word_bytes = np.dtype(word_for(n)).itemsize
+        self._set_up: set[tuple[str, int, int]] = set()
+
+    def counts(self, group: Group, least: int, n_frequent: int) -> Iterator[FrameShape]:
+        """Return the frames of one group, of whose candidates some are frequent."""
+        for depth in range(2, len(group.parties)):
+            for _ in group.prefixes(depth):
+                for place in group.parties[: depth - 1]:
+                    yield from self._transfers(place, group.parties[depth - 1], n_words=1)
+        *before, last = group.parties
+        for places, _, _ in _chunks(group, self._n):
+            for place in before:
+                yield from self._transfers(place, last, n_words=len(places))
+        size = self._word_bytes * len(group.parts)
+        first = self._names[group.parties[0]]
+        yield from (FrameShape(self._names[place], first, _COMBINED, size) for place in group.parties[2:])
+        pair = (self._names[group.keepers[0]], self._names[group.keepers[1]])
+        if self._is_new("thresholds", *group.keepers):
+            yield from thresholds.setup_frames(pair)
+        yield from thresholds.threshold_frames(pair, len(group.parts), least, self._n)
+        yield from thresholds.opened_frames(pair, n_frequent)
+
+    def _transfers(self, sender: int, receiver: int, *, n_words: int) -> Iterator[FrameShape]:
+        names = self._names[sender], self._names[receiver]
+        if self._is_new("transfers", sender, receiver):
+            yield from setup_frames(*names)
+        yield from correlated_frames(
+            *names, self._n, n_words=n_words, malicious=False, word_bytes=self._word_bytes
+        )
+
+    def _is_new(self, use: str, one: int, other: int) -> bool:
+        known = (use, one, other) in self._set_up
+        self._set_up.add((use, one, other))
+        return not known
+
+
+def word_for(n: int) -> Any:
+    """Return the type of the shares: one that holds counts of n people, and their difference to a threshold.
+
+    >>> word_for(100).__name__, word_for(100_000).__name__
+    ('uint16', 'uint32')
+    """
+    bits = n.bit_length() + 3
+    return np.uint16 if bits <= 16 else np.uint32 if bits <= 32 else np.uint64
+
+
+def _chunks(group: Group, n: int) -> Iterator[tuple[list[int], list[tuple[Part, ...]], Part]]:
+    """Return the candidates that are multiplied together: their places, their parts but the last, and the last."""
+    size = max(16, _AT_ONCE // n)
+    for part, places in group.by_last_part():
+        for start in range(0, len(places), size):
+            chunk = places[start : start + size]
+            yield chunk, [group.parts[place][:-1] for place in chunk], part
+
+
+def _summed(words: NDArray[Any]) -> NDArray[Any]:
+    total: NDArray[Any] = words.sum(axis=0, dtype=words.dtype)
+    return total

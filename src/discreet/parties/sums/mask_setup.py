@@ -1,0 +1,223 @@
+"""The set-up of masked sums: keys and shares of their secrets, for one sum or for several at once.
+
+Each sum has secrets of its own. A party that drops out gives the shares of one sum's secrets away, and those say
+nothing about the masks of another.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from discreet.parties.channel import Payload
+from discreet.parties.crypto.masks import (
+    KEY_BYTES,
+    SEAL_BYTES,
+    agree,
+    derive,
+    private_key,
+    public_key,
+    seal,
+    unseal,
+)
+from discreet.parties.crypto.shamir import SHARE_BYTES, split
+from discreet.parties.errors import PartyError, PeerLostError
+from discreet.parties.protocol import Party
+
+_PAIR = 2 * SHARE_BYTES
+
+
+@dataclass
+class Half:
+    """What one party holds of one sum: its secrets, and what it received of the others, by place."""
+
+    party: Party
+    threshold: int
+    collector: str
+    masking_secret: bytes
+    own_mask: bytes
+    keys: dict[int, bytes] = field(default_factory=dict)
+    shares: dict[int, bytes] = field(default_factory=dict)
+    sharing: list[int] = field(default_factory=list)
+
+    @property
+    def n(self) -> int:
+        """The parties of the session."""
+        return len(self.party.names)
+
+    @property
+    def collects(self) -> bool:
+        """Whether this party receives the masked vectors."""
+        return self.party.name == self.collector
+
+
+def key_bytes(n_sums: int) -> int:
+    """Return the bytes of the public keys of a party: one to seal by, and one for the masks of each sum.
+
+    >>> key_bytes(1), key_bytes(8)
+    (64, 288)
+    """
+    return KEY_BYTES * (1 + n_sums)
+
+
+def sealed_bytes(n_sums: int) -> int:
+    """Return the bytes of the shares that one party sends to another, sealed."""
+    return _PAIR * n_sums + SEAL_BYTES
+
+
+def prepare(party: Party, *, threshold: int, collector: str, n_sums: int = 1) -> list[Half]:
+    """Exchange the keys and the shares of several sums; return what this party holds of each."""
+    halves = [Half(party, threshold, collector, party.random(32), party.random(32)) for _ in range(n_sums)]
+    sealing = _Sealing(party, party.random(32))
+    with party.step("keys"):
+        _exchange_keys(halves, sealing)
+    with party.step("shares"):
+        _share(halves, sealing)
+    return halves
+
+
+class _Sealing:
+    """The secret by which a party seals what it sends to others through the collector."""
+
+    def __init__(self, party: Party, secret: bytes) -> None:
+        self._party, self._secret = party, private_key(secret)
+        self.public = public_key(secret)
+        self.keys: dict[int, bytes] = {}
+        self._agreed: dict[int, bytes] = {}
+
+    def key(self, sender: int, receiver: int) -> bytes:
+        """Return the key that seals what one of two parties sends to the other; the own place is one of both."""
+        other = receiver if sender == self._party.index else sender
+        if other not in self._agreed:
+            self._agreed[other] = agree(self._secret, self.keys[other])
+        info = f"shares {sender} {receiver}".encode()
+        return derive(self._agreed[other], salt=self._party.session, info=info)
+
+
+def _exchange_keys(halves: list[Half], sealing: _Sealing) -> None:
+    """Send all public keys to every peer, directly, so that the collector cannot replace them."""
+    party = halves[0].party
+    own = sealing.public + b"".join(public_key(half.masking_secret) for half in halves)
+    for peer in party.peers:
+        party.try_send(peer, "keys", own)
+    for place, keys in {party.index: own, **gather(party, party.peers, "keys", len(own))}.items():
+        sealing.keys[place] = keys[:KEY_BYTES]
+        for number, half in enumerate(halves, start=1):
+            half.keys[place] = keys[:KEY_BYTES] + keys[KEY_BYTES * number : KEY_BYTES * (number + 1)]
+
+
+def _share(halves: list[Half], sealing: _Sealing) -> None:
+    """Share the secrets among all parties through the collector, and note the places that take part."""
+    first, party, size = halves[0], halves[0].party, sealed_bytes(len(halves))
+    pieces = _split(halves)
+    sealed = {
+        place: seal(sealing.key(party.index, place), pieces[place]) if place in sealing.keys else bytes(size)
+        for place in range(first.n)
+        if place != party.index
+    }
+    if first.collects:
+        sharing, received = _relay(first, sealed, size)
+    else:
+        party.send(first.collector, "shares", b"".join(sealed[place] for place in sorted(sealed)))
+        sharing, received = _read_relay(first, size)
+    opened = {place: unseal(sealing.key(place, party.index), piece) for place, piece in received.items()}
+    for number, half in enumerate(halves):
+        half.sharing = sharing
+        for place, shares in {**opened, party.index: pieces[party.index]}.items():
+            half.shares[place] = shares[_PAIR * number : _PAIR * (number + 1)]
+
+
+def _split(halves: list[Half]) -> list[bytes]:
+    """Return for every place the shares of both secrets of all sums."""
+    pieces = [b""] * halves[0].n
+    for half in halves:
+        coins = {"n_shares": half.n, "threshold": half.threshold}
+        of_key = split(half.masking_secret, random_bytes=half.party.random, **coins)
+        of_mask = split(half.own_mask, random_bytes=half.party.random, **coins)
+        pieces = [one + key + mask for one, key, mask in zip(pieces, of_key, of_mask, strict=True)]
+    return pieces
+
+
+def _relay(half: Half, sealed: dict[int, bytes], size: int) -> tuple[list[int], dict[int, bytes]]:
+    """Pass on, at the collector, what the parties sealed for each other; return who takes part, and the own pieces."""
+    party, n = half.party, half.n
+    bundles = gather(party, party.peers, "shares", (n - 1) * size)
+    bundles = {place: bundle for place, bundle in bundles.items() if place in half.keys}
+    sharing = sorted([*bundles, party.index])
+    require_enough(half, sharing)
+    for place in bundles:
+        pieces = [
+            sealed[place] if other == party.index else _slot(bundles[other], other, place, size)
+            for other in sharing
+            if other != place
+        ]
+        party.try_send(party.names[place], "relay", to_mask(sharing, n) + b"".join(pieces))
+    return sharing, {place: _slot(one, place, party.index, size) for place, one in bundles.items()}
+
+
+def _read_relay(half: Half, size: int) -> tuple[list[int], dict[int, bytes]]:
+    party, n = half.party, half.n
+    relay = party.recv(half.collector, "relay")
+    sharing = from_mask(relay[: (n + 7) // 8], n)
+    body = relay[(n + 7) // 8 :]
+    others = [place for place in sharing if place != party.index]
+    if len(others) == len(sharing) or len(body) != len(others) * size or not set(others) <= set(half.keys):
+        raise PartyError(
+            f"Party '{half.collector}' relayed shares that do not fit the parties of the session."
+        )
+    require_enough(half, sharing)
+    return sharing, {place: body[at * size : (at + 1) * size] for at, place in enumerate(others)}
+
+
+def gather(party: Party, peers: Iterable[str], kind: str, size: int) -> dict[int, bytes]:
+    """Return one frame of every peer that is still there, by place, within half of the time-out for all of them.
+
+    A peer that is late is given up: what it sends later belongs to no round.
+    """
+    return {place: bytes(payload) for place, payload in gather_views(party, peers, kind, size).items()}
+
+
+def gather_views(party: Party, peers: Iterable[str], kind: str, size: int) -> dict[int, Payload]:
+    """Return frames as ``gather`` does, large ones without a copy."""
+    found: dict[int, Payload] = {}
+    deadline = time.monotonic() + party.timeout / 2
+    for peer in peers:
+        try:
+            payload = party.recv_view(peer, kind, size, timeout=deadline - time.monotonic())
+        except PeerLostError:
+            party.give_up(peer)
+            continue
+        found[party.names.index(peer)] = payload
+    return found
+
+
+def require_enough(half: Half, places: Iterable[int]) -> None:
+    """Raise a PartyError unless enough parties remain."""
+    remaining = set(places)
+    if len(remaining) < half.threshold:
+        lost = ", ".join(name for place, name in enumerate(half.party.names) if place not in remaining)
+        raise PartyError(
+            f"{len(remaining)} of {half.n} parties remain; the secure sum needs {half.threshold}. Nothing was opened. "
+            f"Lost: {lost}."
+        )
+
+
+def to_mask(places: Iterable[int], n: int) -> bytes:
+    """Return places as the bits of a number."""
+    return sum(1 << place for place in places).to_bytes((n + 7) // 8, "little")
+
+
+def from_mask(mask: bytes, n: int) -> list[int]:
+    """Return the places that bits stand for.
+
+    >>> from_mask(to_mask([0, 2], 3), 3)
+    [0, 2]
+    """
+    bits = int.from_bytes(mask, "little")
+    return [place for place in range(n) if bits >> place & 1]
+
+
+def _slot(bundle: bytes, sender: int, receiver: int, size: int) -> bytes:
+    at = receiver if receiver < sender else receiver - 1
+    return bundle[at * size : (at + 1) * size]

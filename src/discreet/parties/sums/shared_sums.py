@@ -1,0 +1,124 @@
+"""Sums that nobody opens: two parties, the keepers, hold shares of them, compare them, and open what all may know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.parties.protocol import Party
+from discreet.parties.shares import thresholds
+from discreet.parties.shares.thresholds import Thresholds, Words
+from discreet.parties.sums.masked_sum import setup_frames, sum_frames
+from discreet.parties.sums.sum_rounds import AT_ONCE, SumRounds
+from discreet.parties.transcript import FrameShape
+
+_REACHED, _OPENED = "reached", "opened"
+
+
+@dataclass(frozen=True)
+class SharedSum:
+    """A party's share of a sum, zeros but at the keepers; the values opened to all; and the parties in the sum."""
+
+    share: Words
+    opened: NDArray[np.int64]
+    parties: tuple[str, ...]
+
+
+class SharedSums:
+    """One party's end of sums whose values stay shared between the first two parties, the keepers.
+
+    The second party adds random words to what it puts in, and the sum is opened to the first party alone: what it
+    learns and the negative random words add up to the true sum. The keepers hold these shares against thresholds by a
+    circuit of bits. Both together can compute every value; none of them alone can.
+
+    Parameters
+    ----------
+    party : Party
+        This end.
+    threshold : int
+        How many parties must remain in a sum; 0 stands for more than half of them.
+    """
+
+    def __init__(self, party: Party, *, threshold: int = 0) -> None:
+        self._party = party
+        self._rounds = SumRounds(party, label="shared sums", threshold=threshold)
+        self._keepers = party.within("keepers", party.names[:2]) if party.index < 2 else None
+        self._thresholds: Thresholds | None = None
+
+    def add(self, values: NDArray[np.int64], *, n_opened: int = 0) -> SharedSum:
+        """Add a vector of integers; the first ``n_opened`` values of the sum are opened, the others shared."""
+        words = np.array(values, np.int64).view(np.uint64)
+        mask = np.zeros(words.size, np.uint64)
+        if self._party.index == 1:
+            mask[n_opened:] = np.frombuffer(self._party.random(8 * (words.size - n_opened)), "<u8")
+        found = self._rounds.add(words + mask, kind="modular", to_all=False)
+        share = np.zeros(words.size, np.uint64) - mask if found.values is None else found.values
+        opened = self._spread(_OPENED, share[:n_opened], known_to=1).view(np.int64)
+        return SharedSum(share[n_opened:], opened, found.parties)
+
+    def at_least(self, share: Words, threshold: int, *, largest: int) -> NDArray[np.bool_]:
+        """Return, at all parties, which values of a sum, in [0, largest], are at least the threshold."""
+        reached = np.zeros(share.size, np.bool_)
+        if self._keepers is not None and share.size:
+            if self._thresholds is None:
+                self._thresholds = Thresholds(self._keepers)
+            reached = self._thresholds.at_least(share, threshold, largest=largest)
+        packed = self._spread(_REACHED, np.packbits(reached), known_to=2)
+        return np.unpackbits(packed, count=share.size).view(np.bool_)
+
+    def opened(self, share: Words) -> NDArray[np.int64]:
+        """Return the values of a sum at all parties."""
+        values = share if self._keepers is None else thresholds.opened(self._keepers, share).view(np.uint64)
+        return self._spread(_OPENED, values, known_to=2).view(np.int64)
+
+    def _spread(self, kind: str, values: NDArray[Any], *, known_to: int) -> NDArray[Any]:
+        """Return what the first parties know, as the first one sends it to those behind them."""
+        party = self._party
+        if not values.size:
+            return values
+        if party.index == 0:
+            for peer in party.names[known_to:]:
+                party.try_send(peer, kind, np.ascontiguousarray(values).view(np.uint8).data)
+        elif party.index >= known_to:
+            return np.frombuffer(party.recv(party.names[0], kind, values.nbytes), values.dtype)
+        return values
+
+
+class SharedFrames:
+    """The frames of shared sums, step by step as a run takes them."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = tuple(names)
+        self._keepers = (names[0], names[1])
+        self._n_sums = 0
+        self._is_set_up = False
+
+    def add(self, length: int, *, n_opened: int = 0) -> list[FrameShape]:
+        """Return the frames of one sum."""
+        frames: list[FrameShape] = []
+        if self._n_sums % AT_ONCE == 0:
+            frames += setup_frames(self._names, self._names[0], AT_ONCE)
+        self._n_sums += 1
+        frames += sum_frames(self._names, self._names[0], length, to_all=False)
+        return frames + self._spread(_OPENED, 8 * n_opened, known_to=1)
+
+    def at_least(self, n: int, threshold: int, *, largest: int) -> list[FrameShape]:
+        """Return the frames of n values held against a threshold."""
+        frames = []
+        if n and not self._is_set_up:
+            self._is_set_up = True
+            frames += thresholds.setup_frames(self._keepers)
+        frames += thresholds.threshold_frames(self._keepers, n, threshold, largest)
+        return frames + self._spread(_REACHED, -(-n // 8), known_to=2)
+
+    def opened(self, n: int) -> list[FrameShape]:
+        """Return the frames that open n values."""
+        return thresholds.opened_frames(self._keepers, n) + self._spread(_OPENED, 8 * n, known_to=2)
+
+    def _spread(self, kind: str, size: int, *, known_to: int) -> list[FrameShape]:
+        receivers = self._names[known_to:] if size else ()
+        return [FrameShape(self._names[0], receiver, kind, size) for receiver in receivers]

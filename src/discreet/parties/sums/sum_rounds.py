@@ -1,0 +1,93 @@
+"""Many secure sums in one session: the keys of several are set up at once, and each sum has masks of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from discreet.parties.protocol import Party
+from discreet.parties.sums import fixed_point, masked_sum
+from discreet.parties.sums.mask_setup import Half, prepare
+from discreet.parties.sums.secure_sum import SecureSum, Sum
+from discreet.parties.transcript import FrameShape
+
+AT_ONCE = 8
+"""The sums whose keys and shares travel together."""
+
+
+class SumRounds:
+    """One party's end of as many secure sums as a protocol needs, one after the other.
+
+    A sum is that of :class:`SecureSum` by masks, and promises the same. Its keys and shares come from a set-up that
+    serves ``at_once`` sums, so that a sum takes two rounds instead of four. No secret is used for two sums: what is
+    revealed of a party that drops out from one of them does not unmask what it put into an earlier one.
+
+    A party that drops out is missing from then on. ``Sum.parties`` says whom a sum covers. Below the threshold all
+    stop. Two sums of the same vectors over different parties can be subtracted; a protocol must not open both.
+
+    Parameters
+    ----------
+    party : Party
+        This end.
+    label : str
+        The use of these sums, which all parties share and which occurs once in a session.
+    threshold : int
+        How many parties must remain; 0 stands for more than half of them.
+    collector : str
+        The party that receives the masked vectors; the first one by default.
+    at_once : int
+        The sums that are set up together.
+    """
+
+    def __init__(
+        self,
+        party: Party,
+        *,
+        label: str = "sums",
+        threshold: int = 0,
+        collector: str = "",
+        at_once: int = AT_ONCE,
+    ) -> None:
+        self._party, self._label, self._at_once = party, label, at_once
+        self._threshold = SecureSum(length=1, threshold=threshold).needed(len(party.names))
+        self._collector = collector or party.names[0]
+        self._ready: list[Half] = []
+        self._n_setups = 0
+
+    def add(self, values: Any, *, kind: str = "integer", fraction_bits: int = 20, to_all: bool = True) -> Sum:
+        """Add a vector to the next sum; return the sum, which is that of all parties that remain.
+
+        ``kind`` and ``fraction_bits`` are those of :class:`SecureSum`. All parties add vectors of the same length.
+        With ``to_all`` false the values are None at every party but the collector.
+        """
+        length, n = len(values), len(self._party.names)
+        words = fixed_point.encode(values, kind=kind, length=length, n_parties=n, fraction_bits=fraction_bits)
+        if not self._ready:
+            self._set_up()
+        total, included = masked_sum.prepared_sum(self._ready.pop(0), words, to_all=to_all)
+        if total is None:
+            return Sum(None, included)
+        return Sum(fixed_point.decode(total, kind=kind, fraction_bits=fraction_bits), included)
+
+    def _set_up(self) -> None:
+        self._n_setups += 1
+        within = self._party.within(f"{self._label} {self._n_setups}")
+        self._ready = prepare(
+            within, threshold=self._threshold, collector=self._collector, n_sums=self._at_once
+        )
+
+
+def round_frames(
+    names: Sequence[str],
+    lengths: Sequence[int],
+    *,
+    collector: str = "",
+    at_once: int = AT_ONCE,
+    to_all: bool = True,
+) -> Iterator[FrameShape]:
+    """Return the frames of sums of these lengths, one after the other, from which no party drops out."""
+    parties, collects = tuple(names), collector or names[0]
+    for number, length in enumerate(lengths):
+        if number % at_once == 0:
+            yield from masked_sum.setup_frames(parties, collects, at_once)
+        yield from masked_sum.sum_frames(parties, collects, length, to_all=to_all)

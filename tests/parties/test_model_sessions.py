@@ -1,0 +1,116 @@
+"""Models from session files: every protocol over TLS, and parties as processes that write their models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.parties.runs import HEAD, run_all
+from tests.parties.sessions import meet, write_session
+
+from discreet.parties.mining import model_from_dict
+from discreet.parties.network.session import Session
+
+XY = 'columns = ["x", "y"]\n'
+X = 'columns = ["x"]\ntarget = "t"\nclasses = [0, 1]\n'
+SPLIT = '[protocol.columns]\na = ["x"]\nb = ["y"]\n[protocol.ranges]\nx = [0, 8]\ny = [0, 8]\n'
+HORIZONTAL = {
+    "k-means": XY + "k = 2\nmin_rows = 1",
+    "naive-bayes": X,
+    "decision-tree": X + "bins = 4\n[protocol.ranges]\nx = [0, 8]",
+    "ridge": 'columns = ["x"]\ntarget = "y"',
+    "logistic-regression": X,
+    "statistics": XY + "epsilon = 500.0\n[protocol.ranges]\nx = [0, 8]\ny = [0, 8]",
+    "quantiles": 'columns = ["x"]\nq = [0.5]\nbits = 4\n[protocol.ranges]\nx = [0, 15]',
+    "anonymize": "k = 2\n[protocol.domain]\nt = [0, 1]\nx = {low = 0, high = 8}\n"
+    '[protocol.hierarchies]\nx = {kind = "intervals", widths = [4, 8]}',
+}
+VERTICAL = {
+    "vertical-k-means": "k = 2\nbits = 8\n" + SPLIT,
+    "vertical-naive-bayes": 'target = "t"\nholder = "b"\nclasses = [0, 1]\n' + SPLIT,
+    "vertical-decision-tree": 'target = "t"\nholder = "b"\nclasses = [0, 1]\nbins = 4\n' + SPLIT,
+    "vertical-ridge": 'target = "y"\n' + SPLIT,
+    "vertical-statistics": SPLIT,
+}
+ROWS = {"x": np.array([1, 2, 6, 7]), "y": np.array([3, 4, 5, 6]), "t": np.array([0, 0, 1, 1])}
+
+
+@pytest.mark.parametrize("name", [*HORIZONTAL, *VERTICAL])
+def test_every_protocol_over_tls(tmp_path: Path, name: str) -> None:
+    described = HORIZONTAL.get(name, VERTICAL.get(name))
+    path = write_session(tmp_path, ("a", "b"), f'name = "{name}"\n{described}')
+    found = meet(path, {"a": ROWS, "b": ROWS})
+    protocol = Session.read(path).protocol
+    for output in found.values():
+        assert not isinstance(output, Exception), output
+        for file, content in protocol.result_files(output).items():
+            assert file == "part" or file.endswith(".csv") or json.dumps(content, allow_nan=False)
+        assert set(protocol.covers(output, ("a", "b"))) == {"a", "b"}
+
+
+def test_processes_write_the_model(tmp_path: Path) -> None:
+    path = write_session(
+        tmp_path, ("a", "b", "c"), 'name = "ridge"\ncolumns = ["x"]\ntarget = "y"', head=HEAD
+    )
+    data = {}
+    for number, name in enumerate("abc"):
+        data[name] = tmp_path / f"{name}.csv"
+        data[name].write_text(f"x,y,more\n{number},{2 * number + 1},u\n{number + 5},{2 * number + 11},v\n")
+    ended = run_all(path, data)
+    assert [one.code for one in ended.values()] == [0, 0, 0], [one.stderr for one in ended.values()]
+    plain = [json.loads((one.out / "model.json").read_text()) for one in ended.values()]
+    assert plain[0] == plain[1] == plain[2]
+    model = model_from_dict(plain[0])
+    assert model.feature_names_in_.tolist() == ["x"]
+    assert 1.8 < model.coef_[0] < 2
+    record = json.loads((ended["a"].out / "transcript.json").read_text())
+    assert record["covers"] == ["a", "b", "c"]
+    assert any("covariances" in sentence for sentence in record["leaks"])
+
+
+def test_processes_write_their_parts_as_releases(tmp_path: Path) -> None:
+    path = write_session(tmp_path, ("a", "b"), f'name = "anonymize"\n{HORIZONTAL["anonymize"]}', head=HEAD)
+    data = {}
+    for name in "ab":
+        data[name] = tmp_path / f"{name}.csv"
+        data[name].write_text("x,t\n1,0\n6,1\n")
+    ended = run_all(path, data)
+    assert [one.code for one in ended.values()] == [0, 0], [one.stderr for one in ended.values()]
+    for one in ended.values():
+        assert (one.out / "part" / "release.json").is_file()
+        assert (one.out / "part" / "data.csv").is_file()
+        assert json.loads((one.out / "anonymization.json").read_text())["smallest_class_of_the_part"] == 1
+
+
+def test_classes_are_in_order_as_scikit_learn_has_them(tmp_path: Path) -> None:
+    described = X.replace("[0, 1]", "[1, 0]")
+    path = write_session(tmp_path, ("a", "b"), f'name = "logistic-regression"\n{described}')
+    found = meet(path, {"a": ROWS, "b": ROWS})
+    assert found["a"].model.classes_.tolist() == [0, 1]
+    assert found["a"].model.coef_[0, 0] > 0
+
+
+def test_a_saved_model_that_is_damaged_is_refused() -> None:
+    from discreet.core.errors import InputError
+
+    for plain in (
+        {},
+        {"format": "discreet party model 1"},
+        {"format": "discreet party model 1", "model": "Ridge"},
+        3,
+    ):
+        with pytest.raises(InputError):
+            model_from_dict(plain)  # type: ignore[arg-type]
+
+
+def test_a_file_without_a_column_that_the_session_names_is_refused(tmp_path: Path) -> None:
+    from discreet.core.errors import InputError
+
+    path = write_session(tmp_path, ("a", "b"), f'name = "vertical-statistics"\n{SPLIT}')
+    protocol: Any = Session.read(path).protocol
+    (tmp_path / "z.csv").write_text("z\n1\n")
+    with pytest.raises(InputError, match="no column"):
+        protocol.read_input(tmp_path / "z.csv")
