@@ -11,7 +11,7 @@ import click
 from discreet.cli import _noise_options as noise_options
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.core.precision import percent
+from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
     import duckdb

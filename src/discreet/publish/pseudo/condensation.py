@@ -44,6 +44,9 @@ from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Drawn, Sprea
 from discreet.publish.pseudo.redraw import Redrawn, SingledOut, redrawn
 from discreet.publish.recipes.recipe import FORMAT
 
+_LONE_TEXTS = 8
+"""The fewest texts that one row each has for a column to count as one of names."""
+
 
 @public
 class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -339,7 +342,9 @@ def _refuse_singling_out(table: Table, names: list[str]) -> None:
     columns = table.source.columns(names)
     texts = [name for name in names if labels.kind_of(columns[name].type) == "text"]
     for name in texts:
-        refuse_lone(name, table.source.lone_rows([name]))
+        lone = table.source.lone_rows([name])
+        if lone.n_lone >= _LONE_TEXTS:
+            refuse_lone(name, lone)
     for name in names:
         if pa.types.is_integer(columns[name].type):
             values = columns[name].to_numpy(zero_copy_only=False).astype(np.float64)
