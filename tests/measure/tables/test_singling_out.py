@@ -54,6 +54,13 @@ def test_lone_rows_are_those_of_the_definition(rows: list[tuple[Any, ...]]) -> N
             assert source.lone_rows(names) == lone_by_definition(chosen)
 
 
+def test_columns_of_several_types_are_counted_together() -> None:
+    frame = pa.table({"a": ["x", None, "x"], "b": [1, None, 1], "c": [1.5, None, 2.5]})
+    for source in (source_of(frame), RelationSource(duckdb.connect().from_arrow(frame))):
+        assert source.lone_rows(["a", "b"]) == Lone(0, 2, 1)
+        assert source.lone_rows(["a", "b", "c"]) == Lone(2, 2, 2)
+
+
 def people(n: int = 60) -> dict[str, list[Any]]:
     return {
         "age": [20 + at % 4 for at in range(n)],
