@@ -71,7 +71,7 @@ def test_hardly_any_noise_returns_hardly_changed_values(kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_low_bits_tell_nothing_of_the_value(kind) -> None:
+def test_the_low_bits_reveal_nothing_about_the_value(kind) -> None:
     noise = kind(1.0)
     for true in (math.pi, 1 / 3, 1e6 + 0.1):
         noisy = AdditiveNoise(noise).perturb(np.full(100, true), random_state=1)
@@ -170,13 +170,13 @@ def test_each_constraint_names_its_parameter(options, name: str) -> None:
         AdditiveNoise(given.pop("noise"), **given).perturb([1.0])
 
 
-def test_privacy_is_told_as_a_share_of_the_range_and_by_what_is_left_to_guess() -> None:
+def test_privacy_is_a_share_of_the_range_and_what_is_left_to_guess() -> None:
     channel = AdditiveNoise(Gaussian.for_privacy(0.5, low=0, high=100), low=0, high=100)
     assert channel.privacy() == pytest.approx(0.5)
     truth = Density(np.array([0.0, 100.0]), np.array([1.0]))
     assert 0 < channel.conditional_privacy(truth) < 100
     assert 0 < channel.privacy_loss(truth) < 1
-    with pytest.raises(InputError, match="low and high"):
+    with pytest.raises(InputError, match="'low' and 'high'"):
         AdditiveNoise(Gaussian(1.0)).privacy()
     with pytest.raises(ParameterError, match="'truth'"):
         channel.conditional_privacy(3.0)

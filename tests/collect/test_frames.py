@@ -38,7 +38,7 @@ def plain() -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize("hide", HIDERS.values(), ids=HIDERS)
-def test_no_frame_given_back_holds_a_true_value(hide) -> None:
+def test_no_returned_frame_holds_a_true_value(hide) -> None:
     noted = pa.table(plain()).replace_schema_metadata({"sample": str(SECRET)})
     frame = pd.DataFrame(plain())
     frame.attrs["sample"] = SECRET
@@ -56,7 +56,7 @@ def test_no_frame_given_back_holds_a_true_value(hide) -> None:
 
 
 @pytest.mark.parametrize("hide", HIDERS.values(), ids=HIDERS)
-def test_an_index_that_tells_a_hidden_column_is_refused(hide) -> None:
+def test_an_index_that_reveals_a_hidden_column_is_refused(hide) -> None:
     frame = pd.DataFrame(plain())
     for index in ("age", ["pay", "age"]):
         with pytest.raises(SchemaError, match="index") as caught:
@@ -88,8 +88,8 @@ def test_a_column_named_twice_does_not_leave_another_bare() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: NOISE.perturb(pd.Series([1.0])), "Series holds no columns"),
-        (lambda: NOISE.perturb(1.0), "float holds no columns"),
+        (lambda: NOISE.perturb(pd.Series([1.0])), "Series has no columns"),
+        (lambda: NOISE.perturb(1.0), "float has no columns"),
         (lambda: NOISE.perturb([[1.0], [2.0, SECRET]]), "not of the same length"),
         (
             lambda: NOISE.perturb(np.ma.array([1.0, SECRET], mask=[False, True])),
@@ -113,7 +113,7 @@ def test_columns_must_be_named_by_texts() -> None:
         NOISE.perturb(pd.DataFrame({0: [1.0]}), columns=[0])  # type: ignore[list-item]
 
 
-def test_channels_are_given_by_column() -> None:
+def test_channels_are_passed_by_column() -> None:
     for given in ("age", [("age", NOISE)]):
         with pytest.raises(ParameterError, match="'channels'"):
             Channels(given)  # type: ignore[arg-type]
@@ -171,7 +171,7 @@ def test_categories_keep_their_kind_of_column(column) -> None:
 def test_a_type_that_cannot_hold_every_report_is_refused_whatever_is_drawn(frame) -> None:
     channels = Channels({"x": RandomizedResponse.k_ary(["a", "b", "c"], keep=0.99)})
     for seed in range(5):
-        with pytest.raises(SchemaError, match="does not know all"):
+        with pytest.raises(SchemaError, match="lacks some"):
             channels.perturb(frame, random_state=seed)
     whole = Channels({"x": RandomizedResponse.k_ary(["b", "a"], keep=0.6)}).perturb(frame, random_state=1)
     assert whole["x"].dtype == frame["x"].dtype

@@ -144,7 +144,7 @@ def test_noise_for_a_conditional_privacy_has_it_up_to_where_it_is_refused(kind) 
     assert noise.spread < 2_000
     if kind is Gaussian:
         assert np.isclose(noise.spread, math.sqrt(1 / (24 * 0.0002)), rtol=0.01)
-    with pytest.raises(InfeasibleError, match=r"ask for 0\.9998 or less"):
+    with pytest.raises(InfeasibleError, match=r"use 0\.9998 or less"):
         noise_for_conditional_privacy(kind, 1 - 1e-6, truth=even)
 
 

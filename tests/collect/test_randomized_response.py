@@ -115,7 +115,7 @@ def test_channels_for_an_epsilon_have_it(epsilon: float) -> None:
 
 
 @given(st.floats(0.001, 700), st.integers(2, 30))
-def test_no_epsilon_asked_for_is_exceeded_by_exact_arithmetic(epsilon: float, k: int) -> None:
+def test_no_requested_epsilon_is_exceeded_by_exact_arithmetic(epsilon: float, k: int) -> None:
     """The chances are whole numbers of 2^-52, which is what is drawn; so ratios of fractions are the whole truth."""
     with localcontext() as context:
         context.prec = 60
@@ -296,7 +296,7 @@ def test_mistakes_are_refused(call, error) -> None:
         call()
 
 
-def test_nobody_and_nothing_are_told_apart() -> None:
+def test_nobody_and_nothing_are_distinguished() -> None:
     channel = RandomizedResponse(NAMES, MATRIX)
     assert channel.perturb([]).size == 0
     for empty in (pd.DataFrame({"x": []}, dtype=object), pl.DataFrame({"x": []}), pa.table({"x": []})):

@@ -205,7 +205,7 @@ def test_roles_and_hierarchies_fit_the_data(patients: pa.Table) -> None:
     assert table.groups().n_rows == patients.num_rows
 
 
-def test_voter_roll_holds_the_share_asked_for(patients: pa.Table) -> None:
+def test_voter_roll_holds_the_requested_share(patients: pa.Table) -> None:
     adults = aged(patients, 18, 100)
     roll = voter_roll(patients, share=0.25, n_strangers=0)
     assert roll.column_names == ["name", "age", "sex", "zip"]

@@ -114,7 +114,7 @@ def test_a_release_in_every_format(tmp_path: Path, kind: str) -> None:
     assert len(read(folder / f"data.{kind}").fetchall()) == 40
 
 
-def test_marks_that_cannot_be_told_apart_fall_back(tmp_path: Path) -> None:
+def test_ambiguous_marks_fall_back(tmp_path: Path) -> None:
     table = pa.table({"a": ["x;y"], "b": [1.5]})
     for layout in (Layout(";", ";"), Layout("ab"), Layout("a"), Layout("\n")):
         assert write_frame(table, tmp_path / "a.csv", layout=layout).read_text() == "a,b\nx;y,1.5\n"

@@ -23,8 +23,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import OutputError, ParameterError
+from discreet.engines.atomic import atomic_file, atomic_folder
 from discreet.engines.files import DEFAULT_NULLS, connect, read
-from discreet.engines.writing import atomic_file, atomic_folder, write_frame
+from discreet.engines.writing import write_frame
 
 SECRET = "Sekretowski"
 NAMES = ["data.csv", "data.tsv", "data.parquet", "data.arrow", "data.jsonl"]
@@ -159,12 +160,12 @@ def test_a_relation_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert read(path).aggregate("count(*), max(i)").fetchall() == [(3_000_000, 2_999_999)]
 
 
-def test_the_format_can_be_given_and_must_be_known(tmp_path: Path) -> None:
+def test_the_format_can_be_passed_and_must_be_known(tmp_path: Path) -> None:
     table = pa.table({"a": [1], "b": [2]})
     assert write_frame(table, tmp_path / "data", format="tsv").read_text() == "a\tb\n1\t2\n"
     with pytest.raises(ParameterError, match="format"):
         write_frame(table, tmp_path / "data.csv", format="docx")
-    with pytest.raises(OutputError, match="the ending tells no format"):
+    with pytest.raises(OutputError, match="the ending names no format"):
         write_frame(table, tmp_path / "data.docx")
 
 
@@ -252,7 +253,7 @@ def test_a_failed_swap_brings_the_old_folder_back(tmp_path: Path, monkeypatch: p
 
 def killed(code: str) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    code = f"import os\nfrom discreet.engines.writing import *\n{code}\n    os.kill(os.getpid(), 9)"
+    code = f"import os\nfrom discreet.engines.atomic import *\n{code}\n    os.kill(os.getpid(), 9)"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
     )
@@ -349,7 +350,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     table = pa.table({"a": [SECRET]})
     (tmp_path / "file").touch()
     (tmp_path / "folder.csv").mkdir()
-    assert "a file stands where a folder is needed" in refused(table, tmp_path / "file" / "data.csv")
+    assert "there is a file where a folder is needed" in refused(table, tmp_path / "file" / "data.csv")
     assert "is a folder" in refused(table, tmp_path / "folder.csv")
     assert "File name too long" in refused(table, tmp_path / f"{'n' * 300}.csv")
     with pytest.raises(OutputError, match="is a file"), atomic_folder(tmp_path / "file", overwrite=True):
@@ -361,7 +362,7 @@ def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(*_: object, **__: object) -> int:
         raise PermissionError(errno.EACCES, "no")
 
-    monkeypatch.setattr("discreet.engines.writing.os.open", denied)
+    monkeypatch.setattr("discreet.engines.atomic.os.open", denied)
     assert "permission denied" in refused(pa.table({"a": [SECRET]}), tmp_path / "data.csv")
     assert list(tmp_path.iterdir()) == []
 

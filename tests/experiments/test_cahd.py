@@ -13,9 +13,9 @@ from discreet.experiments.cahd.runs import CAHD, PERM, Sample, point, released, 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    told: list[str] = []
-    written = perform("cahd", tmp_path_factory.mktemp("cahd"), quick=True, seeds=1, tell=told.append)
-    assert any("generated" in line for line in told)
+    lines: list[str] = []
+    written = perform("cahd", tmp_path_factory.mktemp("cahd"), quick=True, seeds=1, tell=lines.append)
+    assert any("generated" in line for line in lines)
     return written
 
 
@@ -53,7 +53,7 @@ def test_every_claim_is_judged(page: Path) -> None:
     assert len(rows(page, "claims")) == 2 + 2 * 6
 
 
-def test_methods_are_asked_the_same_queries_of_the_same_items() -> None:
+def test_methods_get_the_same_queries_of_the_same_items() -> None:
     sample: Sample = samples(None, quick=True)[0]
     assert sample.stands_in is not None
     assert sensitive_of(sample.baskets, 5, 1) == sensitive_of(sample.baskets, 5, 1)

@@ -23,13 +23,13 @@ def test_without_the_data_scikit_learn_s_sets_stand_in(tmp_path: Path) -> None:
 
 def test_the_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(condensation, "_ALPHAS", {True: (5, 12)})
-    told: list[str] = []
-    page = perform("condensation", tmp_path / "out", data=tmp_path, quick=True, seeds=1, tell=told.append)
+    lines: list[str] = []
+    page = perform("condensation", tmp_path / "out", data=tmp_path, quick=True, seeds=1, tell=lines.append)
     text = page.read_text(encoding="utf-8")
     linked = set(re.findall(r'(?:href|src)="([^"]+)"', text))
     assert linked == {path.name for path in page.parent.iterdir()} - {"index.html"}
     assert {f"figure-{number}.png" for number in range(8, 16)} <= linked
-    assert any("stands in" in line for line in told)
+    assert any("stands in" in line for line in lines)
     assert "replaced by" in text
     assert "condensation" in EXPERIMENTS
 

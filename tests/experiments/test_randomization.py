@@ -46,8 +46,8 @@ def test_the_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(randomization, "_RECORDS", {True: 1500})
     monkeypatch.setattr(randomization, "_PRIVACIES", {True: (1.0,)})
     monkeypatch.setattr(randomization, "_SIZES", {True: (500,)})
-    told: list[str] = []
-    page = perform("randomization", tmp_path / "out", quick=True, seeds=1, tell=told.append)
+    lines: list[str] = []
+    page = perform("randomization", tmp_path / "out", quick=True, seeds=1, tell=lines.append)
     text = page.read_text(encoding="utf-8")
     linked = set(re.findall(r'(?:href|src)="([^"]+)"', text))
     assert linked == {path.name for path in page.parent.iterdir()} - {"index.html"}
@@ -56,5 +56,5 @@ def test_the_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     table = (page.parent / "accuracy-gaussian.md").read_text(encoding="utf-8")
     for word in ("Original", "Randomized", "Global", "ByClass", "Local", "Function 5"):
         assert word in table
-    assert any("Function 3, seed 1" in line for line in told)
+    assert any("Function 3, seed 1" in line for line in lines)
     assert "randomization" in EXPERIMENTS

@@ -20,7 +20,7 @@ from discreet.experiments.sketches.runs import Runs, _nearness, classified, clus
 SMALL = dataclasses.replace(
     sketches._SIZES[True],
     baskets=600,
-    asked=60,
+    n_classified=60,
     ks=(2, 5),
     deltas=(0.2, 1),
     items=(200, 300),
@@ -75,7 +75,7 @@ def test_nearness_is_the_mean_cosine_to_the_centroid() -> None:
 
 def test_long_sketches_are_mined_nearly_as_well_as_the_original() -> None:
     sample = two_instances("C20.I4", n_baskets=1500, n_items=200)
-    fine, coarse = classified(sample, "δ", (0.05, 3), [1], n_asked=200)
+    fine, coarse = classified(sample, "δ", (0.05, 3), [1], n_classified=200)
     assert fine.ratio > 0.9
     assert coarse.ratio < fine.ratio
     assert fine.median[0] > coarse.median[0]
@@ -100,8 +100,8 @@ def test_a_curve_is_level_by_what_a_unit_of_delta_costs() -> None:
         for ratios in ((0.9, 0.8, 0.6, 0.5), (0.9, 0.8, 0.6, 0.4), (0.9, 0.8, 0.07, 0.06))
     ]
     assert verdicts == ["yes", "no", "at chance"]
-    told = str(sketches._slower("set", "figure 6", curve(levels, (0.9, 0.8, 0.6, 0.5)))[2])
-    assert "0.200 at first, 0.020 at the end" in told
+    lines = str(sketches._slower("set", "figure 6", curve(levels, (0.9, 0.8, 0.6, 0.5)))[2])
+    assert "0.200 at first, 0.020 at the end" in lines
 
 
 def test_a_curve_is_level_by_its_last_step() -> None:
@@ -120,9 +120,9 @@ def test_the_page_is_written(
     messages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, present: bool
 ) -> None:
     monkeypatch.setattr(sketches, "_SIZES", {True: SMALL})
-    told: list[str] = []
+    lines: list[str] = []
     data = messages if present else tmp_path / "newsgroups20"
-    page = perform("sketches", tmp_path / "out", data=data, quick=True, seeds=1, tell=told.append)
+    page = perform("sketches", tmp_path / "out", data=data, quick=True, seeds=1, tell=lines.append)
     text = page.read_text(encoding="utf-8")
     linked = set(re.findall(r'(?:href|src)="([^"]+)"', text))
     assert linked == {path.name for path in page.parent.iterdir()} - {"index.html"}
@@ -131,5 +131,5 @@ def test_the_page_is_written(
         name for name in linked if name.endswith(".png")
     }
     assert "claims.md" in linked
-    assert any("not here" in line for line in told) == (not present)
+    assert any("not here" in line for line in lines) == (not present)
     assert "sketches" in EXPERIMENTS

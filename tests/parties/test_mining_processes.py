@@ -133,6 +133,12 @@ def test_matched_rows_are_written_in_one_order(tmp_path: Path) -> None:
     assert sorted(found[0]) == ["ada byron", "bob ray", "joe fox"]
 
 
+def test_without_data_the_option_is_named(tmp_path: Path) -> None:
+    session = write_local_session(tmp_path, "rules", {"min_support": 0.1}, ("a", "b"))
+    with pytest.raises(PartyError, match="needs the data of party 'a'; name its file with --data"):
+        run_locally(session, {"a": None, "b": None})
+
+
 def test_a_mistake_in_the_data_is_one_line_and_reaches_nobody(tmp_path: Path) -> None:
     parameters = {"key": "patient", "max_people": 2, "min_support": 1, "columns": COLUMNS}
     session = write_local_session(tmp_path, "vertical-rules", parameters, ("clinic", "insurer"), timeout=1.0)

@@ -82,7 +82,7 @@ def _alone(frame: pa.Table) -> pa.Table:
     return frame.set_column(frame.column_names.index("town"), "town", [["elsewhere", *towns[1:]]])
 
 
-def test_what_lies_on_disk_is_judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_is_on_disk_is_judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     release = released(planted_frame(), planted_columns())
     release.write(tmp_path / "out", report=False)
     before = (tmp_path / "out" / "data.csv").read_bytes()

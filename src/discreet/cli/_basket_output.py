@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli._output import number, plain_judgment, tell_json, tell_lines, verdict_lines
-from discreet.core.precision import percent
+from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
     from discreet.core.release import Release

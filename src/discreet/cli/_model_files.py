@@ -58,7 +58,7 @@ def plain_of(path: Path) -> dict[str, Any]:
 
 def write_plain(plain: Mapping[str, Any], out: Path) -> None:
     """Write plain data as JSON, all or nothing."""
-    from discreet.engines.writing import atomic_file
+    from discreet.engines.atomic import atomic_file
 
     with atomic_file(out) as temporary:
         text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)

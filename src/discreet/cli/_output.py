@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli._errors import one_line
-from discreet.core.precision import percent
+from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
     from discreet.core.release import Release

@@ -32,7 +32,7 @@ class AdditiveNoise:
         ``Uniform``, ``Gaussian`` or ``Laplace``, wide enough for the privacy wanted (``Gaussian.for_privacy``,
         ``Laplace.for_epsilon``).
     low, high
-        The public range of the true values. It makes privacy a share of something, gives Laplace noise its ε, and
+        The public range of the true values. Privacy is a share of it, Laplace noise needs it for its ε, and
         helps reconstruction; a value outside it is refused.
 
     Examples
@@ -64,7 +64,7 @@ class AdditiveNoise:
         self.high = high
 
     def perturb(self, data: Any, *, columns: Sequence[str] = (), random_state: RandomState = None) -> Any:
-        """Add noise to an array of numbers, or to columns of a frame; gives the same kind back.
+        """Add noise to an array of numbers, or to columns of a frame; return the same kind.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class AdditiveNoise:
             The frame's columns to hide; the others stay as they are. :class:`Channels` hides each by a channel of its
             own.
         random_state
-            None for real use. A seed lets anyone who knows it take the noise off again.
+            None for real use. Anyone who knows the seed can remove the noise.
         """
         self._check()
         if isinstance(data, np.ndarray | list | tuple):
@@ -129,15 +129,15 @@ class AdditiveNoise:
         return Reconstruction(self.noise, intervals, **options)
 
     def privacy(self, confidence: float = 0.95) -> float:
-        """Return the width of the interval that holds the true value so surely, as a share of the range."""
+        """Return the width of the confidence interval of the true value, as a share of the range."""
         self._check()
         require(self, "confidence", confidence, FloatIn(0, 1, closed="neither"))
         return self.noise.width(confidence) / self._span()
 
     def conditional_privacy(self, truth: Density) -> float:
-        """Return ``2^h(X|Z)``: the width of an even distribution as uncertain as a true value whose noisy one is known.
+        """Return ``2^h(X|Z)``: the width of a uniform distribution as uncertain as a true value given its noisy one.
 
-        It takes what is known of the whole distribution into account, so it is never more than the width of the true
+        It takes the whole distribution into account, so it is never more than the width of the true
         values' own spread (Agrawal & Aggarwal 2001).
         """
         self._check()
@@ -160,7 +160,7 @@ class AdditiveNoise:
 
     def _span(self) -> float:
         if self.low is None or self.high is None:
-            raise InputError("Privacy is told as a share of the values' range: give low and high.")
+            raise InputError("Privacy is a share of the values' range; pass 'low' and 'high'.")
         return self.high - self.low
 
     def _check(self) -> None:

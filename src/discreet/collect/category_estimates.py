@@ -52,10 +52,10 @@ CATEGORIES = Categories()
 def codes_of(values: Any, categories: Sequence[Any], *, shown: str = "data") -> IntArray:
     """Return the place of every value among the categories; errors call the values by a name."""
     try:
-        held = _arrow(values)
-        if pa.types.is_null(held.type):
-            held = held.cast(pa.array(list(categories)).type)
-        codes = pc.index_in(held, value_set=_value_set(categories, held.type))
+        array = _arrow(values)
+        if pa.types.is_null(array.type):
+            array = array.cast(pa.array(list(categories)).type)
+        codes = pc.index_in(array, value_set=_value_set(categories, array.type))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise InputError(f"The values of '{shown}' are not of the categories' type.") from None
     if codes.null_count:
@@ -78,9 +78,9 @@ def labeled(codes: IntArray, categories: Sequence[Any]) -> np.ndarray[Any, Any]:
 def _arrow(values: Any) -> pa.Array:
     if hasattr(values, "to_arrow"):
         values = values.to_arrow()
-    held = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
-    held = held.combine_chunks() if isinstance(held, pa.ChunkedArray) else held
-    return held.cast(held.type.value_type) if pa.types.is_dictionary(held.type) else held
+    array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
 
 
 def _value_set(categories: Sequence[Any], type_: pa.DataType) -> pa.Array:

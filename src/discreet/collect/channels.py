@@ -71,43 +71,43 @@ class Channels:
 
     def perturb(self, frame: Any, *, random_state: RandomState = None) -> Any:
         """Distort the columns of a pandas, Polars or Arrow frame; the others stay, and the same kind comes back."""
-        given = frame_of(frame)
-        require_hidden(given, list(self.channels))
+        wrapped = frame_of(frame)
+        require_hidden(wrapped, list(self.channels))
         chance = Chance(random_state, owner=self)
-        made: dict[str, list[nw.Series[Any]]] = {
-            name: self._distorted(given.get_column(name), channel, name, chance)
+        distorted: dict[str, list[nw.Series[Any]]] = {
+            name: self._distorted(wrapped.get_column(name), channel, name, chance)
             for name, channel in self.channels.items()
         }
         order = [
             one
-            for name in given.columns
-            for one in ([new.name for new in made[name]] if name in made else [name])
+            for name in wrapped.columns
+            for one in ([new.name for new in distorted[name]] if name in distorted else [name])
         ]
         if len(set(order)) < len(order):
             raise SchemaError(
                 "The bits of a column reported in unary have the names of columns that are there."
             )
-        fresh = [new for several in made.values() for new in several]
-        return released(given.with_columns(*fresh).select(order))
+        fresh = [new for several in distorted.values() for new in several]
+        return released(wrapped.with_columns(*fresh).select(order))
 
     def reconstruct(self, noisy: Any, **options: Mapping[str, Any]) -> dict[str, Density | Shares]:
-        """Recover the distribution of each column; options are given by column, as in ``age={"intervals": 20}``."""
-        given = frame_of(noisy)
+        """Recover the distribution of each column; options are passed by column, as in ``age={"intervals": 20}``."""
+        wrapped = frame_of(noisy)
         idle = [name for name in options if name not in self.channels]
         if idle:
-            raise SchemaError(f"Options are given for '{idle[0]}', which none of the channels hides.")
+            raise SchemaError(f"There are options for '{idle[0]}', which none of the channels hides.")
         found: dict[str, Density | Shares] = {}
         for name, channel in self.channels.items():
-            asked = dict(options.get(name, {}))
+            own_options = dict(options.get(name, {}))
             if isinstance(channel, UnaryResponse):
                 bits = [f"{name}={category}" for category in channel.categories]
-                require_columns(given, bits)
-                found[name] = channel.reconstruct(given.select(bits).to_numpy(), **asked)
+                require_columns(wrapped, bits)
+                found[name] = channel.reconstruct(wrapped.select(bits).to_numpy(), **own_options)
                 continue
-            require_columns(given, [name])
-            values = given.get_column(name)
+            require_columns(wrapped, [name])
+            values = wrapped.get_column(name)
             reports = values.to_numpy() if isinstance(channel, AdditiveNoise) else values
-            found[name] = channel.reconstruct(reports, **asked)
+            found[name] = channel.reconstruct(reports, **own_options)
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -141,9 +141,9 @@ class Channels:
 def _labels(channel: RandomizedResponse, values: nw.Series[Any], name: str) -> nw.Series[Any]:
     """Return the categories as a column of the values' own type, which must hold them all, reported or not."""
     listed = pa.table({name: pa.array(list(channel.categories))})
-    made = nw.from_arrow(listed, backend=values.implementation).get_column(name)
-    if values.dtype in (made.dtype, nw.Unknown):
-        return made
+    distorted = nw.from_arrow(listed, backend=values.implementation).get_column(name)
+    if values.dtype in (distorted.dtype, nw.Unknown):
+        return distorted
     if isinstance(values.dtype, nw.Enum) and not set(channel.categories) <= set(values.dtype.categories):
-        raise SchemaError(f"The type of column '{name}' does not know all of the channel's categories.")
-    return made.cast(values.dtype)
+        raise SchemaError(f"The type of column '{name}' lacks some of the channel's categories.")
+    return distorted.cast(values.dtype)

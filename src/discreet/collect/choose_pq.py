@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ class Choice:
 
     ``basic_privacy`` is the average-support form, in percent. ``error`` is the expected relative error of an item's
     estimated support, ``error_ratio`` that over MASK's with p = q = 0.9. ``epsilon`` is the local differential privacy
-    of one bit. ``growth`` says how many entries a distorted basket has for each true one.
+    of one bit. ``growth`` is the number of entries of a distorted basket for each true one.
     """
 
     p: float
@@ -50,7 +50,7 @@ class Choice:
 @public
 @dataclass(frozen=True)
 class Choices:
-    """Every point of the grid, and what was asked."""
+    """Every point of the grid, and the requirements."""
 
     points: tuple[Choice, ...]
     support: float
@@ -111,31 +111,22 @@ def choose_pq(
     [(0.4, 0.98), (0.5, 0.97), (0.3, 0.99), (0.6, 0.96)]
     """
     _require(support, n_baskets, at_least, tolerance, above_q, p_step, q_step)
-    asked = _Asked(support, n_baskets, at_least, tolerance, above_q)
+    choices = Choices((), support, n_baskets, at_least, tolerance, above_q)
     points = tuple(
-        _choice(p, q, asked)
+        _choice(p, q, choices)
         for p in _steps(p_step)
         for q in _steps(q_step)
         if not math.isclose(p + q, 1, abs_tol=1e-9)
     )
-    return Choices(points, support, n_baskets, at_least, tolerance, above_q)
+    return replace(choices, points=points)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    support: float
-    n_baskets: int
-    at_least: float
-    tolerance: float
-    above_q: float
-
-
-def _choice(p: float, q: float, asked: _Asked) -> Choice:
+def _choice(p: float, q: float, required: Choices) -> Choice:
     channel = EMask(p, q)
-    s = asked.support
+    s = required.support
     privacy = channel.average_basic_privacy(s)
-    error = channel.expected_error(s, asked.n_baskets)
-    ratio = error / EMask(_REFERENCE, _REFERENCE).expected_error(s, asked.n_baskets)
+    error = channel.expected_error(s, required.n_baskets)
+    ratio = error / EMask(_REFERENCE, _REFERENCE).expected_error(s, required.n_baskets)
     return Choice(
         p=p,
         q=q,
@@ -144,9 +135,9 @@ def _choice(p: float, q: float, asked: _Asked) -> Choice:
         error_ratio=ratio,
         epsilon=channel.epsilon,
         growth=p + (1 - s) / s * (1 - q),
-        private=privacy >= asked.at_least,
-        accurate=ratio <= 1 + asked.tolerance,
-        fast=q > asked.above_q + 1e-9,
+        private=privacy >= required.at_least,
+        accurate=ratio <= 1 + required.tolerance,
+        fast=q > required.above_q + 1e-9,
     )
 
 

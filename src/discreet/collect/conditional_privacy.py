@@ -24,7 +24,7 @@ _CHUNK = 4_096
 _HALVINGS = 60
 _CLOSE = 1e-9
 _NEAREST = 1e-4
-"""How near to the most there is a wanted privacy may lie; nearer, the entropies are not worked out finely enough."""
+"""How near a privacy may be to the largest possible; nearer, the entropies are not computed precisely enough."""
 
 
 def conditional_privacy(noise: Noise, truth: Density) -> float:
@@ -57,7 +57,7 @@ def noise_for_conditional_privacy(kind: type[Kind], wanted: float, *, truth: Den
     if wanted > most * (1 - _NEAREST):
         raise InfeasibleError(
             f"Noise leaves less than the conditional privacy {most:.6g} of the values themselves, and more noise adds "
-            f"next to nothing: ask for {most * (1 - 2 * _NEAREST):.6g} or less."
+            f"next to nothing; use {most * (1 - 2 * _NEAREST):.6g} or less."
         )
     low, high = wanted / 1e3, wanted
     while conditional_privacy(kind(high), truth) < wanted:  # type: ignore[call-arg]
@@ -80,8 +80,8 @@ def _noisy_entropy(noise: Noise, truth: Density) -> float:
             for start in range(0, cells.size - 1, _CHUNK)
         ]
     )
-    held = shares > 0
-    return float(-(shares[held] * np.log2(shares[held] / np.diff(cells)[held])).sum())
+    positive = shares > 0
+    return float(-(shares[positive] * np.log2(shares[positive] / np.diff(cells)[positive])).sum())
 
 
 def _cells(noise: Noise, truth: Density) -> FloatArray:

@@ -22,9 +22,9 @@ from discreet.core.validation import LEAST, array_of, finite, least_variance, sy
 class CorrelatedNoise:
     """Add normal noise with a covariance matrix to several columns of numbers at once.
 
-    Independent noise on correlated columns lies mostly where the data does not, and an attacker filters it off
+    Independent noise on correlated columns is mostly in directions without data, and an attacker filters it off
     (:func:`discreet.measure.pca_attack`, :func:`discreet.measure.spectral_attack`). Noise with the data's own
-    correlations lies where the data does, and nothing but its size can be told.
+    correlations is in the directions of the data, and nothing but its size can be estimated.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ class CorrelatedNoise:
         return f"CorrelatedNoise({len(self.covariance)} columns)"
 
 
-def _covariance(given: Any) -> FloatArray:
-    matrix = symmetric_matrix(given)
+def _covariance(matrix_like: Any) -> FloatArray:
+    matrix = symmetric_matrix(matrix_like)
     if matrix is None:
         raise ParameterError(
             "The 'covariance' parameter of CorrelatedNoise must be a symmetric matrix of numbers."

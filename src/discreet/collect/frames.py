@@ -1,4 +1,4 @@
-"""Given frames: columns of people's own frames, read with care and given back without a trace of what was hidden."""
+"""Input frames: columns are validated, and results are returned without metadata about what was hidden."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import narwhals as nw
 from discreet.core.errors import InputError, SchemaError
 
 
-def frame_of(given: Any) -> nw.DataFrame[Any]:
+def frame_of(data: Any) -> nw.DataFrame[Any]:
     """Wrap a pandas, Polars or Arrow frame."""
     try:
-        return nw.from_native(given, eager_only=True)
+        return nw.from_native(data, eager_only=True)
     except TypeError:
-        raise InputError(f"A {type(given).__name__} holds no columns; give an array or a frame.") from None
+        raise InputError(f"A {type(data).__name__} has no columns; pass an array or a frame.") from None
     except nw.exceptions.DuplicateError:
         raise SchemaError("The frame has several columns of the same name.") from None
 
@@ -30,18 +30,18 @@ def require_columns(frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
 
 
 def require_hidden(frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
-    """Refuse columns that are not there, and a pandas index that would still tell what is to be hidden."""
+    """Refuse columns that are not there, and a pandas index that would reveal what is to be hidden."""
     require_columns(frame, names)
     if frame.implementation.is_pandas_like():
         shown = [name for name in frame.to_native().index.names if name in names]
         if shown:
             raise SchemaError(
-                f"The frame's index would tell the true values of '{shown[0]}'; reset it first."
+                f"The frame's index would reveal the true values of '{shown[0]}'; reset it first."
             )
 
 
 def released(frame: nw.DataFrame[Any]) -> Any:
-    """Return the frame back as the kind it came as, without notes about the data it was made of."""
+    """Return the native frame, without metadata about the original data."""
     native = frame.to_native()
     if frame.implementation.is_pyarrow():
         return native.replace_schema_metadata(None)

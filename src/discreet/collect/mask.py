@@ -32,23 +32,23 @@ _SAME = 1e-12
 @public
 @dataclass(frozen=True)
 class EMask:
-    """Distort baskets bit by bit: an item held stays with probability p, one not held stays away with probability q.
+    """Distort baskets bit by bit: an item is reported with probability p, a missing one left out with probability q.
 
     Every bit is drawn for itself, so each customer can do it alone, before anything leaves her hands
     (:func:`discreet.collect.clients.mask.flip` is that step in plain Python). The true supports are estimated from the
     distorted baskets by :class:`discreet.mine.MaskedItemsets`, which must know p and q and nothing else.
 
     Chance comes from ChaCha20 with a key of 256 bits. Without a seed the key comes from the operating system and is
-    forgotten. With a seed the result can be had again, by anyone who knows or guesses the seed: the distortion is then
+    forgotten. With a seed the result can be repeated by anyone who knows or guesses the seed: the distortion is then
     no protection at all.
 
     Parameters
     ----------
     p
-        The probability that an item held is reported.
+        The probability that an item of the basket is reported.
     q
-        The probability that an item not held is not reported. ``p + q = 1`` is refused: a bit would come out the same
-        whatever it was, and nothing could be recovered.
+        The probability that an item not in the basket is not reported. ``p + q = 1`` is refused: a bit would come out
+        the same whatever it was, and nothing could be recovered.
 
     References
     ----------
@@ -108,9 +108,9 @@ class EMask:
         baskets
             The true baskets; their item names stay.
         random_state
-            None for real use. A seed gives the same baskets again, however many processors there are.
+            None for real use. A seed produces the same baskets again, on any number of processors.
         as_bits
-            Whether to give bit columns at once, the form that is mined: the same baskets, never held as lists.
+            Whether to return bit columns, the form that is mined: the same baskets, never stored as lists.
         """
         from discreet.kernels.baskets.distortion import distort_bits, distort_rows
 
@@ -135,7 +135,7 @@ class EMask:
         """Return the local differential privacy of a whole basket, whatever it holds and whoever compares it.
 
         Two baskets can differ in all of ``n_items`` bits, and the losses of the bits add up. If no basket holds more
-        than ``longest`` items, which the public must know, two of them differ in at most so many on either side,
+        than ``longest`` items, which the public must know, two of them differ in at most that many on either side,
         and epsilon no longer grows with the number of items there are.
 
         >>> channel = EMask(p=0.5, q=0.97)
@@ -154,7 +154,7 @@ class EMask:
     def basic_privacy(self, supports: FloatArray | Baskets, *, ones: float = 1.0) -> float:
         """Return the basic privacy in percent from every item's support: the exact form.
 
-        ``ones`` is the weight of the privacy of the items held; the rest is the privacy of the items not held.
+        ``ones`` is the weight of the privacy of the items in a basket; the rest is that of the items not in it.
         """
         from discreet.measure.baskets.basic_privacy import basic_privacy
 
@@ -174,7 +174,7 @@ class EMask:
         return float(expected_error(support, n_baskets, p=self.p, q=self.q))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the channel as plain data: what the miner must be told."""
+        """Return the channel as plain data: what the miner must know."""
         return {"channel": type(self).__name__, "p": self.p, "q": self.q}
 
     def _refuse(self, rule: str, got: str) -> NoReturn:
@@ -184,7 +184,7 @@ class EMask:
         )
 
     def _gain(self) -> tuple[float, float]:
-        """Return the most that a report can speak for an item held, and for one not held, as logarithms."""
+        """Return the largest log likelihood ratio of a report for an item in the basket, and for one not in it."""
         p, q = self.p, self.q
         return (
             _log_ratio(max((p, 1 - q), (1 - p, q), key=_ratio)),
@@ -224,10 +224,10 @@ class Mask(EMask):
         return f"Mask(p={self.p})"
 
 
-def _supports(given: FloatArray | Baskets | float) -> FloatArray:
-    if isinstance(given, Baskets):
-        return np.asarray(given.counts / max(len(given), 1), np.float64)
-    return np.asarray(given, np.float64)
+def _supports(supports: FloatArray | Baskets | float) -> FloatArray:
+    if isinstance(supports, Baskets):
+        return np.asarray(supports.counts / max(len(supports), 1), np.float64)
+    return np.asarray(supports, np.float64)
 
 
 def _ratio(pair: tuple[float, float]) -> float:

@@ -15,9 +15,9 @@ from discreet.core.boundary import public, reads
 from discreet.core.params import POSITIVE, Constraints, FloatIn, OneOf, check_parameters, require
 
 GRID_BITS = 16
-"""How many bits finer than the noise's spread perturbed values are; finer ones would tell of the true value."""
+"""How many bits finer than the noise's spread perturbed values are; finer ones would leak the true value."""
 MOST_STEPS = 2.0**52
-"""How many steps of the grid a number may lie from zero, so that a sum with noise is never rounded."""
+"""How many steps of the grid a number may be from zero, so that a sum with noise is never rounded."""
 _FEWEST_STEPS = 2.0**GRID_BITS
 _DRAWN = 2.0**-26
 """What the rounding of floating-point draws can add to an ε: each chance is right to one part in 2^28."""
@@ -32,7 +32,7 @@ class Noise(ABC):
     """A public distribution around zero.
 
     Drawn noise is a multiple of ``grid``, a power of two far below the spread: the low bits of a floating-point sum
-    would otherwise tell which numbers were added.
+    would otherwise reveal which numbers were added.
     """
 
     name: ClassVar[str]
@@ -47,7 +47,7 @@ class Noise(ABC):
     @property
     @abstractmethod
     def spread(self) -> float:
-        """The one number that says how wide the noise is."""
+        """The one number that determines the width of the noise."""
 
     @property
     @abstractmethod
@@ -73,7 +73,7 @@ class Noise(ABC):
 
     @abstractmethod
     def width(self, confidence: float = 0.95) -> float:
-        """Return the width of the shortest interval around a noisy value that holds the true one so surely."""
+        """Return the width of the shortest confidence interval of the true value around a noisy one."""
 
     @abstractmethod
     def draw(self, size: int, chance: Chance) -> FloatArray:
@@ -124,8 +124,8 @@ class Noise(ABC):
 class Uniform(Noise):
     """Noise spread evenly over [−half_width, half_width].
 
-    It bounds what a noisy value tells, but values near the ends of the range may be told apart for sure, so it has no
-    finite ε.
+    It bounds what a noisy value reveals, but values near the ends of the range may be distinguished for sure, so it has
+    no finite ε.
     """
 
     half_width: float
@@ -173,7 +173,7 @@ class Uniform(Noise):
 @public
 @dataclass(frozen=True)
 class Gaussian(Noise):
-    """Normal noise with standard deviation ``sd``; it has no finite ε, since far tails tell too much."""
+    """Normal noise with standard deviation ``sd``; it has no finite ε, since far tails reveal too much."""
 
     sd: float
 
@@ -301,6 +301,6 @@ NOISES: dict[str, type[Noise]] = {kind.name: kind for kind in (Uniform, Gaussian
 @public
 @reads("The noise")
 def noise_from_dict(plain: dict[str, Any]) -> Noise:
-    """Read what ``Noise.to_dict`` gives."""
+    """Read what ``Noise.to_dict`` returns."""
     require("noise_from_dict", "noise", plain.get("noise"), OneOf(tuple(NOISES)))
     return NOISES[plain["noise"]](plain.get("spread"))  # type: ignore[call-arg]

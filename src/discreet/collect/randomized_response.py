@@ -1,9 +1,8 @@
-"""Randomized response: a category is reported truly or as another by public chances (Warner 1965)."""
+"""Randomized response: a category is reported truly or as another by public probabilities (Warner 1965)."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -12,7 +11,7 @@ import numpy as np
 
 from discreet.collect.category_estimates import CATEGORIES, Shares, codes_of, labeled
 from discreet.collect.reconstruct.em import Rule, run_em
-from discreet.collect.reconstruct.reconstruction import NotConvergedWarning
+from discreet.collect.reconstruct.reconstruction import warn_not_converged
 from discreet.collect.secure_random import Chance, cells_below, rounded_up
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
@@ -26,15 +25,15 @@ _CONDITION = 1e12
 
 @public
 class RandomizedResponse:
-    """Report categories through a public matrix of chances.
+    """Report categories through a public matrix of probabilities.
 
     Parameters
     ----------
     categories
         The categories, each once.
     matrix
-        ``matrix[i, j]`` is the chance that category i is reported as category j; rows add up to 1, and the matrix can
-        be inverted.
+        ``matrix[i, j]`` is the probability that category i is reported as category j; rows add up to 1, and the
+        matrix can be inverted.
 
     Examples
     --------
@@ -63,15 +62,15 @@ class RandomizedResponse:
     def k_ary(
         cls, categories: Sequence[Any], *, keep: float | None = None, epsilon: float | None = None
     ) -> RandomizedResponse:
-        """Report the truth with one chance, and every other category with the same lower one.
+        """Report the truth with one probability, and every other category with the same lower one.
 
-        Give the chance of the truth (``keep``) or the ε wanted, which is kept to, rounding counted.
+        Pass the probability of the truth (``keep``), or an ε that is kept even after rounding.
         """
         listed = tuple(categories)
         require(cls.__name__, "categories", listed, CATEGORIES)
         k = len(listed)
         if (keep is None) == (epsilon is None):
-            raise ParameterError("Give either 'keep' or 'epsilon' to RandomizedResponse.k_ary.")
+            raise ParameterError("Pass either 'keep' or 'epsilon' to RandomizedResponse.k_ary.")
         if epsilon is not None:
             require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
             keep = 1 - (k - 1) * rounded_up(math.exp(-epsilon) / (1 + (k - 1) * math.exp(-epsilon)))
@@ -83,7 +82,7 @@ class RandomizedResponse:
 
     @property
     def epsilon(self) -> float:
-        """The local differential privacy: the largest log-ratio of two chances of the same report, as it is drawn."""
+        """The local differential privacy: the largest log-ratio of two probabilities of the same report, as drawn."""
         drawn = np.diff(cells_below(self._ladder()), axis=1, prepend=0.0)
         least, most = drawn.min(axis=0), drawn.max(axis=0)
         if (least == 0).any():
@@ -91,7 +90,7 @@ class RandomizedResponse:
         return float(np.log(most / least).max())
 
     def perturb(self, values: Any, *, random_state: RandomState = None) -> np.ndarray[Any, Any]:
-        """Report every value by chance; a list or array comes back as an array of the same categories."""
+        """Report every value at random; a list or array comes back as an array of the same categories."""
         codes = codes_of(values, self.categories)
         return labeled(self.report(codes, Chance(random_state, owner=self)), self.categories)
 
@@ -146,15 +145,11 @@ class RandomizedResponse:
         errors = np.sqrt(np.maximum(variance, 0.0) / total)
         if method == "inverse" or (unbiased >= 0).all():
             return Shares(self.categories, unbiased, errors, n)
-        held = seen > 0
-        result = run_em(seen[None, held], [self.matrix.T[held]], Rule("change", tolerance, max_steps))
+        reported = seen > 0
+        result = run_em(seen[None, reported], [self.matrix.T[reported]], Rule("change", tolerance, max_steps))
         converged = bool(result.converged[0])
         if not converged:
-            warnings.warn(
-                f"The reconstruction did not settle within {max_steps} steps; the best so far is given.",
-                NotConvergedWarning,
-                stacklevel=2,
-            )
+            warn_not_converged(max_steps)
         return Shares(self.categories, result.shares[0], errors, n, converged)
 
     def to_dict(self) -> dict[str, Any]:
@@ -162,7 +157,7 @@ class RandomizedResponse:
         return {"categories": list(self.categories), "matrix": self.matrix.tolist()}
 
     def _ladder(self) -> FloatArray:
-        """Return the chances of each row summed up; the last that is not 0 takes what rounding leaves."""
+        """Return the cumulative probabilities of each row; the last that is not 0 takes what rounding leaves."""
         k = len(self.categories)
         last = k - 1 - np.argmax(self.matrix[:, ::-1] > 0, axis=1)
         summed = np.minimum(np.cumsum(self.matrix, axis=1), 1.0)
@@ -170,7 +165,7 @@ class RandomizedResponse:
 
     def _counts(self, reports: Any, counts: Any) -> FloatArray:
         if (reports is None) == (counts is None):
-            raise ParameterError("Give RandomizedResponse.reconstruct either 'reports' or 'counts'.")
+            raise ParameterError("Pass either 'reports' or 'counts' to RandomizedResponse.reconstruct.")
         seen = np.asarray(self.count(reports) if counts is None else counts)
         right = seen.shape == (len(self.categories),) and seen.dtype.kind in "iuf"
         if not right or not ((seen >= 0) & np.isfinite(seen)).all():
@@ -186,7 +181,7 @@ class RandomizedResponse:
         self.matrix = np.array(self.matrix, np.float64)
         if np.linalg.cond(self.matrix) > _CONDITION:
             raise ParameterError(
-                "The 'matrix' parameter of RandomizedResponse cannot be inverted: different shares would give the same "
+                "The 'matrix' parameter of RandomizedResponse cannot be inverted: different shares would have the same "
                 "reports, and nothing could be recovered."
             )
 
@@ -210,4 +205,4 @@ class _Chances:
         return bool((np.abs(matrix.sum(axis=1) - 1) <= _STOCHASTIC).all())
 
     def __str__(self) -> str:
-        return f"{self.k} × {self.k}, each row chances that add up to 1"
+        return f"{self.k} × {self.k}, each row probabilities that add up to 1"

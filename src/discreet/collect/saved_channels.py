@@ -1,4 +1,4 @@
-"""Channels from plain data, as ``to_dict`` gives them and files hold them."""
+"""Channels from plain data, as ``to_dict`` returns and files store them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from discreet.collect.unary_response import UnaryResponse
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError, ParameterError
 
-_TOLD = ("privacy", "epsilon")
-"""What may be told of a channel beside what it is; it follows from it."""
+_DERIVED = ("privacy", "epsilon")
+"""Entries that follow from the others; they may be there and are ignored."""
 _NUMBERS, _MATRIX, _BITS = (
-    {*keys, *_TOLD}
+    {*keys, *_DERIVED}
     for keys in (("noise", "spread", "low", "high"), ("categories", "matrix"), ("categories", "p", "q"))
 )
 
 
 @reads("The channel")
 def channel_from_dict(plain: Mapping[str, Any], *, shown: str = "channel") -> Channel:
-    """Read what ``to_dict`` of a channel gives; errors call it by a name.
+    """Read what ``to_dict`` of a channel returns; errors mention it by ``shown``.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def channel_from_dict(plain: Mapping[str, Any], *, shown: str = "channel") -> Ch
 
 @reads("The list of channels")
 def channels_from_dict(plain: Mapping[str, Any]) -> Channels:
-    """Read channels by column: what ``Channels.to_dict`` gives, or what ``discreet perturb --json`` prints."""
+    """Read channels by column: what ``Channels.to_dict`` returns, or what ``discreet perturb --json`` prints."""
     listed = plain.get("columns", plain) if plain.get("command") == "perturb" else plain
     if not isinstance(listed, Mapping) or not listed:
         raise InputError("There must be a channel for each hidden column, under the column's name.")

@@ -1,4 +1,4 @@
-"""The key that a collector's chance comes from: 256 bits, from the operating system unless a seed is given."""
+"""The key that a collector's chance comes from: 256 bits, from the operating system unless a seed is passed."""
 
 from __future__ import annotations
 

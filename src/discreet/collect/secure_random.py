@@ -11,7 +11,7 @@ from discreet.core.arrays import FloatArray
 from discreet.core.rng import RandomState
 
 CELLS = 2.0**52
-"""Uniform draws are the middles of so many equal cells; a chance is met to the nearest whole number of them."""
+"""Uniform draws are the midpoints of this many equal cells; a probability is rounded to a whole number of them."""
 
 
 class Chance:
@@ -48,5 +48,5 @@ def cells_below(chances: FloatArray | float) -> FloatArray:
 
 
 def rounded_up(chance: float) -> float:
-    """Return a chance that draws meet exactly, no lower than the given one, whose own rounding is counted."""
+    """Return a probability that draws meet exactly, no lower than ``chance``, whose own rounding is counted."""
     return (math.ceil(chance * CELLS) + 1) / CELLS

@@ -1,4 +1,4 @@
-"""Unary response: a yes or no for every category, each turned by chance (Erlingsson 2014; Wang et al. 2017)."""
+"""Unary response: a yes or no for every category, each flipped at random (Erlingsson 2014; Wang et al. 2017)."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _DRAWS = 1 << 22
 
 @public
 class UnaryResponse:
-    """Report a category as one bit for each: the own bit says yes, the others no, and each is turned by chance.
+    """Report a category as one bit for each: the own bit is 1, the others 0, and each is flipped at random.
 
-    The chances do not depend on the number of categories, so it serves where there are many.
+    The probabilities do not depend on the number of categories, so it serves where there are many.
 
     Parameters
     ----------
     categories
         The categories, each once.
     p
-        The chance that the own bit still says yes.
+        The probability that the own bit stays 1.
     q
-        The chance that another bit still says no, as in :class:`EMask`. (Papers on unary encoding call ``1 − q`` q.)
+        The probability that another bit stays 0, as in :class:`EMask`. (Papers on unary encoding call ``1 − q`` q.)
 
     Examples
     --------
@@ -68,13 +68,13 @@ class UnaryResponse:
 
     @classmethod
     def optimal(cls, categories: Sequence[Any], *, epsilon: float) -> UnaryResponse:
-        """Choose the chances that tell rare categories best at an ε: p = 1/2 and q = e^ε / (e^ε + 1)."""
+        """Choose the probabilities that estimate rare categories best at an ε: p = 1/2 and q = e^ε / (e^ε + 1)."""
         require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
         return cls(categories, p=0.5, q=_stays(epsilon))
 
     @classmethod
     def symmetric(cls, categories: Sequence[Any], *, epsilon: float) -> UnaryResponse:
-        """Choose the same chance for every bit at an ε, as RAPPOR does."""
+        """Choose the same probability for every bit at an ε, as RAPPOR does."""
         require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
         stays = _stays(epsilon / 2)
         return cls(categories, p=stays, q=stays)
@@ -92,7 +92,7 @@ class UnaryResponse:
         return self.report(codes_of(values, self.categories), Chance(random_state, owner=self))
 
     def report(self, codes: IntArray, chance: Chance) -> BoolArray:
-        """Draw the bits reported for true categories, given as places among the categories."""
+        """Draw the bits reported for true categories, passed as indices of the categories."""
         k = len(self.categories)
         reports = np.empty((codes.size, k), np.bool_)
         step = max(1, _DRAWS // k)
@@ -124,7 +124,7 @@ class UnaryResponse:
             In place of them, the yes of each category and the number of reports.
         """
         if (reports is None) == (counts is None):
-            raise ParameterError("Give UnaryResponse.reconstruct either 'reports' or 'counts'.")
+            raise ParameterError("Pass either 'reports' or 'counts' to UnaryResponse.reconstruct.")
         if reports is not None:
             counts, n = self.count(reports), len(reports)
         require(self, "n", n, IntIn(0))
@@ -148,5 +148,5 @@ class UnaryResponse:
 
 
 def _stays(epsilon: float) -> float:
-    """Return the chance that a bit stays whose loss is no more than ε, rounding counted."""
+    """Return the probability that a bit stays whose loss is no more than ε, rounding counted."""
     return 1 - rounded_up(math.exp(-epsilon) / (1 + math.exp(-epsilon)))

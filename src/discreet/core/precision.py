@@ -1,8 +1,7 @@
-"""Precision: with how many decimals numbers are written, so that made-up ones look the same, and shares everywhere."""
+"""Precision: with how many decimals a column's numbers are written, so that made-up ones look the same."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -36,18 +35,3 @@ def decimals_of(values: NDArray[Any]) -> int | None:
 def rounded(values: FloatArray, decimals: int | None) -> FloatArray:
     """Round numbers to so many decimals; None leaves them as they are."""
     return values if decimals is None else np.round(values, decimals)
-
-
-def percent(share: float) -> str:
-    """Write a share so that little is never shown as nothing, nor almost all as all.
-
-    >>> percent(0.2), percent(0.00002), percent(0), percent(0.99999)
-    ('20%', 'under 0.1%', '0%', 'over 99.9%')
-    """
-    if not math.isfinite(share):
-        return "–"
-    if 0 < share < 0.0005:
-        return "under 0.1%"
-    if 0.9995 < share < 1:
-        return "over 99.9%"
-    return f"{100 * share:.1f}".removesuffix(".0") + "%"

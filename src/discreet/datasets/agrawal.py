@@ -83,7 +83,7 @@ def _by_age(people: People, young: BoolArray, middle: BoolArray, old: BoolArray)
 
 
 def _between(values: FloatArray, low: float, high: float) -> BoolArray:
-    """Return which values lie between two numbers of thousands."""
+    """Return which values are between two numbers of thousands."""
     return np.asarray((values >= low * 1000) & (values <= high * 1000))
 
 

@@ -105,7 +105,7 @@ def hospital(n_patients: int = 20_000, *, random_state: RandomState = 0) -> pa.T
     n_patients : int
         The number of rows.
     random_state : None, int or Generator
-        The same seed gives the same table.
+        The same seed produces the same table.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def voter_roll(
     n_strangers : int, optional
         How many adults who were never in the hospital are on the roll; by default as many as patients are.
     random_state : None, int or Generator
-        The same seed and patients give the same roll.
+        The same seed and patients produce the same roll.
     """
     require("voter_roll", "patients", patients, InstanceOf((pa.Table,), "a pyarrow Table made by hospital"))
     require("voter_roll", "share", share, FloatIn(0, 1))

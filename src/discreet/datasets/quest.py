@@ -14,6 +14,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.core.rng import RandomState, generator
+from discreet.kernels import ragged
 
 _PART = re.compile(r"([A-Z])(\d+(?:\.\d+)?)([KM]?)")
 _SUFFIX = {"": 1, "K": 1000, "M": 1_000_000}
@@ -85,7 +86,7 @@ def quest(
         How likely the items are to enter patterns: exponentially distributed, as in IBM's program, or all alike, as in
         the paper.
     random_state : None, int or Generator
-        The same seed gives the same baskets.
+        The same seed produces the same baskets.
 
     Returns
     -------
@@ -161,7 +162,7 @@ def _patterns(
         before = list(pattern)
         made.append(before)
     members = np.array([item for pattern in made for item in pattern], np.int32)
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), members
+    return ragged.bounds(lengths), members
 
 
 def _baskets(
@@ -178,7 +179,7 @@ def _baskets(
 
 
 def _cumulated_poisson(mean: float) -> FloatArray:
-    """Return the chances that a Poisson variable is at most 0, 1, 2, …, to where no double tells them from one."""
+    """Return the probabilities that a Poisson variable is at most 0, 1, 2, …, up to where a double rounds them to 1."""
     values = np.arange(int(mean + 12 * math.sqrt(mean) + 40))
     logarithms = values * math.log(mean) if mean else np.where(values, -np.inf, 0.0)
     factorials = np.concatenate([[0.0], np.cumsum(np.log(np.maximum(values[1:], 1)))])

@@ -47,7 +47,7 @@ def read(
     sheet: str | int | None = None,
     labels: bool = True,
 ) -> duckdb.DuckDBPyRelation:
-    """Read a file as a DuckDB relation; its name's ending tells the format, and any other is delimited text.
+    """Read a file as a DuckDB relation; the ending of its name decides the format; any other is delimited text.
 
     Parquet and Arrow files are scanned in place. Text (CSV, TSV, JSON lines, also .gz or .zst) is parsed once
     into a table that spills to a private folder. Spreadsheets (.xlsx, .xls, .ods) and files of statistics packages
@@ -70,10 +70,10 @@ def read(
         Whether the first line names the columns; otherwise they are column1, column2, …
     decimal, thousands : str, optional
         The decimal mark, "." or ","; the thousands separator, one of , . ' and space, or "" for none. By
-        default the values tell; where they cannot, "1,234" is a thousand, and in semicolon files a little
+        default the values decide; where they are ambiguous, "1,234" is a thousand, and in semicolon files a little
         over one.
     nulls : sequence of str
-        The cells that stand for nothing.
+        The cells that are read as null.
     dates : {"dmy", "mdy", "ymd"}, optional
         The order of day, month and year where the values leave it open; such a column is text otherwise.
     text : sequence of str
@@ -100,10 +100,10 @@ def read(
             relation = _read_json(source, encoding, tuple(text))
         elif kind == "sheets":
             rows = read_sheet(source, sheet=sheet, header=header, nulls=nulls, text=tuple(text))
-            relation = _held(rows, source, tuple(text))
+            relation = _in_memory(rows, source, tuple(text))
         elif kind == "statistics":
             rows = read_statistics(source, encoding=encoding, labels=labels, nulls=nulls, text=tuple(text))
-            relation = _held(rows, source, tuple(text))
+            relation = _in_memory(rows, source, tuple(text))
         else:
             relation = _read_parquet(source) if kind == "parquet" else _read_arrow(source)
             relation = _flat(relation, source, tuple(text))
@@ -130,7 +130,7 @@ def describe(relation: duckdb.DuckDBPyRelation) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class _Mark:
-    """One character that can stand between or around cells, or perhaps none."""
+    """One character that can separate or quote cells, or None where allowed."""
 
     optional: bool
 
@@ -248,7 +248,7 @@ def _read_arrow(source: Path) -> duckdb.DuckDBPyRelation:
     return relation
 
 
-def _held(rows: pa.Table, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
+def _in_memory(rows: pa.Table, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
     """Put rows that were read into memory into a table of their own."""
     _require_columns(text, rows.column_names, source)
     connection = connect()
@@ -257,7 +257,7 @@ def _held(rows: pa.Table, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyR
 
 
 def _flat(relation: duckdb.DuckDBPyRelation, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
-    """Refuse nested columns and bytes; turn columns of nothing, and those asked for, into text."""
+    """Refuse nested columns and bytes; turn columns without values, and those in ``text``, into text."""
     _require_columns(text, relation.columns, source)
     cells = []
     for name, type_ in describe(relation):
@@ -286,7 +286,7 @@ def _require_columns(text: Sequence[str], columns: Sequence[str], source: Path) 
 
 
 def reason(error: OSError) -> str:
-    """Describe in words why a file cannot be read."""
+    """Return why a file cannot be read."""
     if error.errno in (errno.EACCES, errno.EPERM):
         return "permission denied"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -299,4 +299,4 @@ def _engine_reason(error: duckdb.Error) -> str:
         return "out of memory; set DISCREET_MEMORY higher, or free room for temporary files"
     if "No space left" in str(error):
         return "the folder for temporary files is full"
-    return f"the engine gave up ({type(error).__name__})"
+    return f"the engine failed ({type(error).__name__})"

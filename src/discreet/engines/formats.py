@@ -73,7 +73,7 @@ TABS = format_named("tsv").endings
 
 
 def format_of(path: Path) -> FileFormat | None:
-    """Return the format that the ending of a file's name stands for; None for an unknown ending.
+    """Return the format of the ending of a file's name; None for an unknown ending.
 
     >>> format_of(Path("visits.tsv.gz")).name, format_of(Path("visits.SAV")).name, format_of(Path("visits"))
     ('tsv', 'spss', None)

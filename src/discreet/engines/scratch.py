@@ -1,4 +1,4 @@
-"""Private scratch space: owner-only temporary folders, and locks that tell the living from the dead."""
+"""Private scratch space: owner-only temporary folders, and locks that detect abandoned ones."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
 def private_folder() -> Path:
     """Make an owner-only folder that vanishes when the process ends.
 
-    All of them lie in one folder per process. What killed processes left behind is removed on the way, since
-    it may hold data.
+    All of them are in one folder per process. Folders that killed processes left behind are removed, since they may
+    hold data.
     """
     return Path(tempfile.mkdtemp(dir=_process_folder(os.getpid())))
 
 
-def hold(path: Path) -> int | None:
+def try_lock(path: Path) -> int | None:
     """Lock a file or folder while the returned descriptor stays open; None where it cannot be locked."""
     if _fcntl is None:
         return None
@@ -43,7 +43,7 @@ def hold(path: Path) -> int | None:
 def is_abandoned(path: Path) -> bool:
     """Return whether nobody holds the file or folder any more."""
     try:
-        descriptor = hold(path)
+        descriptor = try_lock(path)
     except OSError:
         return False
     if descriptor is None:
@@ -68,7 +68,7 @@ def _process_folder(process: int) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{process}-", dir=parent))
     lock = folder / _LOCK
     lock.touch(mode=0o600)
-    hold(lock)
+    try_lock(lock)
     atexit.register(_forget, folder, process)
     return folder
 

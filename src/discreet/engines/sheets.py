@@ -156,7 +156,7 @@ def _is_blank(row: Sequence[Any]) -> bool:
 
 
 def _cell(cell: Any, empty: set[str]) -> Any:
-    """Return a cell without blanks around it; what stands for nothing is None."""
+    """Return a cell without blanks around it; what is read as null is None."""
     if isinstance(cell, str):
         bare = cell.strip(EDGES)
         return None if bare in empty else bare

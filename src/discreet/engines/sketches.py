@@ -12,8 +12,8 @@ import pyarrow as pa
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError
 from discreet.core.sketches import Sketches
+from discreet.engines.atomic import atomic_file
 from discreet.engines.files import reason, require_file
-from discreet.engines.writing import atomic_file
 
 VERSION = 1
 _MARK = b"discreet.sketches"
@@ -23,17 +23,17 @@ _SUM = b"discreet.checksum"
 
 @public
 def write_sketches(sketches: Sketches, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-    """Write sketches to an Arrow file, all or nothing, and give its path.
+    """Write sketches to an Arrow file, all or nothing, and return its path.
 
-    Any reader of Arrow files shows a column ``sketch`` of lists. What tells the version, the fingerprint of the key
-    (not the key) and a checksum is in the metadata.
+    Any reader of Arrow files shows a column ``sketch`` of lists. The metadata has the version, the fingerprint
+    of the key (not the key) and a checksum.
     """
     target = Path(path)
     if target.exists() and not overwrite:
         raise OutputError(f"{target} is there already; name a new file, or allow overwriting.")
     table = sketches.to_arrow()
-    told = {_MARK: str(VERSION), _FAMILY: sketches.family, _SUM: str(_checksum(sketches))}
-    table = table.replace_schema_metadata(told)
+    metadata = {_MARK: str(VERSION), _FAMILY: sketches.family, _SUM: str(_checksum(sketches))}
+    table = table.replace_schema_metadata(metadata)
     with (
         atomic_file(target) as temporary,
         pa.OSFile(str(temporary), "wb") as sink,
@@ -48,13 +48,13 @@ def read_sketches(path: str | os.PathLike[str]) -> Sketches:
     """Read sketches from a file; one that is cut short, damaged or of another version is refused."""
     source = Path(path)
     table = _table(source)
-    told = table.schema.metadata or {}
-    if _MARK not in told or table.column_names != ["sketch"] or not _is_ragged(table.column(0).type):
+    metadata = table.schema.metadata or {}
+    if _MARK not in metadata or table.column_names != ["sketch"] or not _is_ragged(table.column(0).type):
         raise InputError(f"{source} is an Arrow file, but none of sketches.")
-    if told[_MARK] != str(VERSION).encode():
-        shown = told[_MARK].decode(errors="replace")
+    if metadata[_MARK] != str(VERSION).encode():
+        shown = metadata[_MARK].decode(errors="replace")
         raise InputError(f"{source} holds sketches of version {shown}; only version {VERSION} can be read.")
-    return _sketches(table, told, source)
+    return _sketches(table, metadata, source)
 
 
 def _table(source: Path) -> pa.Table:
@@ -77,7 +77,7 @@ def _table(source: Path) -> pa.Table:
     raise InputError(f"{source} is no file of sketches, or one that is cut short or damaged.")
 
 
-def _sketches(table: pa.Table, told: dict[bytes, bytes], source: Path) -> Sketches:
+def _sketches(table: pa.Table, metadata: dict[bytes, bytes], source: Path) -> Sketches:
     column = table.column("sketch")
     lists = column.chunks if column.num_chunks else [pa.array([], column.type)]
     try:
@@ -85,12 +85,12 @@ def _sketches(table: pa.Table, told: dict[bytes, bytes], source: Path) -> Sketch
             Sketches(
                 chunk.flatten().to_numpy(zero_copy_only=False),
                 np.asarray(chunk.offsets) - chunk.offsets[0].as_py(),
-                told.get(_FAMILY, b"").decode(),
+                metadata.get(_FAMILY, b"").decode(),
             )
             for chunk in lists
         ]
         sketches = Sketches.concat(parts)
-        fits = str(_checksum(sketches)).encode() == told.get(_SUM)
+        fits = str(_checksum(sketches)).encode() == metadata.get(_SUM)
     except (InputError, ValueError, pa.ArrowException):
         fits = False
     if not fits:

@@ -67,7 +67,7 @@ def _parsed(path: Path, encoding: str | None) -> tuple[dict[str, Any], Mapping[s
 
 
 def _cell(value: Any, empty: set[str]) -> Any:
-    """Return a plain Python value; NaN and what stands for nothing are None."""
+    """Return a plain Python value; NaN and nulls are None."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or value != value:
@@ -81,8 +81,8 @@ def _cell(value: Any, empty: set[str]) -> Any:
 def _labeled(cells: list[Any], labels: Mapping[Any, str]) -> list[Any]:
     """Replace codes by their labels, unless a code that occurs has none or two codes have the same one."""
     known = {code: label.strip(EDGES) for code, label in labels.items() if label.strip(EDGES)}
-    held = {cell for cell in cells if cell is not None}
-    used = [known.get(cell) for cell in held]
-    if not held or None in used or len(set(used)) < len(used):
+    distinct = {cell for cell in cells if cell is not None}
+    used = [known.get(cell) for cell in distinct]
+    if not distinct or None in used or len(set(used)) < len(used):
         return cells
     return [None if cell is None else known[cell] for cell in cells]

@@ -68,7 +68,7 @@ def text_rows(
         The column of the texts in a frame. A null is an empty text.
     weights
         ``"tf-idf"``: how often a word occurs, the more the rarer it is elsewhere, each row brought to the length 1.
-        ``"counts"``: how often it occurs. What is rare is told by all texts together, so rows made apart have other
+        ``"counts"``: how often it occurs. What is rare depends on all texts together, so rows made apart have other
         weights; counts are the same wherever they are made.
     min_texts
         Words in fewer texts are left out.
@@ -99,7 +99,7 @@ def text_rows(
 
 
 def read_folder(folder: str | os.PathLike[str], *, encoding: str = "utf-8") -> tuple[list[str], list[str]]:
-    """Read all files of a folder and of those inside it; gives the texts and their paths, in the order of the paths.
+    """Read all files of a folder and of those inside it; return the texts and their paths, in the order of the paths.
 
     Files and folders whose name begins with a dot are left out.
     """

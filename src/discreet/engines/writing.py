@@ -1,26 +1,21 @@
-"""Writers: a frame, a file or a whole folder appears complete under its name, or not at all."""
+"""Writing frames: a file in any format, complete or not at all."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
 import re
 import secrets
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DiscreetError, OutputError
 from discreet.core.params import unknown
+from discreet.engines.atomic import atomic_file, write_failure
 from discreet.engines.formats import PACKED, WRITTEN, format_of
-from discreet.engines.scratch import hold, is_abandoned, remove
 from discreet.engines.sheets import MOST_ROWS, write_sheet
 from discreet.engines.text.layout import Layout, layout_of
 
-_SUFFIX = ".discreet-tmp"
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _BATCH = 1 << 17
 PARQUET_COMPRESSION = "snappy"
 """How columns of Parquet files are packed."""
@@ -29,7 +24,7 @@ _NARROWED = {
     "UHUGEINT": "DECIMAL(38, 0)",
     **dict.fromkeys(("TIME WITH TIME ZONE", "TIME_NS", "BIT", "BIGNUM"), "VARCHAR"),
 }
-"""Types that Parquet or Arrow files hold less exactly than the engine, and what keeps all of them."""
+"""Types that Parquet or Arrow files store less exactly than the engine, and a type that keeps all digits."""
 _INFINITE = "infinite number in column "
 
 
@@ -40,7 +35,7 @@ def write_frame(
     *,
     layout: Layout | None = None,
 ) -> Path:
-    """Write a pandas, Polars, PyArrow or DuckDB frame to a file, all or nothing, and give the file's path.
+    """Write a pandas, Polars, PyArrow or DuckDB frame to a file, all or nothing, and return the file's path.
 
     Parameters
     ----------
@@ -49,7 +44,7 @@ def write_frame(
     path : path
         The file; missing folders above it are made, an old file is replaced.
     format : {"csv", "tsv", "parquet", "arrow", "jsonl", "xlsx"}, optional
-        By default the ending of the name tells. Text is UTF-8; nulls and NaN are empty cells, in JSON null. A
+        By default it follows from the ending of the name. Text is UTF-8; nulls and NaN are empty cells, in JSON null. A
         second ending .gz or .zst packs text.
     layout : Layout, optional
         The delimiter, quote and decimal mark of CSV; by default those of the CSV file that the frame comes from.
@@ -68,176 +63,25 @@ def write_frame(
     except DiscreetError as error:
         failure: DiscreetError = error
     except (duckdb.Error, pa.ArrowException, UnicodeError, TypeError, ValueError, OverflowError) as error:
-        failure = OutputError(f"{target} cannot be written: {_reason(error)}.")
+        failure = OutputError(f"{target} cannot be written: {write_failure(error)}.")
     else:
         return target
     failure.__cause__ = failure.__context__ = None
     raise failure
 
 
-@contextlib.contextmanager
-def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Return a temporary path beside the target; what is written there takes the target's name at the end.
-
-    On any exception the temporary is removed and the old file is untouched.
-    """
-    with _as_output_error(path):
-        target = _resolved(path)
-        if target.is_dir():
-            raise OutputError(f"{path} is a folder; a file is to be written there.")
-        temporary = _temporary(target)
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        with _guarded(temporary):
-            yield temporary
-            if target.exists():
-                shutil.copymode(target, temporary)
-            _sync(temporary)
-            temporary.replace(target)
-            _sync(target.parent)
-
-
-@contextlib.contextmanager
-def atomic_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
-    """Return a temporary folder beside the target, which takes the target's name at the end.
-
-    A folder that is there and not empty is replaced, whole, only with ``overwrite=True``. On any exception
-    the temporary is removed and the old folder is untouched.
-    """
-    with _as_output_error(path):
-        target = _resolved(path)
-        _require_replaceable(target, path, overwrite=overwrite)
-        temporary = _temporary(target)
-        temporary.mkdir()
-        with _guarded(temporary):
-            yield temporary
-            for folder, _, files in os.walk(temporary):
-                for name in files:
-                    _sync(Path(folder, name))
-                _sync(Path(folder))
-            _require_replaceable(target, path, overwrite=overwrite)
-            _swap(temporary, target)
-
-
-def _resolved(path: str | os.PathLike[str]) -> Path:
-    """Follow links to the real target, make the folders above it, and clear what killed runs left there."""
-    target = Path(path).resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _clear(target)
-    return target
-
-
-def _require_replaceable(target: Path, shown: str | os.PathLike[str], *, overwrite: bool) -> None:
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise OutputError(f"{shown} is a file; a folder is to be written there.")
-    here = Path.cwd()
-    if target in (here, Path.home(), *here.parents, *Path.home().parents):
-        raise OutputError(f"{shown} is a folder in use; name a new one for the output.")
-    if not overwrite and any(target.iterdir()):
-        raise OutputError(f"{shown} is there already and not empty; name a new folder, or allow overwriting.")
-
-
-def _clear(target: Path) -> None:
-    """Remove what killed runs left beside the target; an old folder caught in mid-swap gets its name back."""
-    for left in target.parent.glob(f".{_escaped(target.name)}.*{_SUFFIX}"):
-        if is_abandoned(left):
-            if left.name.endswith(f".old{_SUFFIX}") and not target.exists():
-                left.rename(target)
-            else:
-                remove(left)
-
-
-def _escaped(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
-
-
-def _temporary(target: Path, mark: str = "") -> Path:
-    return target.with_name(f".{target.name}.{secrets.token_hex(6)}{mark}{_SUFFIX}")
-
-
-@contextlib.contextmanager
-def _guarded(temporary: Path) -> Iterator[None]:
-    """Hold a temporary while it is written, and remove it if anything goes wrong."""
-    descriptor = hold(temporary)
-    try:
-        yield
-    except BaseException:
-        remove(temporary)
-        raise
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
-
-
-def _swap(temporary: Path, target: Path) -> None:
-    """Rename a new folder into the place of the old one, which is held until it is removed."""
-    if not target.exists():
-        temporary.rename(target)
-        _sync(target.parent)
-        return
-    old = _temporary(target, ".old")
-    descriptor = hold(target)
-    try:
-        target.rename(old)
-        try:
-            temporary.rename(target)
-        except BaseException:
-            old.rename(target)
-            raise
-        _sync(target.parent)
-        remove(old)
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
-
-
-def _sync(path: Path) -> None:
-    """Have the disk keep a file, or a folder's entries, before going on."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def _as_output_error(path: str | os.PathLike[str]) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {_reason(error)}.") from None
-
-
-def _reason(error: Exception) -> str:
-    """Describe in words why writing failed; a library's own message may hold data, so it is never shown."""
-    code = error.errno if isinstance(error, OSError) else None
-    words = str(error)
-    if code in _FULL or "No space left" in words or "File too large" in words or "quota exceeded" in words:
-        return "the disk is full"
-    if code in (errno.EACCES, errno.EPERM, errno.EROFS) or "Permission denied" in words:
-        return "permission denied"
-    if code in (errno.ENOTDIR, errno.EEXIST):
-        return "a file stands where a folder is needed"
-    if code:
-        return os.strerror(code)
-    return f"the frame does not fit the format, or could not be computed ({type(error).__name__})"
-
-
-def _format(target: Path, given: str | None) -> str:
-    if given is None:
+def _format(target: Path, name: str | None) -> str:
+    if name is None:
         found = format_of(target)
         if found is None or not found.written:
             endings = [f".{name}" for name in WRITTEN]
             raise OutputError(
-                f"{target}: the ending tells no format; use {', '.join(endings[:-1])} or {endings[-1]}."
+                f"{target}: the ending names no format; use {', '.join(endings[:-1])} or {endings[-1]}."
             )
-        given = found.name
-    if given not in WRITTEN:
-        raise unknown("write_frame", "format", given, WRITTEN)
-    return given
+        name = found.name
+    if name not in WRITTEN:
+        raise unknown("write_frame", "format", name, WRITTEN)
+    return name
 
 
 def _emit(frame: Any, temporary: Path, kind: str, packing: str, layout: Layout) -> None:
@@ -294,7 +138,7 @@ def _readable(rows: Any) -> Any:
 
 
 def _refuse_alike_names(names: Sequence[str]) -> None:
-    """Refuse names that the engine, to which upper and lower case are alike, would change."""
+    """Refuse names that the engine, which ignores case, would change."""
     seen: dict[str, str] = {}
     for name in names:
         if name.casefold() in seen:
@@ -364,7 +208,7 @@ def _cleaned(relation: Any, kind: str, decimal: str) -> Any:
     """Select all columns as they were judged: NaN as null, one zero, and texts instead of an engine's enumeration.
 
     A null alone on its line of CSV is "" so that the line counts. JSON cannot write infinite numbers; one ends the
-    writing with a word that tells its column.
+    writing with an error that names its column.
     """
     from discreet.engines.duckdb.connection import identifier, literal
     from discreet.engines.duckdb.queries import run

@@ -13,15 +13,15 @@ def main(names: list[str]) -> int:
     """Run the experiments named, or all; each into a folder of its own."""
     for name in names or list(EXPERIMENTS):
         try:
-            page = perform(name, Path("release") / "experiments" / name, tell=_tell)
+            page = perform(name, Path("release") / "experiments" / name, tell=_print)
         except DiscreetError as error:
             sys.stderr.write(f"error: {error}\n")
             return 2
-        _tell(f"written: {page}")
+        _print(f"written: {page}")
     return 0
 
 
-def _tell(line: str) -> None:
+def _print(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

@@ -38,7 +38,7 @@ def at_points(
 
 
 def colored(field: str, colors: Mapping[str, str], **legend: Any) -> Any:
-    """Return every series its color, with the legend below."""
+    """Return a color for every series, with the legend below."""
     import altair as alt
 
     return alt.Color(
@@ -64,7 +64,7 @@ def band(base: Any, y: Mapping[str, Any], *, opacity: float = 0.14) -> Any:
 
 
 def level(value: float, word: str, *, width: int, below: bool = False) -> tuple[Any, Any]:
-    """Draw a dashed level across a picture of so many pixels, and the word that stands at its end."""
+    """Draw a dashed horizontal line, ``width`` pixels long, with a label at its end."""
     import altair as alt
 
     line = (

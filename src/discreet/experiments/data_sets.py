@@ -1,4 +1,4 @@
-"""Public data sets that several experiments read: where they lie in the folder of data sets."""
+"""Public data sets that several experiments read, and their paths in the folder of data sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CLICK_STREAMS = {
 }
 """The click streams of the KDD Cup 2000, by their names."""
 THANKS = "We wish to thank Blue Martini Software for contributing the KDD Cup 2000 data."
-"""What a page that uses a click stream says."""
+"""The acknowledgment on a page that uses a click stream."""
 
 
 def present(data: Path | None, place: Path) -> Path | None:

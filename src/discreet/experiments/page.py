@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.engines.writing import atomic_file
+from discreet.engines.atomic import atomic_file
 from discreet.report.markup import Markup, tag
 from discreet.report.pictures import write_picture
 
@@ -18,33 +18,33 @@ Cell = str | int | float | None
 
 
 class Page:
-    """Collects what an experiment found and writes it into a folder as it comes.
+    """Collects the results of an experiment and writes them into a folder as they come.
 
     Parameters
     ----------
     folder
-        Where everything is written; it is made if it is not there.
+        Where everything is written; created if it does not exist.
     command
         The command that makes the page again, shown on it.
-    tell
+    log
         Called with a line about each step.
     """
 
-    def __init__(self, folder: Path, *, command: str, tell: Callable[[str], None] | None = None) -> None:
+    def __init__(self, folder: Path, *, command: str, log: Callable[[str], None] | None = None) -> None:
         self.folder = folder
         self.command = command
         self.title = "Experiment"
         self.about = ""
-        self._tell = tell
+        self._log = log
         self._parts: list[Markup] = []
 
-    def tell(self, line: str) -> None:
-        """Describe what is being done."""
-        if self._tell is not None:
-            self._tell(line)
+    def log(self, line: str) -> None:
+        """Report a step, if somebody listens."""
+        if self._log is not None:
+            self._log(line)
 
     def introduce(self, title: str, about: str) -> None:
-        """Return the page its title and say what was done, on what."""
+        """Set the title of the page, and describe what was done, on what data."""
         self.title, self.about = title, about
 
     def section(self, title: str, text: str = "") -> None:
@@ -61,7 +61,7 @@ class Page:
         self, name: str, title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, note: str = ""
     ) -> None:
         """Write a table to ``name.csv`` and ``name.md`` and show it; numbers are written short, None as nothing."""
-        self.tell(f"table: {title}")
+        self.log(f"table: {title}")
         with (
             atomic_file(self.folder / f"{name}.csv") as temporary,
             temporary.open("w", newline="", encoding="utf-8") as stream,
@@ -80,9 +80,15 @@ class Page:
             [f"{name}.csv", f"{name}.md"],
         )
 
+    def claims(self, rows: Sequence[Sequence[Cell]], *, note: str = "") -> None:
+        """Show each claim of the paper beside the result, and whether it holds; a fourth cell in front is the set."""
+        columns = ("set", "the paper", "ours", "as claimed")[-len(rows[0]) :]
+        self.section("What the paper says, and what came out")
+        self.table("claims", "The paper's claims", columns, rows, note=note)
+
     def picture(self, name: str, title: str, spec: dict[str, Any], *, note: str = "") -> None:
         """Write a picture to ``name.svg``, ``name.png`` and ``name.html``, and show it."""
-        self.tell(f"picture: {title}")
+        self.log(f"picture: {title}")
         names = [f"{name}{kind}" for kind in (".svg", ".png", ".html")]
         for one in names:
             write_picture(spec, self.folder / one)
@@ -90,7 +96,7 @@ class Page:
         self._figure(title, tag("a", tag("img", src=names[0], alt=alt), href=names[2]), note, names)
 
     def finish(self) -> Path:
-        """Write ``index.html``, and give its path."""
+        """Write ``index.html`` and return its path."""
         made = tag(
             "p", "Made by ", tag("code", self.command), f" with Discreet {__version__}.", class_="made"
         )
@@ -131,7 +137,7 @@ def written(cell: Cell) -> str:
 
 
 def spread(values: Sequence[float], digits: int = 2) -> str:
-    """Write the mean of several runs and how far they lie from it (their standard deviation); large ones shorter.
+    """Format the mean of several runs and their standard deviation; large numbers get fewer digits.
 
     >>> spread([1.0, 2.0, 3.0]), spread([2.5]), spread([]), spread([1234.56, 1236.78])
     ('2.00 ± 1.00', '2.50', '', '1,236 ± 2')

@@ -1,4 +1,4 @@
-"""Running experiments: find one by name, give it a page and the data, and write the page."""
+"""Running experiments: find one by name, run it on the data, and write its page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def perform(
     seeds: int = 3,
     tell: Callable[[str], None] | None = None,
 ) -> Path:
-    """Run an experiment and give the path of its page.
+    """Run an experiment and return the path of its page.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def perform(
     require("perform", "quick", quick, InstanceOf((bool,), "a bool"))
     require("perform", "seeds", seeds, IntIn(1, 100))
     command = f"discreet experiments {name} --seeds {seeds}{' --quick' if quick else ''}"
-    page = Page(Path(out), command=command, tell=tell)
+    page = Page(Path(out), command=command, log=tell)
     found = data_folder() if data is None else data
     import_module(f"discreet.experiments.{name}.experiment").run(page, data=found, quick=quick, seeds=seeds)
     return page.finish()
@@ -64,6 +64,6 @@ def perform(
 
 def data_folder() -> Path | None:
     """Find the public data sets: where DISCREET_DATA says, or in shared/data beside the project; None if absent."""
-    given = os.environ.get(DATA_VARIABLE)
-    folder = Path(given) if given else Path(__file__).resolve().parents[4] / _BESIDE
+    variable = os.environ.get(DATA_VARIABLE)
+    folder = Path(variable) if variable else Path(__file__).resolve().parents[4] / _BESIDE
     return folder if folder.is_dir() else None

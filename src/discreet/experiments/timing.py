@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 def fastest(work: Callable[[], Result], *, times: int = 2) -> tuple[Result, float]:
-    """Do something a few times; give its result, and the processor seconds of the fastest time."""
+    """Run ``work`` a few times; return its result and the processor seconds of the fastest run."""
     best = float("inf")
     for _ in range(times):
         began = time.process_time()

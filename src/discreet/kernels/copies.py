@@ -17,7 +17,7 @@ def put(target, at, source):
 
 @compiled
 def grown(array, size):
-    """Return a copy with room for so many."""
+    """Return a copy with room for ``size`` entries."""
     larger = np.empty(size, array.dtype)
     put(larger, 0, array)
     return larger

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from discreet.core.precision import percent as percent
+from discreet.core.percentages import percent as percent
 from discreet.report.markup import Markup, joined, tag
 
 _MANY = 9

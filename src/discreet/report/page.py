@@ -8,12 +8,12 @@ from importlib.resources import files
 from discreet import __version__
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
-from discreet.report.about import About, heading, words
-from discreet.report.again import again
 from discreet.report.bundle import javascript
 from discreet.report.figures import Figures
 from discreet.report.kinds import kind_of
 from discreet.report.markup import Markup, joined, script_json, tag
+from discreet.report.parts.about import About, heading, words
+from discreet.report.parts.again import again
 from discreet.report.sections import cautioned
 
 _POLICY = (
@@ -123,13 +123,11 @@ def _footer(words: str) -> Markup:
 
 
 def _scripts(figures: Figures) -> Markup:
-    charts = [
-        tag("noscript", tag("p", "The charts need JavaScript; the tables under them hold the same numbers.")),
-        tag("script", Markup(javascript())),
-    ]  # fmt: skip
+    told = tag("p", "The charts need JavaScript; the tables under them hold the same numbers.")
     return joined([
+        tag("noscript", told) if figures.specs else "",
         tag("script", script_json(figures.specs), type="application/json", id="charts"),
-        *(charts if figures.specs else []),
+        tag("script", Markup(javascript())) if figures.specs else "",
         tag("script", Markup(_resource("page.js"))),
     ])  # fmt: skip
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import OutputError
-from discreet.engines.writing import atomic_file
+from discreet.engines.atomic import atomic_file
 
 INK, SOFT, LINE, PAPER = "#1e2328", "#5a626a", "#e2dfd7", "#ffffff"
 TEAL, OCHRE, STONE, BLUE = "#1b8575", "#b4530b", "#938c7d", "#3b6ea8"

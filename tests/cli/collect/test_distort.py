@@ -134,7 +134,7 @@ def test_choose_pq_says_what_would_leave_a_point(invoke) -> None:
     ("args", "words"),
     [
         ((), "FILE or --support"),
-        (("--support", 0.01), "how many baskets"),
+        (("--support", 0.01), "number of baskets"),
         (("--support", 2, "--baskets", 10), "'support' parameter"),
         (("--support", 0.01, "--baskets", 10, "--picture", "points.doc"), "picture"),
     ],
@@ -167,10 +167,10 @@ def test_items_that_nobody_reports_may_be_left_out_only_if_they_are_rare(process
     assert process("distort", path, "--p", 0, "--q", 0.5, "--out", tmp_path / "out.bits").returncode == 0
 
 
-def test_an_ending_that_does_not_tell_is_refused_before_anything_is_read(process, tmp_path: Path) -> None:
+def test_an_unknown_ending_is_refused_before_anything_is_read(process, tmp_path: Path) -> None:
     ran = process("distort", tmp_path / "nothing", "--p", 0.9, "--out", tmp_path / "out.txt")
     assert ran.returncode == 2
-    assert "does not tell how to write" in ran.stderr
+    assert "names no format" in ran.stderr
     assert "try: --out-format" in ran.stderr
 
 

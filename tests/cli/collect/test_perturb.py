@@ -58,7 +58,7 @@ def test_columns_are_hidden_and_recovered(invoke, people: Path, tmp_path: Path) 
     assert "vega" in json.loads(picture.read_text())["$schema"]
 
 
-def test_json_tells_the_noise_and_not_a_value(invoke, people: Path, tmp_path: Path) -> None:
+def test_json_has_the_noise_and_not_a_value(invoke, people: Path, tmp_path: Path) -> None:
     result = invoke(
         "perturb", people, "--noise", "laplace", "--epsilon", 0.5, "--columns", "age", "--range", "age=0,100",
         "--out", tmp_path / "n.parquet", "--json",

@@ -133,7 +133,7 @@ def test_columns_can_be_dropped(invoke, files) -> None:
 def test_predictions_are_the_model_s(invoke, files, tmp_path: Path, kind: str) -> None:
     args = ("--target", "class", "--channels", files["json"], "--model", kind, "--out", files["out"])
     assert invoke("fit", files["noisy"], *args).exit_code == 0
-    out = tmp_path / "told.csv"
+    out = tmp_path / "predicted.csv"
     result = invoke("predict", files["out"], files["true"], "--keep", "height", "--out", out, "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.output)["rows"] == 1500
@@ -218,7 +218,7 @@ def test_nulls_and_secrets_stay_unsaid(invoke, files, tmp_path: Path) -> None:
 
 
 def test_predicting_needs_a_model_and_its_columns(invoke, files, tmp_path: Path) -> None:
-    out = tmp_path / "told.csv"
+    out = tmp_path / "predicted.csv"
     assert "not a model" in invoke("predict", files["json"], files["true"], "--out", out).output
     assert "There is no file" in invoke("predict", tmp_path / "none.json", files["true"], "--out", out).output
     args = ("--target", "class", "--channels", files["json"], "--out", files["out"])

@@ -181,7 +181,7 @@ def test_a_wrong_job_file_is_named(invoke, shop: Path, tmp_path: Path, changed: 
         (("--method", "cahd", "-p", 4, "--quasi", "age"), "tables; --method cahd is for baskets"),
         (("--sensitive-items", "nothing", "-p", 4), "do not occur"),
         (("--sensitive-items", "item01", "-p", 110), "'item01'"),
-        (("--km", "500,2"), "Ask for k="),
+        (("--km", "500,2"), "Use k="),
     ],
 )
 def test_mistakes_are_named(invoke, shop: Path, tmp_path: Path, args, words: str) -> None:

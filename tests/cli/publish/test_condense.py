@@ -295,7 +295,7 @@ def test_a_level_beyond_any_stream_is_a_bad_line(invoke, tmp_path: Path) -> None
     asked = ("stream", "condense", "--from", path, "--columns", "age", "--k-column", "wanted")
     result = invoke(*asked, "--init-number", 2, "--state", state)
     assert result.exit_code == 2
-    assert "Line 4 of the stream asks for a level above" in result.output
+    assert "Line 4 of the stream has a level above" in result.output
     state.unlink()
     told = json.loads(invoke(*asked, "--init-number", 2, "--state", state, "--skip-bad", "--json").stdout)
     assert (told["records"], told["skipped"]) == (3, 1)

@@ -123,7 +123,7 @@ def test_a_column_of_a_table(invoke, key: Path, tmp_path: Path) -> None:
         (("--delta", -1), "'delta' parameter"),
         (("--delta", 5), "would be suppressed"),
         (("--k-variance", 0), "'k' parameter"),
-        (("--k-variance", 99), "k=39 at the most"),
+        (("--k-variance", 99), "k=39 at most"),
         (("--delta", 0.2, "--partition", 9), "belongs to --k-variance"),
         (("--k-variance", 3, "--partition", 0), "'partition' parameter"),
         (("--delta", 0.2, "--components", 0), "'components' parameter"),

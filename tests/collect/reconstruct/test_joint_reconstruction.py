@@ -160,7 +160,7 @@ ONE = {"age": CHANNELS["age"]}
     ("how", "seen", "words"),
     [
         (JointReconstruction(ONE), {"pay": [1.0]}, "no column 'age'"),
-        (JointReconstruction(ONE), {"age": [1.0, 2.0]}, "cannot tell"),
+        (JointReconstruction(ONE), {"age": [1.0, 2.0]}, "cannot distinguish"),
         (JointReconstruction(ONE), {"age": [math.nan] * 50}, "50 noisy values of 'age'"),
         (JointReconstruction(ONE), {"age": ["x"] * 50}, "must be numbers"),
         (JointReconstruction(ONE), {"age": [1e30] * 50}, "outliers"),
@@ -177,7 +177,7 @@ ONE = {"age": CHANNELS["age"]}
             {"pay": [400.0] + [50.0] * 99},
             "1 noisy values of 'pay'",
         ),
-        (JointReconstruction({"x": AdditiveNoise(Gaussian(1.0))}), {"x": [1.0] * 99}, "low and high"),
+        (JointReconstruction({"x": AdditiveNoise(Gaussian(1.0))}), {"x": [1.0] * 99}, "'low' and 'high'"),
         (JointReconstruction({}), {}, "one to three"),
         (JointReconstruction({"x": 3}), {"x": [1.0]}, "'channels'"),
         (JointReconstruction(3), {"x": [1.0]}, "'channels'"),

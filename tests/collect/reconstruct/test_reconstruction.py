@@ -228,7 +228,7 @@ def test_an_impossible_value_is_refused_by_its_count() -> None:
 @pytest.mark.parametrize(
     ("noisy", "words"),
     [
-        ([1.0, 2.0], "2 noisy values cannot tell 10 intervals apart"),
+        ([1.0, 2.0], "2 noisy values cannot distinguish 10 intervals"),
         ([math.nan] + [1.0] * 20, "1 of the noisy values are null, NaN"),
         ([math.inf] + [1.0] * 20, "1 of the noisy values are null, NaN"),
         (["a"] * 20, "must be numbers"),
@@ -242,7 +242,7 @@ def test_bad_input_is_refused(noisy, words: str) -> None:
         Reconstruction(Gaussian(1.0), 10, low=0, high=10).reconstruct(noisy)
 
 
-def test_one_that_does_not_settle_says_so_and_gives_the_best() -> None:
+def test_one_that_does_not_converge_warns_and_returns_the_best() -> None:
     noisy = AdditiveNoise(Gaussian(0.3)).perturb(plateau(5_000, np.random.default_rng(0)), random_state=0)
     with pytest.warns(NotConvergedWarning, match="3 steps"):
         found = Reconstruction(Gaussian(0.3), 10, low=0, high=1, max_steps=3).reconstruct(noisy)

@@ -271,7 +271,7 @@ def test_quotes_left_open(tmp_path: Path, text: str, line: int) -> None:
         ("noending", "5 6\n", [[5, 6]]),
     ],
 )
-def test_what_is_told_by_itself(tmp_path: Path, name: str, text: str, lists: Any) -> None:
+def test_detected_formats(tmp_path: Path, name: str, text: str, lists: Any) -> None:
     assert read_baskets(saved(tmp_path, name, text)).lists() == lists
 
 
@@ -288,7 +288,7 @@ def test_what_is_told_by_itself(tmp_path: Path, name: str, text: str, lists: Any
         ("a.jsonl", '{"basket": 1, "item": 2}\n'),
     ],
 )
-def test_what_cannot_be_told(tmp_path: Path, name: str, text: str) -> None:
+def test_ambiguous_formats(tmp_path: Path, name: str, text: str) -> None:
     with pytest.raises(
         InputError, match="it cannot be told how the baskets are written; pass format, one of fimi"
     ):
@@ -399,7 +399,7 @@ def test_writing_is_all_or_nothing(tmp_path: Path) -> None:
         write_baskets(found, path)
     write_baskets(Baskets.from_lists([[3]]), path, overwrite=True)
     assert path.read_text() == "3\n"
-    with pytest.raises(OutputError, match="the ending does not tell"):
+    with pytest.raises(OutputError, match="the ending names no format"):
         write_baskets(found, tmp_path / "a.xyz")
     with pytest.raises(OutputError):
         write_baskets(Baskets.from_lists([["a b"]]), path, overwrite=True)

@@ -157,7 +157,7 @@ def test_a_slow_pipe_holds_no_record_back() -> None:
         assert source.position() == {}
 
 
-def test_nothing_is_read_before_it_is_asked_for() -> None:
+def test_nothing_is_read_before_it_is_requested() -> None:
     class Counted(io.BytesIO):
         taken = 0
 

@@ -69,7 +69,7 @@ def test_many_baskets_are_counted_among_a_sample(monkeypatch: pytest.MonkeyPatch
     assert sorted(order.tolist()) == list(range(3000))
 
 
-def test_like_baskets_come_to_lie_together() -> None:
+def test_similar_baskets_become_neighbors() -> None:
     rng = np.random.default_rng(3)
     topic = rng.integers(0, 20, 2000)
     baskets = Baskets.from_lists([sorted(set((10 * one + rng.integers(0, 10, 4)).tolist())) for one in topic])

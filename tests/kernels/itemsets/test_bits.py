@@ -54,7 +54,7 @@ def test_ranges_cover_everything_in_order(size: int, threads: int) -> None:
     assert len(parts) == max(1, min(threads, size))
 
 
-def test_threads_run_side_by_side_and_tell_errors() -> None:
+def test_threads_run_side_by_side_and_raise_errors() -> None:
     assert processors() >= 1
     together = threading.Barrier(2, timeout=10)
     in_threads(lambda start, stop: together.wait(), 2, threads=2)

@@ -81,7 +81,7 @@ def test_keys_are_made_of_the_row_alone_and_spread() -> None:
 
 
 @pytest.mark.parametrize("one", [0, 1, 2])
-def test_keys_tell_classes_and_columns_apart(one: int) -> None:
+def test_keys_distinguish_classes_and_columns(one: int) -> None:
     bins, labels = np.zeros((2, 2), np.int32), np.zeros(2, np.int32)
     if one < 2:
         bins[1, one] = 1

@@ -12,7 +12,7 @@ from discreet.datasets import quest
 from discreet.kernels.sketches import exact_neighbors as exact_neighbors
 from discreet.kernels.sketches import sliced_neighbors as sliced_neighbors
 from discreet.kernels.sketches.exact_neighbors import Compressed, nearest, nearest_inside
-from discreet.kernels.sketches.row_partitions import like_rows
+from discreet.kernels.sketches.row_partitions import similar_rows
 
 
 def compressed(dense: np.ndarray, *, weights: bool) -> Compressed:
@@ -119,7 +119,7 @@ def test_equal_rows_come_by_number() -> None:
 def test_partitions_hold_every_row_once_and_like_rows_together() -> None:
     baskets = quest("T10.I4.D5K.N200", random_state=1)
     rows = Compressed(baskets.indptr, baskets.items, None, baskets.n_items)
-    parts = like_rows(rows.indptr, rows.items, rows.weights(), rows.n_items, 7)
+    parts = similar_rows(rows.indptr, rows.items, rows.weights(), rows.n_items, 7)
     assert sorted(np.concatenate(parts).tolist()) == list(range(5000))
     assert max(part.size for part in parts) - min(part.size for part in parts) <= 7
     inside, n_parts = nearest_inside(rows, 5, 800)

@@ -60,7 +60,7 @@ def test_noise_shaped_like_the_data_resists(method: str) -> None:
     assert attack.stripped < alone + 0.03
 
 
-def test_columns_of_their_own_give_nothing_away_beyond_their_spread() -> None:
+def test_independent_columns_reveal_nothing_beyond_their_spread() -> None:
     rng = np.random.default_rng(3)
     true = rng.normal(0, 5, (N, WIDTH))
     seen = independent_noise(true)

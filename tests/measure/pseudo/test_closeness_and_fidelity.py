@@ -69,7 +69,7 @@ def test_the_distance_of_numbers_is_the_largest_difference_of_the_distribution_f
     assert fidelity_between(table(x=one), table(x=other)).columns["x"] == pytest.approx(expected)
 
 
-def test_good_pseudo_data_is_told_from_bad() -> None:
+def test_good_pseudo_data_is_distinguished_from_bad() -> None:
     values = RNG.normal(size=(800, 3)) @ RNG.normal(size=(3, 3))
     original = table(a=values[:, 0], b=values[:, 1], c=values[:, 2])
     release = Condensation(10, random_state=0).release(original)

@@ -107,7 +107,7 @@ def test_a_stream_has_no_original_to_count_copies_in(tmp_path: Path) -> None:
     assert "whether a row equals one was not looked at" in page
 
 
-def test_copies_of_adult_are_told_and_avoided(shared_data: Path) -> None:
+def test_copies_of_adult_are_reported_and_avoided(shared_data: Path) -> None:
     names = [*(f"column {number}" for number in range(14)), "class"]
     adult = pd.read_csv(
         shared_data / "adult-uci" / "adult.data.gz",

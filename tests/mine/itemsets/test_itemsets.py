@@ -62,7 +62,7 @@ KNOWN: dict[tuple[str, int], tuple[list[int], int, int, int]] = {
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Mine one way, whatever suits the data."""
     chosen: str = request.param
-    monkeypatch.setattr(itemsets, "_way", lambda data, items, held: chosen)
+    monkeypatch.setattr(itemsets, "_method", lambda data, items, counts: chosen)
     return chosen
 
 
@@ -74,7 +74,7 @@ def test_the_sets_are_those_of_the_definition(rows: list[list[int]], least: int)
         assert Itemsets(least).mine(data).as_dict() == expected
     for chosen in WAYS:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(itemsets, "_way", lambda data, items, held, chosen=chosen: chosen)
+            patch.setattr(itemsets, "_method", lambda data, items, counts, chosen=chosen: chosen)
             for data in (baskets, baskets.bits()):
                 assert Itemsets(least).mine(data).as_dict() == expected
 
@@ -127,7 +127,7 @@ def test_strips_of_the_triangle_do_not_matter(monkeypatch: pytest.MonkeyPatch) -
     rng = np.random.default_rng(5)
     rows = [np.flatnonzero(rng.random(40) < 0.2).tolist() for _ in range(300)]
     baskets = oracles.baskets_of(rows, 40)
-    monkeypatch.setattr(itemsets, "_way", lambda data, items, held: "levels")
+    monkeypatch.setattr(itemsets, "_method", lambda data, items, counts: "levels")
     whole = Itemsets(9).mine(baskets).as_dict()
     monkeypatch.setattr(level_wise, "_STRIP", 1)
     assert Itemsets(9).mine(baskets).as_dict() == whole == oracles.frequent(rows, 9)
@@ -138,9 +138,9 @@ def test_the_way_follows_the_data() -> None:
     dense = oracles.baskets_of([np.flatnonzero(rng.random(20) < 0.5).tolist() for _ in range(200)])
     wide = oracles.baskets_of([rng.choice(5000, 4, replace=False).tolist() for _ in range(2000)], 5000)
     thin = oracles.baskets_of([rng.choice(300, 20, replace=False).tolist() for _ in range(5000)], 300)
-    assert itemsets._way(dense, np.arange(20, dtype=np.int32), dense.counts) == "columns"
-    assert itemsets._way(wide, np.arange(5000, dtype=np.int32), wide.counts) == "rows"
-    assert itemsets._way(thin, np.arange(300, dtype=np.int32), thin.counts) == "levels"
+    assert itemsets._method(dense, np.arange(20, dtype=np.int32), dense.counts) == "columns"
+    assert itemsets._method(wide, np.arange(5000, dtype=np.int32), wide.counts) == "rows"
+    assert itemsets._method(thin, np.arange(300, dtype=np.int32), thin.counts) == "levels"
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_fitting_changes_neither_data_nor_the_global_generator() -> None:
     assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
 
 
-def test_three_classes_of_categories_are_told_apart() -> None:
+def test_three_classes_of_categories_are_distinguished() -> None:
     rng = np.random.default_rng(2)
     town = rng.choice(list("abcdefg"), 2000)
     label = np.select([np.isin(town, ["a", "g"]), np.isin(town, ["b", "d"])], ["x", "y"], "z")
@@ -178,14 +178,14 @@ def test_min_leaf_is_a_number_or_a_share() -> None:
     assert min(sizes.values()) >= 100
 
 
-def test_pruning_leaves_no_split_that_tells_nothing() -> None:
+def test_pruning_leaves_no_useless_split() -> None:
     rng = np.random.default_rng(7)
     rows, labels = rng.random((4000, 5)), rng.integers(0, 2, 4000)
     assert ReconstructedTree(min_leaf=5, pruned=False).fit(rows, labels).n_leaves_ > 100
     assert ReconstructedTree(min_leaf=5).fit(rows, labels).n_leaves_ == 1
 
 
-def test_it_tells_itself() -> None:
+def test_it_describes_itself() -> None:
     frame = pd.DataFrame({"age": [20.0] * 40 + [60.0] * 40, "town": (["n"] * 20 + ["s"] * 20) * 2})
     label = ["a"] * 40 + ["b"] * 20 + ["c"] * 20
     model = ReconstructedTree(min_leaf=1).fit(frame, label)

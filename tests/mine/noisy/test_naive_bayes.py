@@ -73,7 +73,7 @@ def test_without_noise_it_is_naive_bayes_by_counting(data: st.DataObject) -> Non
         assert dict(zip(model.classes_.tolist(), chances.tolist(), strict=True)) == pytest.approx(wanted)
 
 
-def test_unseen_categories_tell_nothing() -> None:
+def test_unseen_categories_change_nothing() -> None:
     frame = pl.DataFrame({"kind": ["a", "a", "b", "b"], "size": [1.0, 1.0, 2.0, 2.0]})
     model = ReconstructedNaiveBayes().fit(frame, [0, 0, 1, 1])
     found = model.predict_proba(pl.DataFrame({"kind": ["q"], "size": [1.0]}))[0]
@@ -109,7 +109,7 @@ def test_it_learns_through_noise(noise) -> None:
     )
 
 
-def test_noisy_rows_are_told_by_the_chances_of_reports() -> None:
+def test_noisy_rows_are_predicted_by_the_probabilities_of_reports() -> None:
     _, noisy, label, channels = hidden_people()
     model = ReconstructedNaiveBayes(channels, predicts="noisy").fit(noisy, label)
     chances = model.predict_proba(noisy)
@@ -218,7 +218,7 @@ def test_what_cannot_be_learned_from_is_refused_without_a_value(frame, labels) -
         with pytest.raises((InputError, ValueError)) as caught:
             ReconstructedNaiveBayes().fit(made, np.array(labels, dtype=object))
         assert SECRET not in str(caught.value)
-    with pytest.raises(SchemaError, match="give a frame") as caught:
+    with pytest.raises(SchemaError, match="pass a frame") as caught:
         ReconstructedNaiveBayes().fit(np.array([[SECRET], ["x"]], dtype=object), [0, 1])
     assert SECRET not in str(caught.value)
 

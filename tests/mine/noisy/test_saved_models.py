@@ -44,7 +44,7 @@ def places(plain: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("kind", [ReconstructedTree, ReconstructedNaiveBayes])
-def test_no_single_change_makes_a_model_that_tells_nonsense(kind) -> None:
+def test_no_single_change_makes_a_model_that_predicts_nonsense(kind) -> None:
     true = people()
     classes = np.where(true["age"] < 45, "young", "old")
     saved = json.loads(

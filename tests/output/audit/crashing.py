@@ -12,15 +12,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from discreet.output.audit import asking, log, private, sums
+from discreet.output.audit import log, private, session, sums
 from discreet.output.audit.auditor import Question
 from discreet.output.audit.gate import columns
 from discreet.output.audit.vault import Vault
 
 POINTS: dict[str, tuple[Any, str, bool]] = {
-    "before parsing": (asking, "read_statement", True),
-    "after parsing": (asking, "read_statement", False),
-    "after finding the set": (asking.Engine, "members", False),
+    "before parsing": (session, "read_statement", True),
+    "after parsing": (session, "read_statement", False),
+    "after finding the set": (session.Engine, "members", False),
     "before deciding": (sums.SumAudit, "decide", True),
     "after deciding": (sums.SumAudit, "decide", False),
     "before the commit": (log.Log, "append", True),
@@ -32,8 +32,8 @@ POINTS: dict[str, tuple[Any, str, bool]] = {
     "after taking the state over": (sums.SumAudit, "answer", False),
     "before drawing noise": (private, "noisy", True),
     "after drawing noise": (private, "noisy", False),
-    "before answering": (asking.Session, "_answer", True),
-    "after answering": (asking.Session, "_answer", False),
+    "before answering": (session.Session, "_answer", True),
+    "after answering": (session.Session, "_answer", False),
 }
 
 

@@ -209,7 +209,7 @@ def test_the_rate_is_limited(tmp_path: Path) -> None:
     assert 429 in replies
 
 
-def test_the_command_serves_until_it_is_asked_to_stop(tmp_path: Path) -> None:
+def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:
     pq.write_table(pa.table({"pay": [1, 2]}), tmp_path / "data.parquet")
     folder = tmp_path / "vault"
     Vault.create(

@@ -94,7 +94,7 @@ def test_small_and_overlapping_sets_are_denied() -> None:
     assert ask(audit, np.isin(np.arange(8), [2, 3, 5]))
 
 
-def test_an_empty_set_tells_nothing() -> None:
+def test_an_empty_set_discloses_nothing() -> None:
     audit = SumAuditor().over(SecretColumn.of([1, 2]))
     assert ask(audit, [0, 0])
     assert audit.state.space.rank == 0

@@ -70,7 +70,7 @@ def test_a_release_is_valid_and_minimal(lists: list[list[str]], k: int, m: int) 
 
 
 @given(shops(), st.integers(2, 3), st.integers(1, 3))
-def test_the_loss_told_is_the_loss_of_the_cut(lists: list[list[str]], k: int, m: int) -> None:
+def test_the_reported_loss_is_the_loss_of_the_cut(lists: list[list[str]], k: int, m: int) -> None:
     if sum(map(bool, lists)) < k:
         return
     release = made(lists, k, m)
@@ -138,7 +138,7 @@ def test_empty_baskets_and_none() -> None:
 
 def test_errors_name_parameters_and_no_items() -> None:
     data = Baskets.from_lists([["SECRET-1"], ["SECRET-2"], []])
-    with pytest.raises(InfeasibleError, match=r"2 of the 3 baskets hold any item.*Ask for k=2") as error:
+    with pytest.raises(InfeasibleError, match=r"2 of the 3 baskets hold any item.*Use k=2") as error:
         AprioriAnonymization(3, 1).release(data)
     assert "SECRET" not in str(error.value)
     with pytest.raises(HierarchyError) as error:

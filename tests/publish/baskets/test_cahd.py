@@ -77,7 +77,7 @@ def holders(baskets: Baskets, p: int, **options: object) -> np.ndarray:
     return stand
 
 
-def test_a_randomized_group_does_not_tell_for_whom_it_was_made() -> None:
+def test_a_randomized_group_does_not_reveal_for_whom_it_was_made() -> None:
     """By the paper the middle is the holder far too often; with randomized groups, every place is as likely.
 
     Veiled, no place has five deviations more than its share of the holders, but once in 10^5 runs of a sound method.
@@ -132,11 +132,9 @@ def test_the_estimate_is_never_empty_where_the_truth_is_not() -> None:
         assert np.isfinite(mean_kl_cells(release, r=5, n_queries=200, random_state=2).mean)
 
 
-def test_more_names_and_counts_are_told_where_infeasible() -> None:
+def test_names_and_counts_are_in_the_error_where_infeasible() -> None:
     baskets = Baskets.from_lists([list(range(8))] * 3 + [[]] * 7)
-    with pytest.raises(
-        InfeasibleError, match=r"at most 2 of the 10 .*0 \(3\), .*and 3 more.*p=3 at the most"
-    ):
+    with pytest.raises(InfeasibleError, match=r"at most 2 of the 10 .*0 \(3\), .*and 3 more.*p=3 at most"):
         Cahd(4, sensitive=list(range(8))).release(baskets)
     assert Cahd(3, sensitive=list(range(8))).release(baskets).verdict.ok
 
@@ -150,7 +148,7 @@ def test_parameters_of_its_own_are_checked() -> None:
     assert Cahd(2, sensitive=SECRETS, alpha=10**9).release(baskets).verdict.ok
 
 
-def test_the_folder_tells_what_was_done_and_no_order(tmp_path: Path) -> None:
+def test_the_folder_records_what_was_done_and_no_order(tmp_path: Path) -> None:
     release = Cahd(5, sensitive=["secret-0", "secret-1"], random_state=4).release(topics(500))
     folder = release.write(tmp_path / "out")
     assert {path.name for path in folder.iterdir()} == {
@@ -179,7 +177,7 @@ def test_the_folder_tells_what_was_done_and_no_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
-def test_what_lies_on_disk_is_judged(
+def test_what_is_on_disk_is_judged(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     format: str,  # noqa: A002
@@ -246,5 +244,5 @@ def test_click_streams_keep_the_degree_and_beat_perm_mondrian(shared_data: Path,
 def test_a_degree_beyond_any_number_names_the_items_and_what_would_do(p: int) -> None:
     bought = Baskets.from_lists([["a", "s"]] * 4 + [["b"]] * 8)
     for publisher in (Cahd, PermMondrian):
-        with pytest.raises(InfeasibleError, match=r"'s' \(4\)\. Ask for p=3 at the most"):
+        with pytest.raises(InfeasibleError, match=r"'s' \(4\)\. Use p=3 at most"):
             publisher(p, sensitive=["s"]).release(bought)

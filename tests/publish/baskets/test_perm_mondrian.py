@@ -54,7 +54,7 @@ def test_groups_keep_the_degree_and_none_can_be_divided_further(baskets: Baskets
                 assert not (keeps(inside, held, p) and keeps(outside, held, p))
 
 
-def test_groups_are_told_apart_by_items() -> None:
+def test_groups_differ_by_items() -> None:
     """Baskets with the same items are never split_baskets."""
     rng = np.random.default_rng(1)
     lists = [
@@ -88,5 +88,5 @@ def test_a_group_without_secrets_stays_whole() -> None:
 
 
 def test_infeasible_says_what_would_do() -> None:
-    with pytest.raises(InfeasibleError, match="p=2 at the most"):
+    with pytest.raises(InfeasibleError, match="p=2 at most"):
         PermMondrian(3, sensitive=["s"]).release(Baskets.from_lists([["s"], ["a"]]))

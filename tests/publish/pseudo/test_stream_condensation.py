@@ -177,7 +177,7 @@ def test_a_level_above_all_records_so_far_is_refused_with_its_batch() -> None:
     before = pickle.dumps(made)
     levels = np.full(20, 3)
     levels[5] = 27
-    with pytest.raises(InfeasibleError, match=r"1 records ask.*20 came before"):
+    with pytest.raises(InfeasibleError, match=r"1 records have levels.*20 came before"):
         made.partial_fit(values[20:40], k=levels)
     assert pickle.dumps(made) == before
     levels[5] = 26
@@ -185,7 +185,7 @@ def test_a_level_above_all_records_so_far_is_refused_with_its_batch() -> None:
     assert made.statistics_.largest.max() == 26
     with pytest.raises(InfeasibleError, match="init_number=9 would do"):
         StreamCondensation(init_number=8).partial_fit(values, k=9)
-    with pytest.raises(InfeasibleError, match="more records than are condensed"):
+    with pytest.raises(InfeasibleError, match="above the number of records condensed"):
         StreamCondensation(70).fit(values)
 
 
@@ -256,7 +256,7 @@ def test_the_first_records_are_never_written_and_their_memory_is_wiped(tmp_path:
     assert made.save(tmp_path / "state.bin").exists()
 
 
-def test_fewer_records_than_asked_for_can_be_condensed_on_demand() -> None:
+def test_fewer_records_than_init_number_can_be_condensed_on_demand() -> None:
     made = StreamCondensation(3, init_number=100).partial_fit(cloud(20)).initialize()
     assert made.statistics_.n_rows == 20
     few = StreamCondensation(3, init_number=100).partial_fit(cloud(2))

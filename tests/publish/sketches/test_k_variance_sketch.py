@@ -152,7 +152,7 @@ def test_both_promises_are_judged_by_what_is_published(tmp_path: Path) -> None:
         release.guarantee.check(KVarianceSketch(2, family=family).release(rows))
 
 
-def test_suppression_is_where_a_single_component_tells_too_much() -> None:
+def test_suppression_is_where_a_single_component_reveals_too_much() -> None:
     rows = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, -1.0]])
     assert oracle.exact_variance(rows[0].tolist(), rows[1].tolist()) == 0
     found = KVarianceSketch(3, family=FAMILY).lengths(rows)
@@ -222,7 +222,7 @@ def test_partitions_are_said() -> None:
 @pytest.mark.parametrize(
     ("rows", "k", "error", "words"),
     [
-        ([{"a": 1}, {"b": 1}], 2, InfeasibleError, "k=1 at the most"),
+        ([{"a": 1}, {"b": 1}], 2, InfeasibleError, "k=1 at most"),
         ([{"a": 1}], 1, InfeasibleError, "two records are the least"),
         ([{"a": 1}, {}, {"a": 2}, {"b": 0}], 1, InputError, "2 of the 4 records are all zeros"),
         ([{"a": 1}, {"b": float("nan")}], 1, InputError, "1 values of the records are NaN"),

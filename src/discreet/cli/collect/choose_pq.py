@@ -51,48 +51,48 @@ _HEAD = f"{'p':>6} {'q':>6} {'privacy':>9} {'error/MASK':>11} {'epsilon':>8} {'e
 @basket_reading
 @options.telling
 def choose_pq(
-    data: Path | None, every: bool, picture: Path | None, as_json: bool, quiet: bool, **given: Any
+    data: Path | None, every: bool, picture: Path | None, as_json: bool, quiet: bool, **params: Any
 ) -> None:
     """Find p and q that hide well, estimate well and keep baskets short, for a sample in FILE or a known support."""
     from discreet.collect import choose_pq as choose
 
-    support, n_baskets = _sample(data, given)
+    support, n_baskets = _sample(data, params)
     choices = choose(
         support,
         n_baskets,
-        at_least=given["privacy"],
-        tolerance=given["tolerance"],
-        above_q=given["above_q"],
-        p_step=given["p_step"],
-        q_step=given["q_step"],
+        at_least=params["privacy"],
+        tolerance=params["tolerance"],
+        above_q=params["above_q"],
+        p_step=params["p_step"],
+        q_step=params["q_step"],
     )
     if picture is not None:
         from discreet.report.pictures import write_picture
         from discreet.report.pq_pictures import acceptable_points
 
         write_picture(acceptable_points(choices), picture)
-    _tell(choices, choices.points if every else choices.good, picture, as_json=as_json, quiet=quiet)
+    _print_result(choices, choices.points if every else choices.good, picture, as_json=as_json, quiet=quiet)
 
 
-def _sample(data: Path | None, given: dict[str, Any]) -> tuple[float, int]:
+def _sample(data: Path | None, params: dict[str, Any]) -> tuple[float, int]:
     """Return the average support and the number of baskets, from a file or from the options."""
-    support, n_baskets = given["support"], given["baskets"]
+    support, n_baskets = params["support"], params["baskets"]
     if (data is None) == (support is None):
-        raise gather.mistake("Give either a FILE or --support.", "--support 0.01 --baskets 1000000")
+        raise gather.mistake("Pass either a FILE or --support.", "--support 0.01 --baskets 1000000")
     if data is None:
         if n_baskets is None:
-            raise gather.mistake("Say how many baskets will be collected.", "--baskets 1000000")
+            raise gather.mistake("The number of baskets is missing.", "--baskets 1000000")
         return support, n_baskets
     from discreet.core.errors import InputError
     from discreet.engines.baskets.files import read_baskets
 
-    baskets = read_baskets(data, **reading_of(given))
+    baskets = read_baskets(data, **reading_of(params))
     if not baskets.items.size:
         raise InputError(f"{data} holds no items, so there is no support to choose by.")
     return float(baskets.counts.mean() / len(baskets)), len(baskets) if n_baskets is None else n_baskets
 
 
-def _tell(
+def _print_result(
     choices: Choices, shown: tuple[Choice, ...], picture: Path | None, *, as_json: bool, quiet: bool
 ) -> None:
     from discreet.cli._output import tell_json, tell_lines
@@ -124,10 +124,10 @@ def _tell(
 def _legend(choices: Choices) -> list[tuple[str, str]]:
     from discreet.cli._output import number
 
-    asked = number(1 + choices.tolerance)
+    bound = number(1 + choices.tolerance)
     return [
         ("legend", "privacy: basic privacy in percent, by the average support; epsilon: of one bit;"),
-        ("", f"entries: for each true one; error asked: at most {asked} × MASK's"),
+        ("", f"entries: for each true one; error: at most {bound} × MASK's"),
     ]
 
 

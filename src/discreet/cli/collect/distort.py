@@ -1,4 +1,4 @@
-"""`discreet distort`: flip the bits of baskets, so that nobody's can be told for sure."""
+"""`discreet distort`: flip the bits of baskets, so that nobody's are known for sure."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ Examples:
   discreet distort sales.csv --format long --basket receipt --item product --p 0.5 --q 0.97 --out distorted.bits
 
 \b
-The miner must be told p and q; discreet choose-pq proposes them."""
+The miner must know p and q; discreet choose-pq proposes them."""
 
 
 @click.command(short_help="Flip the bits of baskets.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA, metavar="FILE")
-@click.option("--p", type=float, required=True, help="The probability that an item held is reported.")
 @click.option(
-    "--q", type=float, help="The probability that an item not held is not reported; p by default (MASK)."
+    "--p", type=float, required=True, help="The probability that an item of the basket is reported."
+)
+@click.option(
+    "--q", type=float, help="The probability that another item is not reported; p by default (MASK)."
 )
 @click.option(
     "--out", type=options.DATA, required=True, metavar="FILE", help="The file to write: .dat, .bits, .npz …"
@@ -36,7 +38,7 @@ The miner must be told p and q; discreet choose-pq proposes them."""
 @click.option(
     "--out-format",
     type=click.Choice([form for form in FORMATS if form != "long"]),
-    help="How to write the baskets; the ending tells otherwise. A long table cannot hold empty baskets.",
+    help="How to write the baskets; by default the ending decides. A long table cannot hold empty baskets.",
 )
 @basket_reading
 @click.option(
@@ -52,7 +54,7 @@ def distort(
     overwrite: bool,
     as_json: bool,
     quiet: bool,
-    **given: Any,
+    **params: Any,
 ) -> None:
     """Report every item of the baskets in FILE with the given probabilities, and write what was reported."""
     from discreet.cli._progress import stages
@@ -61,20 +63,20 @@ def distort(
     from discreet.engines.baskets.files import read_baskets
 
     channel = EMask(p, p if q is None else q)
-    form = given["out_format"] or _told(out)
+    form = params["out_format"] or _format_of(out)
     if out.exists() and not overwrite:
         raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
-    with stages(3, quiet=quiet or as_json) as tell:
-        tell("Reading")
-        baskets = read_baskets(data, **reading_of(given))
+    with stages(3, quiet=quiet or as_json) as progress:
+        progress("Reading")
+        baskets = read_baskets(data, **reading_of(params))
         if not baskets.n_items:
             raise InputError(f"{data} holds no items, so there is nothing to distort.")
-        tell("Distorting")
-        entries = _write(channel, baskets, out, form, given["seed"], tell, overwrite=overwrite)
-    _tell(_plain(channel, baskets, entries, out, given["seed"]), as_json=as_json, quiet=quiet)
+        progress("Distorting")
+        entries = _write(channel, baskets, out, form, params["seed"], progress, overwrite=overwrite)
+    _print_result(_plain(channel, baskets, entries, out, params["seed"]), as_json=as_json, quiet=quiet)
 
 
-def _told(out: Path) -> str:
+def _format_of(out: Path) -> str:
     """Determine by the ending how to write, before any work is done."""
     from discreet.core.errors import OutputError
     from discreet.engines.baskets.formats import told_by_ending
@@ -82,28 +84,33 @@ def _told(out: Path) -> str:
     try:
         return told_by_ending(out)
     except OutputError:
-        raise gather.mistake(
-            f"The ending of {out} does not tell how to write.", "--out-format lines"
-        ) from None
+        raise gather.mistake(f"The ending of {out} names no format.", "--out-format lines") from None
 
 
 def _write(
-    channel: EMask, baskets: Baskets, out: Path, form: str, seed: int | None, tell: Any, *, overwrite: bool
+    channel: EMask,
+    baskets: Baskets,
+    out: Path,
+    form: str,
+    seed: int | None,
+    progress: Any,
+    *,
+    overwrite: bool,
 ) -> int:
-    """Distort the baskets into the form asked for, and write them; give the number of entries.
+    """Distort the baskets into the form, and write them; return the number of entries.
 
-    Items that nobody reported may be left out of the file only where that says that they are rare: p + q > 1.
+    Items that nobody reported may be left out of the file only where they are rare: p + q > 1.
     """
     from discreet.engines.baskets.bits import write_bits
     from discreet.engines.baskets.files import write_baskets
 
     if form == "bits":
         bits = channel.perturb(baskets, random_state=seed, as_bits=True)
-        tell("Writing")
+        progress("Writing")
         write_bits(bits, out, overwrite=overwrite)
         return int(bits.counts.sum())
     distorted = channel.perturb(baskets, random_state=seed)
-    tell("Writing")
+    progress("Writing")
     write_baskets(distorted, out, format=form, overwrite=overwrite, lossy=channel.p + channel.q > 1)
     return int(distorted.items.size)
 
@@ -134,7 +141,7 @@ def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int 
     }
 
 
-def _tell(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+def _print_result(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     from discreet.cli._output import number, tell_json, tell_lines
 
     if as_json:
@@ -153,7 +160,7 @@ def _tell(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
                     "",
                     f"{number(epsilon['record_of_longest'])} where no basket may hold more than {epsilon['longest']:,}",
                 ),
-                ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items held, exactly;"),
+                ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items in a basket, exactly;"),
                 ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
                 ("written", plain["file"]),
                 *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),

@@ -11,7 +11,7 @@ import click
 from discreet.cli import _noise_options as noise_options
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.core.precision import percent
+from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,7 +26,7 @@ Examples:
       --range pay=0,200000 --out noisy.parquet
 
 \b
-Whoever learns from the noisy file must be told the noise; discreet reconstruct recovers the distributions."""
+Whoever learns from the noisy file must know the noise; discreet reconstruct recovers the distributions."""
 
 
 @click.command(short_help="Hide numbers behind public noise.", epilog=_EPILOG)
@@ -58,39 +58,39 @@ Whoever learns from the noisy file must be told the noise; discreet reconstruct 
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.reading
 @options.telling
-def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **given: Any) -> None:
+def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any) -> None:
     """Add noise to columns of FILE and write the rows with their noisy numbers."""
     from discreet.cli._progress import stages
     from discreet.core.errors import OutputError
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
-    channels = _channels(given)
+    channels = _channels(params)
     if out.exists() and not overwrite:
         raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
-    with stages(3, quiet=quiet or as_json) as tell:
-        tell("Reading")
-        relation = read(data, **reading_from(gather.reading(given)))
-        kept = _kept(relation, channels, gather.names_in(given["drop"]), data)
+    with stages(3, quiet=quiet or as_json) as progress:
+        progress("Reading")
+        relation = read(data, **reading_from(gather.reading(params)))
+        kept = _kept(relation, channels, gather.names_in(params["drop"]), data)
         rows = _examined(relation, channels.channels)
-        tell("Adding noise")
-        _write(kept, channels, out, given["seed"])
-        tell("Done")
-    _tell(channels, rows, out, given["seed"], as_json=as_json, quiet=quiet)
+        progress("Adding noise")
+        _write(kept, channels, out, params["seed"])
+        progress("Done")
+    _print_result(channels, rows, out, params["seed"], as_json=as_json, quiet=quiet)
 
 
-def _channels(given: dict[str, Any]) -> Channels:
+def _channels(params: dict[str, Any]) -> Channels:
     from discreet.collect import Channels
 
-    names = gather.names_in(given["columns"])
-    ranges = noise_options.ranges(given["ranges"])
+    names = gather.names_in(params["columns"])
+    ranges = noise_options.ranges(params["ranges"])
     idle = [name for name in ranges if name not in names]
     if idle:
-        raise gather.mistake(f"--range is given for column '{idle[0]}', which is not hidden.", "--columns")
-    wide = {name: given[name] for name in ("spread", "privacy", "epsilon")}
+        raise gather.mistake(f"--range names column '{idle[0]}', which is not hidden.", "--columns")
+    wide = {name: params[name] for name in ("spread", "privacy", "epsilon")}
     return Channels(
         {
-            name: noise_options.channel(given["noise"], **wide, ends=ranges.get(name), column=name)
+            name: noise_options.channel(params["noise"], **wide, ends=ranges.get(name), column=name)
             for name in names
         }
     )
@@ -125,20 +125,20 @@ def _kept(
 
 
 def _examined(relation: duckdb.DuckDBPyRelation, channels: dict[str, Any]) -> int:
-    """See in one pass that every value can be hidden, before any is written; gives the number of rows."""
+    """Check in one pass that every value can be hidden, before any is written; return the number of rows."""
     from discreet.core.errors import InputError
     from discreet.engines.duckdb.connection import identifier
 
-    asked = ["count(*)"]
+    aggregates = ["count(*)"]
     for name, channel in channels.items():
         cell = f"CAST({identifier(name)} AS DOUBLE)"
         low = "-1e308" if channel.low is None else repr(float(channel.low))
         high = "1e308" if channel.high is None else repr(float(channel.high))
-        asked += [
+        aggregates += [
             f"count(*) FILTER (WHERE {cell} IS NULL OR NOT isfinite({cell}))",
             f"count(*) FILTER (WHERE isfinite({cell}) AND ({cell} < {low} OR {cell} > {high}))",
         ]
-    rows, *found = relation.aggregate(", ".join(asked)).fetchall()[0]
+    rows, *found = relation.aggregate(", ".join(aggregates)).fetchall()[0]
     for place, name in enumerate(channels):
         strange, outside = found[2 * place : 2 * place + 2]
         if strange:
@@ -184,7 +184,9 @@ def _write(relation: duckdb.DuckDBPyRelation, channels: Channels, out: Path, see
         raise
 
 
-def _tell(channels: Channels, rows: int, out: Path, seed: int | None, *, as_json: bool, quiet: bool) -> None:
+def _print_result(
+    channels: Channels, rows: int, out: Path, seed: int | None, *, as_json: bool, quiet: bool
+) -> None:
     from discreet.cli._output import number, tell_json, tell_lines
 
     plain = {
@@ -200,13 +202,13 @@ def _tell(channels: Channels, rows: int, out: Path, seed: int | None, *, as_json
         tell_json(plain)
     elif not quiet:
         lines = []
-        for name, told in plain["columns"].items():  # type: ignore[attr-defined]
+        for name, column in plain["columns"].items():  # type: ignore[attr-defined]
             share = (
                 ""
-                if told["privacy"] is None
-                else f", {percent(told['privacy'])} of the range at 95 % confidence"
+                if column["privacy"] is None
+                else f", {percent(column['privacy'])} of the range at 95 % confidence"
             )
-            lines.append((name, f"{told['noise']} noise, spread {told['spread']:.6g}{share}"))
+            lines.append((name, f"{column['noise']} noise, spread {column['spread']:.6g}{share}"))
         tell_lines(
             [
                 ("rows", f"{rows:,}"),
@@ -214,15 +216,15 @@ def _tell(channels: Channels, rows: int, out: Path, seed: int | None, *, as_json
                 ("epsilon", f"{number(channels.epsilon)} for a whole row"),
                 ("written", str(out)),
                 *([("warning", "seeded: whoever knows the seed can undo this")] if seed is not None else []),
-                ("next", "tell the noise to whoever reconstructs: discreet reconstruct"),
+                ("next", "pass the noise to discreet reconstruct"),
             ]
         )
 
 
 def _plain(channel: Any) -> dict[str, Any]:
-    told = channel.low is not None and channel.high is not None
+    has_range = channel.low is not None and channel.high is not None
     return {
         **channel.to_dict(),
-        "privacy": channel.privacy() if told else None,
+        "privacy": channel.privacy() if has_range else None,
         "epsilon": channel.epsilon,
     }

@@ -43,7 +43,7 @@ Examples:
 )
 @click.option("--tolerance", type=float, help="The rule's threshold.")
 @click.option("--max-steps", type=int, default=5_000, help="The most steps; 5000 by default.")
-@click.option("--band", type=float, metavar="SHARE", help="Also a band of so much confidence, as in 0.95.")
+@click.option("--band", type=float, metavar="SHARE", help="Also a confidence band, e.g. 0.95.")
 @click.option("--seed", type=click.IntRange(min=0), help="Make the band repeatable.")
 @click.option("--out", type=options.DATA, metavar="FILE", help="Write the intervals to a file.")
 @click.option("--picture", type=options.DATA, metavar="FILE", help="Draw the density: .html, .svg or .png.")
@@ -51,7 +51,7 @@ Examples:
 @options.reading
 @options.telling
 def reconstruct(
-    data: Path, out: Path | None, picture: Path | None, as_json: bool, quiet: bool, **given: Any
+    data: Path, out: Path | None, picture: Path | None, as_json: bool, quiet: bool, **params: Any
 ) -> None:
     """Recover the distribution of the true values of a column of FILE; memory does not grow with FILE."""
     import warnings
@@ -60,31 +60,31 @@ def reconstruct(
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
-    _refuse(out, picture, overwrite=given["overwrite"])
-    how = _how(given)
-    with stages(3, quiet=quiet or as_json) as tell, warnings.catch_warnings():
+    _refuse(out, picture, overwrite=params["overwrite"])
+    reconstruction = _reconstruction(params)
+    with stages(3, quiet=quiet or as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tell("Counting")
-        relation = read(data, **reading_from(gather.reading(given)))
-        counted = how.histogram(_numbers(relation, given["column"], data))
-        tell("Reconstructing")
-        found = how.reconstruct(counted, band=given["band"], random_state=given["seed"])
-        tell("Writing")
+        progress("Counting")
+        relation = read(data, **reading_from(gather.reading(params)))
+        counted = reconstruction.histogram(_numbers(relation, params["column"], data))
+        progress("Reconstructing")
+        found = reconstruction.reconstruct(counted, band=params["band"], random_state=params["seed"])
+        progress("Writing")
         _write(found, counted, out, picture)
-    _tell(found, out, picture, as_json=as_json, quiet=quiet)
+    _print_result(found, out, picture, as_json=as_json, quiet=quiet)
 
 
-def _how(given: dict[str, Any]) -> Any:
-    """Make the reconstruction that the options ask for."""
-    wide = {name: given[name] for name in ("spread", "privacy", "epsilon")}
-    ends = None if given["range_"] is None else noise_options.ends(given["range_"])
+def _reconstruction(params: dict[str, Any]) -> Any:
+    """Make the reconstruction from the options."""
+    wide = {name: params[name] for name in ("spread", "privacy", "epsilon")}
+    ends = None if params["range_"] is None else noise_options.ends(params["range_"])
     if wide["spread"] is None and ends is None:
         raise gather.mistake(
-            "The range of the true values is not known; tell it, or the noise's spread.", "--spread"
+            "The range of the true values is not known; pass it, or the noise's spread.", "--spread"
         )
-    channel = noise_options.channel(given["noise"], **wide, ends=ends, column=given["column"])
-    asked = {name: given[name] for name in ("method", "stop", "tolerance", "max_steps")}
-    return channel.reconstruction(given["intervals"], **asked)
+    channel = noise_options.channel(params["noise"], **wide, ends=ends, column=params["column"])
+    parameters = {name: params[name] for name in ("method", "stop", "tolerance", "max_steps")}
+    return channel.reconstruction(params["intervals"], **parameters)
 
 
 def _refuse(out: Path | None, picture: Path | None, *, overwrite: bool) -> None:
@@ -129,7 +129,9 @@ def _write(found: Density, counted: Any, out: Path | None, picture: Path | None)
         write_picture(chart(found, noisy=counted), picture)
 
 
-def _tell(found: Density, out: Path | None, picture: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _print_result(
+    found: Density, out: Path | None, picture: Path | None, *, as_json: bool, quiet: bool
+) -> None:
     from discreet.cli._output import number, tell_json, tell_lines
 
     quartiles = [float(value) for value in found.ppf([0.25, 0.5, 0.75])]

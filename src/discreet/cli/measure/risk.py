@@ -10,7 +10,7 @@ import click
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.core.precision import percent
+from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
     from discreet.measure import AttackerRisk, Linkage, Risk

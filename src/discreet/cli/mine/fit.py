@@ -9,7 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.core.precision import percent
+from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,48 +69,48 @@ discreet predict uses the model."""
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.reading
 @options.telling
-def fit(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **given: Any) -> None:
+def fit(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any) -> None:
     """Learn a classifier from the noisy rows of FILE through reconstructed distributions; save it without any row."""
     from discreet.cli import _model_files as model_files
     from discreet.cli._progress import stages
     from discreet.mine import model_to_dict
 
     model_files.refuse_existing(out, overwrite=overwrite)
-    channels = None if given["channels"] is None else model_files.channels_of(given["channels"])
-    learner = _learner(given, channels)
-    with stages(4, quiet=quiet or as_json) as tell:
-        tell("Reading")
-        rows, labels = _parted(model_files.rows_of(data, given), data, given)
-        _refuse_hidden_target(channels, given["target"])
-        tell("Learning")
+    channels = None if params["channels"] is None else model_files.channels_of(params["channels"])
+    learner = _learner(params, channels)
+    with stages(4, quiet=quiet or as_json) as progress:
+        progress("Reading")
+        rows, labels = _split_target(model_files.rows_of(data, params), data, params)
+        _refuse_hidden_target(channels, params["target"])
+        progress("Learning")
         learner.fit(rows, labels)
-        tell("Judging")
-        accuracy = None if given["test"] is None else _accuracy(learner, given)
-        tell("Writing")
+        progress("Judging")
+        accuracy = None if params["test"] is None else _accuracy(learner, params)
+        progress("Writing")
         model_files.write_plain(model_to_dict(learner), out)
-    _tell(learner, rows, accuracy, out, as_json=as_json, quiet=quiet)
+    _print_result(learner, rows, accuracy, out, as_json=as_json, quiet=quiet)
 
 
-def _learner(given: dict[str, Any], channels: Channels | None) -> Model:
+def _learner(params: dict[str, Any], channels: Channels | None) -> Model:
     from discreet.mine import ReconstructedNaiveBayes, ReconstructedTree
 
-    if given["kind"] == "tree":
-        strategy: Any = (given["strategy"] or "by-class").replace("-", "_")
+    if params["kind"] == "tree":
+        strategy: Any = (params["strategy"] or "by-class").replace("-", "_")
         return ReconstructedTree(
-            channels, strategy=strategy, intervals=given["intervals"], max_depth=given["max_depth"]
+            channels, strategy=strategy, intervals=params["intervals"], max_depth=params["max_depth"]
         )
     for name in ("strategy", "max_depth"):
-        if given[name] is not None:
+        if params[name] is not None:
             raise gather.mistake(f"--{name.replace('_', '-')} is for a tree.", "--model tree")
-    return ReconstructedNaiveBayes(channels, intervals=given["intervals"])
+    return ReconstructedNaiveBayes(channels, intervals=params["intervals"])
 
 
-def _parted(rows: pa.Table, data: Path, given: dict[str, Any]) -> tuple[pa.Table, Any]:
+def _split_target(rows: pa.Table, data: Path, params: dict[str, Any]) -> tuple[pa.Table, Any]:
     """Part the rows from their classes."""
     from discreet.cli._model_files import require_columns
     from discreet.core.errors import InputError, SchemaError
 
-    target, dropped = given["target"], gather.names_in(given["drop"])
+    target, dropped = params["target"], gather.names_in(params["drop"])
     require_columns(rows, [target, *dropped], data)
     labels = rows[target]
     if labels.null_count:
@@ -126,22 +126,22 @@ def _refuse_hidden_target(channels: Channels | None, target: str) -> None:
         raise gather.mistake(f"Column '{target}' is the target, which must not be hidden.")
 
 
-def _accuracy(learner: Model, given: dict[str, Any]) -> float:
-    """Return the share of test rows whose class is told rightly."""
+def _accuracy(learner: Model, params: dict[str, Any]) -> float:
+    """Return the share of test rows whose class is predicted correctly."""
     from discreet.cli._model_files import require_columns, rows_of
 
-    test = given["test"]
-    whole = rows_of(test, given)
+    test = params["test"]
+    whole = rows_of(test, params)
     names = [str(name) for name in learner.feature_names_in_]
-    require_columns(whole, [given["target"], *names], test)
-    rows, labels = _parted(whole.select([*names, given["target"]]), test, {**given, "drop": ()})
+    require_columns(whole, [params["target"], *names], test)
+    rows, labels = _split_target(whole.select([*names, params["target"]]), test, {**params, "drop": ()})
     predicted = learner.predict(rows)
     if predicted.dtype.kind != labels.dtype.kind:
         predicted, labels = predicted.astype(str), labels.astype(str)
     return float((predicted == labels).mean())
 
 
-def _tell(
+def _print_result(
     learner: Model, rows: pa.Table, accuracy: float | None, out: Path, *, as_json: bool, quiet: bool
 ) -> None:
     from discreet.cli._output import tell_json, tell_lines
@@ -159,12 +159,12 @@ def _tell(
         if accuracy is not None:
             lines.append(("accuracy", f"{percent(accuracy)} on the test rows"))
         tell_lines(
-            [*lines, ("written", str(out)), ("next", f"discreet predict {out} new.csv --out told.csv")]
+            [*lines, ("written", str(out)), ("next", f"discreet predict {out} new.csv --out predicted.csv")]
         )
 
 
 def _tree_lines(learner: Any) -> list[tuple[str, str]]:
     size = f"{learner.n_leaves_:,} leaves, {learner.depth_} deep"
     cut = f"; the first {_SHOWN_DEPTH} levels:" if learner.depth_ > _SHOWN_DEPTH else ":"
-    told = learner.describe(max_depth=_SHOWN_DEPTH).splitlines()
-    return [("tree", size + cut), *(("", line) for line in told)]
+    tree = learner.describe(max_depth=_SHOWN_DEPTH).splitlines()
+    return [("tree", size + cut), *(("", line) for line in tree)]

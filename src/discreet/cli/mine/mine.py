@@ -12,7 +12,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._basket_reading import basket_reading, reading_of
-from discreet.core.precision import percent
+from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,4 +1,4 @@
-"""`discreet predict`: tell the classes of new rows by a saved model."""
+"""`discreet predict`: predict the classes of new rows by a saved model."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _PREDICTED, _PROBABILITY = "predicted", "probability"
 _EPILOG = """\b
 Examples:
-  discreet predict model.json new.csv --out told.csv
-  discreet predict model.json new.csv --keep id --out told.parquet"""
+  discreet predict model.json new.csv --out predicted.csv
+  discreet predict model.json new.csv --keep id --out predicted.parquet"""
 
 
 @click.command(short_help="Predict classes with a saved model.", epilog=_EPILOG)
@@ -31,7 +31,7 @@ Examples:
 @options.reading
 @options.telling
 def predict(
-    model: Path, data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **given: Any
+    model: Path, data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any
 ) -> None:
     """Describe the class of every true row of FILE by MODEL, and how likely it is."""
     from discreet.cli import _model_files as model_files
@@ -41,18 +41,18 @@ def predict(
     from discreet.mine import model_from_dict
 
     model_files.refuse_existing(out, overwrite=overwrite)
-    with stages(3, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(3, quiet=quiet or as_json) as progress:
+        progress("Reading")
         learned = model_from_dict(model_files.plain_of(model))
-        rows = model_files.rows_of(data, given)
-        tell("Predicting")
-        told = _predictions(learned, rows, gather.names_in(given["keep"]), data)
-        tell("Writing")
-        write_frame(told, out)
+        rows = model_files.rows_of(data, params)
+        progress("Predicting")
+        predictions = _predictions(learned, rows, gather.names_in(params["keep"]), data)
+        progress("Writing")
+        write_frame(predictions, out)
     if as_json:
-        tell_json({"command": "predict", "ok": True, "rows": told.num_rows, "file": str(out)})
+        tell_json({"command": "predict", "ok": True, "rows": predictions.num_rows, "file": str(out)})
     elif not quiet:
-        tell_lines([("rows", f"{told.num_rows:,}"), ("written", str(out))])
+        tell_lines([("rows", f"{predictions.num_rows:,}"), ("written", str(out))])
 
 
 def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> pa.Table:
@@ -69,13 +69,15 @@ def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> p
     clash = [name for name in keep if name in (_PREDICTED, _PROBABILITY)]
     if clash:
         raise SchemaError(f"Column '{clash[0]}' cannot be kept: the predictions have a column of that name.")
-    told = rows.select(keep)
+    predictions = rows.select(keep)
     if rows.num_rows:
         chances = model.predict_proba(rows.select(names))
         labels, likely = model.classes_[chances.argmax(axis=1)].tolist(), chances.max(axis=1)
     else:
         labels, likely = [], []
-    told = (
-        told.append_column(_PREDICTED, pa.array(labels)) if keep else pa.table({_PREDICTED: pa.array(labels)})
+    predictions = (
+        predictions.append_column(_PREDICTED, pa.array(labels))
+        if keep
+        else pa.table({_PREDICTED: pa.array(labels)})
     )
-    return told.append_column(_PROBABILITY, pa.array(likely, pa.float64()))
+    return predictions.append_column(_PROBABILITY, pa.array(likely, pa.float64()))

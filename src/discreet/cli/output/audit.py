@@ -158,7 +158,7 @@ def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool
         verdict = opened.verdict if verify else None
         left = opened.epsilon_left
         if report is not None:
-            from discreet.engines.writing import atomic_file
+            from discreet.engines.atomic import atomic_file
             from discreet.report.vault import render_vault
 
             with atomic_file(report) as temporary:

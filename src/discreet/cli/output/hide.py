@@ -16,7 +16,7 @@ from discreet.cli import _rules as rules
 from discreet.cli._baskets import reading, reading_of
 from discreet.cli._described import with_roles
 from discreet.cli._perform import perform
-from discreet.core.precision import percent
+from discreet.core.percentages import percent
 from discreet.core.registry import METHODS, methods
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._errors import one_line
-from discreet.core.precision import percent
+from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table

@@ -45,8 +45,8 @@ def init_(
     """
     from discreet.cli._output import tell_json, tell_lines
     from discreet.core.errors import OutputError
+    from discreet.engines.atomic import atomic_file
     from discreet.engines.files import read
-    from discreet.engines.writing import atomic_file
     from discreet.job.hierarchies import hierarchy_from
     from discreet.job.hierarchy_files import suggest_hierarchy, write_hierarchy
 

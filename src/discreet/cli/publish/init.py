@@ -36,8 +36,8 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> Non
     """
     from discreet.cli._progress import stages
     from discreet.core.errors import InputError, OutputError
+    from discreet.engines.atomic import atomic_file
     from discreet.engines.files import read, require_file
-    from discreet.engines.writing import atomic_file
     from discreet.job.decisions import basket_command, basket_form
     from discreet.job.proposals import propose
     from discreet.job.template import job_text

@@ -13,12 +13,12 @@ _SYSTEM = SystemRandom()
 
 
 def flip(items: Iterable[int], n_items: int, p: float, q: float) -> list[int]:
-    """Distort one basket: each item held stays with probability p, each item not held stays away with q.
+    """Distort one basket: an item in it is reported with probability p, one not in it is left out with probability q.
 
     Parameters
     ----------
     items
-        The items held, as codes from 0 to ``n_items - 1``; one given twice counts once.
+        The items of the basket, as codes from 0 to ``n_items - 1``; a repeated one counts once.
     n_items
         The number of items there are.
     p, q
@@ -37,13 +37,13 @@ def flip(items: Iterable[int], n_items: int, p: float, q: float) -> list[int]:
     if not (0 <= p <= 1 and 0 <= q <= 1) or abs(p + q - 1) < 1e-12:
         raise ValueError("p and q must lie in [0, 1], and p + q must not be 1.")
     try:
-        held = {index(item) for item in items}
+        own = {index(item) for item in items}
     except TypeError:
-        held = {-1}
-    if not all(0 <= item < n_items for item in held):
+        own = {-1}
+    if not all(0 <= item < n_items for item in own):
         raise ValueError("The items must be whole numbers from 0 up to n_items - 1.")
-    kept = [item for item in held if _SYSTEM.random() < p]
-    false = [item for item in _skipping(n_items, q) if item not in held]
+    kept = [item for item in own if _SYSTEM.random() < p]
+    false = [item for item in _skipping(n_items, q) if item not in own]
     return sorted(kept + false)
 
 

@@ -54,7 +54,7 @@ def add_noise(
 
 
 def report_category(category: str, categories: Sequence[str], matrix: Sequence[Sequence[float]]) -> str:
-    """Report one's own category, or another one, by the public chances in its row of the matrix.
+    """Report one's own category, or another one, by the public probabilities in its row of the matrix.
 
     Examples
     --------
@@ -62,12 +62,12 @@ def report_category(category: str, categories: Sequence[str], matrix: Sequence[S
     'no'
     """
     if category not in categories:
-        raise ValueError("The category is none of those asked for.")
+        raise ValueError("The category is not one of the known categories.")
     _require_once(categories)
     chances = matrix[categories.index(category)] if len(matrix) == len(categories) else ()
     right = len(chances) == len(categories) and all(0 <= chance <= 1 for chance in chances)
     if not right or abs(math.fsum(chances) - 1) > 1e-9:
-        raise ValueError("A row of the matrix must hold a chance for every category, which add up to 1.")
+        raise ValueError("A row of the matrix must hold a probability for every category, which add up to 1.")
     last = max(place for place, chance in enumerate(chances) if chance > 0)
     drawn, reached = _open(), 0.0
     for place in range(last):
@@ -78,7 +78,7 @@ def report_category(category: str, categories: Sequence[str], matrix: Sequence[S
 
 
 def report_unary(category: str, categories: Sequence[str], p: float, q: float) -> Mapping[str, bool]:
-    """Answer yes or no for every category: the own yes stays with chance p, every no with chance q.
+    """Answer yes or no for every category: the own yes stays with probability p, every no with probability q.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def report_unary(category: str, categories: Sequence[str], p: float, q: float) -
     {'tea': True, 'milk': False}
     """
     if category not in categories:
-        raise ValueError("The category is none of those asked for.")
+        raise ValueError("The category is not one of the known categories.")
     _require_once(categories)
     if not (0 <= p <= 1 and 0 <= q <= 1) or abs(p + q - 1) < 1e-12:
         raise ValueError("p and q must lie in [0, 1], and p + q must not be 1.")

@@ -30,11 +30,11 @@ class Density:
     n
         The number of noisy values it was learned from; None where it was not.
     iterations, converged
-        The steps taken, and whether the stopping rule was met within the steps allowed.
+        The steps taken, and whether the stopping rule was satisfied within ``max_steps``.
     trace
         The log-likelihood after each step.
     lower, upper
-        A pointwise band around the shares, where one was asked for.
+        A pointwise band around the shares, where one was requested.
 
     Examples
     --------
@@ -58,9 +58,7 @@ class Density:
         finite = self.edges.ndim == 1 and self.edges.size > 1 and bool(np.isfinite(self.edges).all())
         if not finite or not (np.diff(self.edges) > 0).all() or self.shares.shape != (self.edges.size - 1,):
             raise InputError("A density needs rising edges, and one share for each interval between them.")
-        whole = abs(self.shares.sum() - 1) <= _WHOLE * self.shares.size
-        if not (whole and (self.shares >= 0).all()):
-            raise InputError("The shares of a density must not be negative and must add up to 1.")
+        require_shares(self.shares)
 
     @property
     def widths(self) -> FloatArray:
@@ -85,8 +83,8 @@ class Density:
     @property
     def entropy(self) -> float:
         """The differential entropy, in bits."""
-        held = self.shares > 0
-        return float(-(self.shares[held] * np.log2(self.shares[held] / self.widths[held])).sum())
+        filled = self.shares > 0
+        return float(-(self.shares[filled] * np.log2(self.shares[filled] / self.widths[filled])).sum())
 
     def moment(self, order: int, *, about: float = 0.0) -> float:
         """Return the mean of a power of the values' distance from a point."""
@@ -112,13 +110,13 @@ class Density:
         return np.asarray(np.interp(at, self.edges, self._cumulated))
 
     def ppf(self, share: Any) -> FloatArray:
-        """Return the values below which shares of the values lie."""
-        asked = np.asarray(share, np.float64)
-        if not ((asked >= 0) & (asked <= 1)).all():
+        """Return the quantiles: the values below which these shares of the values are."""
+        shares = np.asarray(share, np.float64)
+        if not ((shares >= 0) & (shares <= 1)).all():
             raise ParameterError("The 'share' parameter of Density must hold numbers in [0, 1].")
-        cumulated, held = self._cumulated, np.flatnonzero(self.shares)
-        place = held[np.searchsorted(cumulated[held + 1], asked).clip(max=held.size - 1)]
-        within = (asked - cumulated[place]) / (cumulated[place + 1] - cumulated[place])
+        cumulated, filled = self._cumulated, np.flatnonzero(self.shares)
+        place = filled[np.searchsorted(cumulated[filled + 1], shares).clip(max=filled.size - 1)]
+        within = (shares - cumulated[place]) / (cumulated[place + 1] - cumulated[place])
         return np.asarray(self.edges[place] + within.clip(0, 1) * self.widths[place])
 
     def sample(self, size: int, *, random_state: RandomState = None) -> FloatArray:
@@ -152,3 +150,9 @@ class Density:
     def __repr__(self) -> str:
         learned = "" if self.n is None else f", from {self.n} noisy values"
         return f"Density({self.shares.size} intervals{learned}{'' if self.converged else ', not converged'})"
+
+
+def require_shares(shares: FloatArray) -> None:
+    """Refuse shares that are negative or do not add up to 1."""
+    if not (abs(shares.sum() - 1) <= _WHOLE * shares.size and (shares >= 0).all()):
+        raise InputError("The shares of a density must not be negative and must add up to 1.")

@@ -1,4 +1,4 @@
-"""Expectation maximization: the step that Bayes' rule and EM share, repeated until a rule is met, for many counts."""
+"""Expectation maximization: the step that Bayes' rule and EM share, repeated until convergence, for many counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.core.arrays import BoolArray, FloatArray, IntArray
 
 Stop = Literal["change", "chi2", "likelihood"]
 TOLERANCES: dict[str, float] = {"change": 1e-3, "chi2": 1e-3, "likelihood": 1e-6}
-"""What each rule asks for unless told otherwise: what came nearest to the truth on plateaus and triangles."""
+"""The default tolerance of each rule: what came nearest to the truth on plateaus and triangles."""
 TINY = 1e-300
 _SURE = 0.95
 
@@ -33,15 +33,15 @@ class Rule:
             return np.asarray(gains < self.tolerance * n)
         from scipy.special import chdtri
 
-        held = old > TINY
-        moved = np.where(held, (new - old) ** 2 / np.where(held, old, 1.0), 0.0).sum(axis=1)
-        freedom = np.maximum(held.sum(axis=1) - 1, 1)
+        positive = old > TINY
+        moved = np.where(positive, (new - old) ** 2 / np.where(positive, old, 1.0), 0.0).sum(axis=1)
+        freedom = np.maximum(positive.sum(axis=1) - 1, 1)
         return np.asarray(n * moved < self.tolerance * chdtri(freedom, 1 - _SURE))
 
 
 @dataclass(frozen=True)
 class EMResult:
-    """The result of EM runs: shares, steps, whether the rule was met; and the likelihoods of the first run."""
+    """The result of EM runs: shares, steps, whether they converged; and the likelihoods of the first run."""
 
     shares: FloatArray
     steps: IntArray

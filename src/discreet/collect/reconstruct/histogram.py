@@ -18,7 +18,7 @@ from discreet.core.validation import array_of, finite
 _CHUNK = 1 << 20
 _MOST_BINS = 4_000_000
 FARTHEST = 2**53
-"""The farthest bin from zero, and the most that is counted: whole numbers up to it are told apart as floats."""
+"""The farthest bin from zero, and the most that is counted: whole numbers up to it are distinct as floats."""
 
 
 @public
@@ -26,7 +26,7 @@ FARTHEST = 2**53
 class Histogram:
     """Counts of values in bins of one width: bin i holds [(first + i)·width, (first + i + 1)·width).
 
-    The bins lie on multiples of the width, so histograms of the same width add up, whoever made them.
+    The bins are at multiples of the width, so histograms of the same width add up, whoever made them.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Histogram:
             ends = [float(part.min()) / width, float(part.max()) / width]
             if ends[1] - ends[0] >= _MOST_BINS or not max(map(abs, ends)) < FARTHEST:
                 raise InputError(
-                    f"The values spread over more than {_MOST_BINS:,} bins; give wider bins or look for outliers."
+                    f"The values spread over more than {_MOST_BINS:,} bins; use wider bins or look for outliers."
                 )
             lowest = math.floor(ends[0])
             places = np.floor(part / width).astype(np.int64)
@@ -98,7 +98,7 @@ class Histogram:
         return Histogram(self.width, first, counts)
 
     def coarser(self, factor: int) -> Histogram:
-        """Join so many bins to one."""
+        """Join every ``factor`` neighboring bins into one."""
         require(self, "factor", factor, IntIn(1))
         before = self.first % factor
         after = -(before + self.counts.size) % factor
@@ -112,7 +112,7 @@ class Histogram:
     @classmethod
     @reads("The histogram")
     def from_dict(cls, plain: Mapping[str, Any]) -> Histogram:
-        """Read what ``to_dict`` gives."""
+        """Read what ``to_dict`` returns."""
         try:
             return cls(plain["width"], plain["first"], plain["counts"])
         except (KeyError, TypeError):
@@ -122,10 +122,10 @@ class Histogram:
         return f"Histogram({self.n} values in {self.counts.size} bins of {self.width:g})"
 
 
-def whole_counts(given: Any) -> IntArray:
+def whole_counts(counts_like: Any) -> IntArray:
     """Read counts: whole numbers, 0 or more, which can be added up."""
     try:
-        counts = np.asarray(given)
+        counts = np.asarray(counts_like)
     except ValueError:
         counts = np.empty(0)
     if not counts.size or counts.dtype.kind not in "iu" or bool((counts < 0).any()):

@@ -10,14 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.collect.category_estimates import labeled
-from discreet.collect.reconstruct.density import Density
+from discreet.collect.reconstruct.density import Density, require_shares
 from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, require
 from discreet.core.rng import RandomState, generator
-
-_WHOLE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +79,7 @@ class JointDensity:
         object.__setattr__(self, "shares", np.asarray(self.shares, np.float64))
         if self.shares.shape != tuple(axis.size for axis in self.axes):
             raise InputError("A joint density needs a share for each combination of its columns' cells.")
-        whole = abs(self.shares.sum() - 1) <= _WHOLE * self.shares.size
-        if not (whole and (self.shares >= 0).all()):
-            raise InputError("The shares of a density must not be negative and must add up to 1.")
+        require_shares(self.shares)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,7 +87,7 @@ class JointDensity:
         return tuple(axis.name for axis in self.axes)
 
     def marginal(self, *names: str) -> JointDensity:
-        """Return the distribution of some of the columns, in the order asked for."""
+        """Return the distribution of some of the columns, in that order."""
         places = [self._place(name) for name in names]
         if not places or len(set(places)) < len(places):
             raise ParameterError("The 'names' parameter of JointDensity must name some columns, each once.")

@@ -97,7 +97,7 @@ class JointHistogram:
     @classmethod
     @reads("The histogram")
     def from_dict(cls, plain: dict[str, Any]) -> JointHistogram:
-        """Read what ``to_dict`` gives."""
+        """Read what ``to_dict`` returns."""
         try:
             counts = whole_counts(plain["counts"]).reshape(plain["shape"])
             return cls(tuple(plain["names"]), tuple(plain["widths"]), tuple(plain["first"]), counts)
@@ -111,6 +111,6 @@ class JointHistogram:
 def _require_few(shape: Sequence[int]) -> None:
     if np.prod([float(size) for size in shape]) > MOST_CELLS:
         raise InputError(
-            f"The noisy rows would fall into more than {MOST_CELLS:,} cells; ask for fewer or wider intervals, or look "
+            f"The noisy rows would fall into more than {MOST_CELLS:,} cells; use fewer or wider intervals, or look "
             "for outliers."
         )

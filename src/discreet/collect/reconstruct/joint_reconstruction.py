@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -17,7 +16,7 @@ from discreet.collect.reconstruct.histogram import FARTHEST
 from discreet.collect.reconstruct.joint_density import Axis, JointDensity
 from discreet.collect.reconstruct.joint_histogram import JointHistogram
 from discreet.collect.reconstruct.likelihood import likelihood, reached
-from discreet.collect.reconstruct.reconstruction import Edges, NotConvergedWarning, within_reach
+from discreet.collect.reconstruct.reconstruction import Edges, warn_not_converged, within_reach
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError, SchemaError
@@ -43,7 +42,7 @@ _BINS_PER_SPREAD = {1: 20, 2: 8, 3: 5}
 class JointReconstruction:
     """Recover the distribution of up to three columns together by EM.
 
-    The noise of a row is drawn column by column, so the chances of a cell are products, and a step applies each
+    The noise of a row is drawn column by column, so the probabilities of a cell are products, and a step applies each
     column's matrix along its own axis.
 
     Parameters
@@ -123,24 +122,18 @@ class JointReconstruction:
             raise InputError("The histogram was counted for other columns or intervals.")
         cells = int(np.prod([axis.size for axis in axes]))
         if counted.n < cells:
-            raise InputError(
-                f"{counted.n} noisy rows cannot tell {cells} cells apart; ask for fewer intervals."
-            )
+            raise InputError(f"{counted.n} noisy rows cannot distinguish {cells} cells; use fewer intervals.")
         counts = counted.counts.astype(np.float64)
         chances = []
         for place, axis in enumerate(axes):
             matrix, inside = self._chances(axis, counted, place)
-            counts, held = _within(counts, inside, place, axis.name)
-            chances.append(matrix[held])
+            counts, filled = _within(counts, inside, place, axis.name)
+            chances.append(matrix[filled])
         tolerance = TOLERANCES[self.stop] if self.tolerance is None else self.tolerance
         result = run_em(counts[None], chances, Rule(self.stop, tolerance, self.max_steps))
         converged = bool(result.converged[0])
         if not converged:
-            warnings.warn(
-                f"The reconstruction did not settle within {self.max_steps} steps; the best so far is given.",
-                NotConvergedWarning,
-                stacklevel=2,
-            )
+            warn_not_converged(self.max_steps)
         return JointDensity(axes, result.shares[0], counted.n, int(result.steps[0]), converged, result.trace)
 
     def _axes(self) -> tuple[Axis, ...]:
@@ -150,16 +143,18 @@ class JointReconstruction:
             if isinstance(channel, RandomizedResponse):
                 axes.append(Axis(name, categories=channel.categories))
                 continue
-            asked = self.intervals.get(name, 20) if isinstance(self.intervals, Mapping) else self.intervals
-            require(self, "intervals", asked, IntIn(2, _MOST_INTERVALS), Edges())
-            if not isinstance(asked, int | np.integer):
-                axes.append(Axis(name, np.asarray(asked, np.float64)))
+            intervals = (
+                self.intervals.get(name, 20) if isinstance(self.intervals, Mapping) else self.intervals
+            )
+            require(self, "intervals", intervals, IntIn(2, _MOST_INTERVALS), Edges())
+            if not isinstance(intervals, int | np.integer):
+                axes.append(Axis(name, np.asarray(intervals, np.float64)))
             elif channel.low is None or channel.high is None:
                 raise ParameterError(
-                    f"Give the channel of '{name}' its low and high, or its intervals as edges."
+                    f"Set 'low' and 'high' of the channel of '{name}', or pass its intervals as edges."
                 )
             else:
-                axes.append(Axis(name, np.linspace(channel.low, channel.high, int(asked) + 1)))
+                axes.append(Axis(name, np.linspace(channel.low, channel.high, int(intervals) + 1)))
         return tuple(axes)
 
     def _widths(self, axes: tuple[Axis, ...]) -> tuple[float, ...]:
@@ -174,7 +169,7 @@ class JointReconstruction:
         return tuple(widths)
 
     def _chances(self, axis: Axis, counted: JointHistogram, place: int) -> tuple[FloatArray, BoolArray]:
-        """Return the chances from the cells of an axis to its bins, and which bins can be reached at all."""
+        """Return the probabilities from the cells of an axis to its bins, and which bins can be reached at all."""
         channel, size, first = self.channels[axis.name], counted.counts.shape[place], counted.first[place]
         if axis.edges is None or isinstance(channel, RandomizedResponse):
             matrix: FloatArray = np.asarray(channel.matrix).T  # type: ignore[union-attr]
@@ -192,24 +187,24 @@ class JointReconstruction:
 
 
 def _columns(noisy: Any, names: list[str]) -> dict[str, Any]:
-    """Return the columns asked for, of a mapping or a frame."""
+    """Return the named columns of a mapping or a frame."""
     if isinstance(noisy, Mapping):
-        found, given = dict(noisy), list(noisy)
+        found, present = dict(noisy), list(noisy)
     else:
         frame = frame_of(noisy)
-        given = frame.columns
-        found = {name: frame.get_column(name) for name in names if name in given}
-    missing = [name for name in names if name not in given]
+        present = frame.columns
+        found = {name: frame.get_column(name) for name in names if name in present}
+    missing = [name for name in names if name not in present]
     if missing:
         raise SchemaError(f"The rows have no column {', '.join(repr(name) for name in missing)}.")
     return found
 
 
 def _placed(values: Any, width: float, name: str) -> IntArray:
-    given = array_of(values, shown=name)
-    if given.ndim != 1 or given.dtype.kind not in "iuf":
+    present = array_of(values, shown=name)
+    if present.ndim != 1 or present.dtype.kind not in "iuf":
         raise InputError(f"The noisy values of '{name}' must be numbers.")
-    numbers = finite(given, f"noisy values of '{name}'", then="drop the rows first")
+    numbers = finite(present, f"noisy values of '{name}'", then="drop the rows first")
     if numbers.size and float(np.abs(numbers).max()) / width >= FARTHEST:
         raise InputError(f"The noisy values of '{name}' lie too far out; look for outliers.")
     return np.floor(numbers / width).astype(np.int64)
@@ -224,5 +219,5 @@ def _within(counts: FloatArray, inside: BoolArray, place: int, name: str) -> tup
             f"{lost} noisy values of '{name}' lie where no value of the stated range could have been carried by the "
             "noise: the range or the noise is not the one that was used."
         )
-    held = np.flatnonzero(moved.reshape(len(moved), -1).sum(axis=1))
-    return np.moveaxis(moved[held], 0, place), held
+    filled = np.flatnonzero(moved.reshape(len(moved), -1).sum(axis=1))
+    return np.moveaxis(moved[filled], 0, place), filled

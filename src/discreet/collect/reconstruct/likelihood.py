@@ -1,4 +1,4 @@
-"""Likelihood: the chance that a true value of an interval comes out in a bin, for every bin and interval."""
+"""Likelihood: the probability that a true value of an interval comes out in a bin, for every bin and interval."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _SURELY = 1e-9
 
 
 def likelihood(noise: Noise, bins: FloatArray, edges: FloatArray, *, exact: bool = True) -> FloatArray:
-    """Return a row for every bin and a column for every interval, both told by their edges.
+    """Return a row for every bin and a column for every interval, both described by their edges.
 
     Exactly, the noise is averaged over the interval and summed over the bin. The integral of its ``cdf`` up to d is
     max(d, 0) and a tail that is the same on both sides; taking the two apart keeps far chances from being lost in
     rounding. Otherwise, as in the first paper, it is the density between their middles; but bins that bounded noise
-    reaches from no middle get the exact chances.
+    reaches from no middle get the exact probabilities.
     """
     chances = np.empty((bins.size - 1, edges.size - 1))
     for start in range(0, bins.size - 1, _CHUNK):
@@ -46,6 +46,6 @@ def reached(noise: Noise, bins: FloatArray, edges: FloatArray, chances: FloatArr
 
 
 def _shared(bins: FloatArray, edges: FloatArray) -> FloatArray:
-    """Return how much of every interval lies in each bin."""
+    """Return the share of every interval that is in each bin."""
     upper = np.minimum(bins[1:, None], edges[None, 1:])
     return np.asarray(np.maximum(upper - np.maximum(bins[:-1, None], edges[None, :-1]), 0.0))

@@ -39,7 +39,16 @@ _MOST_CHANCES = 100_000_000
 
 
 class NotConvergedWarning(UserWarning):
-    """A reconstruction stopped at the number of steps allowed; the best so far is given."""
+    """A reconstruction stopped at the number of steps allowed; the best result so far is returned."""
+
+
+def warn_not_converged(max_steps: int) -> None:
+    """Warn the caller of a method that its reconstruction stopped too early."""
+    warnings.warn(
+        f"The reconstruction did not settle within {max_steps} steps; the best result so far is returned.",
+        NotConvergedWarning,
+        stacklevel=3,
+    )
 
 
 class Edges:
@@ -89,7 +98,7 @@ class Reconstruction:
         ``tolerance`` (0.001) in all. ``likelihood``: the log-likelihood gains less than ``tolerance`` (1e-6) for each
         value.
     tolerance, max_steps
-        The threshold, None for the rule's own; and the steps allowed, beyond which the best so far is given, with a
+        The threshold, None for the rule's own; and the most steps, after which the best result is returned, with a
         warning.
 
     Examples
@@ -143,18 +152,13 @@ class Reconstruction:
     def histogram(self, values: Any) -> Histogram:
         """Count noisy values in the bins this reconstruction wants; such histograms add up, batch after batch.
 
-        Without a known range the bins are as fine as the noise asks for.
+        Without a known range the bins are as fine as the noise requires.
         """
         self._check()
         return Histogram.of(values, width=self._bin_width())
 
     def reconstruct(
-        self,
-        noisy: Any,
-        *,
-        band: float | None = None,
-        resamples: int = 60,
-        random_state: RandomState = None,
+        self, noisy: Any, *, band: float | None = None, resamples: int = 60, random_state: RandomState = None
     ) -> Density:
         """Recover the distribution of the true values.
 
@@ -164,7 +168,7 @@ class Reconstruction:
             The noisy values (an array, or an iterator of arrays), or their histogram.
         band
             The confidence of a pointwise band around the shares. The noisy values are drawn again and again and
-            reconstructed with far more steps, which smooth less: how much those vary, and how far they lie from what
+            reconstructed with far more steps, which smooth less: how much those vary, and how far they are from what
             was found, makes the band. Detail that strong noise has wiped out altogether is beyond it: the edges of a
             sharp shape behind Gaussian noise as wide as the range are covered less often than promised.
         resamples, random_state
@@ -177,25 +181,16 @@ class Reconstruction:
         edges = self._edges(counted)
         if counted.n < edges.size - 1:
             raise InputError(
-                f"{counted.n} noisy values cannot tell {edges.size - 1} intervals apart; ask for fewer intervals."
+                f"{counted.n} noisy values cannot distinguish {edges.size - 1} intervals; use fewer."
             )
         counted = _thinned(counted, edges.size - 1)
         chances = likelihood(self.noise, counted.edges, edges, exact=self.method == "em")
         counts = self._possible(counted, edges, chances)
         result = self._maximized(counts[None, :], chances, Rule(self.stop, self._tolerance, self.max_steps))
         if not result.converged[0]:
-            warnings.warn(
-                f"The reconstruction did not settle within {self.max_steps} steps; the best so far is given.",
-                NotConvergedWarning,
-                stacklevel=2,
-            )
+            warn_not_converged(self.max_steps)
         found = Density(
-            edges,
-            result.shares[0],
-            counted.n,
-            int(result.steps[0]),
-            bool(result.converged[0]),
-            result.trace,
+            edges, result.shares[0], counted.n, int(result.steps[0]), bool(result.converged[0]), result.trace
         )
         if band is None:
             return found
@@ -221,7 +216,7 @@ class Reconstruction:
     def _with_band(
         self, found: Density, counted: Histogram, band: float, resamples: int, rng: np.random.Generator
     ) -> Density:
-        """Draw the counts again, reconstruct them with less smoothing, and see how far all of it lies apart."""
+        """Draw the counts again, reconstruct them with less smoothing, and measure how far apart the results are."""
         from scipy.special import ndtri
 
         coarse = counted.coarser(_BAND_BINS)
@@ -250,9 +245,9 @@ class Reconstruction:
         return np.linspace(low, max(high, low + counted.width), int(self.intervals) + 1)
 
     def _found_range(self, counted: Histogram) -> tuple[float, float]:
-        """Find where true values lie: reconstruct coarsely from end to end of the noisy ones, and cut empty ends."""
-        held = np.flatnonzero(counted.counts)
-        first, last = counted.edges[held[0]], counted.edges[held[-1] + 1]
+        """Find the range of the true values: reconstruct coarsely over that of the noisy ones, and cut empty ends."""
+        filled = np.flatnonzero(counted.counts)
+        first, last = counted.edges[filled[0]], counted.edges[filled[-1] + 1]
         low, high = first if self.low is None else self.low, last if self.high is None else self.high
         if low >= high:
             raise InputError(
@@ -282,10 +277,10 @@ class Reconstruction:
         check_parameters(self)
         if self.low is not None and self.high is not None:
             require(self, "high", self.high, FloatIn(self.low, closed="neither"))
-        given = not isinstance(self.intervals, int | np.integer)
-        if given and (self.low is not None or self.high is not None):
+        as_edges = not isinstance(self.intervals, int | np.integer)
+        if as_edges and (self.low is not None or self.high is not None):
             raise ParameterError(
-                "Give Reconstruction either the edges of the 'intervals' or 'low' and 'high'."
+                "Pass either the edges of the 'intervals' or 'low' and 'high' to Reconstruction."
             )
 
 

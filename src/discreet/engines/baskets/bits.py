@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError
+from discreet.engines.atomic import atomic_file
 from discreet.engines.files import reason, require_file
-from discreet.engines.writing import atomic_file
 
 MAGIC = b"discbits"
 VERSION = 1
@@ -26,9 +26,9 @@ _PAGE = 4096
 
 @public
 def write_bits(bits: ItemBits, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-    """Write bit columns to a file, all or nothing, and give its path.
+    """Write bit columns to a file, all or nothing, and return its path.
 
-    A header (sizes, names, a checksum of both) is followed by the words as they lie in memory, block-major and
+    A header (sizes, names, a checksum of both) is followed by the words as they are in memory, block-major and
     little-endian, from a whole page on.
 
     Parameters

@@ -13,6 +13,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError, InputError, OutputError
 from discreet.core.params import InstanceOf, OneOf, require
+from discreet.engines.atomic import atomic_file
 from discreet.engines.baskets.bits import read_bits, write_bits
 from discreet.engines.baskets.fimi import read_fimi, read_spmf, write_fimi, write_spmf
 from discreet.engines.baskets.formats import FORMATS, Mark, told_by_content, told_by_ending
@@ -26,7 +27,6 @@ from discreet.engines.baskets.tables import (
     write_sparse,
 )
 from discreet.engines.files import reason, require_file
-from discreet.engines.writing import atomic_file
 
 _NOTHING = OneOf((None,))
 _NAME = InstanceOf((str,), "the name of a column")
@@ -49,7 +49,7 @@ def read_baskets(
     path : path
         The file; text may be packed (.gz, .zst).
     format : {"fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"}, optional
-        By default the ending and the beginning of the file tell; where they do not, that is an error.
+        By default it follows from the ending and the first bytes; where it does not, that is an error.
 
         - "fimi" (.dat): a basket per line, items between spaces or tabs. An empty line is an empty basket.
         - "spmf": a basket per line of whole numbers, -1 after each item, -2 at the end.
@@ -95,7 +95,7 @@ def write_baskets(
     overwrite: bool = False,
     lossy: bool = False,
 ) -> Path:
-    """Write baskets to a file, all or nothing, and give its path.
+    """Write baskets to a file, all or nothing, and return its path.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def write_baskets(
     path : path
         The file; a second ending .gz or .zst packs text.
     format : {"fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"}, optional
-        As in `read_baskets`. By default the ending tells: .dat is "fimi", .bits "bits", .npz "sparse".
+        As in `read_baskets`. By default it follows from the ending: .dat is "fimi", .bits "bits", .npz "sparse".
     overwrite : bool
         Whether a file that is there is replaced.
     lossy : bool
@@ -162,7 +162,7 @@ def _require_fitting(kind: str, basket: str | None, item: str | None, delimiter:
 
 
 def _fitting(baskets: Baskets, kind: str, *, lossy: bool) -> Baskets:
-    """Return what the format can hold, or refuse what it cannot."""
+    """Return what the format can store, or refuse what it cannot."""
     if kind in ("bits", "sparse"):
         return baskets
     if not len(baskets):

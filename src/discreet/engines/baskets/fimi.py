@@ -19,6 +19,7 @@ from discreet.engines.baskets.text_rows import count_names, write_rows
 from discreet.engines.formats import is_packed
 from discreet.engines.scratch import private_folder
 from discreet.engines.text.plain import plain
+from discreet.kernels import ragged
 
 _SPACES = "[ \\t\\r\\n\\v\\f]"
 _ROOM = 1 << 16
@@ -58,7 +59,7 @@ def read_spmf(path: Path) -> Baskets:
         raise InputError(
             f"{path} has lines without one -2, which must end them, or negative items: no SPMF file."
         )
-    kept = np.concatenate([np.zeros(1, np.int64), np.cumsum(numbers >= 0)])
+    kept = ragged.bounds(numbers >= 0)
     return _of_numbers(kept[np.append(indptr[there], indptr[-1])], numbers[numbers >= 0])
 
 

@@ -1,4 +1,4 @@
-"""Which form a file of baskets has: told by its ending and its first bytes, or not at all."""
+"""The format of a file of baskets, detected from its ending and its first bytes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ENDINGS = (".dat", ".bits", ".npz", ".spmf")
 _TABLES = tuple(one for known in ALL if known.reader != "text" for one in known.endings)
 _SAMPLE = 1 << 16
 _RAGGED = 0.8
-"""The largest share of the lines that may be alike in length where lines are taken for baskets, not for a table."""
+"""The largest share of lines with the same length for which lines are read as baskets, not as a table."""
 _TRUTH = {"0", "1", "true", "false", "True", "False", "TRUE", "FALSE"}
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One character that can stand between cells."""
+    """One character that can separate cells."""
 
     def admits(self, value: object) -> bool:
         """Return whether the value is such a character."""
@@ -41,7 +41,7 @@ def told_by_ending(path: Path) -> str:
     kind = {".dat": "fimi", ".bits": "bits", ".npz": "sparse"}.get(ending(path))
     if kind is None:
         raise OutputError(
-            f"{path}: the ending does not tell the form of the baskets; pass format, one of {', '.join(FORMATS)}."
+            f"{path}: the ending names no format of baskets; pass format, one of {', '.join(FORMATS)}."
         )
     return kind
 

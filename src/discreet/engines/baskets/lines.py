@@ -19,6 +19,7 @@ from discreet.engines.baskets.text_rows import count_names, write_rows
 from discreet.engines.formats import separator
 from discreet.engines.scratch import private_folder
 from discreet.engines.text.plain import plain
+from discreet.kernels import ragged
 
 
 def read_lines(path: Path, *, delimiter: str | None = None) -> Baskets:
@@ -56,10 +57,10 @@ def _unquoted(text: str, delimiter: str) -> tuple[pa.Array, IntArray]:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
     cells = pc.split_pattern(pa.array(lines, pa.large_string()), delimiter)
     flat = pc.utf8_trim(cells.flatten(), _blanks(delimiter))
-    held = pc.not_equal(flat, "")
-    before = np.concatenate([[0], np.cumsum(held.to_numpy(zero_copy_only=False))])
-    ends = np.concatenate([[0], np.cumsum(pc.list_value_length(cells).to_numpy(zero_copy_only=False))])
-    return flat.filter(held), np.diff(before[ends])
+    filled = pc.not_equal(flat, "")
+    before = ragged.bounds(filled.to_numpy(zero_copy_only=False))
+    ends = ragged.bounds(pc.list_value_length(cells).to_numpy(zero_copy_only=False))
+    return flat.filter(filled), np.diff(before[ends])
 
 
 def _quoted(text: str, delimiter: str, path: Path) -> tuple[pa.Array, IntArray]:

@@ -43,7 +43,7 @@ def write_published(data: GroupedBaskets | Baskets, folder: Path, kind: str) -> 
 
 @public
 def read_published(folder: str | os.PathLike[str]) -> GroupedBaskets | Baskets:
-    """Read published baskets as they lie in a folder.
+    """Read published baskets from a folder.
 
     Items are text or whole numbers. Text files do not say which: the folder's release.json does; without one,
     items that are all written as whole numbers are numbers.
@@ -87,8 +87,8 @@ def _read(folder: Path, kind: str) -> GroupedBaskets | Baskets:
         counts = None if counts is None else _typed(counts, number=number)
         rows, group = _rows(frame)
         item = frame["item"].combine_chunks()
-        held = np.asarray(item.is_valid())
-        rows, item, n = rows[held], item.drop_null(), int(rows.max(initial=-1)) + 1
+        valid = np.asarray(item.is_valid())
+        rows, item, n = rows[valid], item.drop_null(), int(rows.max(initial=-1)) + 1
     else:
         lists = frame["items"].combine_chunks()
         n, item = len(lists), lists.flatten()
@@ -102,13 +102,16 @@ def _read(folder: Path, kind: str) -> GroupedBaskets | Baskets:
 
 
 def _grouped(baskets: Baskets, group: Any, counts: pa.Table, values: Any, names: pa.Array) -> GroupedBaskets:
-    of_group, held = counts["group"].to_numpy().astype(np.int64), counts["count"].to_numpy().astype(np.int64)
+    of_group, n_held = (
+        counts["group"].to_numpy().astype(np.int64),
+        counts["count"].to_numpy().astype(np.int64),
+    )
     n_groups = int(group.max(initial=-1)) + 1
     if of_group.size and (of_group.min() < 0 or of_group.max() >= n_groups):
-        raise InputError("The sensitive counts tell of a group that has no baskets.")
+        raise InputError("The sensitive counts name a group that has no baskets.")
     order = np.lexsort((values, of_group))
     sensitive = item_counts(
-        of_group[order], values[order], held[order], n_groups=n_groups, n_items=len(names)
+        of_group[order], values[order], n_held[order], n_groups=n_groups, n_items=len(names)
     )
     return GroupedBaskets(baskets, group.astype(np.int32), sensitive, names)
 
@@ -141,9 +144,9 @@ def _codes(item: pa.Array) -> tuple[Any, pa.Array]:
 
 def _are_numbers(folder: Path, frame: pa.Table, counts: pa.Table | None) -> bool:
     recipe = folder / "release.json"
-    told = json.loads(recipe.read_text(encoding="utf-8")).get("items") if recipe.is_file() else None
-    if told in ("text", "numbers"):
-        return bool(told == "numbers")
+    kind = json.loads(recipe.read_text(encoding="utf-8")).get("items") if recipe.is_file() else None
+    if kind in ("text", "numbers"):
+        return bool(kind == "numbers")
     columns = [frame["item"]] if counts is None else [frame["item"], counts["item"]]
     plain = r"^(0|-?[1-9][0-9]{0,17})$"
     return all(pc.all(pc.match_substring_regex(one, plain)).as_py() is not False for one in columns)

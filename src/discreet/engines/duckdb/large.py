@@ -232,8 +232,7 @@ def _pieced(relation: duckdb.DuckDBPyRelation, recoding: Recoding) -> duckdb.Duc
         stop[order] = ends - start_of_tuple[pieces.tuple_[order]]
         columns |= {"stop": pa.array(stop), "start": pa.array(stop - pieces.counts)}
         relation = run(
-            relation,
-            f"SELECT *, row_number() OVER (PARTITION BY {', '.join(keys)}) - 1 AS rank FROM source",
+            relation, f"SELECT *, row_number() OVER (PARTITION BY {', '.join(keys)}) - 1 AS rank FROM source"
         )
         meeting += " AND source.rank >= mapping.start AND source.rank < mapping.stop"
     mapping = pa.table(columns)

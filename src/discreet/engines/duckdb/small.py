@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import duckdb
 
 HELD_ROWS = 1_000_000
-"""A relation of up to so many rows is fetched; a larger one stays in the engine."""
+"""A relation of up to this many rows is fetched; a larger one stays in the engine."""
 _HELD_BYTES = 256 << 20
 _ESTIMATE = re.compile(r"~([\d,]+) rows?")
 
@@ -71,8 +71,8 @@ def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
 
 def _is_small(native: duckdb.DuckDBPyRelation) -> bool:
     """Return whether the engine expects few rows; where it does not say, it may be many."""
-    told = _ESTIMATE.search(native.explain())
-    return told is not None and int(told[1].replace(",", "")) <= HELD_ROWS
+    estimate = _ESTIMATE.search(native.explain())
+    return estimate is not None and int(estimate[1].replace(",", "")) <= HELD_ROWS
 
 
 def _fetched(native: duckdb.DuckDBPyRelation) -> pa.Table | None:

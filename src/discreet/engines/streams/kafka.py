@@ -11,7 +11,7 @@ from discreet.engines.streams.lines import empty_batch
 from discreet.engines.streams.records import BadLineError, Batch, Records
 
 _PATIENCE = 1.0
-"""How many seconds to wait for a message before an empty batch is given out."""
+"""How many seconds to wait for a message before an empty batch is returned."""
 _LONG = 10.0
 """How many seconds to wait for an answer of the servers."""
 
@@ -36,7 +36,7 @@ def consumer_of(servers: str, topic: str, group: str, *, settings: Mapping[str, 
         "auto.offset.reset": "earliest",
         "log_level": "0",
     }
-    with _told():
+    with _translated_errors():
         consumer = Consumer({**(settings or {}), **wanted})
         found = consumer.list_topics(topic, _LONG).topics.get(topic)
     if found is None or found.error is not None:
@@ -48,7 +48,7 @@ def consumer_of(servers: str, topic: str, group: str, *, settings: Mapping[str, 
 class KafkaSource:
     """Records from the messages of a topic.
 
-    Messages are asked for in bounded batches, and only when the earlier ones are condensed; what the client fetches
+    Messages are requested in bounded batches, and only when the earlier ones are condensed; what the client fetches
     ahead is bounded by its own settings. The offsets are saved with the state, and committed only then. On the way back
     the later of the two is taken, so that no message counts twice. Before partitions go to another collector,
     ``on_leave`` is called, so that the state can be saved first.
@@ -81,10 +81,10 @@ class KafkaSource:
         consumer.subscribe([topic], on_assign=self._arrive, on_revoke=self._leave)
 
     def next_batch(self, limit: int) -> Batch | None:
-        """Return the records of the next messages, at most so many; an empty batch where none came in a second."""
+        """Return the records of at most ``limit`` next messages; an empty batch where none came in a second."""
         if self._failure is not None:
             raise self._failure
-        with _told():
+        with _translated_errors():
             found = self._consumer.consume(limit, _PATIENCE)
         messages = [message for message in found if not _is_idle(message.error())]
         if not messages:
@@ -115,7 +115,7 @@ class KafkaSource:
                 mark.offset = offset
                 marks.append(mark)
         if marks:
-            with _told():
+            with _translated_errors():
                 self._consumer.commit(offsets=marks, asynchronous=False)
 
     def close(self) -> None:
@@ -152,7 +152,7 @@ def _is_idle(error: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
     """Turn the client's exceptions into ours."""
     try:
         from confluent_kafka import KafkaException
@@ -163,4 +163,4 @@ def _told() -> Iterator[None]:
         yield
     except KafkaException as error:
         names = [inner.name() for inner in error.args if hasattr(inner, "name")]
-        raise InputError(f"The Kafka client gave up: {', '.join(names) or type(error).__name__}.") from None
+        raise InputError(f"The Kafka client failed: {', '.join(names) or type(error).__name__}.") from None

@@ -1,4 +1,4 @@
-"""Sources of streams: lines from a file, a pipe or standard input, in batches that are read when they are asked for."""
+"""Sources of streams: lines from a file, a pipe or standard input, in batches that are read on request."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _LONGEST = 1 << 20
 
 
 class Source(Protocol):
-    """Where a stream comes from. Nothing is read ahead of what is asked for but what one reading brings."""
+    """Where a stream comes from. Nothing is read ahead but what one read returns."""
 
     def next_batch(self, limit: int) -> Batch | None:
-        """Return at most so many records; an empty batch where none has come for a while, None at the end."""
+        """Return at most ``limit`` records; an empty batch where none has come for a while, None at the end."""
         ...
 
     def position(self) -> Mapping[str, Any]:
-        """Describe where the source is, after all batches that were given out; plain data without any record."""
+        """Describe where the source is, after all batches that were returned; plain data without any record."""
         ...
 
     def commit(self, position: Mapping[str, Any]) -> None:
@@ -43,7 +43,7 @@ class Source(Protocol):
 class LineSource:
     """Records from lines.
 
-    What has come is given out at once, so that a slow pipe does not hold records back. In a file the source can go on
+    What has come is returned at once, so that a slow pipe does not delay records. In a file the source can go on
     where an earlier one was; a pipe cannot be rewound, and its sender has to know where to go on.
 
     Parameters
@@ -81,10 +81,10 @@ class LineSource:
         if records.has_header and header:
             self._header()
         if position and self._file is not None and position.get("file") == self._file:
-            self._go_on(position)
+            self._resume(position)
 
     def next_batch(self, limit: int) -> Batch | None:
-        """Return the records that have come, at most so many; waits only where there is none."""
+        """Return the records that have come, at most ``limit``; waits only where there is none."""
         if self._failure is not None:
             raise self._failure
         lines = self._some(limit)
@@ -98,7 +98,7 @@ class LineSource:
         return batch
 
     def position(self) -> dict[str, Any]:
-        """Describe how many lines and bytes of which file were given out; nothing of a pipe."""
+        """Describe how many lines and bytes of which file were returned; nothing of a pipe."""
         if self._file is None:
             return {}
         return {"file": self._file, "line": self._line, "offset": self._offset}
@@ -111,7 +111,7 @@ class LineSource:
         self._stream.close()
 
     def _some(self, limit: int) -> list[bytes]:
-        """Return the lines in hand, at most so many, reading on only where there is none."""
+        """Return the buffered lines, at most ``limit``, reading on only where there is none."""
         while not self._lines and not self._ended:
             self._fill()
         return [self._lines.popleft() for _ in range(min(limit, len(self._lines)))]
@@ -141,7 +141,7 @@ class LineSource:
         self._records.read_header(lines[0])
         self._line, self._offset = 1, len(lines[0])
 
-    def _go_on(self, position: Mapping[str, Any]) -> None:
+    def _resume(self, position: Mapping[str, Any]) -> None:
         """Go to where an earlier source of the same file was."""
         line, offset = position.get("line"), position.get("offset")
         if not isinstance(line, int) or not isinstance(offset, int) or offset < self._offset:
@@ -184,7 +184,7 @@ def empty_batch(n_columns: int) -> Batch:
 
 
 def _mark(file: str) -> str:
-    """Return a mark of a file's name that does not tell it."""
+    """Return a digest of a file's name."""
     return hashlib.sha256(file.encode(errors="surrogateescape")).hexdigest()[:16]
 
 

@@ -18,7 +18,7 @@ from discreet.core.params import InstanceOf, IntIn, OneOf, require
 LineFormat = Literal["csv", "jsonl"]
 _WIDEST = 1e150
 _HIGHEST = 2**53
-"""The highest level that can be told from the next; no stream has so many records."""
+"""The highest level that a float distinguishes from the next; no stream has as many records."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,7 +54,7 @@ class Records:
     delimiter
         What separates the cells of CSV.
     max_level
-        The largest level taken; a record that asks for more is a bad line.
+        The largest level taken; a record with a higher one is a bad line.
     bad
         Whether a bad line is refused with an error, or passed over and counted.
     """
@@ -106,7 +106,7 @@ class Records:
         self._width = len(names)
 
     def read(self, lines: Sequence[bytes], first: int) -> tuple[Batch, int, BadLineError | None]:
-        """Read lines; gives the batch, how many lines went into it, and the error that stopped it, if one did."""
+        """Read lines; return the batch, how many lines went into it, and the error that stopped it, if one did."""
         rows: list[list[float]] = []
         skipped = 0
         for number, line in enumerate(lines):
@@ -116,16 +116,16 @@ class Records:
                 rows.append(self._row(line))
             except BadLineError as error:
                 if self.bad == "refuse":
-                    told = BadLineError(f"Line {first + number:,} of the stream {error}")
-                    return self._batch(rows, skipped), number, told
+                    named = BadLineError(f"Line {first + number:,} of the stream {error}")
+                    return self._batch(rows, skipped), number, named
                 skipped += 1
         return self._batch(rows, skipped), len(lines), None
 
     def _batch(self, rows: list[list[float]], skipped: int) -> Batch:
-        made = np.array(rows, np.float64).reshape(len(rows), len(self._names))
+        values = np.array(rows, np.float64).reshape(len(rows), len(self._names))
         if self.level is None:
-            return Batch(made, None, skipped)
-        return Batch(np.ascontiguousarray(made[:, :-1]), made[:, -1].astype(np.int64), skipped)
+            return Batch(values, None, skipped)
+        return Batch(np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), skipped)
 
     def _row(self, line: bytes) -> list[float]:
         cells = self._of_json(line) if self.format == "jsonl" else self._of_csv(line)
@@ -133,10 +133,10 @@ class Records:
         if self.level is not None:
             level = row[-1]
             if level < 1 or level != math.floor(level):
-                raise BadLineError(f"holds no whole number of at least 1 in column '{self.level}'.")
+                raise BadLineError(f"has no whole number of at least 1 in column '{self.level}'.")
             most = _HIGHEST if self.max_level is None else min(self.max_level, _HIGHEST)
             if level > most:
-                raise BadLineError(f"asks for a level above {most} in column '{self.level}'.")
+                raise BadLineError(f"has a level above {most} in column '{self.level}'.")
         return row
 
     def _of_json(self, line: bytes) -> list[Any]:

@@ -14,8 +14,8 @@ import numpy as np
 
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError
+from discreet.engines.atomic import atomic_file
 from discreet.engines.files import reason
-from discreet.engines.writing import atomic_file
 
 VERSION = 1
 _MAGIC = b"discreet stream\n"
@@ -36,7 +36,7 @@ class StateFile:
 
 
 def write_state(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
-    """Write a state file, all or nothing, and give its path; an old one is replaced."""
+    """Write a state file, all or nothing, and return its path; an old one is replaced."""
     target = Path(path)
     data = encoded(header, arrays)
     with atomic_file(target) as temporary:
@@ -59,8 +59,8 @@ def read_state(path: str | os.PathLike[str]) -> StateFile:
 def encoded(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
     """Return the bytes of a state file."""
     plain = {name: np.ascontiguousarray(array, _type(name)) for name, array in arrays.items()}
-    told = dict(header) | {"arrays": {name: list(array.shape) for name, array in plain.items()}}
-    text = json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
+    described = dict(header) | {"arrays": {name: list(array.shape) for name, array in plain.items()}}
+    text = json.dumps(described, ensure_ascii=False, allow_nan=False).encode()
     parts = [
         _MAGIC,
         _number(VERSION),

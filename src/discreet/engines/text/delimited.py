@@ -38,7 +38,7 @@ def load(
 ) -> None:
     """Parse a plain file into the table ``data``, typed.
 
-    ``folder`` takes what has to be written on the way; ``shown`` is the name that messages give the file.
+    ``folder`` takes what has to be written on the way; ``shown`` is the name of the file in messages.
     """
     _parse(connection, plain, dialect, nulls, folder, shown)
     count = connection.execute("SELECT count(*) FROM raw").fetchone()
@@ -112,9 +112,9 @@ def _copy_in(
         "max_line_size": str(longest),
         "buffer_size": str(max(32 << 20, 2 * longest)),
     }
-    given = ", ".join(f"{name} = {value}" for name, value in options.items())
+    settings = ", ".join(f"{name} = {value}" for name, value in options.items())
     connection.execute(
-        f"CREATE OR REPLACE TABLE raw AS SELECT * FROM read_csv({file_literal(source)}, {given})"
+        f"CREATE OR REPLACE TABLE raw AS SELECT * FROM read_csv({file_literal(source)}, {settings})"
     )
 
 
@@ -125,7 +125,7 @@ def _plain_nulls(dialect: Dialect, nulls: Sequence[str]) -> list[str]:
 
 
 def _straighten(plain: Path, target: Path, dialect: Dialect, shown: Path) -> int:
-    """Rewrite a file record by record, or name the line that is wrong; give a bound on a record's bytes.
+    """Rewrite a file record by record, or name the line that is wrong; return a bound on a record's bytes.
 
     This is for mixed line ends, lines of blanks and very long records, all of which DuckDB refuses.
     """
@@ -194,8 +194,8 @@ def _trim(
 ) -> None:
     """Take white space off the cells' ends and look for nulls again, in the columns that need it."""
     edge = "[\\s\\v\\x{A0}]"
-    asked = ", ".join(f"bool_or(regexp_matches({cell}, '^{edge}|{edge}$'))" for cell in cells)
-    padded = connection.execute(f"SELECT {asked} FROM raw").fetchone() or ()
+    tests = ", ".join(f"bool_or(regexp_matches({cell}, '^{edge}|{edge}$'))" for cell in cells)
+    padded = connection.execute(f"SELECT {tests} FROM raw").fetchone() or ()
     if not set(nulls) <= set(_plain_nulls(dialect, nulls)):
         padded = [True] * len(cells)
     if not any(padded):

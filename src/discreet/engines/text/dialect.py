@@ -32,13 +32,7 @@ class Dialect:
 
 
 def sniff(
-    plain: Path,
-    *,
-    delimiter: str | None,
-    quote: str,
-    header: bool,
-    shown: Path,
-    named: Collection[str] = (),
+    plain: Path, *, delimiter: str | None, quote: str, header: bool, shown: Path, named: Collection[str] = ()
 ) -> Dialect:
     """Find the delimiter, by the share of records as long as the first, and the column names.
 
@@ -71,7 +65,7 @@ def sniff(
 
 
 def check_names(names: Sequence[str], shown: Path) -> None:
-    """Refuse empty and repeated names, by position: what stands in a first line may be data."""
+    """Refuse empty and repeated names, by position: a first line may be data."""
     empty = [number for number, name in enumerate(names, 1) if not name]
     if empty:
         raise InputError(f"{shown}: {_columns(empty)} no name; name every column.")
@@ -116,7 +110,7 @@ def _refuse_repeated(names: Sequence[str], sample: str, delimiter: str, quote: s
     """Refuse a first line whose cells come again in their own columns, beside other values: it is a record.
 
     A column that holds nothing but its own name or nothing is one of several answers; a line that repeats all names is
-    a header that stands there twice.
+    a repeated header.
     """
     seen: list[set[str]] = [set() for _ in names]
     with contextlib.suppress(csv.Error):

@@ -143,16 +143,16 @@ def _examine(
     columns = [column for column, kinds in wanted.items() if kinds]
     for start in range(0, len(columns), _BATCH):
         batch = columns[start : start + _BATCH]
-        asked = [
+        questions = [
             (column, question, sql.replace("{x}", column))
             for column in batch
             for name, kind in wanted[column].items()
             for question, sql in _questions(name, kind)
         ]
-        selected = ", ".join(sql for _, _, sql in asked)
+        selected = ", ".join(sql for _, _, sql in questions)
         answers = connection.execute(f"SELECT {selected} FROM {source}").fetchone()
         facts: dict[str, Facts] = {column: {} for column in batch}
-        for (column, question, _), answer in zip(asked, answers or (), strict=True):
+        for (column, question, _), answer in zip(questions, answers or (), strict=True):
             facts[column][question] = answer
         yield from facts.items()
 
@@ -226,7 +226,7 @@ def _cast(value: str, type_: str) -> str:
 
 
 def _writes_comma(findings: Iterable[Facts], rules: Conventions) -> bool | None:
-    """Describe whether the file as a whole writes decimal commas; None when its columns do not tell."""
+    """Return whether the file as a whole writes decimal commas; None when its columns do not decide."""
     if rules.decimal is not None:
         return rules.decimal == ","
     comma = point = False

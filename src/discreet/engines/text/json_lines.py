@@ -84,7 +84,7 @@ def _names(connection: duckdb.DuckDBPyConnection, shown: Path) -> list[str]:
 
 
 def _spread(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None:
-    """Arrange the objects out as cells c0, c1 and so on, with their JSON types t0, t1 and so on."""
+    """Arrange the objects as cells c0, c1 and so on, with their JSON types t0, t1 and so on."""
     paths = "[" + ", ".join(literal("/" + name.replace("~", "~0").replace("/", "~1")) for name in names) + "]"
     cells = ", ".join(f"cells[{n}] AS c{n - 1}, types[{n}] AS t{n - 1}" for n in range(1, len(names) + 1))
     connection.execute(
@@ -97,12 +97,12 @@ def _spread(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None
 def _convert(
     connection: duckdb.DuckDBPyConnection, names: Sequence[str], text: Sequence[str], shown: Path
 ) -> None:
-    asked = ", ".join(
+    selected = ", ".join(
         f"list_sort(list(DISTINCT t{n}) FILTER (WHERE c{n} IS NOT NULL)),"
         f" bool_or(t{n} = 'DOUBLE' AND regexp_full_match(c{n}, '-?[0-9]+'))"
         for n in range(len(names))
     )
-    answers = connection.execute(f"SELECT {asked} FROM raw").fetchone() or ()
+    answers = connection.execute(f"SELECT {selected} FROM raw").fetchone() or ()
     expressions, strings = [], []
     for n, name in enumerate(names):
         types, huge = set(answers[2 * n] or ()), answers[2 * n + 1]

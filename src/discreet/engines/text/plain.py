@@ -43,12 +43,12 @@ def plain(path: Path, encoding: str | None, folder: Path) -> Path:
         if mark == "utf-8-sig" and utf8:
             codec = mark
         if utf8 and mark is None and not _is_packed(path):
-            for _ in _decoded(stream, start, codec, path, given=encoding is not None):
+            for _ in _decoded(stream, start, codec, path, stated=encoding is not None):
                 pass
             return path
         copy = folder / "plain"
         with copy.open("wb") as target:
-            for text in _decoded(stream, start, codec, path, given=encoding is not None):
+            for text in _decoded(stream, start, codec, path, stated=encoding is not None):
                 target.write(text.encode("utf-8"))
         return copy
 
@@ -107,7 +107,7 @@ def _unpacked(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _decoded(
-    stream: IO[bytes] | gzip.GzipFile, start: bytes, codec: str, path: Path, *, given: bool
+    stream: IO[bytes] | gzip.GzipFile, start: bytes, codec: str, path: Path, *, stated: bool
 ) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder(codec)("strict")
     lines = 1
@@ -118,7 +118,7 @@ def _decoded(
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
             line = lines + error.object[: error.start].count(b"\n")
-            raise InputError(_not_decodable(path, codec, line, given=given)) from None
+            raise InputError(_not_decodable(path, codec, line, stated=stated)) from None
         if "\0" in text:
             line = lines + text[: text.index("\0")].count("\n")
             raise InputError(
@@ -132,7 +132,7 @@ def _decoded(
         chunk = stream.read(_CHUNK)
 
 
-def _not_decodable(path: Path, codec: str, line: int, *, given: bool) -> str:
-    if given or codec != "utf-8":
-        return f"{path} is not {codec} text (line {line}); give another encoding."
+def _not_decodable(path: Path, codec: str, line: int, *, stated: bool) -> str:
+    if stated or codec != "utf-8":
+        return f"{path} is not {codec} text (line {line}); pass another encoding."
     return f'{path} is not UTF-8 text (line {line}); try encoding="cp1252" or encoding="latin-1".'

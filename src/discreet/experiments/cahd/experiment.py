@@ -57,15 +57,14 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
     numbers = range(1, seeds + 1)
     for sample in found:
         if sample.stands_in is not None:
-            page.tell(f"{sample.title}: generated; for the real set name the data folder in DISCREET_DATA")
+            page.log(f"{sample.title}: generated; for the real set name the data folder in DISCREET_DATA")
     side = 300 if quick else 1000
     spreads = _spreads(numbers, side)
     claims = _narrower(spreads)
-    points = {sample.name: _asked(page, sample, numbers, quick=quick) for sample in found}
+    points = {sample.name: _queried(page, sample, numbers, quick=quick) for sample in found}
     for sample in found:
         claims += _claims(sample, points[sample.name])
-    page.section("What the paper says, and what came out")
-    page.table("claims", "The paper's claims", ["set", "the paper", "ours", "as claimed"], claims)
+    page.claims(claims)
     _matrices(page, spreads, side)
     _found_again(page, found)
     _holders(page, found, numbers)
@@ -76,31 +75,31 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
         page.note(THANKS)
 
 
-def _asked(page: Page, sample: Sample, seeds: Sequence[int], *, quick: bool) -> dict[str, list[Point]]:
-    """Ask all queries of figures 9, 10 and 11."""
+def _queried(page: Page, sample: Sample, seeds: Sequence[int], *, quick: bool) -> dict[str, list[Point]]:
+    """Run all queries of figures 9, 10 and 11."""
     every = (CAHD, RANDOMIZED, LEXICOGRAPHIC, PERM, ANATOMY)
     both = (CAHD, PERM)
-    page.tell(f"{sample.title}: KL by r")
+    page.log(f"{sample.title}: KL by r")
     lengths = [
         point(sample, method, seeds, p=p, m=_M, r=r)
         for p in (10, 20)
         for method in both
         for r in _LENGTHS[quick]
     ]
-    page.tell(f"{sample.title}: KL by m")
+    page.log(f"{sample.title}: KL by m")
     sensitive = [
         point(sample, method, seeds, p=p, m=m, r=_R)
         for m in _SENSITIVE[quick]
         for p in (10, 20)
         for method in both
     ]
-    page.tell(f"{sample.title}: KL by p")
+    page.log(f"{sample.title}: KL by p")
     degrees = [point(sample, method, seeds, p=p, m=_M, r=_R) for p in _DEGREES[quick] for method in every]
     return {"p": degrees, "m": sensitive, "r": lengths}
 
 
 def _holders(page: Page, found: Sequence[Sample], seeds: Sequence[int]) -> None:
-    """Return how often one who makes the order again guesses for which basket a group was made."""
+    """Show how often an attacker who repeats the ordering guesses for which basket a group was made."""
     rows: list[list[Cell]] = [
         [sample.title, method, guessed(sample, method, seeds, p=_GUESSED, m=_M)]
         for sample in found
@@ -118,29 +117,29 @@ def _holders(page: Page, found: Sequence[Sample], seeds: Sequence[int]) -> None:
 
 
 def _claims(sample: Sample, points: dict[str, list[Point]]) -> list[list[Cell]]:
-    """Arrange what the paper says beside what came out."""
+    """Compare the claims of the paper with the results."""
     rows: list[list[Cell]] = []
     for by, figure in (("p", 9), ("m", 10), ("r", 11)):
         pairs = _paired(points[by])
         lower = sum(ours.mean < theirs.mean for ours, theirs in pairs)
         ratios = [theirs.mean / ours.mean for ours, theirs in pairs if ours.mean > 0]
         times = f"{min(ratios):.2f} to {max(ratios):.2f}"
-        told = f"at {lower} of {len(pairs)} points; PermMondrian's KL is {times} times CAHD's"
+        outcome = f"at {lower} of {len(pairs)} points; PermMondrian's KL is {times} times CAHD's"
         rows.append(
-            [sample.title, f"figure {figure}: CAHD below PermMondrian", told, _kept(lower, len(pairs))]
+            [sample.title, f"figure {figure}: CAHD below PermMondrian", outcome, _kept(lower, len(pairs))]
         )
     for by, figure in (("m", 10), ("r", 11)):
         strict = [one for one in points[by] if one.method == CAHD and one.p == 20]
         loose = {getattr(one, by): one for one in points[by] if one.method == PERM and one.p == 10}
-        asked = [one for one in strict if by == "m" or one.r >= 3]
-        lower = sum(one.mean < loose[getattr(one, by)].mean for one in asked)
+        compared = [one for one in strict if by == "m" or one.r >= 3]
+        lower = sum(one.mean < loose[getattr(one, by)].mean for one in compared)
         where = "" if by == "m" else ", from r = 3 on"
         rows.append(
             [
                 sample.title,
                 f"figure {figure}: CAHD at p = 20 below PermMondrian at p = 10{where}",
-                f"at {lower} of {len(asked)} points",
-                _kept(lower, len(asked)),
+                f"at {lower} of {len(compared)} points",
+                _kept(lower, len(compared)),
             ]
         )
     leads = [theirs.mean - ours.mean for ours, theirs in _paired(points["r"]) if ours.p == 10]
@@ -173,7 +172,7 @@ def _generated(correlation: float, seed: int, side: int) -> Baskets:
 
 
 def _spreads(seeds: Sequence[int], side: int) -> dict[float, tuple[float, float]]:
-    """Measure how far entries lie from the diagonal, before and after, as a mean over the draws."""
+    """Measure the distance of entries from the diagonal, before and after, as a mean over the draws."""
     found = {}
     for correlation in _CORRELATIONS:
         several = [_generated(correlation, seed, side) for seed in seeds]
@@ -185,7 +184,7 @@ def _spreads(seeds: Sequence[int], side: int) -> dict[float, tuple[float, float]
 
 def _narrower(spreads: dict[float, tuple[float, float]]) -> list[list[Cell]]:
     after = [band for _, band in spreads.values()]
-    told = ", ".join(f"{one:.3f}" for one in after)
+    outcome = ", ".join(f"{one:.3f}" for one in after)
     falls = all(later < earlier for earlier, later in pairwise(after))
     smaller = all(band < plain for plain, band in spreads.values())
     words = "mean distance of an entry from the diagonal"
@@ -199,7 +198,7 @@ def _narrower(spreads: dict[float, tuple[float, float]]) -> list[list[Cell]]:
         [
             "generated",
             "figure 6: the higher the correlation, the narrower the band",
-            f"{words} at correlations .1, .5, .9: {told}",
+            f"{words} at correlations .1, .5, .9: {outcome}",
             "yes" if falls else "no",
         ],
     ]
@@ -207,7 +206,7 @@ def _narrower(spreads: dict[float, tuple[float, float]]) -> list[list[Cell]]:
 
 def _matrices(page: Page, spreads: dict[float, tuple[float, float]], side: int) -> None:
     """Make figure 6: matrices before and after."""
-    page.tell("figure 6: matrices")
+    page.log("figure 6: matrices")
     pairs = []
     for correlation in _CORRELATIONS:
         baskets = _generated(correlation, 1, side)
@@ -222,7 +221,7 @@ def _matrices(page: Page, spreads: dict[float, tuple[float, float]], side: int) 
     )
     page.table(
         "figure-6-spread",
-        "How far entries lie from the diagonal on average, as a share of the matrix",
+        "Mean distance of entries from the diagonal, as a share of the matrix",
         ["correlation", "as generated", "band order"],
         [[correlation, *two] for correlation, two in spreads.items()],
         note="A third where everything is mixed.",
@@ -233,7 +232,7 @@ def _found_again(page: Page, found: Sequence[Sample]) -> None:
     """Make table II in both forms."""
     rows: list[list[Cell]] = []
     for sample in found:
-        page.tell(f"{sample.title}: table II")
+        page.log(f"{sample.title}: table II")
         for r in range(1, 5):
             one = reidentification(sample.baskets, r, random_state=1)
             off = 100 * (one.probability_interval[1] - one.probability_interval[0]) / 2
@@ -253,8 +252,8 @@ def _found_again(page: Page, found: Sequence[Sample]) -> None:
         "Table II: baskets found again by known items, in percent",
         ["set", "known items", "mean of 1/matches", "share unique", "how", "paper"],
         rows,
-        note="A basket is drawn evenly among those with so many items, and so are the items known of it. The paper "
-        "does not say how it drew; no natural choice gives its table.",
+        note="A basket is drawn evenly among those with at least that many items, and so are its known ones. The paper "
+        "does not say how it drew; no natural choice reproduces its table.",
     )
 
 
@@ -265,7 +264,7 @@ def _figures(page: Page, sample: Sample, points: dict[str, list[Point]]) -> None
     for number, by, across in (
         (9, "p", "p, the privacy degree"),
         (10, "m", "m, the number of sensitive items"),
-        (11, "r", "r, the items asked about"),
+        (11, "r", "r, the items of a query"),
     ):
         title = f"Figure {number}: KL by {by}, {sample.title}"
         rows: list[list[Cell]] = [[one.method, one.p, one.m, one.r, spread(one.kl, 4)] for one in points[by]]
@@ -282,7 +281,7 @@ def _beside_perm(taken: Iterable[dict[str, float]]) -> str:
 
 def _times(page: Page, sample: Sample, seeds: Sequence[int], *, quick: bool) -> None:
     """Make figures 12 and 13."""
-    page.tell(f"{sample.title}: times")
+    page.log(f"{sample.title}: times")
     short, paper = sample.name[-1], _PAPER_SECONDS[sample.name]
     m = min(_TIMED, max(_SENSITIVE[quick]))
     taken = {p: seconds(sample, p, m) for p in _DEGREES[quick]}
@@ -296,7 +295,7 @@ def _times(page: Page, sample: Sample, seeds: Sequence[int], *, quick: bool) -> 
         "factor of two to three. Ours is compiled as well.",
     )  # fmt: skip
     page.picture(f"figure-12-{short}-picture", title, pictures.times(title, drawn))
-    page.tell(f"{sample.title}: α")
+    page.log(f"{sample.title}: α")
     found = [
         {
             "alpha": alpha,

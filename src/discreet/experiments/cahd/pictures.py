@@ -123,8 +123,8 @@ def times(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
         color=colored("what", dict(zip(words, (BLUE, TEAL, OCHRE), strict=False))),
         tooltip=["what:N", "p:Q", alt.Tooltip("seconds:Q", format=".4f")],
     )
-    told = f"{title}: processor seconds by the privacy degree."
-    return finished(chart, title=title, told=told, width=_WIDTH, height=_HEIGHT)
+    description = f"{title}: processor seconds by the privacy degree."
+    return finished(chart, title=title, told=description, width=_WIDTH, height=_HEIGHT)
 
 
 def by_alpha(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:

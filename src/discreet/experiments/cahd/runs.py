@@ -1,4 +1,4 @@
-"""Publish baskets by every method and ask random group-by queries, for the experiment on CAHD."""
+"""Publish baskets by every method and run random group-by queries, for the experiment on CAHD."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CAHD, PERM, ANATOMY = "CAHD", "PermMondrian", "Anatomy"
 LEXICOGRAPHIC, RANDOMIZED = "CAHD, lexicographic", "CAHD, randomized groups"
 _QUERIES = {False: 100, True: 25}
 HIGHEST = 20
-"""The highest degree asked for; sensitive items are drawn among those that allow it."""
+"""The highest degree in the experiment; sensitive items are drawn among those that allow it."""
 _SHAPES = {"BMS-WebView-1": "T2.5.I2.D60K.N497.L300", "BMS-WebView-2": "T4.6.I3.D78K.N3340.L1000"}
 """What is generated in the place of a click stream."""
 _DRAW = 1
@@ -111,7 +111,7 @@ def released(sample: Sample, method: str, p: int, m: int, seed: int, alpha: int 
 def point(
     sample: Sample, method: str, seeds: Sequence[int], *, p: int, m: int, r: int, alpha: int = 3
 ) -> Point:
-    """Ask the same random queries of a method's releases, for every seed."""
+    """Run the same random queries on a method's releases, for every seed."""
     errors = (
         mean_kl_cells(
             released(sample, method, p, m, seed, alpha), r=r, n_queries=sample.n_queries, random_state=seed
@@ -124,8 +124,8 @@ def point(
 def guessed(sample: Sample, method: str, seeds: Sequence[int], *, p: int, m: int) -> float:
     """Return the share of groups whose holder is found at the place, in the groups' order, where most holders stand.
 
-    Asked are groups of p baskets with one sensitive basket, none of which is published empty: an empty one tells by
-    itself that it was sensitive.
+    Counted are groups of p baskets with one sensitive basket, none of which is published empty: an empty one reveals
+    by itself that it was sensitive.
     """
     stand = np.zeros(p, np.int64)
     for seed in seeds:

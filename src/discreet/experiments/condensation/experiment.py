@@ -38,25 +38,25 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
     """Make the paper's figures again, on its four sets or on scikit-learn's in their place."""
     page.introduce(
         "Condensation with a privacy level for every record",
-        "Records are condensed into groups as large as their privacy levels ask for, and pseudo-records are drawn from "
+        "Records are condensed into groups as large as their privacy levels require, and pseudo-records are drawn from "
         "the groups' statistics. Levels are uniform on the whole numbers of [α − 4, α]. Three quarters of the rows are "
         f"condensed, classes apart; a rule of {NEIGHBORS} neighbors learned from the pseudo-records is tested on the "
         "rest. Dynamic: the first quarter of a class is condensed together, the rest comes as a stream. Beside "
         "C. Aggarwal, P. Yu: On variable constraints in privacy preserving data mining, SDM 2005, which prints curves "
         "without numbers, and says neither how it split the data nor how many neighbors it took. In a class with "
-        "fewer records than a level, the record asks for the whole class. A counted target, such as years, is drawn as "
+        "fewer records than a level, the level is the size of the class. A counted target, such as years, is drawn as "
         f"a whole number. Beside the paper's one pseudo-record for each record, {TIMES} are drawn inside the range of "
-        "the data: the groups' statistics, and so what is known of anybody, are the same, and a thin class is filled.",
+        "the data: the groups' statistics, and so what they reveal, are the same, and a thin class is filled.",
     )
     found: list[tuple[Sample, list[Runs]]] = []
     for sample in samples(data):
         if sample.substitute:
-            page.tell(
+            page.log(
                 f"{sample.name} stands in for a set that is not here; set DISCREET_DATA to the data sets' folder"
             )
         runs = []
         for alpha in _ALPHAS[quick]:
-            page.tell(f"{sample.name}: α = {alpha}")
+            page.log(f"{sample.name}: α = {alpha}")
             runs += runs_of(sample, alpha, range(1, seeds + 1))
         found.append((sample, runs))
     _claims(page, found)
@@ -65,31 +65,27 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
 
 
 def _claims(page: Page, found: Sequence[tuple[Sample, list[Runs]]]) -> None:
-    """Arrange what the paper says beside what came out."""
+    """Compare the claims of the paper with the results."""
     every = [one for _, runs in found for one in runs]
     rows: list[list[Cell]] = []
     for figure, word in (("mu", "own units"), ("mu_standardized", "standardized")):
         high = sum(_mean(getattr(one, figure)) > _HIGH for one in every)
-        told = f"{high} of {len(every)} cases"
-        rows.append([f"μ above {_HIGH} in most cases ({word})", told, _kept(high > len(every) / 2)])
+        outcome = f"{high} of {len(every)} cases"
+        rows.append([f"μ above {_HIGH} in most cases ({word})", outcome, _kept(high > len(every) / 2)])
         for sample, runs in found:
             if sample.name == "abalone":
                 least = min(_mean(getattr(one, figure)) for one in runs)
-                told = f"at least {least:.4f}"
-                rows.append([f"abalone: μ above {_HIGHEST} ({word})", told, _kept(least > _HIGHEST)])
+                outcome = f"at least {least:.4f}"
+                rows.append([f"abalone: μ above {_HIGHEST} ({word})", outcome, _kept(least > _HIGHEST)])
     for figure, word in _DRAWN.items():
         above = sum(_mean(getattr(one, figure)) > _mean(one.baseline) for one in every)
-        told = f"{above} of {len(every)} cases"
-        rows.append([f"accuracy at times above the baseline ({word})", told, _kept(above > 0)])
+        outcome = f"{above} of {len(every)} cases"
+        rows.append([f"accuracy at times above the baseline ({word})", outcome, _kept(above > 0)])
     for sample, runs in found:
         rows += [_near(sample, runs, figure, word) for figure, word in _DRAWN.items()]
         rows.append(_beside(sample, runs, "accuracy", _OTHERWISE.get((sample.name, "accuracy"))))
         rows.append(_beside(sample, runs, "mu_standardized", _OTHERWISE.get((sample.name, "mu"))))
-    page.section("What the paper says, and what came out")
-    page.table(
-        "claims",
-        "The paper's claims",
-        ["the paper", "ours", "as claimed"],
+    page.claims(
         rows,
         note=f"Near: no farther than {_NEAR:g} below the baseline, on average over α and both methods. Static and "
         "dynamic are compared by their means; most of these differences are smaller than the spread over the seeds.",
@@ -101,11 +97,11 @@ def _claims(page: Page, found: Sequence[tuple[Sample, list[Runs]]]) -> None:
 
 
 def _near(sample: Sample, runs: Sequence[Runs], figure: str, word: str) -> list[Cell]:
-    """Return how far the accuracy lies from the baseline."""
+    """Compare the accuracy with the baseline."""
     gaps = [_mean(getattr(one, figure)) - _mean(one.baseline) for one in runs]
-    told = f"{np.mean(gaps):+.3f} on average, {min(gaps):+.3f} at worst"
+    outcome = f"{np.mean(gaps):+.3f} on average, {min(gaps):+.3f} at worst"
     said = f"{sample.name}: accuracy near the baseline ({word})"
-    return [said, told, _kept(float(np.mean(gaps)) >= -_NEAR)]
+    return [said, outcome, _kept(float(np.mean(gaps)) >= -_NEAR)]
 
 
 def _beside(sample: Sample, runs: Sequence[Runs], figure: str, otherwise: str | None) -> list[Cell]:
@@ -117,17 +113,17 @@ def _beside(sample: Sample, runs: Sequence[Runs], figure: str, otherwise: str | 
     }
     apart = [means["static"][alpha] - means["dynamic"][alpha] for alpha in means["static"]]
     wins = sum(one > 0 for one in apart)
-    told = f"static better in {wins} of {len(apart)}, by {np.mean(apart):+.4f} on average"
+    outcome = f"static better in {wins} of {len(apart)}, by {np.mean(apart):+.4f} on average"
     if otherwise is None:
-        return [f"{sample.name}: {word}, static better", told, _kept(float(np.mean(apart)) >= 0)]
+        return [f"{sample.name}: {word}, static better", outcome, _kept(float(np.mean(apart)) >= 0)]
     upper = apart[len(apart) // 2 :] if figure == "accuracy" else apart
-    return [f"{sample.name}: {word}, {otherwise}", told, _kept(float(np.mean(upper)) < 0)]
+    return [f"{sample.name}: {word}, {otherwise}", outcome, _kept(float(np.mean(upper)) < 0)]
 
 
 def _figures(page: Page, sample: Sample, runs: Sequence[Runs]) -> None:
     number = sample.accuracy_figure
     page.section(sample.name, sample.described + ".")
-    what = "share told right" if sample.within is None else f"share told within {sample.within:g}"
+    what = "accuracy" if sample.within is None else f"share predicted within {sample.within:g}"
     instead = ", on another set" if sample.substitute else ""
     title = f"Figure {number}{instead}: {sample.name}, accuracy"
     page.picture(f"figure-{number}", title, pictures.accuracy(title, runs, what=what))

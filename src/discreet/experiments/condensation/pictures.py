@@ -24,10 +24,7 @@ def accuracy(title: str, runs: Sequence[Runs], *, what: str) -> dict[str, Any]:
     points = {figure: _points(runs, figure) for figure in ("accuracy", "accuracy_of_more")}
     ends = [point[end] for found in points.values() for point in found for end in ("low", "high")]
     scale = alt.Scale(domain=[min(*ends, baseline), max(*ends, baseline)], nice=True, zero=False)
-    words = {
-        "accuracy": "as many pseudo-records as records",
-        "accuracy_of_more": f"{TIMES} times as many",
-    }
+    words = {"accuracy": "as many pseudo-records as records", "accuracy_of_more": f"{TIMES} times as many"}
     panels = []
     for figure, word in words.items():
         rule, text = level(baseline, "baseline, on the original data", width=_WIDTH, below=True)
@@ -35,8 +32,8 @@ def accuracy(title: str, runs: Sequence[Runs], *, what: str) -> dict[str, Any]:
         panels.append(
             alt.layer(rule, *lines, text).properties(width=_WIDTH, height=_HEIGHT, title=alt.Title(word))
         )
-    told = f"{title}: accuracy by α of static and dynamic condensation, with the baseline."
-    return finished(alt.hconcat(*panels, spacing=26), title=title, subtitle=SUBTITLE, told=told)
+    description = f"{title}: accuracy by α of static and dynamic condensation, with the baseline."
+    return finished(alt.hconcat(*panels, spacing=26), title=title, subtitle=SUBTITLE, told=description)
 
 
 def compatibility(title: str, runs: Sequence[Runs]) -> dict[str, Any]:
@@ -51,8 +48,8 @@ def compatibility(title: str, runs: Sequence[Runs]) -> dict[str, Any]:
         alt.layer(*_lines(points[figure], word, scale=scale)).properties(width=_WIDTH, height=_HEIGHT)
         for figure, word in several.items()
     ]
-    told = f"{title}: covariance compatibility by α, static and dynamic."
-    return finished(alt.hconcat(*panels, spacing=26), title=title, subtitle=SUBTITLE, told=told)
+    description = f"{title}: covariance compatibility by α, static and dynamic."
+    return finished(alt.hconcat(*panels, spacing=26), title=title, subtitle=SUBTITLE, told=description)
 
 
 def _points(runs: Sequence[Runs], figure: str) -> list[dict[str, Any]]:

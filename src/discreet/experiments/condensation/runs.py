@@ -16,7 +16,7 @@ from discreet.publish import Condensation, StreamCondensation
 BETA = 4
 """Levels are drawn from the whole numbers of [α − β, α]."""
 NEIGHBORS = 5
-"""How many neighbors decide; a single one is told beside it."""
+"""How many neighbors decide; a single one is reported beside it."""
 TIMES = 20
 """How many pseudo-records are drawn for each record where more than the paper's single one are."""
 _TEST_SHARE = 0.25
@@ -52,21 +52,23 @@ def runs_of(sample: Sample, alpha: int, seeds: Sequence[int]) -> list[Runs]:
         train, test = _parts(sample, seed)
         levels = _levels(sample, train, alpha, seed)
         original = (sample.values[train], sample.target[train])
-        asked = (sample.values[test], sample.target[test])
+        test_set = (sample.values[test], sample.target[test])
         for method, runs in found.items():
             make = _static if method == "static" else _dynamic
             pseudo, more = (
                 (values, np.rint(target) if sample.counts else target)
                 for values, target in (make(sample, original, levels, seed, times) for times in (1, TIMES))
             )
-            told = neighbor_accuracy(original, pseudo, asked, n_neighbors=NEIGHBORS, within=sample.within)
-            runs.accuracy.append(told.pseudo)
-            runs.baseline.append(told.original)
-            told = neighbor_accuracy(original, more, asked, n_neighbors=NEIGHBORS, within=sample.within)
-            runs.accuracy_of_more.append(told.pseudo)
-            told = neighbor_accuracy(original, pseudo, asked, n_neighbors=1, within=sample.within)
-            runs.accuracy_of_one.append(told.pseudo)
-            runs.baseline_of_one.append(told.original)
+            result = neighbor_accuracy(
+                original, pseudo, test_set, n_neighbors=NEIGHBORS, within=sample.within
+            )
+            runs.accuracy.append(result.pseudo)
+            runs.baseline.append(result.original)
+            result = neighbor_accuracy(original, more, test_set, n_neighbors=NEIGHBORS, within=sample.within)
+            runs.accuracy_of_more.append(result.pseudo)
+            result = neighbor_accuracy(original, pseudo, test_set, n_neighbors=1, within=sample.within)
+            runs.accuracy_of_one.append(result.pseudo)
+            runs.baseline_of_one.append(result.original)
             _note_covariances(runs, *(_joined(sample, part) for part in (original, pseudo)))
     return list(found.values())
 
@@ -85,7 +87,7 @@ def _parts(sample: Sample, seed: int) -> tuple[IntArray, IntArray]:
 
 
 def _levels(sample: Sample, train: IntArray, alpha: int, seed: int) -> IntArray:
-    """Draw levels; in a class with fewer records than a level the record asks for the whole class."""
+    """Draw levels; no level is above the number of records of the class."""
     drawn = np.random.default_rng([seed, alpha]).integers(max(alpha - BETA, 1), alpha + 1, train.size)
     if sample.within is not None:
         return drawn

@@ -42,7 +42,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
     )
     numbers = range(1, seeds + 1)
     _choosing(page)
-    page.tell(f"generating {_SYNTHETIC[quick]}")
+    page.log(f"generating {_SYNTHETIC[quick]}")
     from discreet.datasets import quest
 
     synthetic(page, quest(_SYNTHETIC[quick], random_state=_DRAW), _SYNTHETIC[quick], numbers)
@@ -53,7 +53,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
             f"Skipped: {_REAL} is not here. Name the folder of the data sets in DISCREET_DATA "
             f"({CLICK_STREAMS[_REAL].as_posix()} under it)."
         )
-        page.tell(f"skipped: {_REAL} is not here; set DISCREET_DATA to the folder of the data sets")
+        page.log(f"skipped: {_REAL} is not here; set DISCREET_DATA to the folder of the data sets")
         return
     real(page, _repeated(baskets, 1 if quick else _TIMES), numbers)
 
@@ -118,14 +118,14 @@ def _choice(one: Choice, *, listed: bool) -> list[Cell]:
 
 
 def _truth(page: Page, name: str, baskets: Baskets) -> Truth:
-    page.tell(f"mining the true baskets of {name}")
+    page.log(f"mining the true baskets of {name}")
     return truth_of(name, baskets, paper.MIN_SUPPORT)
 
 
 def _all_runs(page: Page, truth: Truth, rows: Sequence[paper.Row], seeds: Sequence[int]) -> list[Runs]:
     done = []
     for row in rows:
-        page.tell(f"{truth.name}: p = {row.p:g}, q = {row.q:g}")
+        page.log(f"{truth.name}: p = {row.p:g}, q = {row.q:g}")
         done.append(runs_of(truth, row.p, row.q, seeds))
     return done
 
@@ -204,7 +204,7 @@ def _levels(page: Page, name: str, title: str, run: Runs, listed: Mapping[int, p
 
 def _margins(page: Page, truth: Truth, points: Sequence[tuple[float, float]], seeds: Sequence[int]) -> None:
     """Show what it does to the errors to keep sets that may be frequent."""
-    page.tell("margins")
+    page.log("margins")
     rows: list[list[Cell]] = []
     drawn = []
     for p, q in points:
@@ -236,15 +236,15 @@ def _margins(page: Page, truth: Truth, points: Sequence[tuple[float, float]], se
         "What a margin does to σ−",
         ["p", "q", "margin", "σ+", "σ−", "σ+, sure", "σ−, sure"],
         rows,
-        note="A set is kept if its estimate plus so many standard errors reaches the least support. Sure: of the sets "
-        "kept, those whose estimate itself reaches it; the margin still helps them, since their subsets were kept.",
+        note="A set is kept if its estimate plus the margin in standard errors reaches the minimum support. Sure: of "
+        "the sets kept, those whose estimate reaches it; the margin still helps them, as their subsets were kept.",
     )
     page.picture("margins-picture", "What a margin does", pictures.margins(drawn))
 
 
 def _run_times(page: Page, truth: Truth) -> None:
     """Make figure 1: the time to mine true and distorted baskets, from baskets as they are read."""
-    page.tell("figure 1: run times")
+    page.log("figure 1: run times")
     settings = {"MASK, p = 0.9": EMask(0.9, 0.9), "EMASK, p = 0.5, q = 0.97": EMask(0.5, 0.97)}
     seconds = {"true baskets": [_seconds(Itemsets(least), truth.baskets) for least in _LEAST]}
     for what, channel in settings.items():
@@ -253,7 +253,7 @@ def _run_times(page: Page, truth: Truth) -> None:
     page.table(
         "figure-1",
         "Figure 1: processor seconds to mine, from baskets",
-        ["least support", *seconds],
+        ["minimum support", *seconds],
         [[f"{100 * least:g} %", *(took[at] for took in seconds.values())] for at, least in enumerate(_LEAST)],
         note="The paper's MASK counts every combination of an itemset's items; ours counts only whole itemsets.",
     )

@@ -1,4 +1,4 @@
-"""What the EMASK paper reports, to lay beside our own: Agrawal, Krishnan & Haritsa, DASFAA 2004, tables 1 to 6."""
+"""What the EMASK paper reports, to compare with ours: Agrawal, Krishnan & Haritsa, DASFAA 2004, tables 1 to 6."""
 
 from __future__ import annotations
 

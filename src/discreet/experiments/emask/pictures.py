@@ -37,9 +37,9 @@ def summary(title: str, runs: Sequence[Runs], rows: Sequence[Row], *, privacy: b
             points.append(_point(where, word, PAPER, [other]))
     order = [f"{row.p:g}, {row.q:g}" for row in rows]
     label = "privacy, %" if privacy else "%"
-    told = f"{title}: ours and the paper's, by p and q."
+    description = f"{title}: ours and the paper's, by p and q."
     return _compared(
-        points, order, "p, q", label, title, told, width=max(150, 46 * len(rows)), zero=not privacy
+        points, order, "p, q", label, title, description, width=max(150, 46 * len(rows)), zero=not privacy
     )
 
 
@@ -54,19 +54,23 @@ def by_length(title: str, run: Runs, paper: Mapping[int, Level]) -> dict[str, An
             if length in paper:
                 points.append(_point(str(length), word, PAPER, [getattr(paper[length], name)]))
     order = [str(length) for length in lengths]
-    told = f"{title}: errors by the itemsets' length, ours and the paper's."
-    return _compared(points, order, "items in the set", "%", title, told, width=190, zero=True)
+    description = f"{title}: errors by the itemsets' length, ours and the paper's."
+    return _compared(points, order, "items in the set", "%", title, description, width=190, zero=True)
 
 
 def run_times(times: Sequence[tuple[float, str, float]]) -> dict[str, Any]:
-    """Draw the time to mine by the least support, on a logarithmic scale, as figure 1 does."""
+    """Draw the time to mine by the minimum support, on a logarithmic scale, as figure 1 does."""
     import altair as alt
 
     rows = [{"support": 100 * least, "what": what, "seconds": seconds} for least, what, seconds in times]
     words = dict.fromkeys(what for _, what, _ in times)
     chart = dotted(standing(rows)).encode(
         x=at_points(
-            rows, "support", "least support, %", scale={"zero": False, "padding": 0}, labelExpr="datum.value"
+            rows,
+            "support",
+            "minimum support, %",
+            scale={"zero": False, "padding": 0},
+            labelExpr="datum.value",
         ),
         y=alt.Y(
             "seconds:Q", title="processor seconds", scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=5)
@@ -78,7 +82,7 @@ def run_times(times: Sequence[tuple[float, str, float]]) -> dict[str, Any]:
         chart,
         title="Time to mine true and distorted baskets",
         subtitle="in the paper MASK takes two to three orders of magnitude longer than Apriori",
-        told="Processor seconds to mine by the least support.",
+        told="Processor seconds to mine by the minimum support.",
         width=480,
         height=300,
     )
@@ -118,7 +122,7 @@ def _compared(
     across: str,
     up: str,
     title: str,
-    told: str,
+    description: str,
     *,
     width: int,
     zero: bool,
@@ -147,4 +151,6 @@ def _compared(
         column=alt.Column("what:N", title=None, sort=list(dict.fromkeys(one["what"] for one in points))),
         spacing=26,
     ).resolve_scale(y="independent")
-    return finished(panels, title=title, subtitle="dot: mean over the seeds; bar: their range", told=told)
+    return finished(
+        panels, title=title, subtitle="dot: mean over the seeds; bar: their range", told=description
+    )

@@ -13,12 +13,7 @@ from discreet.collect import EMask
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.experiments.timing import fastest
-from discreet.measure import (
-    ItemsetError,
-    itemset_error,
-    itemset_error_by_length,
-    reinterrogated_privacy,
-)
+from discreet.measure import ItemsetError, itemset_error, itemset_error_by_length, reinterrogated_privacy
 from discreet.mine import FoundItemsets, Itemsets, MaskedItemsets
 
 

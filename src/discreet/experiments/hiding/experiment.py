@@ -33,7 +33,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
     numbers = range(1, seeds + 1)
     found = samples(data, quick=quick)
     for sample in found:
-        page.tell(f"{sample.title}: hiding by every method")
+        page.log(f"{sample.title}: hiding by every method")
         made = points(sample, numbers, quick=quick)
         _section(page, sample, made)
     _rules(page, [found[0], found[-1]], numbers, quick=quick)
@@ -58,7 +58,7 @@ def _section(page: Page, sample: Sample, made: Sequence[Point]) -> None:
         for one in made
     ]
     head = [
-        "least support",
+        "minimum support",
         "sensitive sets",
         "method",
         "lost itemsets",
@@ -80,7 +80,7 @@ def _rules(page: Page, found: Sequence[Sample], seeds: Sequence[int], *, quick: 
     )
     rows: list[list[Cell]] = []
     for sample in dict.fromkeys(found):
-        page.tell(f"{sample.title}: hiding rules")
+        page.log(f"{sample.title}: hiding rules")
         rows += [
             [
                 sample.title,
@@ -101,7 +101,7 @@ def _rules(page: Page, found: Sequence[Sample], seeds: Sequence[int], *, quick: 
 
 def _margins(page: Page, sample: Sample, seeds: Sequence[int]) -> None:
     """Show how a margin moves the hidden sets down the list of whoever looks below the threshold."""
-    page.tell(f"{sample.title}: guessing what was hidden")
+    page.log(f"{sample.title}: guessing what was hidden")
     rows: list[list[Cell]] = []
     for margin in _MARGINS:
         guesses = [suspicion(sample, seed, margin) for seed in seeds]

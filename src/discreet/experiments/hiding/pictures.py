@@ -10,10 +10,7 @@ import numpy as np
 from discreet.experiments.hiding.runs import Point
 from discreet.report.pictures import BLUE, OCHRE, STONE, TEAL, finished, standing
 
-_FAMILIES = {
-    "exact": ("exact", "menon", "inline", "hybrid"),
-    "border-based": ("bba", "maxmin1", "maxmin2"),
-}
+_FAMILIES = {"exact": ("exact", "menon", "inline", "hybrid"), "border-based": ("bba", "maxmin1", "maxmin2")}
 _COLOURS = {"exact": TEAL, "border-based": BLUE, "heuristic": OCHRE}
 
 
@@ -59,9 +56,12 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
         for panel in panels
     ]
     whole = alt.concat(*charts, columns=2, spacing=30)
-    told = f"{title}: mean lost itemsets by method, for each threshold and number of sensitive sets."
+    description = f"{title}: mean lost itemsets by method, for each threshold and number of sensitive sets."
     return finished(
-        whole, title=title, subtitle="bar and figure: mean over the draws; line: their range", told=told
+        whole,
+        title=title,
+        subtitle="bar and figure: mean over the draws; line: their range",
+        told=description,
     )
 
 

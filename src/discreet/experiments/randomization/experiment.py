@@ -43,7 +43,7 @@ def reconstruction(page: Page, *, n: int) -> None:
     page.section(
         "Reconstruction",
         f"{n:,} values of two shapes behind noise, a plateau and triangles as in the first paper. Gaussian noise blurs "
-        "edges more than uniform noise of the same privacy, and reconstruction gives less of them back.",
+        "edges more than uniform noise of the same privacy, and reconstruction recovers less of them.",
     )
     rows: list[list[Cell]] = []
     for shape in runs.SHAPES:
@@ -77,7 +77,7 @@ def accuracy(page: Page, *, n: int, privacies: Sequence[float], seeds: Sequence[
     every = [
         one
         for function in runs.FUNCTIONS
-        for one in runs.accuracies(function, privacies, n=n, seeds=seeds, tell=page.tell)
+        for one in runs.accuracies(function, privacies, n=n, seeds=seeds, log=page.log)
     ]
     for noise in runs.NOISES:
         here = [one for one in every if one.noise == noise]
@@ -115,7 +115,7 @@ def information_loss(page: Page, *, sizes: Sequence[int], seeds: Sequence[int]) 
     )
     found = []
     for shape, noise, n in product(runs.SHAPES, runs.NOISES, sizes):
-        page.tell(f"{shape}, {noise} noise, {n:,} values")
+        page.log(f"{shape}, {noise} noise, {n:,} values")
         found += runs.losses(shape, noise, _WHOLE, n=n, intervals=_COMPARED, seeds=seeds)
     rows: list[list[Cell]] = []
     for bayes, em in zip(found[::2], found[1::2], strict=True):

@@ -45,17 +45,15 @@ def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
             y=alt.Y("height:Q", title="density"),
             color=colored("what", _LINES),
             strokeDash=alt.StrokeDash(
-                "what:N",
-                scale=alt.Scale(domain=list(_LINES), range=[[5, 3], [1, 0], [1, 0]]),
-                legend=None,
+                "what:N", scale=alt.Scale(domain=list(_LINES), range=[[5, 3], [1, 0], [1, 0]]), legend=None
             ),
             facet=alt.Facet("where:N", title=None, sort=order, columns=2, spacing=24),
         )
         .properties(width=330, height=170)
     )
-    told = f"The {shape}: true, noisy and reconstructed densities under uniform and Gaussian noise."
+    description = f"The {shape}: true, noisy and reconstructed densities under uniform and Gaussian noise."
     subtitle = f"{found[0].found.n:,} values on {found[0].found.shares.size} intervals"
-    return finished(chart, title=shape.capitalize(), subtitle=subtitle, told=told)
+    return finished(chart, title=shape.capitalize(), subtitle=subtitle, told=description)
 
 
 def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
@@ -87,12 +85,9 @@ def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
     panels = layers.facet(
         facet=alt.Facet("function:N", title=None, sort=list(FUNCTIONS.values())), columns=3, spacing=26
     )
-    told = f"Accuracy against privacy under {noise} noise, for five functions and five ways to learn."
+    description = f"Accuracy against privacy under {noise} noise, for five functions and five ways to learn."
     return finished(
-        panels,
-        title=f"Accuracy against privacy, {noise} noise",
-        subtitle=SUBTITLE,
-        told=told,
+        panels, title=f"Accuracy against privacy, {noise} noise", subtitle=SUBTITLE, told=description
     )
 
 

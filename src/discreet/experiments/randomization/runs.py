@@ -124,12 +124,12 @@ def losses(
 
 
 def accuracies(
-    function: str, privacies: Sequence[float], *, n: int, seeds: Sequence[int], tell: Callable[[str], None]
+    function: str, privacies: Sequence[float], *, n: int, seeds: Sequence[int], log: Callable[[str], None]
 ) -> list[Accuracies]:
     """Learn from original, randomized and reconstructed values of one function; test on true values."""
     made = [Accuracies(function, noise, privacy) for noise in NOISES for privacy in privacies]
     for seed in seeds:
-        tell(f"{FUNCTIONS[function]}, seed {seed}")
+        log(f"{FUNCTIONS[function]}, seed {seed}")
         rows, labels = _people(function, n, seed)
         test = _people(function, N_TEST, _TEST_SEED + seed)
         baselines = _baselines(rows, labels, test)

@@ -16,6 +16,7 @@ from discreet.core.sparse_rows import SparseRows
 from discreet.datasets import quest
 from discreet.engines.texts import text_rows
 from discreet.experiments.data_sets import present
+from discreet.kernels import ragged
 
 MESSAGES = Path("newsgroups20") / "20news-bydate.jsonl.xz"
 _MIN_TEXTS = 3
@@ -35,10 +36,8 @@ class Sample:
     def described(self) -> str:
         """The set in a few words."""
         n, items = len(self.rows), len(self.rows.names)
-        held = self.rows.items.size / max(n, 1)
-        return (
-            f"{n:,} records, {items:,} items, {held:.1f} of them in a record; {self.labels.max() + 1} classes"
-        )
+        length = self.rows.items.size / max(n, 1)
+        return f"{n:,} records, {items:,} items, {length:.1f} of them in a record; {self.labels.max() + 1} classes"
 
 
 def texts(data: Path | None, *, quick: bool) -> Sample | None:
@@ -51,10 +50,10 @@ def texts(data: Path | None, *, quick: bool) -> Sample | None:
     chosen = messages[::_FEWER] if quick else messages
     bodies = [_body(message["text"]) for message in chosen]
     counted = text_rows(bodies, min_texts=_MIN_TEXTS, weights="counts")
-    held = np.flatnonzero(~counted.empty)
+    filled = np.flatnonzero(~counted.empty)
     groups = np.unique([message["group"] for message in chosen], return_inverse=True)[1]
-    rows = SparseRows.of(counted.rows[held], names=counted.names)
-    return Sample("20 Newsgroups (for Text17)", rows, groups[held])
+    rows = SparseRows.of(counted.rows[filled], names=counted.names)
+    return Sample("20 Newsgroups (for Text17)", rows, groups[filled])
 
 
 def two_instances(name: str, *, n_baskets: int, n_items: int = 1000, random_state: int = 1) -> Sample:
@@ -71,7 +70,7 @@ def _together(parts: Iterable[Baskets]) -> Baskets:
     """Put baskets of the same items one after the other."""
     listed = list(parts)
     lengths = np.concatenate([part.lengths for part in listed])
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    indptr = ragged.bounds(lengths)
     return Baskets(indptr, np.concatenate([part.items for part in listed]), listed[0].names)
 
 

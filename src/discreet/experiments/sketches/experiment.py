@@ -29,7 +29,7 @@ class _Sizes:
     """How much is done."""
 
     baskets: int
-    asked: int
+    n_classified: int
     ks: tuple[int, ...]
     deltas: tuple[float, ...]
     items: tuple[int, ...]
@@ -42,7 +42,7 @@ class _Sizes:
 _SIZES = {
     False: _Sizes(
         baskets=200_000,
-        asked=2000,
+        n_classified=2000,
         ks=(2, 5, 10, 20, 40),
         deltas=(0.1, 0.2, 0.5, 1, 2, 5, 10),
         items=(1000, 1200, 1400, 1600, 1800, 2000),
@@ -53,7 +53,7 @@ _SIZES = {
     ),
     True: _Sizes(
         baskets=4000,
-        asked=400,
+        n_classified=400,
         ks=(2, 10),
         deltas=(0.2, 1, 5),
         items=(1000, 1400),
@@ -84,11 +84,11 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
         "their k nearest neighbors (k-variance) stay uncertain; then they are classified and clustered straight from "
         f"these. Sketches have at most {COMPONENTS} components. Two thirds of the records are learned from, drawn at "
         f"random for every seed; both parts are published apart. {NEIGHBORS} neighbors vote, by cosine; "
-        f"{sizes.asked:,} of the test records are classified; suppressed ones get a class at random, by the classes' "
-        f"shares. {CLUSTERS} clusters; suppressed records are put into one at random, by the clusters' sizes. "
+        f"{sizes.n_classified:,} of the test records are classified; suppressed ones get a class at random, by the "
+        f"classes' shares. {CLUSTERS} clusters; suppressed records are put into one at random, by the clusters' sizes. "
         "Before clustering a sketch is divided by its estimated length, as the records are by theirs. Beside "
         "C. Aggarwal, P. Yu: On privacy-preservation of text and sparse binary data with sketches, SDM 2007, which "
-        "prints curves without numbers. Words are counted. k-variance asks that the deviation of an estimated dot "
+        "prints curves without numbers. Words are counted. k-variance requires that the deviation of an estimated dot "
         "product reach the gap to the greatest possible one; the paper's formula is printed with a square root over "
         "that gap, and both are shown. Neighbors vote by how much nearer than the mean they are, estimates from few "
         "components being drawn to the mean; on the original records they vote in the same way.",
@@ -97,7 +97,7 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
     found = texts(data, quick=quick)
     samples = [two_instances(name, n_baskets=sizes.baskets) for _, name in _CLASSES]
     if found is None:
-        page.tell(
+        page.log(
             "20 Newsgroups is not here: figures 3, 6, 7 and 10 are left out; DISCREET_DATA names its folder"
         )
     named = [*([] if found is None else [(3, found)]), (4, samples[0]), (5, samples[1])]
@@ -111,12 +111,8 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
 
 
 def _claims(page: Page, claims: list[list[Cell]]) -> None:
-    """Arrange what the paper says beside what came out."""
-    page.section("What the paper says, and what came out")
-    page.table(
-        "claims",
-        "The paper's claims",
-        ["set", "the paper", "ours", "as claimed"],
+    """Compare the claims of the paper with the results."""
+    page.claims(
         claims,
         note=f"Level: the last two points differ by at most {_LEVEL_STEP:.0%} of the original's level; by δ, a unit of "
         f"δ costs at most {_SLOWER:.0%} of what it cost up to δ = 1. At chance: less "
@@ -134,14 +130,15 @@ def _by_k(page: Page, number: int, sample: Sample, sizes: _Sizes, seeds: Sequenc
         "components, so sketches are short where neighbors are not very near; by its root they may share "
         "‖X‖‖Y‖ + X·Y.",
     )
-    page.tell(f"{sample.title}: classification by k")
+    page.log(f"{sample.title}: classification by k")
     runs = {
-        name: classified(sample, gap, sizes.ks, seeds, n_asked=sizes.asked) for gap, name in _GAPS.items()
+        name: classified(sample, gap, sizes.ks, seeds, n_classified=sizes.n_classified)
+        for gap, name in _GAPS.items()
     }
     title = f"Figure {number}: accuracy by k of k-variance, {sample.title}"
-    _shown(page, f"figure-{number}", title, runs, "k, the neighbors", "share told right")
+    _shown(page, f"figure-{number}", title, runs, "k, the neighbors", "accuracy")
     rows = _level_claims(sample.title, f"figure {number}", runs, fall=True)
-    page.tell(f"{sample.title}: clustering by k")
+    page.log(f"{sample.title}: clustering by k")
     runs = {name: clustered(sample, gap, sizes.ks, seeds) for gap, name in _GAPS.items()}
     title = f"Figure {number + 4}: clustering by k of k-variance, {sample.title}"
     _shown(page, f"figure-{number + 4}", title, runs, "k, the neighbors", "mean cosine to the centroid")
@@ -151,12 +148,12 @@ def _by_k(page: Page, number: int, sample: Sample, sizes: _Sizes, seeds: Sequenc
 def _by_delta(page: Page, sample: Sample, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell]]:
     """Make figures 6 and 10: quality by δ."""
     page.section(f"{sample.title}, by δ")
-    page.tell(f"{sample.title}: classification by δ")
-    told = classified(sample, "δ", sizes.deltas, seeds, n_asked=sizes.asked)
+    page.log(f"{sample.title}: classification by δ")
+    outcome = classified(sample, "δ", sizes.deltas, seeds, n_classified=sizes.n_classified)
     title = f"Figure 6: accuracy by δ, {sample.title}"
-    _shown(page, "figure-6", title, {"δ": told}, "δ, the least variance", "share told right")
-    rows = [_fall(sample.title, "figure 6", told), _slower(sample.title, "figure 6", told)]
-    page.tell(f"{sample.title}: clustering by δ")
+    _shown(page, "figure-6", title, {"δ": outcome}, "δ, the least variance", "accuracy")
+    rows = [_fall(sample.title, "figure 6", outcome), _slower(sample.title, "figure 6", outcome)]
+    page.log(f"{sample.title}: clustering by δ")
     runs = clustered(sample, "δ", sizes.deltas, seeds)
     title = f"Figure 10: clustering by δ, {sample.title}"
     _shown(page, "figure-10", title, {"δ": runs}, "δ, the least variance", "mean cosine to the centroid")
@@ -212,18 +209,18 @@ def _level_claims(
 
 def _fall(title: str, figure: str, runs: Sequence[Runs]) -> list[Cell]:
     ratios = [run.ratio for run in runs]
-    told = f"by {1 - max(ratios):.1%} to {1 - min(ratios):.1%}"
-    return [title, f"{figure}: falls by 5 to 10 %", told, "yes" if 1 - min(ratios) <= 0.1 else "no"]
+    outcome = f"by {1 - max(ratios):.1%} to {1 - min(ratios):.1%}"
+    return [title, f"{figure}: falls by 5 to 10 %", outcome, "yes" if 1 - min(ratios) <= 0.1 else "no"]
 
 
 def _level(title: str, figure: str, runs: Sequence[Runs]) -> list[Cell]:
     ratios = [run.ratio for run in runs]
     last = abs(ratios[-1] - ratios[-2])
-    told = (
+    outcome = (
         f"from {ratios[0]:.3f} of the original to {ratios[-1]:.3f}; the last step {last:.3f}; "
         f"of the gain over chance {runs[0].gained:.0%} to {runs[-1].gained:.0%}"
     )
-    return [title, f"{figure}: then levels out", told, _kept(last <= _LEVEL_STEP, runs[-1])]
+    return [title, f"{figure}: then levels out", outcome, _kept(last <= _LEVEL_STEP, runs[-1])]
 
 
 def _slower(title: str, figure: str, runs: Sequence[Runs]) -> list[Cell]:
@@ -231,13 +228,13 @@ def _slower(title: str, figure: str, runs: Sequence[Runs]) -> list[Cell]:
     knee = [run for run in runs if run.level <= 1][-1]
     early = (1 - knee.ratio) / knee.level
     late = (runs[-2].ratio - runs[-1].ratio) / (runs[-1].level - runs[-2].level)
-    told = (
+    outcome = (
         f"{knee.ratio:.3f} of the original at δ = {knee.level:g}, {runs[-1].ratio:.3f} at {runs[-1].level:g}; "
         f"a unit of δ costs {early:.3f} at first, {late:.3f} at the end, "
         f"where {runs[-1].gained:.0%} of the gain over chance is left"
     )
     kept = _kept(late <= _SLOWER * early, runs[-1])
-    return [title, f"{figure}: falls ever more slowly with δ, and levels out", told, kept]
+    return [title, f"{figure}: falls ever more slowly with δ, and levels out", outcome, kept]
 
 
 def _kept(level: bool, last: Runs) -> str:
@@ -252,10 +249,12 @@ def _by_items(page: Page, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell
     )
     points: dict[str, list[dict[str, float | str]]] = {"classification": [], "clustering": []}
     for n_items in sizes.items:
-        page.tell(f"Q20.I6.G{n_items}")
+        page.log(f"Q20.I6.G{n_items}")
         sample = two_instances("Q20.I6", n_baskets=sizes.baskets, n_items=n_items)
         both = {
-            "classification": classified(sample, "δ", sizes.item_deltas, seeds, n_asked=sizes.asked),
+            "classification": classified(
+                sample, "δ", sizes.item_deltas, seeds, n_classified=sizes.n_classified
+            ),
             "clustering": clustered(sample, "δ", sizes.item_deltas, seeds),
         }
         for what, runs in both.items():
@@ -289,8 +288,8 @@ def _flat(number: int, points: Sequence[Mapping[str, float | str]]) -> list[Cell
         for delta in {one["delta"] for one in points}
     }
     moved = max(abs(one[-1] - one[0]) for one in ends.values())
-    told = f"the ratio moves by at most {moved:.3f}, from {min(map(min, ends.values())):.3f} up"
-    return ["Q20.I6", f"figure {number}: nearly flat", told, "yes" if moved <= 0.1 else "no"]
+    outcome = f"the ratio moves by at most {moved:.3f}, from {min(map(min, ends.values())):.3f} up"
+    return ["Q20.I6", f"figure {number}: nearly flat", outcome, "yes" if moved <= 0.1 else "no"]
 
 
 def _times(page: Page, sizes: _Sizes) -> list[list[Cell]]:
@@ -301,14 +300,14 @@ def _times(page: Page, sizes: _Sizes) -> list[list[Cell]]:
         "threads together.",
     )
     seconds_of(quest("C20.I6.D1K", random_state=1), _TIMED, partition=1000)
-    page.tell("figure 13: time by items in a record")
+    page.log("figure 13: time by items in a record")
     by_length = []
     for length in sizes.lengths:
         baskets = quest("C20.I6", length=length, n_baskets=sizes.baskets, random_state=1)
         by_length.append(
             (float(baskets.lengths.mean()), seconds_of(baskets, _TIMED, partition=sizes.partition))
         )
-    page.tell("figure 14: time by records")
+    page.log("figure 14: time by records")
     whole = quest("C20.I6", n_baskets=max(sizes.records), random_state=1)
     by_records = [
         (float(n), seconds_of(whole.take(np.arange(n)), _TIMED, partition=sizes.partition))
@@ -323,7 +322,7 @@ def _times(page: Page, sizes: _Sizes) -> list[list[Cell]]:
 
 
 def _timed(page: Page, number: int, what: str, found: list[tuple[float, float]], across: str) -> list[Cell]:
-    """Draw times, and tell how straight they lie."""
+    """Draw times, and describe how close they are to a straight line."""
     size, seconds = (np.array(one) for one in zip(*found, strict=True))
     slope, origin = np.polyfit(size, seconds, 1)
     line = slope * size + origin
@@ -341,5 +340,5 @@ def _timed(page: Page, number: int, what: str, found: list[tuple[float, float]],
         [across, "processor seconds"],
         [[int(x) if number == 14 else round(float(x), 1), float(y)] for x, y in found],
     )
-    told = f"a straight line explains {straight:.1%}; {seconds.max():.1f} s at the most"
-    return ["C20.I6", f"figure {number}: linear", told, "yes" if straight >= _STRAIGHT else "no"]
+    outcome = f"a straight line explains {straight:.1%}; {seconds.max():.1f} s at the most"
+    return ["C20.I6", f"figure {number}: linear", outcome, "yes" if straight >= _STRAIGHT else "no"]

@@ -16,7 +16,7 @@ _COLORS = (TEAL, OCHRE, BLUE)
 
 
 def by_level(title: str, runs: Mapping[str, Sequence[Runs]], *, across: str, up: str) -> dict[str, Any]:
-    """Draw a quality by k or δ, a line for each promise, beside what the original data and what chance gives."""
+    """Draw a quality by k or δ, a line for each guarantee, with the levels of the original data and of chance."""
     import altair as alt
 
     points = [
@@ -44,12 +44,12 @@ def by_level(title: str, runs: Mapping[str, Sequence[Runs]], *, across: str, up:
         *level(best, "on the original records", width=_WIDTH),
         *level(every[0].chance, "by chance", width=_WIDTH, below=True),
     ]
-    told = f"{title}: {up} by {across}, with the level of the original records."
+    description = f"{title}: {up} by {across}, with the level of the original records."
     return finished(
         alt.layer(band(base, y), line, *rules),
         title=title,
         subtitle=SUBTITLE,
-        told=told,
+        told=description,
         width=_WIDTH,
         height=_HEIGHT,
     )
@@ -87,12 +87,12 @@ def times(title: str, points: list[dict[str, Any]], *, across: str, form: str = 
     dots = base.mark_point(filled=True, size=70, opacity=1, color=TEAL).encode(
         y=alt.Y("seconds:Q", **y), tooltip=["size:Q", "seconds:Q"]
     )
-    told = f"{title}: processor seconds, nearly on a straight line."
+    description = f"{title}: processor seconds, nearly on a straight line."
     return finished(
         alt.layer(line, dots),
         title=title,
         subtitle="dots: measured; dashes: the straight line nearest to them",
-        told=told,
+        told=description,
         width=_WIDTH,
         height=_HEIGHT,
     )

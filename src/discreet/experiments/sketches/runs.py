@@ -51,7 +51,7 @@ class Runs:
 
     @property
     def ratio(self) -> float:
-        """What is mined from sketches over what the original gives, in the mean."""
+        """The mean quality from sketches over that from the original records."""
         return float(np.mean(self.found) / np.mean(self.original))
 
 
@@ -59,7 +59,7 @@ class Runs:
 class _Split:
     train: IntArray
     test: IntArray
-    asked: IntArray
+    classified: IntArray
     """The places of the test records that are classified."""
 
 
@@ -77,13 +77,13 @@ def released(sample: Sample, rows: IntArray, promise: Promise, level: float, see
 
 
 def classified(
-    sample: Sample, promise: Promise, levels: Sequence[float], seeds: Sequence[int], *, n_asked: int
+    sample: Sample, promise: Promise, levels: Sequence[float], seeds: Sequence[int], *, n_classified: int
 ) -> list[Runs]:
     """Classify sketches of a third of the records by sketches of the rest, both published apart."""
     shares = np.bincount(sample.labels) / sample.labels.size
     runs = [Runs(promise, level, float((shares**2).sum())) for level in levels]
     for seed in seeds:
-        split = _split(len(sample.rows), seed, n_asked)
+        split = _split(len(sample.rows), seed, n_classified)
         before = _original_accuracy(sample, split)
         for one in runs:
             train = released(sample, split.train, promise, one.level, seed)
@@ -125,11 +125,11 @@ def _note(run: Runs, release: Release) -> None:
     run.median.append(float(np.median(release.data.lengths)))
 
 
-def _split(n: int, seed: int, n_asked: int) -> _Split:
-    """Draw two records to learn from for one to be tested; only so many of those are classified."""
+def _split(n: int, seed: int, n_classified: int) -> _Split:
+    """Draw two records to learn from for one to be tested; at most ``n_classified`` of those are classified."""
     order = np.random.default_rng(seed).permutation(n)
     cut = n // 3
-    return _Split(order[cut:], order[:cut], np.arange(min(cut, n_asked)))
+    return _Split(order[cut:], order[:cut], np.arange(min(cut, n_classified)))
 
 
 def _accuracy(sample: Sample, split: _Split, train: Release, test: Release, seed: int) -> float:
@@ -138,34 +138,34 @@ def _accuracy(sample: Sample, split: _Split, train: Release, test: Release, seed
     learned = sample.labels[split.train]
     model = SketchNeighbors(NEIGHBORS, metric="cosine", weights="nearness")
     model.fit(train.data, learned[train.order])
-    told = rng.choice(learned, split.asked.size)
-    seen = test.order < split.asked.size
+    predicted = rng.choice(learned, split.classified.size)
+    seen = test.order < split.classified.size
     if seen.any():
-        told[test.order[seen]] = model.predict(test.data.take(np.flatnonzero(seen)))
-    return float((told == sample.labels[split.test][split.asked]).mean())
+        predicted[test.order[seen]] = model.predict(test.data.take(np.flatnonzero(seen)))
+    return float((predicted == sample.labels[split.test][split.classified]).mean())
 
 
 def _original_accuracy(sample: Sample, split: _Split) -> float:
     """Classify the same records by their true nearest neighbors, which vote in the same way."""
     from discreet.kernels.sketches.exact_neighbors import Compressed, nearest
 
-    laid, asked = partial(_laid, Compressed, sample.rows), split.test[split.asked]
-    near = nearest(laid(split.train), NEIGHBORS, queries=laid(asked))
+    compress, queries = partial(_compressed, Compressed, sample.rows), split.test[split.classified]
+    near = nearest(compress(split.train), NEIGHBORS, queries=compress(queries))
     unit = _unit(sample.rows)
-    means = unit[asked] @ np.asarray(unit[split.train].mean(axis=0)).ravel()
+    means = unit[queries] @ np.asarray(unit[split.train].mean(axis=0)).ravel()
     weights = np.maximum(near.cosines - means[:, None], 0.0) ** 2
     voters = zip(sample.labels[split.train][near.rows], weights, strict=True)
-    told = np.array([np.bincount(classes, weight).argmax() for classes, weight in voters])
-    return float((told == sample.labels[asked]).mean())
+    predicted = np.array([np.bincount(classes, weight).argmax() for classes, weight in voters])
+    return float((predicted == sample.labels[queries]).mean())
 
 
-def _laid(kind: Any, rows: SparseRows, chosen: IntArray) -> Any:
+def _compressed(kind: Any, rows: SparseRows, chosen: IntArray) -> Any:
     part = rows.take(chosen)
     return kind(part.indptr, part.items, None if part.binary else part.weights, len(part.names))
 
 
 def _unit(rows: SparseRows) -> Any:
-    """Return the records as a sparse matrix, each of length 1, with the short indices that scikit-learn asks for."""
+    """Return the records as a sparse matrix, each of length 1, with the short indices that scikit-learn requires."""
     from scipy.sparse import csr_array
     from sklearn.preprocessing import normalize
 
@@ -190,9 +190,9 @@ def _of_length_1(sketches: Sketches) -> Sketches:
 
 def _at_random(labels: IntArray, seed: int) -> IntArray:
     """Put suppressed records into clusters at random, in proportion to the clusters' sizes."""
-    held = labels >= 0
-    drawn = np.random.default_rng([seed, 3]).choice(labels[held], labels.size)
-    return np.where(held, labels, drawn)
+    present = labels >= 0
+    drawn = np.random.default_rng([seed, 3]).choice(labels[present], labels.size)
+    return np.where(present, labels, drawn)
 
 
 def _nearness(rows: Any, labels: IntArray) -> float:

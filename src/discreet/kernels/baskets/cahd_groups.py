@@ -1,7 +1,7 @@
 """CAHD's groups: every sensitive basket with those near it that share most items, no sensitive item twice.
 
 Places are numbers in the order of the baskets. Ungrouped places form a linked list; beside it, the places of every
-sensitive item and the places without any can be asked for the next one that is ungrouped, so that a long run of
+sensitive item and the places without any can be searched for the next one that is ungrouped, so that a long run of
 conflicting baskets is stepped over, not through.
 """
 
@@ -33,8 +33,8 @@ def cahd_groups(
     """Return the group of every basket, the rest together in the last one, and how many groups were rolled back.
 
     ``ordinary`` and ``sensitive`` are row pointers, item codes and the number of items. ``visits`` are the places in
-    the order in which their groups are formed, by default as they lie. With ``turns``, a number below p for each place,
-    a group is not of those most alike: so many of the nearest before it, and the rest from those behind it.
+    the order in which their groups are formed, by default ascending. With ``turns``, a number below p for each place,
+    a group is not of the most similar ones: that many of the nearest before it, and the rest from those after it.
     """
     indptr, items, n_items = ordinary
     start, codes = permuted(sensitive[0], sensitive[1], order)
@@ -97,9 +97,9 @@ def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p
 
 @compiled
 def _neighbors(place, links, before, after, window, p, turn, start, codes, used, stamp):
-    """Collect the neighbors of a place on both sides; gives how many there are, and the stamp of what they use.
+    """Collect the neighbors of a place on both sides; return how many there are, and the stamp of what they use.
 
-    With a turn, so many before it and the rest behind it; where one side has too few, more on the other.
+    With a turn, that many before it and the rest after it; where one side has too few, more on the other.
     """
     stamp += 1
     use(place, start, codes, used, stamp)
@@ -135,7 +135,7 @@ def conflicts(place, start, codes, used, stamp):
 
 @compiled
 def _walk(place, link, found, most, window, start, codes, used, stamp):
-    """Collect the nearest ungrouped places on one side that conflict with nothing collected; gives their number."""
+    """Collect the nearest ungrouped places on one side that conflict with nothing collected; return their number."""
     size, looks, at = 0, 0, link[place + 1]
     while size < most and 0 < at < link.size - 1 and looks < _LOOKS * window:
         looks += 1
@@ -175,7 +175,7 @@ def _step_over(place, after, size, enough, group, start, codes, used, stamp, hel
 
 @compiled
 def _behind(places, low, high, place):
-    """Find the first entry, of those from low to high, whose place lies behind a place."""
+    """Find the first entry, of those from low to high, whose place comes after a place."""
     while low < high:
         middle = (low + high) // 2
         if places[middle] <= place:
@@ -200,7 +200,7 @@ def _ungrouped(at, end, places, group, jump):
 
 @compiled
 def _most_alike(before, after, order, indptr, items, wanted, chosen):
-    """Fill all but the first place of a group with those most alike to the first."""
+    """Fill all but the first place of a group with those most similar to the first."""
     basket = order[chosen[0]]
     for entry in range(indptr[basket], indptr[basket + 1]):
         wanted[items[entry]] = True
@@ -224,7 +224,7 @@ def _likeness(places, order, indptr, items, wanted):
 
 @compiled
 def _choose(before, like_before, after, like_after, highest, chosen):
-    """Fill all but the first place of a group with the most alike; of those equally alike the nearest."""
+    """Fill all but the first place of a group with the most similar; of equally similar ones the nearest."""
     frequency = np.zeros(highest + 2, np.int64)
     for likeness in like_before:
         frequency[likeness] += 1

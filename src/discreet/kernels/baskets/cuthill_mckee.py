@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.kernels import ragged
 from discreet.kernels.compiled import compiled
 from discreet.kernels.copies import put
 from discreet.kernels.itemsets.bits import BASKETS, WORDS, columns_of, ones
@@ -58,8 +59,8 @@ def degrees(indptr: NDArray[np.int64], items: NDArray[np.int32], n_items: int) -
 def permuted(
     indptr: NDArray[np.int64], items: NDArray[np.int32], rows: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return some rows, in the order given."""
-    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(indptr)[rows])])
+    """Return some rows, in the given order."""
+    start = ragged.bounds(np.diff(indptr)[rows])
     chosen = np.empty(start[-1], np.int32)
     _permute(indptr, items, rows, start, chosen)
     return start, chosen
@@ -69,7 +70,7 @@ def transposed(
     indptr: NDArray[np.int64], items: NDArray[np.int32], n_items: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the rows of every item, ascending."""
-    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(items, minlength=n_items))])
+    start = ragged.bounds(np.bincount(items, minlength=n_items))
     rows = np.empty(items.size, np.int32)
     _transpose(indptr, items, start[:-1].copy(), rows)
     return start, rows
@@ -174,7 +175,7 @@ def _peripheral(row, row_start, row_items, item_start, item_rows, seen, used, st
 
 @compiled
 def _search(start, row_start, row_items, item_start, item_rows, seen, used, stamp, order, size, marks):
-    """Write the Cuthill–McKee order of a component from ``size`` on; gives its end, its last level and its depth."""
+    """Write the Cuthill–McKee order of a component from ``size`` on; return its end, its last level and its depth."""
     seen[start] = stamp
     order[size] = start
     head, tail, level, depth = size, size + 1, size, 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.kernels import ragged
 from discreet.kernels.compiled import compiled
 from discreet.kernels.itemsets.bits import BASKETS, WORDS
 from discreet.kernels.random.chacha import DRAWS, LANES, fill
@@ -30,7 +31,7 @@ def distort_rows(
     *,
     threads: int | None = None,
 ) -> Rows:
-    """Distort baskets given as CSR arrays into baskets of the same form."""
+    """Distort baskets in CSR arrays into baskets of the same form."""
     n_blocks = -(-(indptr.size - 1) // BASKETS)
     chances = _chances(n_items, p, q)
     lengths = np.zeros(indptr.size, np.int64)
@@ -69,7 +70,7 @@ def distort_bits(
     *,
     threads: int | None = None,
 ) -> NDArray[np.uint64]:
-    """Distort baskets given as CSR arrays into bit columns; the same baskets as ``distort_rows`` gives."""
+    """Distort baskets in CSR arrays into bit columns; the same baskets as ``distort_rows`` returns."""
     n_blocks = -(-(indptr.size - 1) // BASKETS)
     blocks = np.zeros((n_blocks, n_items, WORDS), np.uint64)
     chances = _chances(n_items, p, q)
@@ -84,7 +85,7 @@ def distort_bits(
 def _chances(n_items: int, p: float, q: float) -> tuple[np.uint64, NDArray[np.uint64], NDArray[np.int32]]:
     """Return p, the tail of the gaps, and where to start looking in it by a draw's first 12 bits.
 
-    A gap is longer than g where the draw lies below ``tail[g]``, with probability q^(g + 1). Where q is 1 there is no
+    A gap is longer than g where the draw is below ``tail[g]``, with probability q^(g + 1). Where q is 1 there is no
     false item and the tail is empty; so is the guide.
     """
     kept = np.uint64(0 if p == 1 else p * _ONE)
@@ -103,7 +104,7 @@ def _ends(indptr: NDArray[np.int64], n_items: int, p: float, q: float, n_blocks:
     zeros = np.diff(last) * float(n_items) - held
     spread = np.sqrt(held * p * (1 - p) + zeros * q * (1 - q))
     room = held * p + zeros * (1 - q) + 10 * spread + 100
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(room.astype(np.int64))])
+    return ragged.bounds(room.astype(np.int64))
 
 
 def _joined(room: NDArray[np.int32], parts: list[tuple[int, int]]) -> NDArray[np.int32]:
@@ -118,7 +119,7 @@ def _joined(room: NDArray[np.int32], parts: list[tuple[int, int]]) -> NDArray[np
 
 @compiled
 def _distort_rows(indptr, items, n_items, keep_all, kept, tail, guide, key, start, stop, room, lengths):
-    """Distort blocks; give the room used, or -1 where there was not enough."""
+    """Distort blocks; return the room used, or -1 where there was not enough."""
     words, draws, gaps, state, basket = _space(n_items)
     place = 0
     for block in range(start, stop):
@@ -165,7 +166,7 @@ def _space(n_items):
 
 @compiled
 def _distort(true, n_items, keep_all, kept, tail, guide, key, stream, words, draws, gaps, state, basket):
-    """Write the items of one distorted basket, ascending; give their number.
+    """Write the items of one distorted basket, ascending; return their number.
 
     ``state`` holds how many of the draws at hand are used, and which of the stream's blocks comes next.
     """
@@ -211,7 +212,7 @@ def _supply(key, stream, tail, guide, words, draws, gaps, state):
 
 @compiled
 def _gap(draw, tail, guide):
-    """Return the number of zeros that stay before the next false item; all there are, if it lies beyond."""
+    """Return the number of zeros that stay before the next false item; all there are, if it is beyond them."""
     gap = np.int64(guide[draw >> np.uint64(52)])
     while gap < tail.size and draw < tail[gap]:
         gap += 1

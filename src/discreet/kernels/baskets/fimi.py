@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.kernels import ragged
 from discreet.kernels.compiled import compiled
 from discreet.kernels.threads import in_threads
 
@@ -17,12 +18,10 @@ _TEN = np.uint64(10)
 _DIGITS = 19
 
 
-def parse(
-    data: NDArray[np.uint8],
-) -> tuple[int, NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64]]:
-    """Parse lines of whole numbers: what became of them, the row pointers, and the numbers as they stand.
+def parse(data: NDArray[np.uint8]) -> tuple[int, NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64]]:
+    """Parse lines of whole numbers: a status, the row pointers, and the numbers as written.
 
-    The last byte must be a newline. The numbers take 32 bits where all of them lie between 0 and 2^31 - 1, else 64.
+    The last byte must be a newline. The numbers take 32 bits where all of them are between 0 and 2^31 - 1, else 64.
     A number is written without a plus and without leading zeros; anything else is text.
     """
     cuts = _cuts(data)
@@ -64,7 +63,7 @@ def spell(
     After the last item of a row ``cut`` bytes are taken back; then the row is closed.
     """
     lengths = np.diff(indptr)
-    sizes = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(ends)[items])])[indptr]
+    sizes = ragged.bounds(np.diff(ends)[items])[indptr]
     sizes[1:] += np.cumsum(close.size - cut * (lengths > 0))
     text = np.empty(sizes[-1], np.uint8)
     in_threads(
@@ -105,7 +104,7 @@ def _without_repetition(
     fresh = np.ones(codes.size, np.bool_)
     fresh[1:] = codes[1:] != codes[:-1]
     fresh[indptr[:-1][np.diff(indptr) > 0]] = True
-    kept = np.concatenate([np.zeros(1, np.int64), np.cumsum(fresh)])
+    kept = ragged.bounds(fresh)
     return kept[indptr], codes[fresh]
 
 

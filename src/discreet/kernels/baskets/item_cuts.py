@@ -1,6 +1,6 @@
 """Cuts through a tree of items: raise the nodes of combinations that are in too few baskets, at the least loss.
 
-A tree is given by each node's parent (-1 for the root) and the run of leaves below it. A cut gives each leaf its node.
+A tree has each node's parent (-1 for the root) and the run of leaves below it. A cut maps each leaf to its node.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _under(indptr, leaves, rows, cut, n_nodes):
 
 @compiled
 def raise_cut(sets, k, starts, rows, parent, low, high, price, weight, loss, cut):
-    """Make every set's image under the cut occur in at least k baskets; give how often the cut was raised.
+    """Make every set's image under the cut occur in at least k baskets; return how often the cut was raised.
 
     ``price`` is each node's loss for one occurrence, ``weight`` the occurrences below it, ``loss`` what the cut costs
     below it; ``loss`` and ``cut`` are changed. An image of fewer nodes than its set occurs often enough already.
@@ -160,7 +160,7 @@ def _choose(image, step, parent, low, high, price, weight, loss, chosen):
 
 @compiled
 def _tops(nodes, low, high, tops):
-    """Write the nodes that lie below no other of them, each once, and count them."""
+    """Write the nodes that are below no other of them, each once, and count them."""
     n_tops = 0
     for place in range(nodes.size):
         node = nodes[place]
@@ -206,7 +206,7 @@ def _enough(nodes, n_nodes, k, starts, rows):
 
 @compiled
 def _lift(node, parent, low, high, price, weight, loss, cut):
-    """Raise the cut to a node, and tell whether that changed it."""
+    """Raise the cut to a node, and return whether that changed it."""
     if cut[low[node]] == node:
         return 0
     cut[low[node] : high[node]] = node

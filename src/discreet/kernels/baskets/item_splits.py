@@ -42,7 +42,7 @@ def _divide(indptr, items, item_start, item_rows, held_start, held, m, p):
         total[:] = 0
         n_touched = _add(rows[low:high], 1, indptr, items, held_start, held, count, joint, total, touched, 0)
         while True:
-            n_touched = _held_ones(count, touched, n_touched)
+            n_touched = _remaining(count, touched, n_touched)
             item = _best(high - low, count, joint, total, touched[:n_touched], p)
             if item < 0:
                 break
@@ -61,7 +61,7 @@ def _divide(indptr, items, item_start, item_rows, held_start, held, m, p):
 
 @compiled
 def _add(rows, sign, indptr, items, held_start, held, count, joint, total, touched, n_touched):
-    """Add rows to the counts or take them away; items that are new go to the touched ones, whose number it gives."""
+    """Add rows to the counts or take them away; new items are added to the touched ones; return their number."""
     for row in rows:
         for entry in range(held_start[row], held_start[row + 1]):
             total[held[entry]] += sign
@@ -77,8 +77,8 @@ def _add(rows, sign, indptr, items, held_start, held, count, joint, total, touch
 
 
 @compiled
-def _held_ones(count, touched, n_touched):
-    """Keep the touched items that are still held."""
+def _remaining(count, touched, n_touched):
+    """Keep the touched items that still occur."""
     kept = 0
     for at in range(n_touched):
         if count[touched[at]] > 0:
@@ -124,7 +124,7 @@ def _best(size, count, joint, total, touched, p):
 
 @compiled
 def _move(item, low, high, rows, place, indptr, items, item_start, item_rows):
-    """Move the baskets that hold an item to the front of their segment; gives where the others begin."""
+    """Move the baskets that hold an item to the front of their segment; return where the others begin."""
     front = low
     if item_start[item + 1] - item_start[item] < high - low:
         for entry in range(item_start[item], item_start[item + 1]):

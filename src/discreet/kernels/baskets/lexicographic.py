@@ -1,4 +1,4 @@
-"""Lexicographic order of baskets: by their most common item, then the next, so that like baskets lie together."""
+"""Lexicographic order of baskets: by their most common item, then the next, so that similar baskets are neighbors."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _UNIT = 2.0**-53
 
 
 def n_seeds(n_baskets: int) -> int:
-    """Count the seeds that so many baskets take."""
+    """Return the number of seeds for ``n_baskets`` baskets."""
     return -(-n_baskets // _BLOCK)
 
 
@@ -33,8 +33,8 @@ def fill(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Make baskets, as CSR arrays.
 
-    ``lengths`` are the cumulated chances of the lengths from 1 on, ``weights`` those of the patterns, which come as
-    CSR arrays too.
+    ``lengths`` are the cumulative probabilities of the lengths from 1 on, ``weights`` those of the patterns, which
+    come as CSR arrays too.
     """
     most = lengths.size + int(np.diff(patterns[0]).max())
     given = (n_items, most, lengths, *patterns, weights, corruption)

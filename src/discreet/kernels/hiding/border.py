@@ -29,7 +29,7 @@ def _weight(first, now, min_count):
 def spare_border(method, sizes, inside, columns, is_left, first, support, counts, min_count):
     """Choose deletions one by one, each the cheapest for the border; returns how many of each class lose each item.
 
-    ``inside[c, v]`` tells whether the baskets of class c hold border itemset v, ``columns[v, j]`` whether v holds the
+    ``inside[c, v]`` is whether the baskets of class c hold border itemset v, ``columns[v, j]`` whether v holds the
     rule's item j. ``support`` holds the border's supports and is updated; ``counts`` are the rule's support, that of
     its left-hand side, the support below which it is hidden, and its confidence as p / q.
     """
@@ -135,7 +135,7 @@ def _lose(method, c, j, inside, columns, first, support, min_count, rest, cost, 
 def maximum_minimum(rows, inside, columns, is_left, support, counts, min_count):
     """Delete from one supporter after another the item whose rarest border itemset is the most frequent (Max-Min 1).
 
-    ``rows`` gives the class of each supporter, in their order. Returns the item each loses, -1 for none.
+    ``rows`` is the class of each supporter, in their order. Returns the item each loses, -1 for none.
     """
     both, left, least, p, q = counts[0], counts[1], counts[2], counts[3], counts[4]
     victims = np.full(rows.size, -1, np.int64)

@@ -11,6 +11,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from discreet.kernels import ragged
 from discreet.kernels.compiled import compiled
 from discreet.kernels.threads import in_threads
 
@@ -35,7 +36,7 @@ def ones(context, word):
 def columns_of(
     indptr: NDArray[np.int64], items: NDArray[np.int32], column: NDArray[np.int32], n_columns: int
 ) -> NDArray[np.uint64]:
-    """Set the bit of every item of every basket; ``column`` gives an item's column, -1 for none."""
+    """Set the bit of every item of every basket; ``column`` is an item's column, -1 for none."""
     n_blocks = -(-(indptr.size - 1) // BASKETS)
     blocks = np.zeros((n_blocks, n_columns, WORDS), np.uint64)
     placed = np.where(column < 0, np.int32(n_columns), column)
@@ -54,7 +55,7 @@ def rows_of(blocks: NDArray[np.uint64], n: int) -> tuple[NDArray[np.int64], NDAr
     """Return the items of every basket again, ascending, as CSR arrays."""
     lengths = np.zeros(n, np.int64)
     in_threads(lambda start, stop: _lengths(blocks, lengths, start, stop), blocks.shape[0])
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    indptr = ragged.bounds(lengths)
     items = np.empty(indptr[-1], np.int32)
     in_threads(lambda start, stop: _fill(blocks, indptr, items, start, stop), blocks.shape[0])
     return indptr, items

@@ -1,4 +1,4 @@
-"""The candidate join of Apriori: sets of k items all of whose subsets of k - 1 items are among those given."""
+"""The candidate join of Apriori: sets of k items all of whose subsets of k - 1 items are present."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _FEW = 1 << 14
 def join(sets: NDArray[np.int32], *, most: int = 2**62) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Join sets of the same size, rows in lexicographic order, to candidates with one item more.
 
-    Gives the candidates in lexicographic order, and for each the rows of its subsets: column d is the row of the set
-    without item d. Where there are more than ``most``, some are left out, but more than that many are given.
+    Returns the candidates in lexicographic order, and for each the rows of its subsets: column d is the row of the set
+    without item d. Where there are more than ``most``, some are left out, but more than that many are returned.
 
     >>> join(np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3]], np.int32))
     (array([[0, 1, 2], [0, 1, 3]], dtype=int32), array([[3, 1, 0], [4, 2, 0]], dtype=int32))
@@ -49,7 +49,7 @@ def _heads(sets, bounds):
 
 @compiled
 def _join(sets, bounds, indptr, items, table, most, start, stop):
-    """Join the classes of a range: the last items of a candidate's subsets lie in sorted lists, which are merged."""
+    """Join the classes of a range: the last items of a candidate's subsets are in sorted lists, which are merged."""
     width = sets.shape[1]
     joined = np.empty((1024, width + 1), np.int32)
     subsets = np.empty((1024, width + 1), np.int32)
@@ -82,7 +82,7 @@ def _join(sets, bounds, indptr, items, table, most, start, stop):
 
 @compiled
 def _open(bounds, indptr, items, table, row, at, end):
-    """Set the pointers to the classes of the row's items without each one but the last; tells whether all are there."""
+    """Set the pointers to the classes of the row's items without each one but the last; return whether all exist."""
     for skipped in range(row.size - 1):
         number = find_without(indptr, items, table, row, skipped)
         if number < 0:

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
 from discreet.kernels.copies import put
-from discreet.kernels.itemsets.occurrences import branch, lay, room, tally_behind
+from discreet.kernels.itemsets.occurrences import arrange, branch, room, tally_behind
 from discreet.kernels.threads import in_threads, processors
 
 _NEVER = 2**62
 
 
-class Laid(NamedTuple):
-    """Baskets laid out for counting: the items of each in ascending order, -1 behind them.
+class BasketLayout(NamedTuple):
+    """Baskets arranged for counting: the items of each in ascending order, then -1.
 
-    ``places[starts[i]:starts[i + 1]]`` are the places behind the entries of item i; ``basket`` gives the basket of each
+    ``places[starts[i]:starts[i + 1]]`` are the places behind the entries of item i; ``basket`` is the basket of each
     place, that of the entry before it.
     """
 
@@ -30,10 +30,10 @@ class Laid(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What counting gave.
+    """The result of counting.
 
     ``least`` is the least count of a combination, None where there is none; ``n_rare`` of the ``n_sets`` combinations
-    are in fewer than k baskets, ``rare`` holds those of m items where they were kept, and ``marked`` tells which
+    are in fewer than k baskets, ``rare`` holds those of m items where they were kept, and ``marked`` marks which
     baskets hold a rare one.
     """
 
@@ -44,14 +44,14 @@ class Counted(NamedTuple):
     marked: NDArray[np.bool_]
 
 
-def laid_out(indptr: NDArray[np.int64], items: NDArray[np.int32], rank: NDArray[np.int32]) -> Laid:
+def laid_out(indptr: NDArray[np.int64], items: NDArray[np.int32], rank: NDArray[np.int32]) -> BasketLayout:
     """Write the ranks of every basket's items in ascending order; ``rank`` is -1 for an item left out."""
-    entries, basket, starts, places = lay(indptr, items, rank, int(rank.max(initial=-1)) + 1, True)
-    return Laid(entries, basket, starts, places, indptr.size - 1)
+    entries, basket, starts, places = arrange(indptr, items, rank, int(rank.max(initial=-1)) + 1, True)
+    return BasketLayout(entries, basket, starts, places, indptr.size - 1)
 
 
 def count_combinations(
-    laid: Laid,
+    layout: BasketLayout,
     k: int,
     m: int,
     *,
@@ -62,14 +62,14 @@ def count_combinations(
 ) -> Counted:
     """Count every combination of at most m items that occurs and whose lowest item is in ``range(first, stop)``.
 
-    With ``keep`` the rare combinations of m items are given in ascending order. With ``hasty`` the counting ends soon
-    after a rare one is found; then only whether there is one is told.
+    With ``keep`` the rare combinations of m items are returned in ascending order. With ``hasty`` the counting ends
+    soon after a rare one is found; then only whether there is one is known.
     """
-    marked = np.zeros(laid.n_baskets, np.bool_)
-    end = laid.starts.size - 1 if stop is None else stop
+    marked = np.zeros(layout.n_baskets, np.bool_)
+    end = layout.starts.size - 1 if stop is None else stop
     parts = min(processors(), max(end - first, 1))
     found = in_threads(
-        lambda part, _: _deliver(*laid[:4], k, m, first + part, end, parts, keep, hasty, marked),
+        lambda part, _: _deliver(*layout[:4], k, m, first + part, end, parts, keep, hasty, marked),
         parts,
         threads=parts,
     )
@@ -86,9 +86,9 @@ def count_combinations(
 
 @compiled
 def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, hasty, marked):
-    """Visit every combination of fewer than m items and tally what lies behind it.
+    """Visit every combination of fewer than m items and tally what follows it.
 
-    The nodes still to be visited lie on a stack, and so do the places behind their last items.
+    The nodes still to be visited are on a stack, and so are the places behind their last items.
     """
     n_items = starts.size - 1
     tally, slot = np.zeros(n_items, np.int64), np.empty(n_items, np.int64)
@@ -109,7 +109,7 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
             for place in range(size):
                 marked[basket[held[place]]] = True
             if keep and m == 1:
-                rare = _noted(rare, n_kept, path)
+                rare = _append_set(rare, n_kept, path)
                 n_kept += 1
         nodes[0], nodes[1], nodes[2], nodes[3] = lowest, 0, 0, size
         n_nodes = 1 if m > 1 else 0
@@ -126,7 +126,7 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
                 for number in range(n_touched):
                     if keep and tally[touched[number]] < k:
                         path[m - 1] = touched[number]
-                        rare = _noted(rare, n_kept, path)
+                        rare = _append_set(rare, n_kept, path)
                         n_kept += m
                     tally[touched[number]] = 0
             else:
@@ -137,7 +137,7 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
 
 
 @compiled
-def _noted(rare, n_kept, path):
+def _append_set(rare, n_kept, path):
     rare = room(rare, n_kept + path.size)
     put(rare, n_kept, path)
     return rare

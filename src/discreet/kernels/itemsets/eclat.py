@@ -1,6 +1,6 @@
 """Depth-first mining of frequent itemsets: over bit columns for dense data, over occurrences for long thin data.
 
-Both give the sets in any order, as CSR arrays: where each set begins, its items, and its count.
+Both return the sets in any order, as CSR arrays: where each set begins, its items, and its count.
 """
 
 from __future__ import annotations
@@ -11,30 +11,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.kernels import ragged
 from discreet.kernels.compiled import compiled
 from discreet.kernels.copies import put
 from discreet.kernels.itemsets.bits import ones
-from discreet.kernels.itemsets.occurrences import branch, lay, noted, room, tally_behind
+from discreet.kernels.itemsets.occurrences import append_set, arrange, branch, room, tally_behind
 from discreet.kernels.threads import in_threads, processors
 
 Sets = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]
 
 
 def mine_columns(blocks: NDArray[np.uint64], n: int, least: int, longest: int) -> Sets:
-    """Find the sets held by at least so many of n baskets; best with items in ascending order of their counts."""
+    """Find the sets in at least ``least`` of n baskets; fastest with items in ascending order of their counts."""
     words = -(-n // 64)
     columns = np.ascontiguousarray(blocks.transpose(1, 0, 2).reshape(blocks.shape[1], -1)[:, :words])
-    return _all(lambda part, parts: _dive(columns, least, longest, part, parts))
+    return _all(lambda part, parts: _search_columns(columns, least, longest, part, parts))
 
 
 def mine_rows(
     indptr: NDArray[np.int64], items: NDArray[np.int32], rank: NDArray[np.int32], least: int, longest: int
 ) -> Sets:
-    """Find the sets held by at least so many baskets.
+    """Find the sets in at least ``least`` baskets.
 
-    ``rank`` gives each item's number from the rarest on, -1 for none; the items of the sets are such numbers.
+    ``rank`` is each item's number from the rarest on, -1 for none; the items of the sets are such numbers.
     """
-    entries, _, starts, places = lay(indptr, items, rank, int(rank.max(initial=-1)) + 1, False)
+    entries, _, starts, places = arrange(indptr, items, rank, int(rank.max(initial=-1)) + 1, False)
     small = places.astype(np.int32) if entries.size < 2**31 else places
     del places
     return _all(lambda part, parts: _deliver(entries, starts, small, least, longest, part, parts))
@@ -45,7 +46,7 @@ def _all(mine: Callable[[int, int], Any]) -> Sets:
     parts = processors()
     found = in_threads(lambda part, _: mine(part, parts), parts)
     sizes = np.concatenate([sizes for sizes, _, _ in found])
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    indptr = ragged.bounds(sizes)
     return indptr, np.concatenate([items for _, items, _ in found]), np.concatenate([n for _, _, n in found])
 
 
@@ -62,8 +63,8 @@ def squared_lengths(indptr, items, looked_at):
 
 
 @compiled
-def _dive(columns, least, longest, part, parts):
-    """Intersect the columns of a class pairwise; the columns of all classes above lie on one stack."""
+def _search_columns(columns, least, longest, part, parts):
+    """Intersect the columns of a class pairwise; the columns of all classes above are on one stack."""
     n_items, words = columns.shape
     stack = np.empty((n_items + 64) * words, np.uint64)
     item = np.empty(n_items + 64, np.int32)
@@ -85,7 +86,9 @@ def _dive(columns, least, longest, part, parts):
             continue
         cursor[depth] += parts if depth == 0 else 1
         path[depth] = item[node]
-        sizes, items, counts = noted(sizes, items, counts, n_sets, n_entries, path[: depth + 1], count[node])
+        sizes, items, counts = append_set(
+            sizes, items, counts, n_sets, n_entries, path[: depth + 1], count[node]
+        )
         n_sets += 1
         n_entries += depth + 1
         if depth + 1 == longest:
@@ -129,7 +132,7 @@ def _meet(stack, first, second, target, words):
 def _deliver(entries, starts, places, least, longest, part, parts):
     """Deliver occurrences: from the places behind a set's last item, count what follows, and hand the places on.
 
-    The nodes to be visited lie on a stack (item, depth, where its places begin and end), and so do the places.
+    The nodes to be visited are on a stack (item, depth, where its places begin and end), and so are the places.
     """
     n_items = starts.size - 1
     tally, slot = np.zeros(n_items, np.int64), np.empty(n_items, np.int64)
@@ -149,7 +152,7 @@ def _deliver(entries, starts, places, least, longest, part, parts):
             n_nodes -= 1
             item, depth, begin, top = nodes[4 * n_nodes : 4 * n_nodes + 4].copy()
             path[depth] = item
-            sizes, items, counts = noted(
+            sizes, items, counts = append_set(
                 sizes, items, counts, n_sets, n_entries, path[: depth + 1], top - begin
             )
             n_sets += 1

@@ -15,7 +15,7 @@ def in_order(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Sort sets by length and then by their items.
 
-    Gives the items of the sorted sets, ascending within each set, and the place each set had before.
+    Returns the items of the sorted sets, ascending within each set, and the place each set had before.
     """
     lengths = np.diff(indptr)
     codes, places = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
@@ -29,7 +29,7 @@ def in_order(
 
 
 def immediate_subsets(indptr: NDArray[np.int64], items: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Give, for every item of every set, the number of the set without that item; -1 where it is not among them."""
+    """Return, for every item of every set, the number of the set without that item; -1 where it is not among them."""
     table = table_of(indptr, items)
     subsets = np.empty(items.size, np.int64)
     in_threads(lambda start, stop: _find_subsets(indptr, items, table, subsets, start, stop), indptr.size - 1)

@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
 from discreet.kernels.copies import put
-from discreet.kernels.itemsets.combinations import Laid
+from discreet.kernels.itemsets.combinations import BasketLayout
 from discreet.kernels.itemsets.occurrences import branch, room, tally_behind
 
 
-def match_sums(laid: Laid, r: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def match_sums(layout: BasketLayout, r: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """For each basket, sum 1/matches over all sets of r of its items, and count the sets only this basket holds."""
     sums: tuple[NDArray[np.float64], NDArray[np.int64]] = _sums(
-        laid.entries, laid.basket, laid.starts, laid.places, r, laid.n_baskets
+        layout.entries, layout.basket, layout.starts, layout.places, r, layout.n_baskets
     )
     return sums
 
@@ -64,7 +64,7 @@ def _add(entries, basket, held, begin, end, tally, inverse, alone):
 
 @compiled
 def matches_of(known, starts, rows):
-    """Count the baskets that hold all items of each row of ``known``; CSR arrays give the baskets of each item."""
+    """Count the baskets that hold all items of each row of ``known``; CSR arrays list the baskets of each item."""
     found = np.zeros(known.shape[0], np.int64)
     for number in range(known.shape[0]):
         items = known[number]

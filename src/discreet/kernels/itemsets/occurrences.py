@@ -1,7 +1,7 @@
 """Delivering occurrences: from the places behind a set's last item to what follows, depth-first.
 
-Baskets lie one behind the other, the items of each ascending and -1 behind them. A node of the search stands for a
-set: its last item, its depth, and where the places behind that item begin and end. Nodes lie on a stack, places too.
+Baskets are stored one after the other, the items of each ascending, then -1. A node of the search stands for a
+set: its last item, its depth, and where the places behind that item begin and end. Nodes are on a stack, places too.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from discreet.kernels.copies import grown, put
 
 
 @compiled
-def lay(indptr, items, rank, n_ranks, with_baskets):
+def arrange(indptr, items, rank, n_ranks, with_baskets):
     """Write the baskets' ranks in ascending order, -1 after each basket, and the places behind each rank's entries.
 
-    ``rank`` is -1 for an item left out. Gives the entries, the basket of each place (of none, unless they are wanted),
+    ``rank`` is -1 for an item left out. Returns the entries, the basket of each place (empty unless they are wanted),
     where the places of each rank begin, and the places.
     """
     starts = np.zeros(n_ranks + 1, np.int64)
@@ -59,8 +59,8 @@ def room(array, needed):
 
 
 @compiled
-def noted(sizes, items, counts, n_sets, n_entries, path, count):
-    """Write a set behind those found, and give the arrays, which may have grown."""
+def append_set(sizes, items, counts, n_sets, n_entries, path, count):
+    """Write a set behind those found, and return the arrays, which may have grown."""
     sizes, counts = room(sizes, n_sets + 1), room(counts, n_sets + 1)
     items = room(items, n_entries + path.size)
     sizes[n_sets], counts[n_sets] = path.size, count
@@ -88,7 +88,7 @@ def tally_behind(entries, held, begin, end, tally, touched):
 def branch(entries, nodes, n_nodes, held, begin, top, depth, touched, tally, slot, least):
     """Go deeper: a node for every item that follows often enough, and its places; the tallies are cleared.
 
-    Gives the stacks, which may have grown, and the number of nodes.
+    Returns the stacks, which may have grown, and the number of nodes.
     """
     nodes = room(nodes, 4 * (n_nodes + touched.size))
     n_before, end = n_nodes, top
@@ -104,13 +104,13 @@ def branch(entries, nodes, n_nodes, held, begin, top, depth, touched, tally, slo
         tally[item] = 0
     if n_nodes > n_before:
         held = room(held, end)
-        hand_on(entries, held, begin, top, slot)
+        scatter_places(entries, held, begin, top, slot)
     return nodes, n_nodes, held
 
 
 @compiled
-def hand_on(entries, held, begin, end, slot):
-    """Write the places behind each item that lies behind the given places, from its slot on; -1 is no slot."""
+def scatter_places(entries, held, begin, end, slot):
+    """Write the places behind each item that follows the given places, from its slot on; -1 is no slot."""
     for place in range(begin, end):
         at = held[place]
         while entries[at] >= 0:

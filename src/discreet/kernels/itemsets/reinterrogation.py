@@ -1,4 +1,4 @@
-"""Re-interrogation: what frequent itemsets found in distorted baskets give away about the true ones, by bit columns.
+"""Re-interrogation: what frequent itemsets found in distorted baskets reveal about the true ones, by bit columns.
 
 Itemsets come as compressed rows of column numbers. A pair is an itemset and one of its items, in the order of the rows'
 entries.
@@ -39,7 +39,7 @@ def worst_of(
 ) -> NDArray[np.int64]:
     """Count for each pair the true ones that stayed ones for which it is the first that their basket has.
 
-    ``order`` gives the pairs item by item, the worst breach first; ``owners`` the itemset of each pair.
+    ``order`` lists the pairs item by item, the worst breach first; ``owners`` the itemset of each pair.
     """
     parts = in_threads(
         lambda start, stop: _first(true[start:stop], distorted[start:stop], starts, columns, order, owners),

@@ -1,4 +1,4 @@
-"""A table that finds sets by their items; the sets are given as CSR arrays, the items of each ascending."""
+"""A table that finds sets by their items; the sets are CSR arrays, the items of each ascending."""
 
 from __future__ import annotations
 

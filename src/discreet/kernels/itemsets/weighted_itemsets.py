@@ -5,25 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.kernels import ragged
 from discreet.kernels.compiled import compiled
 from discreet.kernels.copies import put
-from discreet.kernels.itemsets.combinations import Laid
-from discreet.kernels.itemsets.occurrences import hand_on, noted, room
+from discreet.kernels.itemsets.combinations import BasketLayout
+from discreet.kernels.itemsets.occurrences import append_set, room, scatter_places
 
 Sets = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 
 
-def mine_weighted(laid: Laid, weights: NDArray[np.float64], least: float, longest: int) -> Sets:
-    """Find the sets of up to so many items whose baskets weigh enough: CSR arrays and weights, in any order."""
+def mine_weighted(layout: BasketLayout, weights: NDArray[np.float64], least: float, longest: int) -> Sets:
+    """Find the sets of up to ``longest`` items whose baskets weigh enough: CSR arrays and weights, in any order."""
     sizes, items, found = _deliver(
-        laid.entries, laid.basket, laid.starts, laid.places, weights, least, longest
+        layout.entries, layout.basket, layout.starts, layout.places, weights, least, longest
     )
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]), items, found
+    return ragged.bounds(sizes), items, found
 
 
 @compiled
 def _deliver(entries, basket, starts, places, weights, least, longest):
-    """Go from the places behind a set's last item to what follows; nodes and places lie on stacks."""
+    """Go from the places behind a set's last item to what follows; nodes and places are on stacks."""
     n_items = starts.size - 1
     tally, slot = np.zeros(n_items), np.empty(n_items, np.int64)
     count, touched = np.zeros(n_items, np.int64), np.empty(n_items, np.int32)
@@ -44,7 +45,7 @@ def _deliver(entries, basket, starts, places, weights, least, longest):
             n_nodes -= 1
             depth, begin, top = nodes[4 * n_nodes + 1], nodes[4 * n_nodes + 2], nodes[4 * n_nodes + 3]
             path[depth] = nodes[4 * n_nodes]
-            sizes, items, found = noted(
+            sizes, items, found = append_set(
                 sizes, items, found, n_sets, n_entries, path[: depth + 1], heavy[n_nodes]
             )
             n_sets, n_entries = n_sets + 1, n_entries + depth + 1
@@ -65,7 +66,7 @@ def _deliver(entries, basket, starts, places, weights, least, longest):
                     n_nodes += 1
                 tally[item], count[item] = 0.0, 0
             held = room(held, end)
-            hand_on(entries, held, begin, top, slot)
+            scatter_places(entries, held, begin, top, slot)
     return sizes[:n_sets].copy(), items[:n_entries].copy(), found[:n_sets].copy()
 
 

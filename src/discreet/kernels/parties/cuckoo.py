@@ -11,7 +11,7 @@ _MAX_MOVES = 10_000
 
 
 def cuckoo_table(places: NDArray[np.int64], n_bins: int, seed: int) -> NDArray[np.int64] | None:
-    """Return the item in each bin, -1 for none, where item i lies at one of ``places[i]``; None if there is no way.
+    """Return the item in each bin, -1 for none, where item i is at one of ``places[i]``; None if there is no way.
 
     ``seed`` starts the walk that moves items; it does not matter which one it is.
 

@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from discreet.kernels import ragged
 from discreet.kernels.compiled import compiled
 from discreet.kernels.points.neighbors import Tree, keep_nearest, nearest_within, select
 from discreet.kernels.threads import in_threads
 
 _STACK = 256
 _LOOKED_AT = 1024
-"""So many rows of a block tell which column to cut it along."""
+"""How many rows of a block decide which column to cut it along."""
 
 
 def mdav(values: Any, k: int) -> Any:
-    """Group rows by MDAV: the rows farthest out first, each with its k − 1 nearest; gives a group for every row."""
+    """Group rows by MDAV: the rows farthest out first, each with its k − 1 nearest; return a group for every row."""
     return blocked_mdav(values, k, max(len(values), 1))
 
 
@@ -29,7 +30,7 @@ def blocked_mdav(values: Any, k: int, block: int) -> Any:
     size = max(block // k, 1) * k
     order = np.arange(len(values), dtype=np.int64)
     start = np.append(np.sort(_blocks(np.ascontiguousarray(values.T), order, size)), len(values))
-    first = np.concatenate([[0], np.cumsum(np.diff(start) // k)])
+    first = ragged.bounds(np.diff(start) // k)
     labels = np.full(len(values), -1, np.int64)
     in_threads(
         lambda low, high: _mdav_of_blocks(values, order, start, first, k, labels, low, high), start.size - 1
@@ -43,7 +44,7 @@ def cannibalize(
     """Dissolve groups into those of a tree where that lowers the squared error, or (forced) in any case.
 
     ``rows[indptr[i]:indptr[i + 1]]`` are the rows of ``groups[i]``; ``into`` names the tree's groups; ``state`` is
-    (labels, n, mean) of all groups and is changed. Gives the number of groups dissolved.
+    (labels, n, mean) of all groups and is changed. Returns the number of groups dissolved.
     """
     labels, n, mean = state
     return int(_cannibalize(values, rows, indptr, groups, tree, into, forced, labels, n, mean))
@@ -52,9 +53,9 @@ def cannibalize(
 def attrition(
     values: Any, levels: Any, rows: Any, indptr: Any, groups: Any, p: int, tree: Tree, into: Any, state: Any
 ) -> int:
-    """Let groups larger than p give the rows away that lie nearer to a lower group with room for their level.
+    """Move rows of groups larger than p to a lower group that is nearer and has room for their level.
 
-    ``state`` is (labels, n, mean, largest) of all groups and is changed. Gives the number of rows moved.
+    ``state`` is (labels, n, mean, largest) of all groups and is changed. Returns the number of rows moved.
     """
     labels, n, mean, largest = state
     return int(_attrition(values, levels, rows, indptr, groups, p, tree, into, labels, n, mean, largest))
@@ -133,7 +134,7 @@ def _farthest(apart, left):
 
 @compiled
 def _take(turned, rows, left, apart, k, labels, group, total, heap, held):
-    """Group the k rows nearest by ``apart``, and close the gaps they leave; gives how many rows are left."""
+    """Group the k rows nearest by ``apart``, and close the gaps they leave; return how many rows are left."""
     count = 0
     for t in range(left):
         if count < k or apart[t] < heap[0]:
@@ -179,7 +180,7 @@ def _mdav(values, rows, k, labels, group):
 
 @compiled
 def _join(n, mean, group, point):
-    """Let a point join a group; gives by how much that raises the squared error."""
+    """Let a point join a group; return by how much that raises the squared error."""
     apart = 0.0
     n[group] += 1
     for j in range(point.size):

@@ -10,7 +10,7 @@ from discreet.kernels.compiled import compiled
 
 
 def stepped(mean: Any, vectors: Any, widths: Any, scale: Any, groups: Any, steps: Any) -> Any:
-    """Return each record's place: its group's mean, and a step of given width along each eigenvector, scaled back."""
+    """Return each record's place: its group's mean, and a step along each eigenvector, scaled back."""
     return _stepped(
         np.ascontiguousarray(mean),
         np.ascontiguousarray(vectors),

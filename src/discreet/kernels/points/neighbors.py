@@ -28,7 +28,7 @@ class Tree(NamedTuple):
 
 
 def tree_of(points: Any) -> Tree:
-    """Build a balanced tree over points; points lie in the order of the leaves."""
+    """Build a balanced tree over points; points are in the order of the leaves."""
     points = np.ascontiguousarray(points, np.float64)
     order = np.arange(len(points), dtype=np.int64)
     nodes = _built(points, order, _LEAF)
@@ -50,7 +50,7 @@ def spacing(points: Any, chosen: Any) -> Any:
 def nearest_groups(points: Any, seeds: Any, k: int) -> Any:
     """Group each seed still free with its k − 1 nearest free points, in the order of the seeds.
 
-    Gives a group for every point; the fewer than k points that are left have none (−1).
+    Returns a group for every point; the fewer than k points that are left have none (−1).
     """
     return _nearest_groups(tree_of(points), np.ascontiguousarray(seeds, np.int64), k)
 
@@ -200,7 +200,7 @@ def _spacing(tree, points, chosen):
 
 @compiled
 def keep_nearest(heap, held, count, k, apart, item):
-    """Keep an item among the k nearest, the farthest of them on top of the heap; gives how many are kept."""
+    """Keep an item among the k nearest, the farthest of them on top of the heap; return how many are kept."""
     if count < k:
         place = count
         heap[place], held[place] = apart, item

@@ -17,7 +17,7 @@ class Live(NamedTuple):
     """Statistics of groups in the making; arrays have room for more groups than are in use.
 
     ``turned`` holds the means for distances: less the ``origin``, in units of each column (``unit`` multiplies), and a
-    row for each column. ``whole`` tells which columns have held whole numbers only.
+    row for each column. ``whole`` marks which columns have held whole numbers only.
     """
 
     n: Any
@@ -38,7 +38,7 @@ def usable(values: Any, widest: float) -> bool:
 
 
 def absorb(values: Any, levels: Any, live: Live, start: int) -> int:
-    """Let records join groups one after the other, from ``start`` on; gives the first that found no room.
+    """Let records join groups one after the other, from ``start`` on; return the first that found no room.
 
     ``levels`` holds the level of every record, or one for all. No level is above the number of records so far.
     """
@@ -46,7 +46,7 @@ def absorb(values: Any, levels: Any, live: Live, start: int) -> int:
 
 
 def renew(live: Live) -> None:
-    """Take the spread of all records so far as the unit of each column, and lay the means out for distances."""
+    """Take the spread of all records so far as the unit of each column, and arrange the means for distances."""
     _renew(live)
 
 
@@ -107,7 +107,7 @@ def _measure(live, point, apart):
 
 @compiled
 def _nearest_viable(live, least, apart, besides):
-    """Find the nearest group of at least so many records, besides one; −1 where there is none."""
+    """Find the nearest group of at least ``least`` records, besides one; −1 where there is none."""
     best, found = np.inf, -1
     for t in range(live.counts[GROUPS]):
         if (apart[t] < best or found < 0) and live.n[t] >= least and t != besides:
@@ -117,7 +117,7 @@ def _nearest_viable(live, least, apart, besides):
 
 @compiled
 def _made_viable(live, least, apart):
-    """Merge the groups nearest to a point until they have at least so many records together."""
+    """Merge the groups nearest to a point until they have at least ``least`` records together."""
     group = _nearest_viable(live, 0, apart, -1)
     while live.n[group] < least:
         other = _nearest_viable(live, 0, apart, group)
@@ -185,7 +185,7 @@ def _wipe(live, group):
 
 @compiled
 def _split(live, group):
-    """Cut a group in two along its leading eigenvector, as if its records lay evenly there.
+    """Cut a group in two along its leading eigenvector, as if its records were spread evenly along it.
 
     The halves have n // 2 records and the rest; together they have the mean and the scatter of the whole. Any record
     may be in either, so both keep the largest level. A group without any spread stays whole.
@@ -226,7 +226,7 @@ def _split(live, group):
 def _leading(matrix):
     """Return the largest eigenvalue of a covariance and its eigenvector, by squaring the matrix until one is left.
 
-    Where two directions are all but alike, one between them does. The vector is the regression on that direction, so
+    Where two directions are almost equal, one between them will do. The vector is the regression on that direction, so
     that what is taken off the covariance along it never is more than it has.
     """
     d = matrix.shape[0]

@@ -46,7 +46,7 @@ def bin_counts(bins, labels, rows, column, n_bins, n_classes):
 
 @compiled
 def deal(bins, labels, rows, column, upto, codes):
-    """Return every row a place: so many rows of a bin and class, in order, as ``upto[bin, class, place]`` says."""
+    """Assign a place to every row: the rows of a bin and class, in order, up to ``upto[bin, class, place]``."""
     seen = np.zeros(upto.shape[:2], np.int64)
     place = np.zeros(upto.shape[:2], np.int64)
     last = upto.shape[2] - 1
@@ -64,7 +64,7 @@ def deal(bins, labels, rows, column, upto, codes):
 
 @compiled
 def part(rows, codes, column, left):
-    """Bring the rows whose place goes left before the others, each side in its order; gives how many go left."""
+    """Bring the rows whose place goes left before the others, each side in its order; return how many go left."""
     kept = np.empty(rows.size, rows.dtype)
     n_left = 0
     n_right = 0

@@ -1,4 +1,4 @@
-"""ChaCha20 as a source of bits for NumPy's generators: who sees some draws can tell no others.
+"""ChaCha20 as a source of bits for NumPy's generators: seeing some draws does not help to predict others.
 
 NumPy takes any object with a lock and a capsule around four C functions. These are compiled here; their state holds a
 key of 256 bits, the number of the next block and the words of the current ones.
@@ -72,11 +72,11 @@ class ChaCha20(np.random.BitGenerator):
     def __init__(self, key: bytes | None = None) -> None:
         super().__init__(0)
         self.is_keyed = key is not None
-        self._held = np.zeros(_WORDS, np.uint32)
-        self._held[2 * _HEAD : 2 * _HEAD + 8] = np.frombuffer(key or secrets.token_bytes(KEY_BYTES), "<u4")
-        self._held.view(np.uint64)[0] = DRAWS
+        self._state = np.zeros(_WORDS, np.uint32)
+        self._state[2 * _HEAD : 2 * _HEAD + 8] = np.frombuffer(key or secrets.token_bytes(KEY_BYTES), "<u4")
+        self._state.view(np.uint64)[0] = DRAWS
         source, short, fraction = _next_64.address, _next_32.address, _next_double.address
-        self._struct = _BitGenerator(self._held.ctypes.data, source, short, fraction, source)
+        self._struct = _BitGenerator(self._state.ctypes.data, source, short, fraction, source)
         make = ctypes.pythonapi.PyCapsule_New
         make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
         self._capsule = make(ctypes.addressof(self._struct), b"BitGenerator", None)

@@ -1,4 +1,4 @@
-"""ChaCha20: a key stream that nobody without the key can tell from chance (Bernstein 2008).
+"""ChaCha20: a key stream that is indistinguishable from random without the key (Bernstein 2008).
 
 A stream is named by a key of 256 bits and a number of 64 bits; its blocks are numbered by 64 bits. Sixteen blocks are
 made at a time, one in each lane of the processor's vectors.

@@ -1,4 +1,4 @@
-"""Numbers between 0 and 1, and waiting times, from ChaCha20: nobody who sees some of them can tell the others."""
+"""Numbers between 0 and 1, and waiting times, from ChaCha20: seeing some of them does not help to predict others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _drawn(
     size: int,
     threads: int | None,
 ) -> NDArray[np.float64]:
-    """Let threads draw the numbers, so many from each part of the stream."""
+    """Draw the numbers in threads, the same number from each part of the stream."""
     numbers = np.empty(size, np.float64)
     in_threads(
         lambda start, stop: kernel(key, np.uint64(stream), start, stop, numbers),

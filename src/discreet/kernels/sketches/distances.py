@@ -1,6 +1,6 @@
 """Sketches of unequal lengths compared: dot products, squared distances and cosines on their common components.
 
-Sketches to compare with are laid out in blocks, longest first, a row of the block for each component: what reaches
+Sketches to compare with are arranged in blocks, longest first, a row of the block for each component: what reaches
 component j is then the beginning of row j, and one loop over it fills the processor's vectors.
 """
 
@@ -75,18 +75,7 @@ def nearest(
     def work(start: int, stop: int) -> None:
         for block, lengths, home in blocks:
             _nearest(
-                values,
-                indptr,
-                block,
-                lengths,
-                home,
-                KINDS[kind],
-                shrink,
-                middle,
-                scores,
-                places,
-                start,
-                stop,
+                values, indptr, block, lengths, home, KINDS[kind], shrink, middle, scores, places, start, stop
             )
 
     in_threads(work, n)
@@ -128,18 +117,18 @@ def _floats(values: Components) -> Values:
 
 
 def _blocks(values: Values, bounds: Numbers) -> Iterator[tuple[Values, Numbers, Numbers]]:
-    """Arrange sketches out in blocks, a row for each component, longest first."""
+    """Arrange sketches in blocks, a row for each component, longest first."""
     lengths = np.diff(bounds)
     order = np.argsort(-lengths, kind="stable")
     for start in range(0, order.size, _BLOCK):
         places = order[start : start + _BLOCK]
         block = np.zeros((int(lengths[places[0]]), places.size), np.float64)
-        _lay_out(values, bounds, places, block)
+        _arrange(values, bounds, places, block)
         yield block, lengths[places], places
 
 
 @compiled
-def _lay_out(values, bounds, places, block):
+def _arrange(values, bounds, places, block):
     for column in range(places.size):
         first = bounds[places[column]]
         for j in range(bounds[places[column] + 1] - first):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discreet.kernels.compiled import compiled
 from discreet.kernels.ragged import entries_of
 from discreet.kernels.sketches.indexed_neighbors import nearest_rows, squared_lengths
-from discreet.kernels.sketches.row_partitions import like_rows
+from discreet.kernels.sketches.row_partitions import similar_rows
 from discreet.kernels.sketches.sliced_neighbors import bytes_of_blocks, nearest_sets
 
 _MOST_BYTES = 512_000_000
@@ -42,7 +42,7 @@ class Compressed(NamedTuple):
         return squares
 
     def take(self, rows: NDArray[np.int64]) -> Compressed:
-        """Keep some rows, in the order given."""
+        """Keep some rows, in the given order."""
         indptr, place = entries_of(self.indptr, rows)
         values = None if self.values is None else self.values[place]
         return Compressed(indptr, self.items[place], values, self.n_items)
@@ -61,26 +61,26 @@ def nearest(corpus: Compressed, k: int, *, queries: Compressed | None = None) ->
     Rows that are equally near come in the order of their numbers; a row of zeros has the cosine 0 with all.
     """
     same = queries is None
-    asked = corpus if queries is None else queries
-    signed = any(rows.values is not None and bool((rows.values < 0).any()) for rows in (corpus, asked))
-    sets = corpus.values is None and asked.values is None
+    searched = corpus if queries is None else queries
+    signed = any(rows.values is not None and bool((rows.values < 0).any()) for rows in (corpus, searched))
+    sets = corpus.values is None and searched.values is None
     if sets and bytes_of_blocks(corpus.n, corpus.n_items) <= _MOST_BYTES:
-        laid = [(one.indptr, one.items, one.n_items) for one in (corpus, asked)]
-        found, keys = nearest_sets(laid[0], laid[1], k, same=same)
+        sides = [(one.indptr, one.items, one.n_items) for one in (corpus, searched)]
+        found, keys = nearest_sets(sides[0], sides[1], k, same=same)
     else:
-        full = [(one.indptr, one.items, one.weights(), one.n_items) for one in (corpus, asked)]
+        full = [(one.indptr, one.items, one.weights(), one.n_items) for one in (corpus, searched)]
         found, keys = nearest_rows(full[0], full[1], k, same=same, signed=signed)
     if not signed:
         _fill(found, keys, corpus.n, same)
-    squares = asked.squares()[:, None]
+    squares = searched.squares()[:, None]
     ratio = np.divide(keys, squares, out=np.zeros_like(keys), where=squares > 0)
     return Neighbors(found, np.clip(np.sign(ratio) * np.sqrt(np.abs(ratio)), -1.0, 1.0))
 
 
 def nearest_inside(rows: Compressed, k: int, most: int) -> tuple[Neighbors, int]:
-    """Cut rows into partitions of like rows, at most so many in each, and find the neighbors inside each.
+    """Cut rows into partitions of similar rows, at most ``most`` in each, and find the neighbors inside each.
 
-    Gives the neighbors and the number of partitions; with one partition the neighbors are exact. A partition has
+    Returns the neighbors and the number of partitions; with one partition the neighbors are exact. A partition has
     more than k rows in any case.
     """
     n_parts = max(1, min(-(-rows.n // most), rows.n // (k + 1)))
@@ -88,7 +88,7 @@ def nearest_inside(rows: Compressed, k: int, most: int) -> tuple[Neighbors, int]
         return nearest(rows, k), 1
     found = np.empty((rows.n, k), np.int32)
     cosines = np.empty((rows.n, k))
-    for part in like_rows(rows.indptr, rows.items, rows.weights(), rows.n_items, n_parts):
+    for part in similar_rows(rows.indptr, rows.items, rows.weights(), rows.n_items, n_parts):
         inside = nearest(rows.take(part), k)
         found[part] = part[inside.rows]
         cosines[part] = inside.cosines

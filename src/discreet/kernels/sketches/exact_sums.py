@@ -1,4 +1,4 @@
-"""Values on a grid: rounded just so much that their sums are exact, in any order and with any signs."""
+"""Values on a grid: rounded just enough that their sums are exact, in any order and with any signs."""
 
 from __future__ import annotations
 

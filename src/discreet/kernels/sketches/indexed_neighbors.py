@@ -19,7 +19,7 @@ _ROUNDING = 1e-12
 
 
 def nearest_rows(corpus: Any, queries: Any, k: int, *, same: bool, signed: bool) -> tuple[Any, Any]:
-    """Find the k rows nearest to every query; gives their numbers and the keys they are ordered by.
+    """Find the k rows nearest to every query; return their numbers and the keys they are ordered by.
 
     ``corpus`` and ``queries`` are (indptr, items, values, n_items); the key of a row is its dot product with the query,
     squared, with its sign, over its squared length. ``same`` says that both are the same rows, so that none is its own
@@ -59,7 +59,7 @@ def _squared_lengths(indptr, values):
 
 @compiled
 def _index(indptr, items, values, n_items, first, last):
-    """Give, for every item, the rows of a block that hold it and their values."""
+    """Return, for every item, the rows of a block that hold it and their values."""
     begin = np.zeros(n_items + 1, np.int64)
     for entry in range(indptr[first], indptr[last]):
         begin[items[entry] + 1] += 1

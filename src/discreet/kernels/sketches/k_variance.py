@@ -18,7 +18,7 @@ def caps_of(
 ) -> Any:
     """Return the variance of one component's product over the squared gap, for every row and each of its neighbors.
 
-    Parallel rows have no cap: theirs is infinite. ``signed`` tells of every row whether it holds a negative value; a
+    Parallel rows have no cap: theirs is infinite. ``signed`` is whether a row has a negative value; a
     pair with such a row takes the exact variance, all others ‖X‖²‖Y‖² − (X·Y)², which is never larger. Neither changes
     when rows are multiplied. With ``sizes``, the true length of every row, it is the variance over the gap itself.
     """
@@ -82,7 +82,7 @@ def _caps(indptr, items, values, n_items, neighbors, signed, sizes, caps, start,
 
 @compiled
 def _pairs(neighbors, limits):
-    """Give, for every row, its partners in all pairs that it is in, and the limits of these."""
+    """Return, for every row, its partners in all pairs that it is in, and the limits of these."""
     n, k = neighbors.shape
     begin = np.zeros(n + 1, np.int64)
     for row in range(n):
@@ -108,7 +108,7 @@ def _pairs(neighbors, limits):
 
 @compiled
 def _pass(begin, partners, held, order, longest, lengths):
-    """Return every row in turn its largest admissible length; tells whether any length changed."""
+    """Set every row in turn to its largest admissible length; return whether any length changed."""
     changed = False
     for row in order:
         best = longest[row]

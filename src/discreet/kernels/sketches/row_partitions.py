@@ -9,15 +9,15 @@ import numpy as np
 from discreet.kernels.compiled import compiled
 
 _SAMPLE = 4096
-"""So many rows of a partition tell the direction to cut across."""
+"""How many rows of a partition decide the direction to cut across."""
 _STEPS = 12
 """Steps of the power method; the direction need not be exact."""
 
 
-def like_rows(indptr: Any, items: Any, values: Any, n_items: int, n_parts: int) -> list[Any]:
-    """Cut rows into so many parts of nearly equal size; gives the row numbers of each part, ascending.
+def similar_rows(indptr: Any, items: Any, values: Any, n_items: int, n_parts: int) -> list[Any]:
+    """Cut rows into ``n_parts`` parts of nearly equal size; return the row numbers of each part, ascending.
 
-    Rows count with the length 1. The same rows give the same parts.
+    Rows count with the length 1. The same rows produce the same parts.
     """
     scale = _scales(indptr, values)
     parts: list[Any] = []

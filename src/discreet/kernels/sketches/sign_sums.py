@@ -31,8 +31,8 @@ def sum_rows(
     """Sketch compressed rows of items with weights, or of ones where there are none.
 
     Row i gets components ``bounds[i]`` to ``bounds[i + 1]`` of the answer. ``items`` are numbers of rows of the table
-    of signs, which ``signs.tabulate`` gave. Components of ones have one byte each, or two, where all of them fit; all
-    others are floats.
+    of signs, which ``signs.tabulate`` returns. Components of ones have one byte each, or two, where all of them fit;
+    all others are floats.
     """
     kind: Any = np.float64 if weights is not None else _kind(np.diff(indptr)[np.diff(bounds) > 0])
     values = np.ones(items.size) if weights is None and kind is np.float64 else weights
@@ -43,13 +43,13 @@ def sum_rows(
 
 
 def _kind(ones: NDArray[np.int64]) -> Any:
-    """Return the kind of number that holds the sums of so many ones."""
+    """Return the type that can store the sums of this many ones."""
     fitting = (kind for kind in (np.int8, np.int16) if ones.max(initial=0) <= np.iinfo(kind).max)
     return next(fitting, np.float64)
 
 
 def _blocks(table: NDArray[np.uint64], bounds: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int8]]]:
-    """Return the signs of so many components at a time as fit the memory, the last first: of each item, in 64s."""
+    """Return the signs of as many components at a time as fit the memory, the last first: of each item, in 64s."""
     words = -(-int(np.diff(bounds).max(initial=0)) // _LANES)
     step = max(1, _TABLE_BYTES // max(table.shape[0] * _LANES, 1))
     for first in reversed(range(0, words, step)):
@@ -62,7 +62,7 @@ def _blocks(table: NDArray[np.uint64], bounds: NDArray[np.int64]) -> Iterator[tu
 def _add_signs(typing, signs, items, weights, begin, end, word, out, place):
     """Write ``sum(weights[at] * signs[items[at], word] for at in range(begin, end))`` to ``out``, from a place on.
 
-    Without weights (None) they are ones. Given to the compiler as vectors, so that the sums stay in registers.
+    Without weights (None) they are ones. Passed to the compiler as vectors, so that the sums stay in registers.
     """
     kinds = (signs, items, weights, types.int64, types.int64, types.int64, out, types.int64)
 

@@ -29,7 +29,7 @@ def bytes_of_blocks(n: int, n_items: int) -> int:
 
 
 def nearest_sets(corpus: Any, queries: Any, k: int, *, same: bool) -> tuple[Any, Any]:
-    """Find the k rows nearest to every query; gives their numbers and squared cosines times the query's length.
+    """Find the k rows nearest to every query; return their numbers and squared cosines times the query's length.
 
     ``corpus`` and ``queries`` are (indptr, items, n_items); ``same`` says that they are the same rows, so that none is
     its own neighbor. Where rows are equally near, the one with the lower number goes first. Where fewer than k rows
@@ -40,14 +40,14 @@ def nearest_sets(corpus: Any, queries: Any, k: int, *, same: bool) -> tuple[Any,
     order = np.argsort(lengths, kind="stable").astype(np.int32)
     blocks = np.zeros((-(-order.size // ROWS), n_items + 1, WORDS), np.uint64)
     in_threads(lambda start, stop: _pack(indptr, items, order, blocks, start, stop), blocks.shape[0])
-    asked = np.diff(queries[0])
-    turns = np.argsort(asked, kind="stable").astype(np.int32)
-    found = np.full((asked.size, k), -1, np.int32)
-    keys = np.full((asked.size, k), -1.0)
-    laid = (order, lengths[order])
+    query_lengths = np.diff(queries[0])
+    turns = np.argsort(query_lengths, kind="stable").astype(np.int32)
+    found = np.full((query_lengths.size, k), -1, np.int32)
+    keys = np.full((query_lengths.size, k), -1.0)
+    by_length, lists = (order, lengths[order]), queries[:2]
     threads = processors()
     in_threads(
-        lambda start, stop: _search(queries[0], queries[1], turns, laid, blocks, same, found, keys, start, threads),
+        lambda start, stop: _search(*lists, turns, by_length, blocks, same, found, keys, start, threads),
         threads,
         threads=threads,
     )  # fmt: skip
@@ -73,7 +73,7 @@ def _sum_of_three(a, b, c):
 
 @compiled
 def _sum_of_eight(x0, x1, x2, x3, x4, x5, x6, x7):
-    """Add eight bits; gives the four bits of the sum, the lowest first."""
+    """Add eight bits; return the four bits of the sum, the lowest first."""
     s0, k0 = _sum_of_three(x0, x1, x2)
     s1, k1 = _sum_of_three(x3, x4, x5)
     s2, k2 = _sum_of_three(s0, s1, x6)
@@ -133,7 +133,7 @@ def _planes_for(count):
 
 @compiled
 def _count(columns, ids, n_ids, planes, carry):
-    """Count for every row of a block how many of the columns it has; gives the number of planes."""
+    """Count for every row of a block how many of the columns it has; return the number of planes."""
     _begin(columns, ids, planes)
     n_planes = _planes_for(n_ids)
     for plane in range(5, n_planes):
@@ -153,7 +153,7 @@ def _spread(number, bit):
 
 @compiled
 def _reaching(planes, n_planes, least, mask):
-    """Mark the rows whose count is at least so much (1 or more); gives whether there is one."""
+    """Mark the rows whose count is at least ``least`` (1 or more); return whether there is one."""
     below = least - 1
     if below >> n_planes:
         return False
@@ -197,9 +197,9 @@ def keep(keys, found, key, row):
 
 
 @compiled
-def _look(planes, n_planes, mask, before, first, laid, query, found, keys):
+def _look(planes, n_planes, mask, before, first, by_length, query, found, keys):
     """Keep the marked rows whose count is below ``before`` and that are near enough."""
-    order, lengths = laid
+    order, lengths = by_length
     last = keys.size - 1
     for w in range(WORDS):
         rest = mask[w]
@@ -235,7 +235,7 @@ def _begin_least(planes, n_planes, length, k, mask):
 
 
 @compiled
-def _visit(columns, first, shortest, ids, n_ids, query, own, laid, room, found, keys):
+def _visit(columns, first, shortest, ids, n_ids, query, own, by_length, room, found, keys):
     """Look for the nearest of a query in a block: the most items in common first, down to what is near enough."""
     planes, carry, mask = room
     last = keys.shape[1] - 1
@@ -247,7 +247,7 @@ def _visit(columns, first, shortest, ids, n_ids, query, own, laid, room, found, 
     before = n_ids + 1
     while True:
         if _reaching(planes, n_planes, least, mask):
-            _look(planes, n_planes, mask, before, first, laid, own, found[query], keys[query])
+            _look(planes, n_planes, mask, before, first, by_length, own, found[query], keys[query])
         lower = _least(max(keys[query, last], 0.0), shortest)
         if lower >= least:
             break
@@ -266,7 +266,7 @@ def _room(indptr):
 
 @compiled
 def _items_of(indptr, items, query, empty, ids):
-    """List the items of a query, filled up with an empty column to a multiple of eight; gives how many there are."""
+    """List the items of a query, filled up with an empty column to a multiple of eight; return how many there are."""
     n_ids = 0
     for entry in range(indptr[query], indptr[query + 1]):
         ids[n_ids] = items[entry]
@@ -278,9 +278,9 @@ def _items_of(indptr, items, query, empty, ids):
 
 
 @compiled
-def _search(indptr, items, turns, laid, blocks, same, found, keys, start, step):
+def _search(indptr, items, turns, by_length, blocks, same, found, keys, start, step):
     """Go through groups of queries of like length, and for each through the blocks, those of like length first."""
-    order, lengths = laid
+    order, lengths = by_length
     ids, room = _room(indptr)
     n_blocks, empty, last = blocks.shape[0], blocks.shape[1] - 1, keys.shape[1] - 1
     for begin in range(start * ROWS, turns.size, step * ROWS):
@@ -301,4 +301,4 @@ def _search(indptr, items, turns, laid, blocks, same, found, keys, start, step):
                     continue
                 n_ids = _items_of(indptr, items, query, empty, ids)
                 own = query if same else -1
-                _visit(columns, first, shortest, ids, n_ids, query, own, laid, room, found, keys)
+                _visit(columns, first, shortest, ids, n_ids, query, own, by_length, room, found, keys)

@@ -1,7 +1,7 @@
 """Anatomy's groups: l rows at a time from the largest buckets, a bucket being the rows with the same sensitive values.
 
-A row may hold several sensitive values, or none; rows in a group share none. A bucket's values are given as compressed
-rows, and so are its row numbers, which are taken in the order given.
+A row may hold several sensitive values, or none; rows in a group share none. A bucket's values are compressed
+rows, and so are its row numbers, which are taken in the given order.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _placed(
     l: int,  # noqa: E741
     rng: np.random.Generator,
 ) -> bool:
-    """Put all rows of buckets that are left over into groups, or none; tells which."""
+    """Put all rows of buckets that are left over into groups, or none; return whether it was done."""
     residue = np.flatnonzero((group < 0) & (bucket_of >= 0)).astype(np.int32)
     if not residue.size or not n_groups:
         return not residue.size
@@ -75,7 +75,7 @@ def _placed(
 
 @compiled
 def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):  # noqa: E741
-    """Form groups; gives them, their number, and how many of them leave a rest that keeps the degree as one group."""
+    """Form groups; return them, their number, and how many of them leave a rest that keeps the degree as one group."""
     group = np.full(n, -1, np.int32)
     taken = bucket_start[:-1].copy()
     left = np.zeros(n_values, np.int64)
@@ -130,7 +130,7 @@ def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):
 
 @compiled
 def _place(residue, begin, members, bucket_of, value_start, values, n_values):
-    """Return a group without its values to every row left over; the last is -1 where one finds none."""
+    """Return a group for every row left over that has none of its values; the last is -1 where there is none."""
     placed = np.full(residue.size, -1, np.int32)
     used = np.full(n_values, -1, np.int32)
     first, following = np.full(members.shape[0], -1, np.int32), np.full(residue.size, -1, np.int32)

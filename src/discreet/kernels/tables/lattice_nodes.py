@@ -19,10 +19,10 @@ _FEW_RUNS = 6
 
 
 class Fields(NamedTuple):
-    """The columns, outermost first: where each lies in a key, its levels, and its tables laid end to end.
+    """The columns, outermost first: where each is in a key, its levels, and its tables end to end.
 
     ``parents[start[j, l] + code]`` is the code one level up from level l of column j; ``losses`` has the weighted loss
-    of each code at the same place. ``nodes[l, code]`` gives the innermost column's code at level l of its code at the
+    of each code at the same place. ``nodes[l, code]`` is the innermost column's code at level l of its code at the
     bottom. ``strides`` is what one level of a column adds to a node's number.
     """
 
@@ -136,7 +136,7 @@ def _visit(
 
 @compiled
 def _raise(key, count, size, shift, bits, parents, spare_key, spare_count):
-    """Raise one field by a level, in place: map its codes, merge the runs of each block; gives the new size."""
+    """Raise one field by a level, in place: map its codes, merge the runs of each block; return the new size."""
     mask = (np.int64(1) << bits) - 1
     for row in range(size):
         code = (key[row] >> shift) & mask

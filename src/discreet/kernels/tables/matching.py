@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.kernels import ragged
 from discreet.kernels.compiled import compiled
 
 
@@ -13,7 +14,7 @@ def matched_weight(
 ) -> NDArray[np.int64]:
     """Sum, for each class, the weights of the rows that all its labels admit.
 
-    ``classes`` holds a label code per column; ``admitted[j][label, row]`` tells whether column j's label admits the
+    ``classes`` holds a label code per column; ``admitted[j][label, row]`` indicates whether column j's label admits the
     row.
     """
     bits, offsets = _packed(admitted)
@@ -24,7 +25,7 @@ def matched_weight(
 def first_match(rows: NDArray[np.int32], admitted: list[NDArray[np.bool_]]) -> NDArray[np.int32]:
     """Find, for each row, the first class that admits all its codes, or -1.
 
-    ``rows`` holds a value code per column; ``admitted[j][value, class]`` tells whether the class admits the value.
+    ``rows`` holds a value code per column; ``admitted[j][value, class]`` indicates whether the class admits the value.
     """
     bits, offsets = _packed(admitted)
     found: NDArray[np.int32] = _first_match(rows, bits, offsets)
@@ -35,7 +36,7 @@ def _packed(admitted: list[NDArray[np.bool_]]) -> tuple[NDArray[np.uint64], NDAr
     """Pack boolean matrices over the same columns into one matrix of 64-bit words, with the first row of each."""
     width = admitted[0].shape[1]
     words = max((width + 63) // 64, 1)
-    offsets = np.concatenate([[0], np.cumsum([len(matrix) for matrix in admitted])]).astype(np.int64)
+    offsets = ragged.bounds([len(matrix) for matrix in admitted])
     packed = np.zeros((int(offsets[-1]), words * 8), np.uint8)
     for start, matrix in zip(offsets, admitted, strict=False):
         block = np.packbits(matrix, axis=1, bitorder="little")

@@ -16,7 +16,7 @@ def nearest_groups(
     A piece or a group is a row of ``codes`` (of one of its members), ``levels`` and ``sizes``. Piece i looks at
     ``groups[first[i]:last[i]]``, from ``start[i]`` on and around. ``node`` and ``loss`` hold, column by column from
     ``tree``, level by level, the node of each code and its weighted loss; ``card`` counts the codes of a column.
-    Levels above ``top`` become ``star``; a negative one forbids the merger. Gives -1 where there are fewer groups.
+    Levels above ``top`` become ``star``; a negative one forbids the merger. Returns -1 where there are fewer groups.
     """
     n_columns = tree.size
     found = np.full((pieces.size, n_best), -1, np.int32)
@@ -65,7 +65,7 @@ def nearest_groups(
 
 @compiled
 def _meeting(one, other, level, at, card, node):
-    """Return the lowest level, from the one given up, at which two codes have the same node."""
+    """Return the lowest level, from ``level`` up, at which two codes have the same node."""
     if one == other:
         return level
     while node[at + level * card + one] != node[at + level * card + other]:

@@ -1,6 +1,6 @@
 """Mondrian's kernels: propose a cut for every segment of coded rows, split segments in place, count their values.
 
-Rows are row-major codes with weights; a segment is a range of rows. Columns lie on a line (numbers, dates, ordered
+Rows are row-major codes with weights; a segment is a range of rows. Columns are on a line (numbers, dates, ordered
 and plain categories) or under a tree; code 0 is the null, which is on no line and never mixes well.
 """
 
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from discreet.kernels.compiled import compiled
 
 _NARROWEST = 1e-12
-"""The width of codes that differ by less than a float can tell; they may still be parted."""
+"""The width of codes that differ by less than a float can represent; they may still be split."""
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """How far apart codes lie: for lines a position in [0, 1] per code, for trees a node and a width per level.
+    """Distances between codes: for lines a position in [0, 1] per code, for trees a node and a width per level.
 
-    The arrays of all columns are laid end to end; ``start[j]`` is where column j's codes begin in ``position``,
+    The arrays of all columns are joined end to end; ``start[j]`` is where column j's codes begin in ``position``,
     ``tree[j]`` where its nodes begin in ``node`` and ``width`` (level by level), ``height[j]`` its number of levels
     above the leaves (0: a line), ``card[j]`` its number of codes, ``weight[j]`` its weight.
     """
@@ -62,7 +62,7 @@ def propose(
 ):
     """Propose for each segment the widest column that has a cut with enough rows on both sides.
 
-    Gives the column (-1: none), the last code on the left, and for a relaxed cut how much weight of the rows with
+    Returns the column (-1: none), the last code on the left, and for a relaxed cut how much weight of the rows with
     that very code goes left (-1: all of it). ``tried`` marks columns, one bit each, that are not to be proposed.
     """
     n_columns = start.size
@@ -215,7 +215,7 @@ def _even_share(present, counts, total):
 
 @compiled
 def split(codes, weights, rows, low, high, column, cut, quota):
-    """Bring each segment's left rows to its front, in place; gives where the right rows begin."""
+    """Bring each segment's left rows to its front, in place; return where the right rows begin."""
     middle = np.empty(low.size, low.dtype)
     for segment in range(low.size):
         j = column[segment]
@@ -232,7 +232,7 @@ def split(codes, weights, rows, low, high, column, cut, quota):
 
 @compiled
 def _gather(codes, weights, rows, left, right, j, limit):
-    """Bring the rows whose code is at most the limit to the front; gives where the others begin."""
+    """Bring the rows whose code is at most the limit to the front; return where the others begin."""
     while True:
         while left <= right and codes[left, j] <= limit:
             left += 1

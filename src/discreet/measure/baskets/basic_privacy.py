@@ -1,7 +1,7 @@
-"""Basic privacy: how surely a bit cannot be told from its distorted self, before mining (Rizvi & Haritsa, VLDB 2002).
+"""Basic privacy: how uncertain a bit stays after distortion, before mining (Rizvi & Haritsa, VLDB 2002).
 
 A true bit is reconstructed from its distorted self by Bayes' rule, from the item's support. The reconstruction
-probability is the mean probability that the rule gives to the truth; privacy is what is left to 100 percent.
+probability is the mean probability that the rule assigns to the truth; privacy is what is left to 100 percent.
 
 Two forms are in use and they differ. The exact form weighs every item by its own support. The form of the papers'
 tables puts the average support in place of every item's. It promises too much: for the ones it is never below the

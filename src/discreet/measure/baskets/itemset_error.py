@@ -34,7 +34,7 @@ class ItemsetError:
 
 @public
 def itemset_error(true: Mapping[Itemset, float], found: Mapping[Itemset, float]) -> ItemsetError:
-    """Compare found itemsets with the true ones; each mapping gives the support of an itemset.
+    """Compare found itemsets with the true ones; each mapping has the support of an itemset.
 
     Examples
     --------

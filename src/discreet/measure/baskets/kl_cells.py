@@ -1,4 +1,4 @@
-"""KL over cells: how far the counts an analyst estimates from grouped baskets lie from the true ones."""
+"""KL over cells: the distance of the counts that an analyst estimates from grouped baskets to the true ones."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def kl(actual: FloatArray, estimated: FloatArray, *, smoothing: float = 0.0) -> 
     """Return KL(actual ‖ estimated) in nats, both scaled to sum to 1.
 
     Smoothing mixes the estimate with that share of the even distribution. None is needed for groups: where a basket
-    with the sensitive item lies in a cell, its group adds to the cell's estimate. Without smoothing a cell that is
-    estimated as empty and is not gives infinity.
+    with the sensitive item is in a cell, its group adds to the cell's estimate. Without smoothing a cell that is
+    estimated as empty and is not makes it infinite.
 
     >>> import numpy as np
     >>> round(kl(np.array([1.0, 1.0]), np.array([1.0, 3.0])), 4), kl(np.array([1.0, 1.0]), np.array([1.0, 0.0]))
@@ -45,9 +45,9 @@ def kl(actual: FloatArray, estimated: FloatArray, *, smoothing: float = 0.0) -> 
         raise InputError("KL compares two counts of the same cells, neither of them empty.")
     p = actual.ravel() / actual.sum()
     q = (1 - smoothing) * estimated.ravel() / estimated.sum() + smoothing / estimated.size
-    held = p > 0
+    positive = p > 0
     with np.errstate(divide="ignore"):
-        return max(float((p[held] * np.log(p[held] / q[held])).sum()), 0.0)
+        return max(float((p[positive] * np.log(p[positive] / q[positive])).sum()), 0.0)
 
 
 @public
@@ -60,8 +60,8 @@ def kl_cells(
     smoothing: float = 0.0,
 ) -> float:
     """Compare a sensitive item's true and estimated shares over the cells that some ordinary items make."""
-    asked = list(items)
-    return kl(_actual(original, sensitive, asked), released.cells(sensitive, asked), smoothing=smoothing)
+    listed = list(items)
+    return kl(_actual(original, sensitive, listed), released.cells(sensitive, listed), smoothing=smoothing)
 
 
 @public

@@ -16,15 +16,12 @@ from discreet.core.baskets.bits import ItemBits
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, InstanceOf, require
+from discreet.kernels import ragged
 
 
 @public
 def reinterrogated_privacy(
-    baskets: Baskets,
-    distorted: Baskets | ItemBits,
-    itemsets: Iterable[Sequence[int]],
-    *,
-    basic: float,
+    baskets: Baskets, distorted: Baskets | ItemBits, itemsets: Iterable[Sequence[int]], *, basic: float
 ) -> float:
     """Return the mean privacy of the true ones in percent, after mining.
 
@@ -72,7 +69,7 @@ def _packed(itemsets: Iterable[Sequence[int]], n_items: int) -> tuple[IntArray, 
     rows = [np.asarray(one, np.int32) for one in itemsets]
     if any(one.ndim != 1 or one.size == 0 for one in rows):
         raise InputError("An itemset must hold at least one item.")
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum([one.size for one in rows], dtype=np.int64)])
+    starts = ragged.bounds([one.size for one in rows])
     codes = np.concatenate([np.empty(0, np.int32), *rows])
     if codes.size and (codes.min() < 0 or codes.max() >= n_items):
         raise InputError("An itemset holds an item code that has no name.")

@@ -1,4 +1,4 @@
-"""Risk of baskets: how likely somebody is found again by a few known items, and tied to a sensitive one."""
+"""Risk of baskets: the probability of re-identification by a few known items, and of a link to a sensitive one."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator
+from discreet.kernels import ragged
 
 _AFFORDABLE = 3e7
 """The sets of known items up to which more than two are counted out."""
@@ -96,7 +97,7 @@ def reidentification(
     confidence: float = 0.95,
     random_state: RandomState = None,
 ) -> Reidentification:
-    """Measure how likely a basket is found again by somebody who knows r of its items.
+    """Measure the probability that a basket is re-identified by somebody who knows r of its items.
 
     The basket is drawn evenly among those with at least r items, and so are the items known of it. Of a release the
     published items are meant: those of its baskets, ordinary or generalized.
@@ -136,7 +137,7 @@ def reidentification(
     baskets = data.baskets if isinstance(data, GroupedBaskets) else data
     eligible = np.flatnonzero(baskets.lengths >= r)
     if eligible.size == 0:
-        raise InputError(f"No basket holds {r} or more items, so nobody can know so many.")
+        raise InputError(f"No basket holds {r} or more items, so nobody can know that many.")
     n_sets = sum(int(many) * math.comb(n, r) for n, many in enumerate(np.bincount(baskets.lengths[eligible])))
     if method == "exact" or (method == "auto" and (r <= 2 or n_sets <= _AFFORDABLE)):
         return _exact(baskets, r, eligible)
@@ -174,17 +175,19 @@ def sensitive_tie(data: GroupedBaskets | Baskets) -> SensitiveTie | None:
     """Measure how surely found baskets are tied to sensitive items; None where none are published as counts."""
     if not isinstance(data, GroupedBaskets) or data.sensitive.counts.size == 0:
         return None
-    held = data.sensitive
-    share = held.counts / data.sizes[held.group]
-    return SensitiveTie(1.0, float(share.max()), float((share * held.counts).sum() / held.counts.sum()))
+    sensitive = data.sensitive
+    share = sensitive.counts / data.sizes[sensitive.group]
+    return SensitiveTie(
+        1.0, float(share.max()), float((share * sensitive.counts).sum() / sensitive.counts.sum())
+    )
 
 
 def _exact(baskets: Baskets, r: int, eligible: IntArray) -> Reidentification:
     from discreet.kernels.itemsets.combinations import laid_out
     from discreet.kernels.itemsets.known_items import match_sums
 
-    laid = laid_out(baskets.indptr, baskets.items, np.arange(baskets.n_items, dtype=np.int32))
-    inverse, alone = match_sums(laid, r)
+    layout = laid_out(baskets.indptr, baskets.items, np.arange(baskets.n_items, dtype=np.int32))
+    inverse, alone = match_sums(layout, r)
     n_sets = np.array([math.comb(int(n), r) for n in baskets.lengths[eligible]], np.float64)
     probability = float((inverse[eligible] / n_sets).mean())
     unique = float((alone[eligible] / n_sets).mean())
@@ -201,18 +204,13 @@ def _exact(baskets: Baskets, r: int, eligible: IntArray) -> Reidentification:
 
 
 def _sampled(
-    baskets: Baskets,
-    r: int,
-    eligible: IntArray,
-    n_samples: int,
-    confidence: float,
-    rng: np.random.Generator,
+    baskets: Baskets, r: int, eligible: IntArray, n_samples: int, confidence: float, rng: np.random.Generator
 ) -> Reidentification:
     from discreet.kernels.itemsets.known_items import matches_of
 
     known = _drawn(baskets, r, rng.choice(eligible, n_samples), rng)
     order = np.argsort(baskets.items, kind="stable")
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(baskets.counts)])
+    starts = ragged.bounds(baskets.counts)
     matches = matches_of(known, starts, baskets.rows()[order])
     inverse = 1 / matches
     z = NormalDist().inv_cdf((1 + confidence) / 2)

@@ -1,4 +1,4 @@
-"""Noise stripping: what an attack on additive noise gives, and how much of the noise it took off."""
+"""Noise stripping: the result of an attack on additive noise, and how much of the noise it removed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class NoiseStripped:
     components
         How many directions the attack took for data; the noise in the others was thrown away.
     noise
-        The mean squared noise of each column; the public variance where the truth was not given.
+        The mean squared noise of each column; the public variance without the truth.
     error
-        The mean squared error of the guess in each column; None where the truth was not given.
+        The mean squared error of the guess in each column; None without the truth.
     """
 
     estimate: FloatArray
@@ -49,22 +49,17 @@ class NoiseStripped:
     def _known(self) -> FloatArray:
         if self.error is None:
             raise InputError(
-                "How much noise was stripped is told only beside the truth: give truth to the attack."
+                "How much noise was stripped is only known beside the truth; pass 'truth' to the attack."
             )
         return self.error
 
     def __repr__(self) -> str:
-        told = "" if self.error is None else f", {self.stripped:.1%} of the noise stripped"
-        return f"NoiseStripped({self.components} of {self.noise.size} components{told})"
+        stripped = "" if self.error is None else f", {self.stripped:.1%} of the noise stripped"
+        return f"NoiseStripped({self.components} of {self.noise.size} components{stripped})"
 
 
 def judged(
-    estimate: FloatArray,
-    components: int,
-    noisy: FloatArray,
-    *,
-    added: FloatArray,
-    truth: FloatArray | None,
+    estimate: FloatArray, components: int, noisy: FloatArray, *, added: FloatArray, truth: FloatArray | None
 ) -> NoiseStripped:
     """Compare a guess with the truth, if that is known."""
     if truth is None:
@@ -73,9 +68,9 @@ def judged(
     return NoiseStripped(estimate, components, noise, error)
 
 
-def rows_of(given: Any, name: str) -> FloatArray:
+def rows_of(data: Any, name: str) -> FloatArray:
     """Read rows of two columns or more."""
-    rows = array_of(given, shown=name)
+    rows = array_of(data, shown=name)
     if rows.ndim != 2 or rows.shape[1] < 2 or rows.dtype.kind not in "iuf" or len(rows) <= rows.shape[1]:
         raise InputError(
             f"'{name}' must hold rows of numbers, of two columns or more, and more rows than columns."
@@ -83,11 +78,11 @@ def rows_of(given: Any, name: str) -> FloatArray:
     return finite(rows, f"values of '{name}'", then="drop the rows first")
 
 
-def truth_of(given: Any, noisy: FloatArray) -> FloatArray | None:
+def truth_of(data: Any, noisy: FloatArray) -> FloatArray | None:
     """Read the truth, which must have a row for each noisy one."""
-    if given is None:
+    if data is None:
         return None
-    truth = rows_of(given, "truth")
+    truth = rows_of(data, "truth")
     if truth.shape != noisy.shape:
         raise InputError("'truth' must have the rows and columns of 'noisy'.")
     bare = int((truth == noisy).all(axis=0).sum())
@@ -99,10 +94,10 @@ def truth_of(given: Any, noisy: FloatArray) -> FloatArray | None:
 def covariance_of(noise: Any, width: int) -> FloatArray:
     """Read the noise's covariance: a variance for all columns, one for each, or the whole matrix."""
     try:
-        given = np.asarray(noise)
+        array = np.asarray(noise)
     except ValueError:
-        given = np.empty((0, 0, 0))
-    whole = np.diag(np.broadcast_to(given, width)) if given.shape in ((), (width,)) else given
+        array = np.empty((0, 0, 0))
+    whole = np.diag(np.broadcast_to(array, width)) if array.shape in ((), (width,)) else array
     matrix = symmetric_matrix(whole)
     if matrix is None or matrix.shape != (width, width) or not least_variance(matrix) > LEAST:
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""Spectral filtering: noise is told from data by its eigenvalues (Kargupta, Datta, Wang & Sivakumar, ICDM 2003)."""
+"""Spectral filtering: noise is found in data by its eigenvalues (Kargupta, Datta, Wang & Sivakumar, ICDM 2003)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from discreet.measure.noise.noise_stripping import NoiseStripped, covariance_of,
 
 @public
 def spectral_attack(noisy: Any, *, noise: Any, truth: Any = None) -> NoiseStripped:
-    """Take noise off correlated columns: keep the directions in which noise alone could not vary so much.
+    """Remove noise from correlated columns: keep the directions that vary more than noise alone could.
 
-    The eigenvalues of a covariance matrix of pure noise lie within bounds that random matrix theory gives. What lies
+    The eigenvalues of a covariance matrix of pure noise are within bounds from random matrix theory. What is
     above them is data; the rows are projected on those directions.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Closeness: the two attacks people fear from pseudo-data, copies of records and telling who was in the table."""
+"""Closeness: two attacks on pseudo-data, copies of records and membership inference."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Closeness:
         The first as a share of the second: about 1 where pseudo-records keep the distance that people keep, near 0
         where they are copies.
     nearer
-        The share of pseudo-records that lie nearer to a record than all but a twentieth of the records do; 0.05 is what
+        The share of pseudo-records that are nearer to a record than all but a twentieth of the records do; 0.05 is what
         the original has itself.
     copies
         The share of pseudo-records that are exactly a record.
@@ -53,10 +53,10 @@ class Closeness:
 @public
 @dataclass(frozen=True)
 class Membership:
-    """How well an attacker tells members from others by how near the closest pseudo-record is.
+    """How well an attacker recognizes members by the distance to the closest pseudo-record.
 
-    ``auc`` is the chance that a member lies nearer to the pseudo-data than someone who is not one: 0.5 is a coin, 1
-    tells them all.
+    ``auc`` is the probability that a member is nearer to the pseudo-data than someone who is not one: 0.5 is a coin, 1
+    recognizes all of them.
     """
 
     n_members: int
@@ -96,12 +96,12 @@ def closest_records(original: FloatArray, pseudo: FloatArray) -> Closeness:
     from discreet.kernels.points.neighbors import nearest, spacing
 
     original, pseudo = np.asarray(original, np.float64), np.asarray(pseudo, np.float64)
-    asked = pseudo[_spread_out(len(pseudo), original)]
-    _, apart = nearest(original, asked)
+    chosen = pseudo[_spread_out(len(pseudo), original)]
+    _, apart = nearest(original, chosen)
     own = spacing(original, _spread_out(len(original), original))
     middle, usual = float(np.median(apart)), float(np.median(own))
     return Closeness(
-        n_looked_at=len(asked),
+        n_looked_at=len(chosen),
         distance=middle,
         spacing=usual,
         ratio=middle / usual if 0 < usual < np.inf else float("nan"),
@@ -112,7 +112,7 @@ def closest_records(original: FloatArray, pseudo: FloatArray) -> Closeness:
 
 @public
 def membership(members: Table, others: Table, pseudo: Table) -> Membership:
-    """Attack a release: tell its members from people who are not, by the nearest pseudo-record.
+    """Attack a release: recognize its members by the nearest pseudo-record.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def membership(members: Table, others: Table, pseudo: Table) -> Membership:
 
 @public
 def membership_of_points(members: FloatArray, others: FloatArray, pseudo: FloatArray) -> Membership:
-    """Attack pseudo-points: tell members from others by the distance to the nearest pseudo-point.
+    """Attack pseudo-points: recognize members by the distance to the nearest pseudo-point.
 
     >>> import numpy as np
     >>> points = np.random.default_rng(0).normal(size=(60, 2))

@@ -151,10 +151,10 @@ def compared_columns(schema: Schema, label: str | None) -> list[str]:
 
 def _found(original: Table, released: Table, names: Sequence[str]) -> tuple[RecordIndex, IntArray]:
     """Return the records of the original, and which of them each released row equals."""
-    held = original.source.columns(names)
+    columns = original.source.columns(names)
     if original.spreadsheet_safe:
-        held = {name: defused(column) for name, column in held.items()}
-    index = RecordIndex.of(held)
+        columns = {name: defused(column) for name, column in columns.items()}
+    index = RecordIndex.of(columns)
     return index, index.find(released.source.columns(names))
 
 

@@ -29,9 +29,9 @@ class Fidelity:
         The correlation between the entries of the two covariance matrices, numbers standardized and categories as
         indicators; 1 is best, NaN where there is only one entry.
     columns
-        The distance between the two distributions of each column, 0 alike to 1 apart: the largest difference of the
-        distribution functions of numbers and dates, half the summed difference of the shares of categories. Null is
-        a value like any other.
+        The distance between the two distributions of each column, from 0 (equal) to 1 (disjoint): the largest
+        difference of the distribution functions of numbers and dates, half the summed difference of the shares of
+        categories. Null is a value like any other.
     """
 
     n_original: int
@@ -136,8 +136,8 @@ def neighbor_accuracy(
     n_neighbors
         How many neighbors decide.
     within
-        None counts classes that are told right; a number counts predictions no farther than that from the target, as
-        "within one year" does for ages.
+        None counts classes that are predicted right; a number counts predictions no farther than that from the target,
+        as "within one year" does for ages.
     """
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
@@ -146,13 +146,13 @@ def neighbor_accuracy(
     values = np.asarray(original[0], np.float64)
     spread = values.std(axis=0)
     spread[spread == 0] = 1.0
-    asked, truth = np.asarray(test[0], np.float64) / spread, np.asarray(test[1])
+    rows, truth = np.asarray(test[0], np.float64) / spread, np.asarray(test[1])
     scores = []
     for matrix, target in (original, pseudo):
         kind = KNeighborsClassifier if within is None else KNeighborsRegressor
         rule = kind(n_neighbors=min(n_neighbors, len(matrix)))
-        told = rule.fit(np.asarray(matrix, np.float64) / spread, np.asarray(target)).predict(asked)
-        right = told == truth if within is None else np.abs(told - truth) <= within
+        predicted = rule.fit(np.asarray(matrix, np.float64) / spread, np.asarray(target)).predict(rows)
+        right = predicted == truth if within is None else np.abs(predicted - truth) <= within
         scores.append(float(np.mean(right)))
     return NeighborAccuracy(*scores)
 

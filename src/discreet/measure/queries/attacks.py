@@ -89,7 +89,7 @@ def general_tracker(
 def averaging(
     target: QueryTarget, *, n_targets: int = 5, n_times: int = 50, random_state: RandomState = None
 ) -> QueryAttack:
-    """Ask for one record again and again, each time in other words, and average; undoes noise that is drawn anew."""
+    """Query one record repeatedly, each time worded differently, and average; this removes noise that is drawn anew."""
     require("averaging", "n_times", n_times, IntIn(2))
     claims: dict[int, float] = {}
     chosen = _chosen(target, n_targets, random_state)
@@ -110,7 +110,7 @@ def linear_reconstruction(
     n_queries: int | None = None,
     random_state: RandomState = None,
 ) -> QueryAttack:
-    """Ask for sums of random sets of some records, and solve for them by least squares.
+    """Query sums of random sets of some records, and solve for them by least squares.
 
     References
     ----------
@@ -136,9 +136,9 @@ def linear_reconstruction(
 def random_queries(
     target: QueryTarget, *, n_queries: int = 400, random_state: RandomState = None
 ) -> QueryAttack:
-    """Ask random conjunctions in pairs that differ by one condition, and solve for whatever the answers determine.
+    """Query random conjunctions in pairs that differ by one condition, and solve for whatever the answers determine.
 
-    In the manner of automatic attackers such as QuerySnout and QueryCheetah: nothing is known of the defense.
+    In the manner of automatic attackers such as QuerySnout and QueryCheetah: nothing is known about the defense.
 
     References
     ----------
@@ -177,8 +177,8 @@ def _pair(target: QueryTarget, record: int, names: Sequence[str]) -> list[tuple[
     wide = np.ones(like.size, np.bool_)
     first = f"{target.is_record(record, names[1:])}" if len(names) > 1 else ""
     if len(names) > 1:
-        held = list(zip(*(target.public[name] for name in names[1:]), strict=True))
-        wide = np.array([row == held[record] for row in held], np.bool_)
+        others = list(zip(*(target.public[name] for name in names[1:]), strict=True))
+        wide = np.array([row == others[record] for row in others], np.bool_)
     apart = target.is_not_record(record, names[:1])
     return [(first, wide), (f"{first} AND {apart}" if first else apart, wide & ~like)]
 

@@ -94,7 +94,7 @@ class QueryTarget:
 @public
 @dataclass(frozen=True)
 class QueryAttack:
-    """What an attack found: how many records it was after, how often it asked, which values it claims to know."""
+    """The result of an attack: the number of targets, the number of queries, and the values it claims to know."""
 
     attack: str
     n_targets: int

@@ -15,6 +15,7 @@ from discreet.core.params import FloatIn, require
 from discreet.core.rng import RandomState, generator
 from discreet.core.sketches import Signs, Sketches
 from discreet.core.sparse_rows import SparseRows
+from discreet.kernels import ragged
 from discreet.measure.sketches.quality import batches, beside, drawn
 
 
@@ -31,9 +32,9 @@ class SketchMaker(Signs, Protocol):
 class GuessedAttributes:
     """How well one who knows the key guesses which items a record holds.
 
-    ``auc`` is the chance that an item held looks larger than one not held: 0.5 where the attack is a coin, 1 where it
-    is never wrong. ``precision`` is the share of right guesses if as many items are named as the record holds, and
-    ``by_chance`` what naming items at random would give. ``n_records`` counts the records attacked.
+    ``auc`` is the probability that an item of the record looks larger than another: 0.5 where the attack is a coin, 1
+    where it is never wrong. ``precision`` is the share of right guesses if as many items are named as the record
+    holds, and ``by_chance`` is that of naming items at random. ``n_records`` counts the records attacked.
     """
 
     auc: float
@@ -54,7 +55,7 @@ def guess_attributes(
 ) -> GuessedAttributes:
     """Guess the items of records from their sketches, knowing the key and the names of all items.
 
-    Every item's value is estimated, and the largest are taken for held; the largest by size, if there are negative
+    Every item's value is estimated, and the largest are guessed; the largest by size, if there are negative
     values.
 
     Parameters
@@ -62,7 +63,7 @@ def guess_attributes(
     rows, names, sketches, family
         The records, the names of their columns, their sketches in the same order, and the family that made them.
     sample
-        How many records, drawn by chance, are attacked; None for all. Suppressed records, records of zeros, and
+        How many records, drawn at random, are attacked; None for all. Suppressed records, records of zeros, and
         records that hold every item have nothing to guess and are left out.
     random_state
         The seed of that draw.
@@ -89,8 +90,8 @@ def guess_attributes(
     for batch in batches(chosen, n_items):
         found = sketches.take(batch).reconstruct(list(records.names), family).values
         size = np.abs(found) if signed else found
-        held = matrix[batch].toarray() != 0
-        for sizes, true in zip(size, held, strict=True):
+        present = matrix[batch].toarray() != 0
+        for sizes, true in zip(size, present, strict=True):
             ranks = _mid_ranks(sizes)
             n = int(true.sum())
             areas.append((ranks[true].sum() - n * (n + 1) / 2) / (n * (n_items - n)))
@@ -106,7 +107,7 @@ def guess_attributes(
 @public
 @dataclass(frozen=True)
 class LinkedSketches:
-    """How near the top the true record stands when candidates are ranked by likeness to a sketch.
+    """The rank of the true record when candidates are ranked by similarity to a sketch.
 
     ``mean_rank`` and ``median_rank`` count from 1; candidates that look alike share their ranks. ``first`` is the
     share of sketches whose true record is first, shared firsts counted in part. By chance the mean rank would be half
@@ -131,9 +132,9 @@ def link_sketches(
     names: Iterable[Any] | None = None,
     random_state: RandomState = None,
 ) -> LinkedSketches:
-    """Rank candidate records by their likeness to a sketch, and see where the true one stands.
+    """Rank candidate records by their similarity to a sketch, and return the rank of the true one.
 
-    The attacker knows the key and sketches what he knows of every candidate. One who knows a record in full makes the
+    The attacker knows the key and sketches what is known of every candidate. One who knows a record in full makes the
     very same sketch, so nothing but its shortness can hide it: that is what no length above a few components
     promises. One who knows a part of every record has to go by the estimated cosine.
 
@@ -142,9 +143,9 @@ def link_sketches(
     rows, names, sketches, family
         The candidates (all records, in the order of the sketches), the names of their columns, and the family.
     known
-        The share of each candidate's items that the attacker knows, drawn by chance.
+        The share of each candidate's items that the attacker knows, drawn at random.
     sample
-        How many sketches, drawn by chance, are attacked; None for all.
+        How many sketches, drawn at random, are attacked; None for all.
     random_state
         The seed of the draws.
 
@@ -161,11 +162,11 @@ def link_sketches(
     require("link_sketches", "known", known, FloatIn(0, 1))
     rng = generator(random_state, owner="link_sketches")
     records = beside(rows, names, sketches)
-    held = np.flatnonzero(~sketches.suppressed)
-    if not held.size:
+    present = np.flatnonzero(~sketches.suppressed)
+    if not present.size:
         raise InputError("There is no sketch to link.")
     sketches.require_signs(family)
-    chosen = held[drawn(held.size, sample, rng, owner="link_sketches")]
+    chosen = present[drawn(present.size, sample, rng, owner="link_sketches")]
     candidates = family.sketch(_partly(records, known, rng)).shortened(sketches.longest)
     ranks, firsts = [], []
     for batch in batches(chosen, len(records)):
@@ -185,11 +186,11 @@ def link_sketches(
 
 
 def _partly(records: SparseRows, known: float, rng: np.random.Generator) -> SparseRows:
-    """Leave each entry only with the chance given."""
+    """Keep each entry with probability ``known``."""
     if known == 1:
         return records
     stays = rng.random(records.items.size) < known
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(stays)])[records.indptr]
+    indptr = ragged.bounds(stays)[records.indptr]
     weights = None if records.weights is None else records.weights[stays]
     return SparseRows(indptr, records.items[stays], weights, records.names)
 

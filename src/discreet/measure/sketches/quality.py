@@ -62,11 +62,11 @@ def distance_error(lengths: ArrayLike) -> DistanceError:
     >>> distance_error([128] * 10)
     DistanceError(shared=128, relative=0.125)
     """
-    held = np.sort(np.asarray(lengths, np.int64))
-    held = held[held > 0]
-    if not held.size:
+    positive = np.sort(np.asarray(lengths, np.int64))
+    positive = positive[positive > 0]
+    if not positive.size:
         return DistanceError(0, float("nan"))
-    shared = int(held[int(np.floor((1 - 0.5**0.5) * held.size))])
+    shared = int(positive[int(np.floor((1 - 0.5**0.5) * positive.size))])
     return DistanceError(shared, float(np.sqrt(2 / shared)))
 
 
@@ -139,7 +139,7 @@ def neighbor_overlap(
     k
         The number of neighbors.
     sample
-        Of how many records, drawn by chance, the neighbors are looked for; None for all.
+        Of how many records, drawn at random, the neighbors are looked for; None for all.
     random_state
         The seed of that draw.
 
@@ -154,18 +154,18 @@ def neighbor_overlap(
     from discreet.kernels.sketches.distances import nearest
 
     records = beside(rows, names, sketches)
-    held = np.flatnonzero(~sketches.suppressed)
-    if held.size < 2:
+    present = np.flatnonzero(~sketches.suppressed)
+    if present.size < 2:
         raise InputError("There is no record with a neighbor; two sketches are the least.")
-    require("neighbor_overlap", "k", k, IntIn(1, held.size - 1))
-    chosen = drawn(held.size, sample, random_state, owner="neighbor_overlap")
-    published = sketches.take(held)
+    require("neighbor_overlap", "k", k, IntIn(1, present.size - 1))
+    chosen = drawn(present.size, sample, random_state, owner="neighbor_overlap")
+    published = sketches.take(present)
     _, found = nearest(
-        *_part(published, chosen), published.values, published.indptr, "cosine", min(k + 1, held.size)
+        *_part(published, chosen), published.values, published.indptr, "cosine", min(k + 1, present.size)
     )
-    unit = _unit(records.take(held))
+    unit = _unit(records.take(present))
     shared = 0
-    for batch in batches(np.arange(chosen.size), held.size):
+    for batch in batches(np.arange(chosen.size), present.size):
         cosines = (unit[chosen[batch]] @ unit.T).toarray()
         cosines[np.arange(batch.size), chosen[batch]] = -np.inf
         true = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
@@ -176,15 +176,11 @@ def neighbor_overlap(
 
 @public
 def cluster_cohesion(
-    rows: Any,
-    labels: ArrayLike,
-    *,
-    names: Iterable[Any] | None = None,
-    random_state: RandomState = None,
+    rows: Any, labels: ArrayLike, *, names: Iterable[Any] | None = None, random_state: RandomState = None
 ) -> float:
     """Return the mean cosine of the records, as they truly are, to the centroid of their cluster.
 
-    Records labeled −1 (suppressed ones) are put into clusters by chance, in proportion to the clusters' sizes.
+    Records labeled −1 (suppressed ones) are put into clusters at random, in proportion to the clusters' sizes.
 
     Examples
     --------
@@ -195,25 +191,25 @@ def cluster_cohesion(
     from scipy.sparse import csr_array
 
     records = SparseRows.of(rows, names=names)
-    given = np.array(labels)
-    if given.shape != (len(records),) or given.dtype.kind not in "iu" or not (given >= 0).any():
+    clusters = np.array(labels)
+    if clusters.shape != (len(records),) or clusters.dtype.kind not in "iu" or not (clusters >= 0).any():
         raise InputError(
             f"'labels' must be a cluster for each of the {len(records)} records, not all of them −1."
         )
-    loose = given < 0
-    shares = np.bincount(given[~loose]) / (~loose).sum()
+    loose = clusters < 0
+    shares = np.bincount(clusters[~loose]) / (~loose).sum()
     rng = generator(random_state, owner="cluster_cohesion")
-    given[loose] = rng.choice(shares.size, int(loose.sum()), p=shares)
+    clusters[loose] = rng.choice(shares.size, int(loose.sum()), p=shares)
     members = csr_array(
-        (np.ones(given.size), (given, np.arange(given.size))), shape=(shares.size, given.size)
+        (np.ones(clusters.size), (clusters, np.arange(clusters.size))), shape=(shares.size, clusters.size)
     )
     matrix = records.to_sparse()
     centroids = (members @ matrix).toarray()
-    sizes = np.sqrt((centroids**2).sum(axis=1))[given] * np.sqrt(records.squared_norms)
+    sizes = np.sqrt((centroids**2).sum(axis=1))[clusters] * np.sqrt(records.squared_norms)
     dots = np.concatenate(
         [
-            np.asarray(matrix[batch].multiply(centroids[given[batch]]).sum(axis=1)).ravel()
-            for batch in batches(np.arange(given.size), max(len(records.names), 1))
+            np.asarray(matrix[batch].multiply(centroids[clusters[batch]]).sum(axis=1)).ravel()
+            for batch in batches(np.arange(clusters.size), max(len(records.names), 1))
         ]
     )
     return float(np.divide(dots, sizes, out=np.zeros_like(dots), where=sizes > 0).mean())
@@ -223,14 +219,14 @@ def cluster_cohesion(
 def accuracy_by_prior(
     truth: ArrayLike, predicted: ArrayLike, *, suppressed: BoolArray | None = None, training: ArrayLike
 ) -> float:
-    """Return the accuracy of predicted classes, suppressed records being labeled by chance.
+    """Return the accuracy of predicted classes, suppressed records being labeled at random.
 
     The chance is not drawn: a suppressed record counts with the share of its true class among the training classes.
 
     >>> accuracy_by_prior(["a", "b", "b"], ["a", "a", "b"], suppressed=np.array([0, 0, 1], bool), training=["a", "b"])
     0.5
     """
-    sizes = {np.shape(given) for given in (truth, predicted, suppressed) if given is not None}
+    sizes = {np.shape(one) for one in (truth, predicted, suppressed) if one is not None}
     if len(sizes) > 1 or not np.size(truth):
         raise InputError(
             "The classes that are true, predicted and suppressed must be as many, and there must be some."
@@ -253,7 +249,7 @@ def beside(rows: Any, names: Iterable[Any] | None, sketches: Sketches) -> Sparse
 
 
 def batches(rows: IntArray, width: int) -> Iterator[IntArray]:
-    """Cut rows into parts whose matrices of the width given stay small."""
+    """Cut rows into parts whose matrices of ``width`` columns stay small."""
     step = max(1, _CELLS // max(width, 1))
     return (rows[start : start + step] for start in range(0, rows.size, step))
 

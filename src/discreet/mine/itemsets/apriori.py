@@ -16,18 +16,19 @@ from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.errors import InfeasibleError
+from discreet.kernels import ragged
 
 _STRIP = 1 << 22
-"""The pair counters held at once by each thread."""
+"""The pair counters of each thread at a time."""
 _MOST_SETS = 1 << 24
-"""The most sets of one length that are held."""
+"""The most sets of one length."""
 
 Known = TypeVar("Known")
 
 
 @dataclass(frozen=True)
 class Level(Generic[Known]):
-    """The sets kept at one level, one a row, with their counts and what the judge knows of them."""
+    """The sets kept at one level, one a row, with their counts and what the judge remembers about them."""
 
     sets: CodeArray
     counts: IntArray
@@ -38,18 +39,18 @@ class Judge(Protocol[Known]):
     """Decides which sets are kept."""
 
     def nothing(self, n: int) -> Known:
-        """Return what is known of the empty set."""
+        """Return what to remember about the empty set."""
         ...
 
     def judge(self, counts: IntArray, subsets: NDArray[np.int32], below: Known) -> tuple[IntArray, Known]:
-        """Return the rows of the sets to keep, and what is known of them.
+        """Return the rows of the sets to keep, and what to remember about them.
 
         ``subsets`` holds, for each set, the rows of its subsets in the level below.
         """
         ...
 
     def joined(self, parts: list[Known]) -> Known:
-        """Put together what is known of parts of a level."""
+        """Join what is remembered about the parts of a level."""
         ...
 
 
@@ -61,7 +62,7 @@ def levels(
     counts: IntArray,
     max_length: int | None,
 ) -> Iterator[Level[Known]]:
-    """Return the levels, the sets of one item first: those of the items given, whose counts are known."""
+    """Return the levels, the sets of one item first: those of the given items, whose counts are known."""
     rows, known = judge.judge(counts, np.zeros((items.size, 1), np.int32), judge.nothing(len(data)))
     codes = items[rows]
     level = Level(np.arange(codes.size, dtype=np.int32)[:, None], counts[rows], known)
@@ -84,7 +85,7 @@ def together(found: Sequence[Level[Known]]) -> tuple[IntArray, CodeArray, IntArr
     sizes, numbers = [level.sets.shape[1] for level in found], [len(level.sets) for level in found]
     lengths = np.repeat(np.array(sizes, np.int64), np.array(numbers, np.int64))
     return (
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+        ragged.bounds(lengths),
         np.concatenate([np.empty(0, np.int32), *(level.sets.ravel() for level in found)]),
         np.concatenate([np.empty(0, np.int64), *(level.counts for level in found)]),
     )
@@ -137,6 +138,6 @@ def _longer(blocks: NDArray[np.uint64], below: Level[Known], judge: Judge[Known]
 def _require_room(n: int, length: int) -> None:
     if n > _MOST_SETS:
         raise InfeasibleError(
-            f"More than {_MOST_SETS:,} sets of {length} items may be frequent, too many to hold; raise 'min_support', "
+            f"More than {_MOST_SETS:,} sets of {length} items may be frequent, too many to keep; raise 'min_support', "
             "lower 'margin', or bound 'max_length'."
         )

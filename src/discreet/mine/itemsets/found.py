@@ -14,6 +14,7 @@ import pyarrow as pa
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.params import IntIn, require
+from discreet.kernels import ragged
 
 Kind = Literal["frequent", "closed", "maximal"]
 
@@ -71,12 +72,7 @@ class FoundItemsets:
         Any frame takes it: ``found.table.to_pandas()``, ``polars.from_arrow(found.table)``.
         """
         return pa.table(
-            {
-                "itemsets": self.lists(),
-                "support": self.supports,
-                "count": self.counts,
-                "length": self.lengths,
-            }
+            {"itemsets": self.lists(), "support": self.supports, "count": self.counts, "length": self.lengths}
         )
 
     def lists(self) -> pa.Array:
@@ -85,7 +81,7 @@ class FoundItemsets:
 
     def as_dict(self) -> dict[frozenset[Any], float]:
         """Return the count of each set, by its names; of masked sets the estimated count."""
-        return dict(zip(map(frozenset, self._names()), self._told(), strict=True))
+        return dict(zip(map(frozenset, self._names()), self._shown_counts(), strict=True))
 
     def of_length(self, k: int) -> Self:
         """Keep the sets of k items."""
@@ -94,7 +90,7 @@ class FoundItemsets:
 
     def keep(self, wanted: BoolArray) -> Self:
         """Keep the sets that are wanted, one truth value each."""
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths[wanted])])
+        indptr = ragged.bounds(self.lengths[wanted])
         codes = self.codes[np.repeat(wanted, self.lengths)]
         return replace(self, indptr=indptr, codes=codes, counts=self.counts[wanted], **self._kept(wanted))
 
@@ -110,14 +106,14 @@ class FoundItemsets:
         for start, stop in pairwise(bounds):
             yield tuple(names[code] for code in codes[start:stop])
 
-    def _told(self) -> list[float]:
-        """Return the counts to tell, whole ones as ints."""
-        told: list[float] = self.counts.tolist()
-        return told
+    def _shown_counts(self) -> list[float]:
+        """Return the counts to show, whole ones as ints."""
+        counts: list[float] = self.counts.tolist()
+        return counts
 
     def __iter__(self) -> Iterator[tuple[tuple[Any, ...], float]]:
         """Go through the sets: the names, and the count; of masked sets the estimated count."""
-        return zip(self._names(), self._told(), strict=True)
+        return zip(self._names(), self._shown_counts(), strict=True)
 
     def __len__(self) -> int:
         return self.indptr.size - 1

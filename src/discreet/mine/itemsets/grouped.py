@@ -14,15 +14,16 @@ from discreet.core.baskets.names import in_order as names_in_order
 from discreet.core.baskets.supports import is_count, least_count
 from discreet.core.boundary import public
 from discreet.core.params import OneOf, require
+from discreet.kernels import ragged
 from discreet.mine.itemsets.found import FoundItemsets
-from discreet.mine.itemsets.parameters import Asked, check_asked, items_asked
+from discreet.mine.itemsets.parameters import ItemsetMiner, check_mining, included_items
 
 _SLACK = 1 - 1e-12
-"""What rounding may take from a sum of weights that just reaches the least support."""
+"""What rounding may take from a sum of weights that just reaches the minimum support."""
 
 
-class AskedOfGroups(Asked, Protocol):
-    """What a miner of published groups was asked for."""
+class GroupMiner(ItemsetMiner, Protocol):
+    """A miner of itemsets that also takes published groups."""
 
     kind: Any
 
@@ -32,7 +33,7 @@ class AskedOfGroups(Asked, Protocol):
 class FoundGroupedItemsets(FoundItemsets):
     """Itemsets of published groups.
 
-    ``estimates`` are the counts, unrounded; ``estimated`` tells which of them are estimates. These are the sets of a
+    ``estimates`` are the counts, unrounded; ``estimated`` marks which of them are estimates. These are the sets of a
     sensitive item and others: the sum over the groups of a·b/|G|, where a of a group's |G| baskets hold the sensitive
     item and b the ordinary ones. With several sensitive items each adds its factor a/|G|, as if they were independent
     within a group. ``counts`` are rounded to whole baskets.
@@ -63,7 +64,7 @@ class FoundGroupedItemsets(FoundItemsets):
         return {"estimates": self.estimates[wanted], "estimated": self.estimated[wanted]}
 
 
-def mine_grouped(asked: AskedOfGroups, data: GroupedBaskets) -> FoundGroupedItemsets:
+def mine_grouped(miner: GroupMiner, data: GroupedBaskets) -> FoundGroupedItemsets:
     """Find the itemsets of published groups.
 
     >>> from discreet import Baskets
@@ -79,14 +80,14 @@ def mine_grouped(asked: AskedOfGroups, data: GroupedBaskets) -> FoundGroupedItem
     [(('meat', 'viagra'), 1.0), (('pregnancy test', 'strawberries'), 1.0), (('viagra', 'wine'), 1.0),
      (('meat', 'viagra', 'wine'), 1.0)]
     """
-    require(asked, "kind", asked.kind, OneOf(("frequent",)))
-    check_asked(asked, data.baskets)
+    require(miner, "kind", miner.kind, OneOf(("frequent",)))
+    check_mining(miner, data.baskets)
     names, ordinary, sensitive = _all_names(data)
-    wanted = items_asked(names, asked.include, asked.exclude)
+    wanted = included_items(names, miner.include, miner.exclude)
     n = len(data)
-    share = asked.min_support if is_count(asked.min_support) else asked.min_support * n
-    search = _Search(data, wanted[ordinary], float(share) * _SLACK, asked.max_length)
-    exact = search.ordinary(least_count(asked.min_support, n))
+    share = miner.min_support if is_count(miner.min_support) else miner.min_support * n
+    search = _Search(data, wanted[ordinary], float(share) * _SLACK, miner.max_length)
+    exact = search.ordinary(least_count(miner.min_support, n))
     parts = [(exact[0], ordinary[exact[1]], exact[2].astype(np.float64), np.zeros(exact[2].size, np.bool_))]
     for chosen, sets in search.with_sensitive(np.flatnonzero(wanted[sensitive])):
         parts.append(_joined(sets, ordinary, sensitive[chosen]))
@@ -101,9 +102,9 @@ class _Search:
         self.wanted = wanted
         self.least = least
         self.longest = longest
-        held = data.sensitive
+        present = data.sensitive
         self.shares = np.zeros((len(data.sensitive_names), data.n_groups))
-        self.shares[held.values, held.group] = held.counts / data.sizes[held.group]
+        self.shares[present.values, present.group] = present.counts / data.sizes[present.group]
 
     def ordinary(self, least: int) -> tuple[IntArray, CodeArray, IntArray]:
         """Find the sets of ordinary items alone, with their exact counts."""
@@ -141,8 +142,8 @@ class _Search:
         baskets = self.data.baskets.take(rows)
         rank = np.where(self.wanted, np.cumsum(self.wanted) - 1, -1).astype(np.int32)
         longest = baskets.n_items if self.longest is None else self.longest - n_chosen
-        laid = laid_out(baskets.indptr, baskets.items, rank)
-        indptr, items, found = mine_weighted(laid, weights[rows], self.least, longest)
+        layout = laid_out(baskets.indptr, baskets.items, rank)
+        indptr, items, found = mine_weighted(layout, weights[rows], self.least, longest)
         codes = np.flatnonzero(self.wanted).astype(np.int32)[items]
         return np.concatenate([np.zeros(1, np.int64), indptr]), codes, np.concatenate([[weight], found])
 
@@ -170,11 +171,11 @@ def _in_order(parts: list[Any], n: int, names: pa.Array) -> FoundGroupedItemsets
     from discreet.kernels.itemsets.found_sets import in_order
 
     lengths = np.concatenate([np.diff(part[0]) for part in parts])
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    indptr = ragged.bounds(lengths)
     codes, order = in_order(indptr, np.concatenate([part[1] for part in parts]).astype(np.int32), len(names))
     estimates = np.concatenate([part[2] for part in parts])[order]
     return FoundGroupedItemsets(
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[order])]),
+        ragged.bounds(lengths[order]),
         codes,
         np.rint(estimates).astype(np.int64),
         n,

@@ -15,14 +15,15 @@ from discreet.core.baskets.supports import least_count
 from discreet.core.boundary import public
 from discreet.core.params import Constraints, OneOf
 from discreet.core.release import Release
+from discreet.kernels import ragged
 from discreet.mine.itemsets.apriori import blocks_of, levels, together
 from discreet.mine.itemsets.found import FoundItemsets, Kind
-from discreet.mine.itemsets.parameters import MINING, Names, check_asked, items_asked
+from discreet.mine.itemsets.parameters import MINING, Names, check_mining, included_items
 
 _DENSE = 0.1
 """From this share of ones on, the bit columns are mined depth-first."""
 _ENTRY = 400
-"""The words of bit columns that are met in the time of one meeting of two entries of a basket."""
+"""The words of bit columns that are processed in the time of one pair of entries of a basket."""
 
 
 @public
@@ -36,7 +37,7 @@ class Itemsets:
     Parameters
     ----------
     min_support
-        The least support. An int is a number of baskets (1: one basket), a float a share of them (1.0: all). A
+        The minimum support. An int is a number of baskets (1: one basket), a float a share of them (1.0: all). A
         share is taken as it is written: 0.3 of 10 baskets are 3.
     kind
         ``"frequent"`` for all; ``"closed"`` for those without a larger set of the same count; ``"maximal"`` for those
@@ -92,14 +93,14 @@ class Itemsets:
             from discreet.mine.itemsets.grouped import mine_grouped
 
             return mine_grouped(self, baskets)
-        check_asked(self, baskets)
+        check_mining(self, baskets)
         least = least_count(self.min_support, len(baskets))
-        asked = items_asked(baskets.names, self.include, self.exclude)
-        held = baskets.counts
-        items = np.flatnonzero(asked & (held >= least)).astype(np.int32)
+        included = included_items(baskets.names, self.include, self.exclude)
+        item_counts = baskets.counts
+        items = np.flatnonzero(included & (item_counts >= least)).astype(np.int32)
         deeper = 0 if self.kind == "frequent" else 1
         longest = None if self.max_length is None else self.max_length + deeper
-        indptr, codes, counts = _mined(baskets, items, held[items], least, longest)
+        indptr, codes, counts = _mined(baskets, items, item_counts[items], least, longest)
         found = FoundItemsets(indptr, codes, counts, len(baskets), baskets.names, self.kind)
         return found if self.kind == "frequent" else found.keep(self._topmost(found))
 
@@ -115,37 +116,37 @@ class Itemsets:
 
 
 class _AtLeast:
-    """Keeps the sets that enough baskets hold; nothing else need be known of them."""
+    """Keeps the sets that enough baskets hold; nothing else is remembered."""
 
     def __init__(self, least: int) -> None:
         self.least = least
 
     def nothing(self, n: int) -> None:
-        """Know nothing of the empty set."""
+        """Remember nothing about the empty set."""
 
     def judge(self, counts: IntArray, subsets: NDArray[np.int32], below: None) -> tuple[IntArray, None]:
         """Return the rows with a high enough count."""
         return np.flatnonzero(counts >= self.least), None
 
     def joined(self, parts: list[None]) -> None:
-        """Know nothing of a whole level."""
+        """Remember nothing about a whole level."""
 
 
 def _mined(
-    data: Baskets | ItemBits, items: CodeArray, held: IntArray, least: int, longest: int | None
+    data: Baskets | ItemBits, items: CodeArray, counts: IntArray, least: int, longest: int | None
 ) -> tuple[IntArray, CodeArray, IntArray]:
-    """Find all sets of the items given, by the way that suits the data, in order: CSR arrays and counts."""
+    """Find all sets of the given items, by the method that suits the data, in order: CSR arrays and counts."""
     from discreet.kernels.itemsets.eclat import mine_columns, mine_rows
     from discreet.kernels.itemsets.found_sets import in_order
 
     if longest == 1 or items.size < 2:
-        return np.arange(items.size + 1), items, held
-    way = _way(data, items, held)
-    if way == "levels":
-        return together(list(levels(data, _AtLeast(least), items=items, counts=held, max_length=longest)))
-    rarest_first = items[np.argsort(held, kind="stable")]
+        return np.arange(items.size + 1), items, counts
+    method = _method(data, items, counts)
+    if method == "levels":
+        return together(list(levels(data, _AtLeast(least), items=items, counts=counts, max_length=longest)))
+    rarest_first = items[np.argsort(counts, kind="stable")]
     deepest = items.size if longest is None else min(longest, items.size)
-    if way == "columns":
+    if method == "columns":
         found = mine_columns(blocks_of(data, rarest_first), len(data), least, deepest)
     else:
         rows = data if isinstance(data, Baskets) else data.baskets()
@@ -155,14 +156,14 @@ def _mined(
     indptr, numbers, counts = found
     codes, order = in_order(indptr, rarest_first[numbers], data.n_items)
     lengths = np.diff(indptr)[order]
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), codes, counts[order]
+    return ragged.bounds(lengths), codes, counts[order]
 
 
-def _way(data: Baskets | ItemBits, items: CodeArray, held: IntArray) -> str:
+def _method(data: Baskets | ItemBits, items: CodeArray, counts: IntArray) -> str:
     """Choose how to mine by what the pairs cost: all pairs of columns, or all pairs of entries in the baskets."""
     from discreet.kernels.itemsets.eclat import squared_lengths
 
-    entries = int(held.sum())
+    entries = int(counts.sum())
     if entries >= _DENSE * items.size * len(data):
         return "columns"
     by_columns = items.size**2 * (len(data) / 64)

@@ -18,7 +18,7 @@ from discreet.core.params import Constraints, FloatIn
 from discreet.mine.itemsets.apriori import Level, levels, together
 from discreet.mine.itemsets.found import FoundItemsets
 from discreet.mine.itemsets.masked_support import Channel, Estimates, MayBeFrequent
-from discreet.mine.itemsets.parameters import MINING, Names, check_asked, items_asked
+from discreet.mine.itemsets.parameters import MINING, Names, check_mining, included_items
 
 RELATIVE_ERROR = 0.5
 """An estimate whose standard error is more than this share of it is marked as ill-conditioned."""
@@ -26,7 +26,7 @@ _SAME = 1e-12
 
 
 class Distortion(Protocol):
-    """Anything that says how bits were flipped, as Mask and EMask do."""
+    """The probabilities by which bits were flipped, as Mask and EMask have them."""
 
     @property
     def p(self) -> float:
@@ -45,8 +45,8 @@ class FoundMaskedItemsets(FoundItemsets):
     """Itemsets whose support in the true baskets was estimated.
 
     ``counts`` are those of the distorted baskets; ``estimates`` are the estimated counts of the true ones, which
-    ``as_dict`` and a loop over the sets give too, and ``errors`` their standard errors. ``frequent`` tells whether the
-    estimate itself reaches the least support, or whether the set only may be frequent.
+    ``as_dict`` and a loop over the sets return too, and ``errors`` their standard errors. ``frequent`` is whether the
+    estimate itself reaches the minimum support, or whether the set only may be frequent.
     """
 
     estimates: FloatArray
@@ -85,9 +85,9 @@ class FoundMaskedItemsets(FoundItemsets):
             }
         )
 
-    def _told(self) -> list[float]:
-        told: list[float] = self.estimates.tolist()
-        return told
+    def _shown_counts(self) -> list[float]:
+        shown: list[float] = self.estimates.tolist()
+        return shown
 
     def _kept(self, wanted: BoolArray) -> dict[str, Any]:
         return {
@@ -126,9 +126,9 @@ class MaskedItemsets:
     channel
         How the bits were flipped: a Mask or an EMask, or anything with its ``p`` and ``q``.
     min_support
-        The least support in the true baskets: an int is a number of baskets, a float a share of them.
+        The minimum support in the true baskets: an int is a number of baskets, a float a share of them.
     margin
-        Keep a set whose estimate, so many standard errors added, reaches the least support: it may be frequent. 0
+        Keep a set whose estimate plus this many standard errors reaches the minimum support: it may be frequent. 0
         keeps the sets whose estimate reaches it. A margin finds more of the truly frequent sets, and more others.
     max_length
         The most items of a set.
@@ -170,14 +170,14 @@ class MaskedItemsets:
 
     def mine(self, baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
         """Find the sets from distorted baskets, or from their bit columns."""
-        check_asked(self, baskets)
+        check_mining(self, baskets)
         judge = MayBeFrequent(self._channel(), self._threshold(len(baskets)), float(self.margin))
-        asked = items_asked(baskets.names, self.include, self.exclude)
-        items = np.flatnonzero(asked).astype(np.int32)
+        included = included_items(baskets.names, self.include, self.exclude)
+        items = np.flatnonzero(included).astype(np.int32)
         if not len(baskets):
             return _found([], baskets)
-        held = baskets.counts[items]
-        found = levels(baskets, judge, items=items, counts=held, max_length=self.max_length)
+        counts = baskets.counts[items]
+        found = levels(baskets, judge, items=items, counts=counts, max_length=self.max_length)
         return _found(list(found), baskets)
 
     def _channel(self) -> Channel:

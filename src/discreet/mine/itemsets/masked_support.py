@@ -64,7 +64,7 @@ def sums_of(counts: IntArray, subsets: NDArray[np.int32], below: IntArray) -> In
 
 @dataclass(frozen=True)
 class Estimates:
-    """What is known of the sets of one level: their sums S_j, the estimated counts and their standard errors."""
+    """Figures of the sets of one level: their sums S_j, the estimated counts and their standard errors."""
 
     sums: IntArray
     counts: FloatArray
@@ -81,14 +81,14 @@ class MayBeFrequent:
         self.margin = margin
 
     def nothing(self, n: int) -> Estimates:
-        """Know the empty set: every basket holds it."""
+        """Return the figures of the empty set, which every basket holds."""
         whole = np.array([float(n)])
         return Estimates(np.array([[n]]), whole, np.zeros(1), np.ones(1, np.bool_))
 
     def judge(
         self, counts: IntArray, subsets: NDArray[np.int32], below: Estimates
     ) -> tuple[IntArray, Estimates]:
-        """Estimate the true counts, and give the rows of the sets that are, or may be, frequent."""
+        """Estimate the true counts, and return the rows of the sets that are, or may be, frequent."""
         estimates = combined(self.channel.coefficients(subsets.shape[1]), counts, subsets, below.sums)
         frequent = estimates >= self.threshold
         rows = np.arange(counts.size) if self.margin > 0 else np.flatnonzero(frequent)
@@ -102,7 +102,7 @@ class MayBeFrequent:
     def _errors(
         self, estimates: FloatArray, counts: IntArray, subsets: NDArray[np.int32], below: Estimates
     ) -> FloatArray:
-        """Estimate the standard errors, the true baskets being given.
+        """Estimate the standard errors, for fixed true baskets.
 
         A basket's weight is 1 on average if the basket truly holds the set and 0 if not, so the sum of the squared
         weights less the estimate is an unbiased estimate of the variance.

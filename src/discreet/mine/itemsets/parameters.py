@@ -1,4 +1,4 @@
-"""What miners are asked for: the least support, the longest set, and the items looked at."""
+"""Parameters of the itemset miners: the minimum support, the longest set, and the items included."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ MINING: Constraints = {
 """What every miner of itemsets has in common."""
 
 
-class Asked(Protocol):
-    """What every miner of itemsets was asked for."""
+class ItemsetMiner(Protocol):
+    """A miner of itemsets, with the parameters that all of them have."""
 
     min_support: float
     max_length: int | None
@@ -49,18 +49,18 @@ class Asked(Protocol):
     exclude: Names | None
 
 
-def check_asked(miner: Asked, data: object) -> None:
+def check_mining(miner: ItemsetMiner, data: object) -> None:
     """Refuse parameters outside their constraints."""
     check_parameters(miner)
     require(miner, "baskets", data, InstanceOf((Baskets, ItemBits), "Baskets or ItemBits"))
 
 
-def items_asked(names: pa.Array, include: Names | None, exclude: Names | None) -> BoolArray:
-    """Return for each item whether it is looked at; a name that no item bears is refused."""
-    asked = np.ones(len(names), np.bool_)
+def included_items(names: pa.Array, include: Names | None, exclude: Names | None) -> BoolArray:
+    """Return for each item whether it is included; an unknown name is refused."""
+    included = np.ones(len(names), np.bool_)
     if include is not None:
-        asked[:] = False
-        asked[codes_among(names, include, parameter="include")] = True
+        included[:] = False
+        included[codes_among(names, include, parameter="include")] = True
     if exclude is not None:
-        asked[codes_among(names, exclude, parameter="exclude")] = False
-    return asked
+        included[codes_among(names, exclude, parameter="exclude")] = False
+    return included

@@ -1,4 +1,4 @@
-"""Association rules of found itemsets, with the columns that mlxtend's users know."""
+"""Association rules of found itemsets, with the same columns as mlxtend's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noisy columns: what a classifier must know of each column to learn from it without seeing a true value."""
+"""Noisy columns: how a classifier learns from a column without seeing a true value."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Values = np.ndarray[Any, Any]
 Channel = AdditiveNoise | RandomizedResponse | None
 
 _RULE = Rule("chi2", 0.005, 500)
-"""When reconstruction stops. The tolerance is the one of 0.2, 0.075, 0.02 and 0.005 with which trees told most classes
-rightly on a few draws of Agrawal's people."""
+"""When reconstruction stops. The tolerance is the one of 0.2, 0.075, 0.02 and 0.005 with which trees predicted most
+classes correctly on a few draws of Agrawal's people."""
 _BINS_PER_SPREAD = 10
 _BINS_PER_INTERVAL = 4
 _MOST_BINS = 20_000
@@ -38,10 +38,10 @@ _CHANNEL = InstanceOf(
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NoisyColumn:
-    """One column: its intervals (or categories), the bins of what was reported, and the chances between them.
+    """One column: its intervals (or categories), the bins of what was reported, and the probabilities between them.
 
-    ``chances[b, a]`` is the chance that a true value of interval a is reported in bin b. A column without a channel is
-    exact: it has no chances, and its bins are its intervals.
+    ``chances[b, a]`` is the probability that a true value of interval a is reported in bin b. A column without a
+    channel is exact: it has no chances, and its bins are its intervals.
     """
 
     name: str
@@ -68,7 +68,7 @@ class NoisyColumn:
         return self.chances is None
 
     def bins(self, reported: Values) -> CodeArray:
-        """Return the bin of every reported value; what lies beyond the bins is in the last."""
+        """Return the bin of every reported value; what is beyond the bins is in the last."""
         if self.width == 0:
             places = self.places(reported)
             unknown = int((places >= self.n_places).sum())
@@ -81,7 +81,7 @@ class NoisyColumn:
     def places(self, true: Values) -> CodeArray:
         """Return the interval of every true value (the nearest, outside the range), or the number of its category.
 
-        A category that is not known is numbered after all others.
+        An unknown category is numbered after all others.
         """
         if self.edges is None:
             numbers = {category: number for number, category in enumerate(self.categories)}
@@ -94,10 +94,10 @@ class NoisyColumn:
         if self.chances is None:
             return np.asarray(counts / np.maximum(counts.sum(axis=0), 1.0))
         shares = np.full((self.n_places, counts.shape[1]), 1 / self.n_places)
-        held = np.flatnonzero(counts.any(axis=0))
+        filled = np.flatnonzero(counts.any(axis=0))
         seen = counts.any(axis=1)
-        if held.size:
-            shares[:, held] = run_em(counts[seen][:, held].T, [self.chances[seen]], _RULE).shares.T
+        if filled.size:
+            shares[:, filled] = run_em(counts[seen][:, filled].T, [self.chances[seen]], _RULE).shares.T
         return shares
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,9 +113,9 @@ class NoisyColumn:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> NoisyColumn:
-        """Read what ``to_dict`` gives."""
-        name, given = plain["name"], plain.get("channel")
-        channel = None if given is None else channel_from_dict(given, shown=name)
+        """Read what ``to_dict`` returns."""
+        name, saved = plain["name"], plain.get("channel")
+        channel = None if saved is None else channel_from_dict(saved, shown=name)
         if isinstance(channel, AdditiveNoise):
             edges, (width, first, n_bins) = np.array(plain["edges"], np.float64), plain["bins"]
             require(cls.__name__, "edges", edges, Edges())
@@ -144,10 +144,10 @@ def noisy_columns(
     owner: object, values: Sequence[Values], names: Sequence[str], *, intervals: int, finest: int = 0
 ) -> list[NoisyColumn]:
     """Describe every column by its channel; numbers that were not hidden are cut into ``finest`` intervals, if more."""
-    given = _by_column(owner, names)
+    channels = _by_column(owner, names)
     return [
         _column(column, name, channel, intervals, max(intervals, finest))
-        for column, name, channel in zip(values, names, given, strict=True)
+        for column, name, channel in zip(values, names, channels, strict=True)
     ]
 
 
@@ -169,7 +169,7 @@ def _by_column(owner: object, names: Sequence[str]) -> list[Channel]:
         found = list(channels)
         if len(found) != len(names):
             raise ParameterError(
-                f"The 'channels' parameter of {type(owner).__name__} must give one channel, or None, for each of the "
+                f"The 'channels' parameter of {type(owner).__name__} must have one channel, or None, for each of the "
                 f"{len(names)} columns. Got {len(found)} instead."
             )
     for channel in found:

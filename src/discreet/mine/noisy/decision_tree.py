@@ -29,7 +29,7 @@ _FINEST = 256
 class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Learn a decision tree from noisy values, through the reconstructed distributions of the true ones.
 
-    Noisy rows are dealt out to intervals so that as many lie in each as reconstruction says, the lowest reports in the
+    Noisy rows are assigned to intervals so that each gets as many as reconstruction says, the lowest reports in the
     lowest intervals; the tree then splits between intervals.
 
     Parameters
@@ -54,7 +54,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     tree_, n_leaves_, depth_
         The tree, and its size.
     columns_
-        What is known of each column.
+        A `NoisyColumn` for each column.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.classes_, labels = classes_of(y, values)
         if self.classes_.size > _MOST_CLASSES:
             raise InputError(
-                f"The rows have {self.classes_.size:,} classes, and a tree tells {_MOST_CLASSES} apart at the most; is "
+                f"The rows have {self.classes_.size:,} classes, and a tree takes at most {_MOST_CLASSES}; is "
                 "the target a name or a number?"
             )
         self.columns_ = noisy_columns(self, values, names, intervals=self.intervals, finest=_FINEST)

@@ -25,8 +25,8 @@ class GrownTree:
     names, kinds
         The columns, and their categories; none for columns of numbers.
     column, threshold, left, children
-        For each node the column it asks, the number below which a row goes left, whether each category (and, last, one
-        that is not known) goes left, and the two nodes that follow.
+        For each node the column it tests, the number below which a row goes left, whether each category (and, last, one
+        that is unknown) goes left, and the two nodes that follow.
     counts
         For each node the rows of each class.
     """
@@ -41,12 +41,12 @@ class GrownTree:
 
     @classmethod
     def of(cls, nodes: Sequence[Node], columns: Sequence[NoisyColumn]) -> GrownTree:
-        """Arrange out the nodes that can be reached from the first, in order."""
-        kept = _reached(nodes)
-        number = {old: new for new, old in enumerate(kept)}
+        """List the nodes that can be reached from the first, in order."""
+        reached = _reached(nodes)
+        number = {old: new for new, old in enumerate(reached)}
         most = max((len(column.categories) for column in columns), default=0)
-        threshold, left = np.full(len(kept), np.nan), np.zeros((len(kept), most + 1), np.bool_)
-        for new, old in enumerate(kept):
+        threshold, left = np.full(len(reached), np.nan), np.zeros((len(reached), most + 1), np.bool_)
+        for new, old in enumerate(reached):
             node = nodes[old]
             if node.left is None:
                 continue
@@ -60,11 +60,13 @@ class GrownTree:
         return cls(
             tuple(column.name for column in columns),
             tuple(column.categories for column in columns),
-            np.array([nodes[old].column for old in kept], np.int32),
+            np.array([nodes[old].column for old in reached], np.int32),
             threshold,
             left,
-            np.array([[number[child] for child in nodes[old].children] or [0, 0] for old in kept], np.int64),
-            np.array([nodes[old].counts for old in kept]),
+            np.array(
+                [[number[child] for child in nodes[old].children] or [0, 0] for old in reached], np.int64
+            ),
+            np.array([nodes[old].counts for old in reached]),
         )
 
     @property
@@ -74,15 +76,15 @@ class GrownTree:
 
     @property
     def depth(self) -> int:
-        """The most questions that a row is asked."""
+        """The largest number of tests for a row."""
         depths = np.zeros(self.column.size, np.int64)
         for node in np.flatnonzero(self.column >= 0):
             depths[self.children[node]] = depths[node] + 1
         return int(depths.max())
 
     def leaves(self, values: Sequence[Values]) -> IntArray:
-        """Send every row down the tree, all rows one level at a time; gives the leaf of each."""
-        asked = [self._asked(number, column) for number, column in enumerate(values)]
+        """Send every row down the tree, all rows one level at a time; return the leaf of each."""
+        tested = [self._tested(number, column) for number, column in enumerate(values)]
         at = np.zeros(values[0].size, np.int64)
         inner = np.flatnonzero(self.column[at] >= 0)
         while inner.size:
@@ -90,14 +92,14 @@ class GrownTree:
             goes_left = np.empty(inner.size, np.bool_)
             for number in np.unique(self.column[node]):
                 here = self.column[node] == number
-                given, nodes = asked[number][inner[here]], node[here]
+                reports, nodes = tested[number][inner[here]], node[here]
                 numbers = not self.kinds[number]
-                goes_left[here] = given < self.threshold[nodes] if numbers else self.left[nodes, given]
+                goes_left[here] = reports < self.threshold[nodes] if numbers else self.left[nodes, reports]
             at[inner] = np.where(goes_left, self.children[node, 0], self.children[node, 1])
             inner = inner[self.column[at[inner]] >= 0]
         return at
 
-    def _asked(self, number: int, values: Values) -> Values:
+    def _tested(self, number: int, values: Values) -> Values:
         """Return numbers as they are, and categories as their places."""
         kinds = self.kinds[number]
         if kinds:
@@ -120,7 +122,7 @@ class GrownTree:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> GrownTree:
-        """Read what ``to_dict`` gives."""
+        """Read what ``to_dict`` returns."""
         kinds = tuple(tuple(column.get("categories", ())) for column in plain["columns"])
         nodes = plain["nodes"]
         for number, node in enumerate(nodes):
@@ -157,17 +159,19 @@ class GrownTree:
         return {"column": number, "among": among, "unknown": "left" if self.left[node, -1] else "right"}
 
     def describe(self, classes: Sequence[Any], *, max_depth: int | None = None) -> str:
-        """Write the tree as indented lines: what is asked, and what is predicted."""
+        """Format the tree as indented lines: the tests, and the predictions."""
         lines: list[str] = []
         stack = [(0, 0, "")]
         while stack:
-            node, depth, word = stack.pop()
+            node, depth, label = stack.pop()
             indent = "  " * max(depth - 1, 0)
             leaf = self.column[node] < 0
             cut = max_depth is not None and depth >= max_depth and not leaf
-            told = self._told(node, classes) if leaf or cut else ""
-            if word or told:
-                lines.append(f"{indent}{word}{': ' if word and told else ''}{told}{' …' if cut else ''}")
+            prediction = self._prediction(node, classes) if leaf or cut else ""
+            if label or prediction:
+                lines.append(
+                    f"{indent}{label}{': ' if label and prediction else ''}{prediction}{' …' if cut else ''}"
+                )
             if leaf or cut:
                 continue
             yes, no = self._words(node)
@@ -176,14 +180,14 @@ class GrownTree:
         return "\n".join(lines)
 
     def _words(self, node: int) -> tuple[str, str]:
-        asked = self._question(node)
-        name = self.names[asked["column"]]
-        if "below" in asked:
-            return f"{name} < {asked['below']:.6g}", f"{name} ≥ {asked['below']:.6g}"
-        rest = [kind for kind in self.kinds[asked["column"]] if kind not in asked["among"]]
-        return tuple(f"{name} in {{{', '.join(map(str, several))}}}" for several in (asked["among"], rest))  # type: ignore[return-value]
+        tested = self._question(node)
+        name = self.names[tested["column"]]
+        if "below" in tested:
+            return f"{name} < {tested['below']:.6g}", f"{name} ≥ {tested['below']:.6g}"
+        rest = [kind for kind in self.kinds[tested["column"]] if kind not in tested["among"]]
+        return tuple(f"{name} in {{{', '.join(map(str, several))}}}" for several in (tested["among"], rest))  # type: ignore[return-value]
 
-    def _told(self, node: int, classes: Sequence[Any]) -> str:
+    def _prediction(self, node: int, classes: Sequence[Any]) -> str:
         counts = self.counts[node]
         best = int(counts.argmax())
         return f"{classes[best]} ({counts[best] / counts.sum():.1%} of {counts.sum():,.0f})"
@@ -191,7 +195,7 @@ class GrownTree:
 
 def _reached(nodes: Sequence[Node]) -> list[int]:
     """Return the nodes that were not pruned away, parents first."""
-    kept = [0]
-    for node in kept:
-        kept.extend(nodes[node].children)
-    return kept
+    reached = [0]
+    for node in reached:
+        reached.extend(nodes[node].children)
+    return reached

@@ -7,11 +7,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    assert_all_finite,
-    check_consistent_length,
-    column_or_1d,
-)
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from discreet.core.arrays import CodeArray
 from discreet.core.errors import InputError, SchemaError
@@ -24,7 +20,7 @@ def columns_of(estimator: Any, X: Any, *, reset: bool) -> tuple[Columns, list[st
     """Return the columns of numbers or categories, and their names; remember or compare what was fitted."""
     frame = _frame_of_columns(X)
     if frame is None:
-        numbers = matrix_of(estimator, X, reset=reset, advice="give a frame where columns hold categories")
+        numbers = matrix_of(estimator, X, reset=reset, advice="pass a frame where columns hold categories")
         names = getattr(estimator, "feature_names_in_", None)
         shown = [str(number) for number in range(numbers.shape[1])] if names is None else list(names)
         return list(numbers.T), shown
@@ -43,8 +39,8 @@ def classes_of(y: Any, columns: Columns) -> tuple[np.ndarray[Any, Any], CodeArra
     if y is None:
         raise SchemaError("The fit requires y to be passed, but the target y is None.")
     series = nw.from_native(y, series_only=True, pass_through=True)
-    given = series.to_numpy() if isinstance(series, nw.Series) else y
-    labels = validated(column_or_1d, given, warn=True)
+    target = series.to_numpy() if isinstance(series, nw.Series) else y
+    labels = validated(column_or_1d, target, warn=True)
     missing = sum(one is None or one != one for one in labels.tolist()) if labels.dtype.kind == "O" else 0
     if missing:
         raise InputError(f"{missing} rows have no class; drop them first.")
@@ -70,13 +66,13 @@ def _frame_of_columns(X: Any) -> nw.DataFrame[Any] | None:
     return None if plain and numbers and not nulls else frame
 
 
-def _require_the_same(fitted: list[str], given: list[str]) -> None:
-    if fitted == given:
+def _require_the_same(fitted: list[str], present: list[str]) -> None:
+    if fitted == present:
         return
-    missing = [name for name in fitted if name not in given]
+    missing = [name for name in fitted if name not in present]
     if missing:
         raise SchemaError(f"The frame has no column '{missing[0]}', which the classifier was fitted to.")
-    extra = [name for name in given if name not in fitted]
+    extra = [name for name in present if name not in fitted]
     if extra:
         raise SchemaError(f"The classifier was not fitted to column '{extra[0]}'.")
     raise SchemaError("The columns are not in the order in which the classifier was fitted to them.")
@@ -95,6 +91,6 @@ def _array(column: nw.Series[Any]) -> np.ndarray[Any, Any]:
                 f"{strange} values of column '{column.name}' are NaN or infinite; fill or drop them first."
             )
         return numbers
-    held = np.empty(len(column), dtype=object)
-    held[:] = column.to_list()
-    return held
+    objects = np.empty(len(column), dtype=object)
+    objects[:] = column.to_list()
+    return objects

@@ -30,7 +30,7 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     intervals
         Into how many intervals a column of numbers is cut.
     smoothing
-        How many imagined values are spread evenly over a column's intervals, so that none has the chance 0.
+        How many imagined values are spread evenly over a column's intervals, so that none has probability 0.
     predicts
         Whether rows to be predicted are ``true`` values, as in the papers, or ``noisy`` ones from the same channels.
 
@@ -39,7 +39,7 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     classes_, class_prior_
         The classes, and their shares.
     columns_, shares_
-        What is known of each column, and the shares of its intervals or categories within each class.
+        A `NoisyColumn` for each column, and the shares of its intervals or categories within each class.
 
     Examples
     --------
@@ -116,11 +116,11 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _log_chances(self, values: Columns) -> FloatArray:
         total: FloatArray = np.zeros((values[0].size, self.classes_.size))
-        for column, shares, given in zip(self.columns_, self.shares_, values, strict=True):
+        for column, shares, reports in zip(self.columns_, self.shares_, values, strict=True):
             if self.predicts == "noisy" and column.chances is not None:
-                chances = np.maximum(column.chances @ shares, _TINY)[column.bins(given)]
+                chances = np.maximum(column.chances @ shares, _TINY)[column.bins(reports)]
             else:
                 unseen = np.full((1, self.classes_.size), 1 / column.n_places)
-                chances = np.vstack([shares, unseen])[column.places(given)]
+                chances = np.vstack([shares, unseen])[column.places(reports)]
             total += np.log(chances)
         return total

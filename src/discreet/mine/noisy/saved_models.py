@@ -71,7 +71,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
 @public
 @reads("The saved model")
 def model_from_dict(plain: Mapping[str, Any]) -> Model:
-    """Read what ``model_to_dict`` gives; the classifier predicts as the one that was saved."""
+    """Read what ``model_to_dict`` returns; the classifier predicts as the one that was saved."""
     if (
         not isinstance(plain, Mapping)
         or plain.get("format") != FORMAT

@@ -165,7 +165,7 @@ def corrected_regression(noisy: Any, target: Any, *, noise: Any) -> Regression:
 
 
 def noise_covariance(noise: Any, width: int) -> FloatArray:
-    """Return the covariance matrix of the noise on so many columns, however it is told."""
+    """Return the covariance matrix of the noise on ``width`` columns, in whatever form the noise is passed."""
     if isinstance(noise, CorrelatedNoise):
         noise = noise.covariance
     if isinstance(noise, np.ndarray) and noise.ndim == 2:
@@ -173,7 +173,7 @@ def noise_covariance(noise: Any, width: int) -> FloatArray:
     several = isinstance(noise, Sequence | np.ndarray) and not isinstance(noise, str)
     listed = list(noise) if several else [noise] * width
     if len(listed) != width:
-        raise ParameterError(f"The 'noise' parameter must tell the noise of each of {width} columns.")
+        raise ParameterError(f"The 'noise' parameter must describe the noise of each of {width} columns.")
     return np.diag([_variance(one) for one in listed])
 
 
@@ -204,8 +204,8 @@ def _variance(noise: Any) -> float:
     return float(variance)
 
 
-def _rows(given: Any, shown: str) -> FloatArray:
-    rows = array_of(given, shown=shown)
+def _rows(rows_like: Any, shown: str) -> FloatArray:
+    rows = array_of(rows_like, shown=shown)
     rows = rows[:, None] if rows.ndim == 1 else rows
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or not rows.shape[1]:
         raise InputError(f"'{shown}' must hold rows of numbers.")

@@ -14,9 +14,9 @@ from discreet.mine.noisy.columns import NoisyColumn
 
 Strategy = Literal["global", "by_class", "local"]
 _MOST_TRIED = 32
-"""Of so many classes at most, the largest at a node, categories are ordered by their shares."""
+"""Categories are ordered by the shares of at most this many classes, the largest at a node."""
 FEWEST = 1000
-"""A node's rows of a class are dealt out again only if there are so many; fewer tell too little of a distribution."""
+"""A node's rows of a class are redistributed only if there are this many; fewer say too little about a distribution."""
 
 
 @dataclass
@@ -32,8 +32,8 @@ class Node:
 class Grower:
     """Grow a tree from rows in bins.
 
-    Rows that share a bin are dealt out in an order that looks like chance but is made of the rows alone, so the order
-    in which they were given does not matter.
+    Rows that share a bin are dealt out in a pseudo-random order that depends on the rows alone, so the order
+    of the input does not matter.
     """
 
     def __init__(
@@ -114,11 +114,11 @@ class Grower:
 
         if rows.size < 2 * self.min_leaf or (counts > 0).sum() < 2:
             return None
-        held = class_counts(self.codes, self.labels, rows, self.n_places, self.n_classes)
+        by_place = class_counts(self.codes, self.labels, rows, self.n_places, self.n_classes)
         live = np.flatnonzero(counts)
         best, chosen = _impurity(counts) * (1 - 1e-9) - 1e-9, None
         for number, column in enumerate(self.columns):
-            places = held[number, : column.n_places, live].T
+            places = by_place[number, : column.n_places, live].T
             for order in _orders(places, numbers=column.edges is not None):
                 before = places[order].cumsum(axis=0)[:-1].astype(np.float64)
                 after = counts[live] - before
@@ -159,7 +159,7 @@ def prune(nodes: list[Node], columns: Sequence[NoisyColumn]) -> None:
 
 
 def _upto(column: NoisyColumn, counts: IntArray) -> IntArray:
-    """Describe how many of each bin's rows of a class lie in the first place, the first two, and so on.
+    """Return how many of each bin's rows of a class are in the first place, the first two, and so on.
 
     Numbers keep their order: the lowest reports go to the lowest intervals. Categories are dealt out by their chances
     given the report.
@@ -199,10 +199,10 @@ def _leaf_bits(counts: FloatArray) -> float:
     n, c = float(counts.sum()), counts.size
     if n == 0:
         return 0.0
-    held = counts[counts > 0]
+    nonzero = counts[counts > 0]
     stated = (
         (c - 1) / 2 * math.log2(max(n / 2, 1))
         + (c / 2) * math.log2(math.pi)
         - math.lgamma(c / 2) / math.log(2)
     )
-    return float((held * np.log2(n / held)).sum() + max(stated, 0.0))
+    return float((nonzero * np.log2(n / nonzero)).sum() + max(stated, 0.0))

@@ -18,19 +18,19 @@ def sketches_of(estimator: Any, X: Any, *, reset: bool) -> Sketches:
     if isinstance(X, Release):
         raise InputError("A release is more than its sketches; learn from release.data.")
     if not isinstance(X, Sketches):
-        given = Sketches.from_dense(matrix_of(estimator, X, reset=reset))
+        sketches = Sketches.from_dense(matrix_of(estimator, X, reset=reset))
     else:
-        given = X
+        sketches = X
         if reset:
-            if not len(given) or given.suppressed.all():
+            if not len(sketches) or sketches.suppressed.all():
                 raise InputError("There is no sketch to learn from.")
-            estimator.n_features_in_ = given.longest
-    if np.abs(given.values, dtype=np.float64).max(initial=0) > LARGEST:
+            estimator.n_features_in_ = sketches.longest
+    if np.abs(sketches.values, dtype=np.float64).max(initial=0) > LARGEST:
         raise InputError(
             "Some components are so large that their squares overflow; scale the sketches first."
         )
     if reset:
-        estimator.family_ = given.family
-    elif given.family != estimator.family_:
+        estimator.family_ = sketches.family
+    elif sketches.family != estimator.family_:
         raise InputError("The sketches were made with another key than those learned from.")
-    return given
+    return sketches

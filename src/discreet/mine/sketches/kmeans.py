@@ -23,7 +23,7 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
 
     A sketch belongs to the centroid at the least estimated distance, on the components that both have. Starts are
     drawn as by k-means++. With sketches of unequal length a step need not lower the sum of distances, so the best
-    assignment of all steps and starts is kept; with sketches of one length this is k-means as it is known.
+    assignment of all steps and starts is kept; with sketches of one length this is ordinary k-means.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     n_init
         How many starts are tried.
     max_iter
-        After how many steps a start is given up.
+        The most steps of one start.
     random_state
         The seed of the starts.
 
@@ -63,12 +63,7 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     }
 
     def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_init: int = 3,
-        max_iter: int = 100,
-        random_state: RandomState = None,
+        self, n_clusters: int = 8, *, n_init: int = 3, max_iter: int = 100, random_state: RandomState = None
     ) -> None:
         self.n_clusters = n_clusters
         self.n_init = n_init
@@ -80,14 +75,14 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         del y
         check_parameters(self)
         rng = generator(self.random_state, owner=self)
-        given = sketches_of(self, X, reset=True)
-        held = np.flatnonzero(~given.suppressed)
-        require(self, "n_clusters", self.n_clusters, IntIn(1, held.size))
-        sketches = given if held.size == len(given) else given.take(held)
+        records = sketches_of(self, X, reset=True)
+        present = np.flatnonzero(~records.suppressed)
+        require(self, "n_clusters", self.n_clusters, IntIn(1, present.size))
+        sketches = records if present.size == len(records) else records.take(present)
         runs = [self._run(sketches, rng) for _ in range(self.n_init)]
         self.inertia_, labels, self.centroids_, self.n_iter_ = min(runs, key=lambda run: run[0])
-        self.labels_ = np.full(len(given), -1, np.int32)
-        self.labels_[held] = labels
+        self.labels_ = np.full(len(records), -1, np.int32)
+        self.labels_[present] = labels
         self.cluster_centers_ = self.centroids_.dense()
         return self
 
@@ -103,7 +98,7 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         return -float(np.nansum(_assigned(sketches_of(self, X, reset=False), self.centroids_)[1]))
 
     def _run(self, sketches: Sketches, rng: np.random.Generator) -> tuple[float, IntArray, Sketches, int]:
-        """Go from one start to where no label changes; gives the best step and how many there were."""
+        """Go from one start to where no label changes; return the best step and how many there were."""
         centroids = _start(sketches, self.n_clusters, rng)
         labels, distances = _assigned(sketches, centroids)
         best = (float(distances.sum()), labels, centroids)

@@ -17,7 +17,7 @@ from discreet.mine.sketches.input import sketches_of
 
 _KINDS = {"distance": "squared distance", "cosine": "cosine", "dot": "dot"}
 _MOST_MEANT = 1024
-"""From so many of the sketches learned from, at most, the mean score of a sketch is taken."""
+"""The mean score of a sketch is taken over at most this many of the training sketches."""
 
 
 @public
@@ -88,9 +88,9 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         sketches = sketches_of(self, X, reset=True)
         self.classes_, codes = classes_of(y, [sketches.lengths])
         self.class_prior_ = np.bincount(codes, minlength=self.classes_.size) / codes.size
-        held = ~sketches.suppressed
-        self.sketches_ = sketches if held.all() else sketches.take(held)
-        self.codes_ = codes[held]
+        present = ~sketches.suppressed
+        self.sketches_ = sketches if present.all() else sketches.take(present)
+        self.codes_ = codes[present]
         return self
 
     def kneighbors(self, X: Any, *, n_neighbors: int | None = None) -> tuple[FloatArray, IntArray]:
@@ -100,10 +100,10 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         score.
         """
         check_is_fitted(self)
-        given = sketches_of(self, X, reset=False)
+        queries = sketches_of(self, X, reset=False)
         wanted = self.n_neighbors if n_neighbors is None else n_neighbors
         require(self, "n_neighbors", wanted, IntIn(1))
-        scores, places, _ = self._nearest(given, wanted)
+        scores, places, _ = self._nearest(queries, wanted)
         return scores, places
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -123,25 +123,25 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         check_is_fitted(self)
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
-    def _nearest(self, given: Sketches, k: int) -> tuple[FloatArray, IntArray, FloatArray]:
-        """Find the k nearest, or all there are if they are fewer, and the mean score of every sketch given."""
-        means = self._means(given)
+    def _nearest(self, queries: Sketches, k: int) -> tuple[FloatArray, IntArray, FloatArray]:
+        """Find the k nearest, or all there are if they are fewer, and the mean score of every query."""
+        means = self._means(queries)
         scores, places = nearest_of(
-            given, self.sketches_, k, _KINDS[self.metric], shrink=float(self.shrink), centers=means
+            queries, self.sketches_, k, _KINDS[self.metric], shrink=float(self.shrink), centers=means
         )
         return scores, places, means
 
-    def _means(self, given: Sketches) -> FloatArray:
-        """Return the mean score of every sketch over some of those learned from; 0 where nothing asks for it."""
+    def _means(self, queries: Sketches) -> FloatArray:
+        """Return the mean score of every sketch over some of the training sketches; 0 where it is not needed."""
         from discreet.kernels.sketches.distances import mean_scores
 
-        held = self.sketches_
-        given.require_family(held.family)
+        learned = self.sketches_
+        queries.require_family(learned.family)
         if self.shrink == 0 and self.weights == "uniform":
-            return np.zeros(len(given))
-        step = -(-len(held) // _MOST_MEANT)
-        some = held.take(np.arange(0, len(held), step)) if step > 1 else held
-        return mean_scores(given.values, given.indptr, some.values, some.indptr, _KINDS[self.metric])
+            return np.zeros(len(queries))
+        step = -(-len(learned) // _MOST_MEANT)
+        some = learned.take(np.arange(0, len(learned), step)) if step > 1 else learned
+        return mean_scores(queries.values, queries.indptr, some.values, some.indptr, _KINDS[self.metric])
 
     def _votes(self, scores: FloatArray, means: FloatArray) -> FloatArray:
         """Return the weight of every neighbor; where none is nearer than the mean, all vote alike."""

@@ -20,7 +20,7 @@ _BATCH = 4096
 class SketchReconstruction(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Estimate chosen attributes from sketches, as a matrix that any scikit-learn model takes.
 
-    This is the weaker way to mine sketches: every estimate carries the noise that the promise asks for. Estimates
+    This is the weaker way to mine sketches: every estimate carries the noise that the guarantee requires. Estimates
     that may be noise can be dropped, which also makes the matrix sparse.
 
     Parameters
@@ -30,7 +30,7 @@ class SketchReconstruction(TransformerMixin, BaseEstimator):  # type: ignore[mis
     items
         The names of the items to estimate.
     min_errors
-        Estimates below so many standard errors become 0, and the matrix is sparse (CSR); 0 keeps them all, in an
+        Estimates below this many standard errors become 0, and the matrix is sparse (CSR); 0 keeps them all, in an
         array. A sketch of one component shows no standard error, and keeps all or, if any are dropped, none.
 
     Examples

@@ -106,10 +106,10 @@ def _records(vault: Vault, column: str) -> tuple[dict[str, list[Any]], Any]:
 
     Other records are not singled out by any attack.
     """
-    held = vault.holdings
-    rows = held.layout.rows
-    public = {one.name: [one.values[code] for code in one.codes[rows].tolist()] for one in held.public}
-    secret = held.secret[column]
+    holdings = vault.holdings
+    rows = holdings.layout.rows
+    public = {one.name: [one.values[code] for code in one.codes[rows].tolist()] for one in holdings.public}
+    secret = holdings.secret[column]
     truth = np.array([float(secret.unit * secret.largest[element]) for element in rows.tolist()])
     truth[secret.sizes[rows] != 1] = np.inf
     return public, truth

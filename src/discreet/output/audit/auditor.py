@@ -1,4 +1,4 @@
-"""The interface of auditors: what is asked of one column, and what comes back."""
+"""The interface of auditors: questions about one column, decisions and answers."""
 
 from __future__ import annotations
 
@@ -96,6 +96,21 @@ class Plan:
     state: Any = field(repr=False)
 
 
+def split_atoms(
+    labels: IntArray, members: BoolArray, element_sizes: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Split the atoms (records that were in the same sets so far) that a set cuts.
+
+    ``labels`` is the atom of every element, -1 for an element without records. Returns the new labels, for every new
+    atom twice its old label, plus 1 for one in the set, and the sizes of the new atoms.
+    """
+    filled = labels >= 0
+    found, places = np.unique(2 * labels[filled] + members[filled], return_inverse=True)
+    fresh = np.full(labels.size, -1, np.int64)
+    fresh[filled] = places
+    return fresh, found, np.bincount(places, element_sizes[filled], found.size).astype(np.int64)
+
+
 def set_key(members: BoolArray, sizes: IntArray) -> bytes:
     """Return what two sets with the same records have in common."""
     return hashlib.sha256(np.packbits(members & (sizes > 0)).tobytes()).digest()
@@ -165,7 +180,6 @@ class Auditor(ABC):
     follows_updates: ClassVar[bool] = False
     """Whether it keeps old answers counting when the data changes."""
 
-    @abstractmethod
     def over(
         self,
         column: SecretColumn,
@@ -187,6 +201,11 @@ class Auditor(ABC):
         shared : object
             What ``shared`` returned, for all columns of one history.
         """
+        return self._start(column.sizes if sizes is None else sizes, public, shared)
+
+    @abstractmethod
+    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> Audit:
+        """Return the state over elements of these sizes."""
 
     def shared(self) -> Any:
         """Return what the auditors of all columns of one history share."""

@@ -14,6 +14,7 @@ from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import InstanceOf, require
+from discreet.kernels import ragged
 from discreet.output.audit.auditor import (
     NOT_A_RANGE,
     WOULD_DISCLOSE,
@@ -35,10 +36,10 @@ class BooleanAuditor(Auditor):
 
     Records are ordered by one public column, and a question is about a range of it. The answers bound differences of
     prefix sums, so that what they leave possible is found by shortest paths, exactly. The published auditor denies
-    where the true answer would determine a bit, and the denial then tells of the answer. Here the answers that would
-    be safe are found without looking: they form an interval. An answer inside it is exact, and one at or beyond its
-    ends is released as an inequality, "at most" or "at least" that end. A question is denied where no two answers are
-    safe.
+    where the true answer would determine a bit, and the denial then reveals something about it. Here the answers that
+    would be safe are found without looking: they form an interval. An answer inside it is exact, and one at or beyond
+    its ends is released as an inequality, "at most" or "at least" that end. A question is denied where no two answers
+    are safe.
 
     Parameters
     ----------
@@ -71,23 +72,14 @@ class BooleanAuditor(Auditor):
     def __post_init__(self) -> None:
         require(self, "order", self.order, InstanceOf((str,), "the name of a public column"))
 
-    def over(
-        self,
-        column: SecretColumn,
-        *,
-        sizes: IntArray | None = None,
-        public: Sequence[PublicColumn] = (),
-        shared: Any = None,
-    ) -> BooleanAudit:
-        """Return the state of this auditor before any question about a column."""
-        del shared
-        return BooleanAudit(column.sizes if sizes is None else sizes, self._blocks(public))
+    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> BooleanAudit:
+        return BooleanAudit(sizes, self._blocks(public))
 
     def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
         """Refuse a column that holds anything but 0 and 1."""
         self._blocks(public)
-        held = [column.unit * one for one in (*column.largest, *column.smallest)]
-        if any(value not in (0, 1) for value in held):
+        extremes = [column.unit * one for one in (*column.largest, *column.smallest)]
+        if any(value not in (0, 1) for value in extremes):
             raise SchemaError(
                 f"The column {name!r} holds more than 0 and 1, which the boolean auditor needs."
             )
@@ -178,10 +170,10 @@ class BooleanAudit(Audit):
         self.sizes = np.asarray(sizes, np.int64)
         self.blocks = blocks
         counts = np.bincount(blocks, self.sizes).astype(np.int64)
-        self.starts = np.concatenate([[0], np.cumsum(counts)])
+        self.starts = ragged.bounds(counts)
         self.counts = counts
         self.state = _State.over(int(self.starts[-1]))
-        self.told: dict[bytes, Any] = {}
+        self.released: dict[bytes, Any] = {}
 
     def decide(self, question: Question) -> Plan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
@@ -190,7 +182,7 @@ class BooleanAudit(Audit):
         if found is None:
             return Denied(NOT_A_RANGE)
         first, last = found
-        if first == last or set_key(members, self.sizes) in self.told:
+        if first == last or set_key(members, self.sizes) in self.released:
             return Plan(question, None)
         state = self.state.with_end(first).with_end(last)
         a, b = state.place(first), state.place(last)
@@ -205,7 +197,7 @@ class BooleanAudit(Audit):
         """Return the count inside the safe interval, and an inequality at or beyond its ends."""
         allowed, [truth], [members] = plan.state, truths, plan.question.sets
         if allowed is None or truth is None:
-            return (self.told.get(set_key(members, self.sizes)),)
+            return (self.released.get(set_key(members, self.sizes)),)
         count: Any = int(truth)
         if allowed.below and count <= allowed.least:
             count = Bound("at most", allowed.least)
@@ -219,9 +211,9 @@ class BooleanAudit(Audit):
         [members], [count] = question.sets, released or [None]
         found = self._range(members)
         key = set_key(members, self.sizes)
-        if count is None or found is None or key in self.told:
+        if count is None or found is None or key in self.released:
             return
-        self.told[key] = count
+        self.released[key] = count
         state = self.state.with_end(found[0]).with_end(found[1])
         a, b = state.place(found[0]), state.place(found[1])
         if not isinstance(count, Bound) or count.relation == "at most":

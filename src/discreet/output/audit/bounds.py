@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.core.errors import SchemaError
+from discreet.core.errors import ParameterError, SchemaError
+from discreet.core.params import FloatIn, require
 from discreet.output.audit.gate.columns import SecretColumn
+
+
+def require_bounds(owner: object, low: float, high: float) -> None:
+    """Refuse parameters that are no interval."""
+    require(owner, "low", low, FloatIn())
+    require(owner, "high", high, FloatIn())
+    if low >= high:
+        raise ParameterError(f"The 'low' parameter of {type(owner).__name__} must be below 'high'.")
 
 
 def require_between(name: str, column: SecretColumn, low: float, high: float) -> None:

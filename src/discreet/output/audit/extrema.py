@@ -22,6 +22,7 @@ from discreet.output.audit.auditor import (
     Plan,
     Question,
     set_key,
+    split_atoms,
 )
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
@@ -75,17 +76,8 @@ class ExtremaAuditor(Auditor):
         require(self, "minimum_set_size", self.minimum_set_size, IntIn(0))
         require(self, "distinct", self.distinct, OneOf((False, True)))
 
-    def over(
-        self,
-        column: SecretColumn,
-        *,
-        sizes: IntArray | None = None,
-        public: Sequence[PublicColumn] = (),
-        shared: Any = None,
-    ) -> ExtremaAudit:
-        """Return the state of this auditor before any question about a column."""
-        del public, shared
-        return ExtremaAudit(self, column.sizes if sizes is None else sizes)
+    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> ExtremaAudit:
+        return ExtremaAudit(self, sizes)
 
     def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
         """Refuse a column of equal values that is declared to have none."""
@@ -105,13 +97,9 @@ class _State:
 
     def with_set(self, members: BoolArray, sizes: IntArray) -> _State:
         """Return the state over the atoms that a set cuts, with the set as the last row, yet without an answer."""
-        held = self.labels >= 0
-        found, labels = np.unique(2 * self.labels[held] + members[held], return_inverse=True)
-        fresh = np.full(self.labels.size, -1, np.int64)
-        fresh[held] = labels
-        weights = np.bincount(labels, sizes[held], found.size).astype(np.int64)
+        labels, found, weights = split_atoms(self.labels, members, sizes)
         rows = np.vstack([self.members[:, found // 2], found % 2 == 1])
-        return _State(fresh, weights, rows, self.answers)
+        return _State(labels, weights, rows, self.answers)
 
 
 class ExtremaAudit(Audit):
@@ -125,14 +113,14 @@ class ExtremaAudit(Audit):
         labels = np.where(self.sizes > 0, 0, -1).astype(np.int64)
         total = np.array([self.sizes.sum()] if (self.sizes > 0).any() else [], np.int64)
         self.state = _State(labels, total, np.zeros((0, total.size), np.bool_), ())
-        self.asked: set[tuple[str, bytes]] = set()
+        self.answered: set[tuple[str, bytes]] = set()
 
     def decide(self, question: Question) -> Plan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
         [members] = question.sets
         if self.sizes[members].sum() < self.auditor.minimum_set_size:
             return Denied(SMALL_SET)
-        if not self.sizes[members].any() or self._key(question) in self.asked:
+        if not self.sizes[members].any() or self._key(question) in self.answered:
             return Plan(question, None)
         state = self.state.with_set(members, self.sizes)
         touching = (state.members[:-1] & state.members[-1]).any(axis=1)
@@ -152,9 +140,9 @@ class ExtremaAudit(Audit):
         """Bring the state to where it was after a question of the log was answered."""
         [members], [value] = question.sets, released or [None]
         key = self._key(question)
-        if value is None or key in self.asked:
+        if value is None or key in self.answered:
             return
-        self.asked.add(key)
+        self.answered.add(key)
         state = self.state.with_set(members, self.sizes)
         self.state = replace(state, answers=(*state.answers, (question.aggregate, value)))
 
@@ -184,7 +172,7 @@ def _candidates(values: Sequence[Fraction]) -> Iterator[Fraction]:
 
 
 def _safe(answers: _Answers, state: _State, *, distinct: bool) -> bool | None:
-    """Whether answers leave every value open; None if no data could have given them."""
+    """Whether answers leave every value open; None if they contradict each other."""
     low, high = _bounds(answers, state.members)
     if (low > high).any():
         return None

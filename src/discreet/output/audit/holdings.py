@@ -33,24 +33,24 @@ class Layout:
     def pack(self) -> bytes:
         """Return the layout as bytes for the log."""
         names = list(self.sizes)
-        held: dict[str, Any] = {"rows": self.rows.astype(np.int32), "names": np.array(names)}
-        held["sizes"] = np.stack([self.sizes[name] for name in names]).astype(np.int64)
+        arrays: dict[str, Any] = {"rows": self.rows.astype(np.int32), "names": np.array(names)}
+        arrays["sizes"] = np.stack([self.sizes[name] for name in names]).astype(np.int64)
         if self.origins is not None:
-            held["origins"] = np.stack([self.origins[name] for name in names]).astype(np.int64)
-            held["gone"] = np.array(sorted(self.gone), "U64")
+            arrays["origins"] = np.stack([self.origins[name] for name in names]).astype(np.int64)
+            arrays["gone"] = np.array(sorted(self.gone), "U64")
         stream = io.BytesIO()
-        np.savez_compressed(stream, **held)
+        np.savez_compressed(stream, **arrays)
         return stream.getvalue()
 
     @classmethod
     def unpack(cls, raw: bytes) -> Layout:
         """Return the layout that ``pack`` wrote."""
-        with np.load(io.BytesIO(raw), allow_pickle=False) as held:
-            names = [str(name) for name in held["names"]]
-            sizes = dict(zip(names, held["sizes"], strict=True))
-            origins = dict(zip(names, held["origins"], strict=True)) if "origins" in held else None
-            gone = frozenset(str(one) for one in held["gone"]) if "gone" in held else frozenset()
-            return cls(held["rows"].astype(np.int64), sizes, origins, gone)
+        with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
+            names = [str(name) for name in arrays["names"]]
+            sizes = dict(zip(names, arrays["sizes"], strict=True))
+            origins = dict(zip(names, arrays["origins"], strict=True)) if "origins" in arrays else None
+            gone = frozenset(str(one) for one in arrays["gone"]) if "gone" in arrays else frozenset()
+            return cls(arrays["rows"].astype(np.int64), sizes, origins, gone)
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class Holdings:
         """Return the groups among some elements: their values, and, unless there are too many, their members."""
         by_name = {column.name: column for column in self.public}
         chosen = [by_name[name] for name in names]
-        held = np.flatnonzero(members)
-        codes = np.stack([column.codes[held] for column in chosen], axis=1)
+        elements = np.flatnonzero(members)
+        codes = np.stack([column.codes[elements] for column in chosen], axis=1)
         found, label = np.unique(codes, axis=0, return_inverse=True)
         keys = [tuple(column.values[code] for column, code in zip(chosen, row, strict=True)) for row in found]
         label = label.ravel()
@@ -87,7 +87,7 @@ class Holdings:
             return keys, sets
         for place in sorted(range(len(keys)), key=lambda at: _sortable(keys[at])):
             one = np.zeros(members.size, np.bool_)
-            one[held[label == place]] = True
+            one[elements[label == place]] = True
             sets.append(one)
         return sorted(keys, key=_sortable), sets
 
@@ -114,9 +114,9 @@ def first_version(
 def loaded(
     table: pa.Table, layout: Layout, public: Sequence[str], sensitive: Sequence[str], *, nulls: Nulls
 ) -> Holdings:
-    """Return the columns of data whose layout is known from the log."""
+    """Return the columns of data whose layout is in the log."""
     if layout.rows.size != table.num_rows:
-        raise SchemaError("The data does not have the rows that the log knows.")
+        raise SchemaError("The data does not have the rows of the log.")
     _, first = np.unique(layout.rows, return_index=True)
     columns = []
     for name in public:
@@ -198,10 +198,10 @@ def pack_sets(sets: Sequence[BoolArray]) -> bytes:
 
 def unpack_sets(raw: bytes, n_sets: int, n_elements: int) -> tuple[BoolArray, ...]:
     """Return the query sets that ``pack_sets`` wrote."""
-    held = zlib.decompress(raw)
+    packed = zlib.decompress(raw)
     if n_sets == 1:
-        return (np.unpackbits(np.frombuffer(held, np.uint8), count=n_elements).astype(np.bool_),)
-    labels = np.frombuffer(held, np.int32)
+        return (np.unpackbits(np.frombuffer(packed, np.uint8), count=n_elements).astype(np.bool_),)
+    labels = np.frombuffer(packed, np.int32)
     if labels.size != (n_elements if n_sets else 0):
         raise ValueError("the sets do not fit the data")
     return tuple(labels == label for label in range(n_sets))

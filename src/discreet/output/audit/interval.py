@@ -12,7 +12,6 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import ParameterError
 from discreet.core.params import FloatIn, require
 from discreet.output.audit.auditor import (
     WOULD_DISCLOSE,
@@ -23,12 +22,13 @@ from discreet.output.audit.auditor import (
     Plan,
     Question,
     set_key,
+    split_atoms,
 )
-from discreet.output.audit.bounds import require_between
+from discreet.output.audit.bounds import require_between, require_bounds
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 _MARGIN = 1e-6
-"""How much wider than asked an interval must be, and how far inside its ends an answer is exact, for rounding."""
+"""How much wider than ``width`` an interval must be, and how far inside its ends an answer is exact, for rounding."""
 _SLACK = 1e-10
 _MOST_ATOMS = 200
 
@@ -36,12 +36,12 @@ _MOST_ATOMS = 200
 @public
 @dataclass(frozen=True)
 class IntervalAuditor(Auditor):
-    """Answers sums and averages as long as every value could still lie anywhere in an interval of a given width.
+    """Answers sums and averages as long as every value could still be anywhere in an interval of ``width``.
 
-    The values lie between bounds that everyone knows. What the answers leave possible is a polytope over atoms (records
+    The values are between public bounds. What the answers leave possible is a polytope over atoms (records
     that were in the same sets). The answers for which every record keeps the width form an interval, whose ends are
     found by linear programs without looking at the true answer. An answer inside it is exact, one at or beyond its
-    ends is given as an inequality. A question is denied where the interval is empty, or where there are more atoms
+    ends is released as an inequality. A question is denied where the interval is empty, or where there are more atoms
     than the programs can handle.
 
     Parameters
@@ -71,25 +71,13 @@ class IntervalAuditor(Auditor):
     aggregates: ClassVar[frozenset[str]] = frozenset({"sum"})
 
     def __post_init__(self) -> None:
-        require(self, "low", self.low, FloatIn())
-        require(self, "high", self.high, FloatIn())
-        if self.low >= self.high:
-            raise ParameterError("The 'low' parameter of IntervalAuditor must be below 'high'.")
+        require_bounds(self, self.low, self.high)
         require(
             self, "width", self.width, FloatIn(0, (self.high - self.low) / (1 + _MARGIN), closed="neither")
         )
 
-    def over(
-        self,
-        column: SecretColumn,
-        *,
-        sizes: IntArray | None = None,
-        public: Sequence[PublicColumn] = (),
-        shared: Any = None,
-    ) -> IntervalAudit:
-        """Return the state of this auditor before any question about a column."""
-        del public, shared
-        return IntervalAudit(self, column.sizes if sizes is None else sizes)
+    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> IntervalAudit:
+        return IntervalAudit(self, sizes)
 
     def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
         """Refuse a column with values outside the bounds."""
@@ -108,13 +96,8 @@ class _State:
 
     def split(self, members: BoolArray, element_sizes: IntArray) -> tuple[_State, FloatArray]:
         """Split the atoms that a set cuts, and return the set over the new atoms."""
-        held = self.labels >= 0
-        paired = np.where(held, 2 * self.labels + members, -1)
-        found, labels = np.unique(paired[held], return_inverse=True)
-        fresh = np.full(self.labels.size, -1, np.int64)
-        fresh[held] = labels
-        sizes = np.bincount(labels, element_sizes[held], found.size).astype(np.int64)
-        return _State(fresh, sizes, self.matrix[:, found // 2], self.most), (found % 2).astype(np.float64)
+        labels, found, sizes = split_atoms(self.labels, members, element_sizes)
+        return _State(labels, sizes, self.matrix[:, found // 2], self.most), (found % 2).astype(np.float64)
 
     def with_bounds(self, vector: FloatArray, least: float | None, most: float | None) -> _State:
         """Return the state with a sum bounded."""
@@ -145,13 +128,13 @@ class IntervalAudit(Audit):
         self.element_sizes = np.asarray(sizes, np.int64)
         labels = np.where(self.element_sizes > 0, 0, -1)
         total = self.element_sizes[self.element_sizes > 0].sum()
-        self.told: dict[bytes, Any] = {}
+        self.released: dict[bytes, Any] = {}
         self.state = _State(labels, np.array([total]), np.zeros((0, 1)), np.zeros(0))
 
     def decide(self, question: Question) -> Plan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
         [members] = question.sets
-        if not self.element_sizes[members].any() or set_key(members, self.element_sizes) in self.told:
+        if not self.element_sizes[members].any() or set_key(members, self.element_sizes) in self.released:
             return Plan(question, None)
         state, vector = self.state.split(members, self.element_sizes)
         if state.sizes.size > _MOST_ATOMS:
@@ -177,7 +160,7 @@ class IntervalAudit(Audit):
         """Return the sum inside the safe interval, and an inequality at or beyond its ends."""
         allowed, [truth], [members] = plan.state, truths, plan.question.sets
         if allowed is None or truth is None:
-            return (self.told.get(set_key(members, self.element_sizes)),)
+            return (self.released.get(set_key(members, self.element_sizes)),)
         count = int(self.element_sizes[members].sum())
         share = self._share(truth, count)
         released: Any = truth
@@ -192,9 +175,9 @@ class IntervalAudit(Audit):
         """Bring the state to where it was after a question of the log was answered."""
         [members], [value] = question.sets, released or [None]
         key = set_key(members, self.element_sizes)
-        if value is None or key in self.told:
+        if value is None or key in self.released:
             return
-        self.told[key] = value
+        self.released[key] = value
         state, vector = self.state.split(members, self.element_sizes)
         count = int(self.element_sizes[members].sum())
         bound = value if isinstance(value, Bound) else None

@@ -12,10 +12,9 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import ParameterError
 from discreet.core.params import FloatIn, OneOf, require
 from discreet.output.audit.auditor import BUDGET_SPENT, Audit, Auditor, Denied, Plan, Question, set_key
-from discreet.output.audit.bounds import require_between
+from discreet.output.audit.bounds import require_between, require_bounds
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 _GRID = 1 << 20
@@ -29,7 +28,7 @@ class PrivateAnswers(Auditor):
 
     Two tables are neighbors if one record's value differs; the public columns count as known, so counts are exact. The
     bounds' distance is cut into 2**20 steps, and noise is drawn on whole steps by OpenDP's discrete mechanisms, so that
-    no rounding of floating-point numbers tells of the data. Groups of one statement are disjoint and cost one question.
+    no rounding of floating-point numbers reveals data. Groups of one statement are disjoint and cost one question.
     A question about the same set is answered from the log, at no cost.
 
     Parameters
@@ -39,7 +38,7 @@ class PrivateAnswers(Auditor):
     low, high
         The bounds of the sensitive columns.
     per_question
-        What a question costs unless it says otherwise; a tenth of the budget by default.
+        The default cost of a question; a tenth of the budget by default.
     mechanism
         "laplace" adds up epsilons; "gaussian" adds up zero-concentrated privacy losses and promises (epsilon, delta).
     delta
@@ -65,25 +64,13 @@ class PrivateAnswers(Auditor):
 
     def __post_init__(self) -> None:
         require(self, "epsilon", self.epsilon, FloatIn(0, 1e6, closed="right"))
-        require(self, "low", self.low, FloatIn())
-        require(self, "high", self.high, FloatIn())
-        if self.low >= self.high:
-            raise ParameterError("The 'low' parameter of PrivateAnswers must be below 'high'.")
+        require_bounds(self, self.low, self.high)
         require(self, "mechanism", self.mechanism, OneOf(("laplace", "gaussian")))
         require(self, "delta", self.delta, FloatIn(0, 1, closed="neither"))
         require(self, "per_question", self.per_question, FloatIn(1e-6, self.epsilon), OneOf((None,)))
 
-    def over(
-        self,
-        column: SecretColumn,
-        *,
-        sizes: IntArray | None = None,
-        public: Sequence[PublicColumn] = (),
-        shared: Any = None,
-    ) -> PrivateAudit:
-        """Return the state of this auditor before any question about a column."""
-        del public
-        return PrivateAudit(self, column.sizes if sizes is None else sizes, shared or self.shared())
+    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> PrivateAudit:
+        return PrivateAudit(self, sizes, shared or self.shared())
 
     def shared(self) -> Ledger:
         """Return the account that all columns share."""
@@ -182,7 +169,7 @@ class PrivateAudit(Audit):
         return 0 if self.ledger.left >= 0 else int(self.sizes.sum())
 
     def _cost(self, question: Question) -> Fraction:
-        """Return what a question costs: nothing if all its sets were answered as well as asked before."""
+        """Return what a question costs: nothing if all its sets were answered at least as precisely before."""
         epsilon = question.epsilon or 0.0
         if all(self._known(members, epsilon) or not self.sizes[members].any() for members in question.sets):
             return Fraction(0)

@@ -23,7 +23,7 @@ from discreet.output.audit.auditor import (
     Question,
     set_key,
 )
-from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
+from discreet.output.audit.gate.columns import PublicColumn
 from discreet.output.audit.row_space import RowSpace
 
 _MOST_REMEMBERED = 100_000
@@ -52,6 +52,7 @@ class SumAuditor(Auditor):
     --------
     Four records; the sum of all and the sum of the first three would determine the fourth.
 
+    >>> from discreet.output.audit.gate.columns import SecretColumn
     >>> audit = SumAuditor().over(SecretColumn.of([10, 20, 30, 40]))
     >>> everyone, three = np.array([True] * 4), np.array([True, True, True, False])
     >>> audit.ask(Question("sum", (everyone,)), [Fraction(100)])
@@ -79,17 +80,8 @@ class SumAuditor(Auditor):
         require(self, "minimum_set_size", self.minimum_set_size, IntIn(0))
         require(self, "max_overlap", self.max_overlap, IntIn(0), OneOf((None,)))
 
-    def over(
-        self,
-        column: SecretColumn,
-        *,
-        sizes: IntArray | None = None,
-        public: Sequence[PublicColumn] = (),
-        shared: Any = None,
-    ) -> SumAudit:
-        """Return the state of this auditor before any question about a column."""
-        del public, shared
-        return SumAudit(self, column.sizes if sizes is None else sizes)
+    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> SumAudit:
+        return SumAudit(self, sizes)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from discreet.core.arrays import IntArray
 from discreet.output.audit.auditor import Audit, Auditor, Denied, Plan, Question
-from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
+from discreet.output.audit.gate.columns import PublicColumn
 from discreet.output.audit.row_space import RowSpace
 
 
@@ -21,17 +21,8 @@ class Unaudited(Auditor):
     aggregates: ClassVar[frozenset[str]] = frozenset({"sum", "min", "max"})
     several: ClassVar[bool] = True
 
-    def over(
-        self,
-        column: SecretColumn,
-        *,
-        sizes: IntArray | None = None,
-        public: Sequence[PublicColumn] = (),
-        shared: Any = None,
-    ) -> _Unaudited:
-        """Return an auditor that allows everything."""
-        del public, shared
-        return _Unaudited(column.sizes if sizes is None else sizes)
+    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> _Unaudited:
+        return _Unaudited(sizes)
 
 
 class _Unaudited(Audit):

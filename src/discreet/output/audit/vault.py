@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import threading
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from discreet.core.boundary import public
-from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
-from discreet.core.params import InstanceOf, OneOf, require
+from discreet.core.errors import OutputError, ParameterError, SchemaError
+from discreet.core.params import InstanceOf, require
 from discreet.core.verdict import Verdict
 from discreet.engines.files import reason
-from discreet.output.audit.asking import Session
+from discreet.engines.scratch import try_lock
 from discreet.output.audit.auditor import Answer, Auditor, Denied
 from discreet.output.audit.auditors import auditor_from_dict
+from discreet.output.audit.config import CONFIG, Config
 from discreet.output.audit.errors import DataChangedError, LogError, VaultInUseError
 from discreet.output.audit.gate.columns import Nulls
 from discreet.output.audit.holdings import (
@@ -32,25 +33,10 @@ from discreet.output.audit.holdings import (
     require_unique,
 )
 from discreet.output.audit.log import Entry, Log, now
+from discreet.output.audit.session import Session
 from discreet.output.audit.source import fetch, fingerprint
 
-_CONFIG, _LOG, _LOCK = "vault.json", "log.sqlite", "lock"
-_FORMAT = 1
-
-
-@dataclass(frozen=True)
-class Config:
-    """What a vault was made with."""
-
-    public: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    auditor: dict[str, Any]
-    nulls: Nulls = "refuse"
-    pooled: bool = True
-    key: str | None = None
-    table: str | None = None
-    timeout: float = 30.0
-    format: int = _FORMAT
+_LOG, _LOCK = "log.sqlite", "lock"
 
 
 @dataclass(frozen=True)
@@ -86,7 +72,7 @@ class Vault:
     def __init__(self, config: Config, auditor: Auditor, log: Log, folder: Path | None) -> None:
         self.config, self.auditor, self.folder = config, auditor, folder
         self._log, self._lock = log, threading.RLock()
-        self._held: int | None = None
+        self._descriptor: int | None = None
         self._session: Session | None = None
         self._data: tuple[Path, Holdings] | None = None
 
@@ -128,26 +114,21 @@ class Vault:
             The table of a DuckDB file.
         """
         require("Vault", "auditor", auditor, InstanceOf((Auditor,), "an auditor such as SumAuditor()"))
-        config = _config(sensitive, public, auditor, nulls, pooled, key, table)
+        config = Config.of(sensitive, public, auditor, nulls, pooled, key, table)
         source, folder = Path(data).resolve(), Path(path)
         digest = fingerprint(source)
-        fetched = fetch(source, _needed(config), table=table)
-        held = _first(fetched, config, auditor)
+        fetched = fetch(source, config.columns, table=table)
+        holdings = _first(fetched, config, auditor)
         try:
             folder.mkdir(parents=True, mode=0o700)
         except FileExistsError:
             raise OutputError(f"{folder} is there already; a vault is made in a new folder.") from None
         except OSError as error:
             raise OutputError(f"{folder} cannot be made: {reason(error)}.") from None
-        text = json.dumps(asdict(config), indent=2, ensure_ascii=False) + "\n"
-        with os.fdopen(os.open(folder / _CONFIG, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        (folder / _LOCK).touch(0o600)
+        config.write(folder)
         vault = cls(config, auditor, Log.create(folder / _LOG), folder)
-        vault._hold(0)
-        vault._begin(source, held, digest)
+        vault._take_lock(0)
+        vault._begin(source, holdings, digest)
         return vault
 
     @classmethod
@@ -165,9 +146,9 @@ class Vault:
         from discreet.output.audit.sums import SumAuditor
 
         chosen = auditor or SumAuditor()
-        config = _config(sensitive, public, chosen, nulls, pooled, None, None)
+        config = Config.of(sensitive, public, chosen, nulls, pooled)
         fetched = frame if isinstance(frame, pa.Table) else _arrow(frame)
-        missing = [name for name in _needed(config) if name not in fetched.column_names]
+        missing = [name for name in config.columns if name not in fetched.column_names]
         if missing:
             raise SchemaError(f"The frame has no column {', '.join(map(repr, missing))}.")
         vault = cls(config, chosen, Log.create(None), None)
@@ -186,10 +167,10 @@ class Vault:
             How many seconds to wait while another process has it open.
         """
         folder = Path(path)
-        config, auditor = _read_config(folder)
-        vault = cls(config, auditor, Log.open(folder / _LOG), folder)
+        config = Config.read(folder)
+        vault = cls(config, auditor_from_dict(config.auditor), Log.open(folder / _LOG), folder)
         try:
-            vault._hold(wait)
+            vault._take_lock(wait)
             vault._replay()
         except BaseException:
             vault.close()
@@ -205,7 +186,7 @@ class Vault:
             ``SELECT`` of ``COUNT``, ``SUM``, ``AVG``, ``MIN``, ``MAX`` from ``data``, with ``WHERE`` and ``GROUP BY``
             over public columns. Other statements raise QueryError.
         user : str
-            Who is asking.
+            The name of the user.
         epsilon : float, optional
             With ``PrivateAnswers``, how much of the privacy budget to spend.
         """
@@ -259,12 +240,12 @@ class Vault:
                 "Make a new vault only if no one has the answers of this one."
             )
         with self._lock:
-            path, held = self._data or (Path(), self.holdings)
-            needed, table = _needed(self.config), self.config.table
+            path, holdings = self._data or (Path(), self.holdings)
+            needed, table = self.config.columns, self.config.table
             source = Path(data).resolve()
             digest = fingerprint(source)
             after = next_version(
-                held,
+                holdings,
                 fetch(path, needed, table=table),
                 fetch(source, needed, table=table),
                 self.config.public,
@@ -290,9 +271,9 @@ class Vault:
                 self._session.close()
             self._session = self._data = None
             self._log.close()
-            if self._held is not None:
-                os.close(self._held)
-                self._held = None
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
 
     def __enter__(self) -> Vault:
         return self
@@ -308,23 +289,27 @@ class Vault:
             raise ParameterError("The vault is closed.")
         return self._session
 
-    def _begin(self, source: Path, held: Holdings, digest: str) -> None:
-        self._write_data(source, held, digest)
-        self._data = (source, held)
-        self._session = Session(
-            held, self.auditor, self._log, pooled=self.config.pooled, timeout=self.config.timeout
-        )
+    def _begin(self, source: Path, holdings: Holdings, digest: str) -> None:
+        self._write_data(source, holdings, digest)
+        self._start(source, holdings)
 
-    def _write_data(self, source: Path, held: Holdings, digest: str) -> None:
+    def _start(self, source: Path, holdings: Holdings) -> Session:
+        self._data = (source, holdings)
+        self._session = Session(
+            holdings, self.auditor, self._log, pooled=self.config.pooled, timeout=self.config.timeout
+        )
+        return self._session
+
+    def _write_data(self, source: Path, holdings: Holdings, digest: str) -> None:
         body = {
             "data": str(source),
             "fingerprint": digest,
-            "config": _digest(self.config),
-            "records": held.n_records,
-            "elements": held.n_elements,
+            "config": self.config.digest,
+            "records": holdings.n_records,
+            "elements": holdings.n_elements,
             "time": now(),
         }
-        self._log.append("data", body, held.layout.pack())
+        self._log.append("data", body, holdings.layout.pack())
 
     def _replay(self) -> None:
         """Rebuild the state from the log, and finish what a crash left between a decision and its answer."""
@@ -332,8 +317,8 @@ class Vault:
         versions = [entry for entry in entries if entry.kind == "data"]
         if not versions or entries[0] is not versions[0]:
             raise LogError("The log does not begin with the data it is about.")
-        if any(entry.body.get("config") != _digest(self.config) for entry in versions):
-            raise LogError(f"{_CONFIG} is not the one the log was begun with.")
+        if any(entry.body.get("config") != self.config.digest for entry in versions):
+            raise LogError(f"{CONFIG} is not the one the log was begun with.")
         latest = versions[-1].body
         source = Path(latest["data"])
         if fingerprint(source) != latest["fingerprint"]:
@@ -341,45 +326,33 @@ class Vault:
                 f"{source} changed since the vault was made. Restore it, or move the vault to the new data "
                 "with an update while the old file is there."
             )
-        fetched = fetch(source, _needed(self.config), table=self.config.table)
-        held = loaded(
+        fetched = fetch(source, self.config.columns, table=self.config.table)
+        holdings = loaded(
             fetched,
             Layout.unpack(versions[-1].sets),
             self.config.public,
             self.config.sensitive,
             nulls=self.config.nulls,
         )
-        self._data = (source, held)
-        self._session = Session(
-            held, self.auditor, self._log, pooled=self.config.pooled, timeout=self.config.timeout
-        )
         with _as_log_error():
-            self._session.replay(entries)
+            self._start(source, holdings).replay(entries)
 
-    def _hold(self, wait: float) -> None:
+    def _take_lock(self, wait: float) -> None:
         """Take the vault for this process alone."""
-        import fcntl
-        import time
-
         if self.folder is None:
             return
-        descriptor = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        lock = self.folder / _LOCK
+        lock.touch(0o600)
         limit = time.monotonic() + wait
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                if time.monotonic() >= limit:
-                    os.close(descriptor)
-                    raise VaultInUseError(f"{self.folder} is open in another process.") from None
-                time.sleep(0.02)
-            else:
-                self._held = descriptor
-                return
+        while (descriptor := try_lock(lock)) is None:
+            if time.monotonic() >= limit:
+                raise VaultInUseError(f"{self.folder} is open in another process.")
+            time.sleep(0.02)
+        self._descriptor = descriptor
 
 
 def asked_of(entry: Entry) -> Asked:
-    """Return what a query entry of the log says."""
+    """Return the question of a query entry of the log."""
     body = entry.body
     return Asked(
         entry.number,
@@ -392,58 +365,13 @@ def asked_of(entry: Entry) -> Asked:
     )
 
 
-def _config(
-    sensitive: Sequence[str],
-    public: Sequence[str],
-    auditor: Auditor,
-    nulls: Nulls,
-    pooled: bool,
-    key: str | None,
-    table: str | None,
-) -> Config:
-    require("Vault", "nulls", nulls, OneOf(("refuse", "public")))
-    require("Vault", "pooled", pooled, OneOf((True, False)))
-    names = [*public, *sensitive]
-    if not sensitive or isinstance(sensitive, str) or isinstance(public, str):
-        raise SchemaError("Name the sensitive and the public columns as lists; at least one is sensitive.")
-    if len({name.lower() for name in names}) < len(names):
-        raise SchemaError("A column is named twice, or two differ by case alone.")
-    if key is not None and key in sensitive:
-        raise SchemaError("The key column must not be sensitive.")
-    return Config(tuple(public), tuple(sensitive), auditor.to_dict(), nulls, pooled, key, table)
-
-
-def _read_config(folder: Path) -> tuple[Config, Auditor]:
-    try:
-        plain = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
-        config = Config(**{**plain, "public": tuple(plain["public"]), "sensitive": tuple(plain["sensitive"])})
-        auditor = auditor_from_dict(config.auditor)
-    except FileNotFoundError:
-        raise InputError(f"{folder} is not a vault: it has no {_CONFIG}.") from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{folder / _CONFIG} cannot be read as that of a vault.") from None
-    if config.format != _FORMAT:
-        raise InputError(f"{folder} was made by another version of Discreet.")
-    return config, auditor
-
-
-def _digest(config: Config) -> str:
-    import hashlib
-
-    return hashlib.sha256(json.dumps(asdict(config), sort_keys=True).encode()).hexdigest()
-
-
-def _needed(config: Config) -> list[str]:
-    return list(dict.fromkeys([*config.public, *config.sensitive, *([config.key] if config.key else [])]))
-
-
 def _first(fetched: pa.Table, config: Config, auditor: Auditor) -> Holdings:
     if config.key is not None:
         require_unique(fetched, config.key)
-    held = first_version(fetched, config.public, config.sensitive, nulls=config.nulls)
-    for name, column in held.secret.items():
-        auditor.require_fit(name, column, held.public)
-    return held
+    holdings = first_version(fetched, config.public, config.sensitive, nulls=config.nulls)
+    for name, column in holdings.secret.items():
+        auditor.require_fit(name, column, holdings.public)
+    return holdings
 
 
 def _arrow(frame: Any) -> pa.Table:

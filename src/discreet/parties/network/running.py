@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.core.errors import OutputError, ParameterError
+from discreet.core.errors import InputError, OutputError, ParameterError
 from discreet.parties.errors import SessionError
 from discreet.parties.meter import Meter
 from discreet.parties.network.session import Session
@@ -79,7 +79,7 @@ def run_party(
     private = None if data is None else session.protocol.read_input(data)
     try:
         session.protocol.check_input(private, session.names, name)
-    except ParameterError:
+    except (InputError, ParameterError):
         if data is not None:
             raise
         raise SessionError(
@@ -110,7 +110,7 @@ def write_outcome(
     pages: Mapping[str, str] | None = None,
 ) -> Path:
     """Write a party's result folder, all or nothing: the files of its output, transcript.json and further pages."""
-    from discreet.engines.writing import atomic_folder
+    from discreet.engines.atomic import atomic_folder
 
     results = outcome.session.protocol.result_files(outcome.output)
     with atomic_folder(folder, overwrite=overwrite) as place:

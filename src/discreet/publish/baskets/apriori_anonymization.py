@@ -18,10 +18,11 @@ from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, ch
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
 from discreet.guarantees import KmAnonymity
+from discreet.kernels import ragged
 from discreet.publish.baskets.item_tree import ItemTree, even_ranges, label_of, tree_of
 
 _AT_ONCE = 64
-"""The items whose rare combinations are held in memory at once."""
+"""The items whose rare combinations are in memory at once."""
 
 
 @public
@@ -35,19 +36,19 @@ class AprioriAnonymization:
     first, and the result is minimal: every finer recoding breaks the promise. It need not be the cheapest such one.
 
     The cost is the normalized certainty penalty: an occurrence of an item that is published as a node above u leaves
-    costs u over all leaves of the tree, and one that is published as it is costs nothing. The mean is told.
+    costs u over all leaves of the tree, and one that is published as it is costs nothing. The mean is reported.
 
     Parameters
     ----------
     k
-        The least number of baskets for each combination; or a `KmAnonymity`, which says ``m`` as well.
+        The least number of baskets for each combination; or a `KmAnonymity`, which includes ``m``.
     m
         How many items of a basket an attacker may know.
     hierarchy
         The tree over the items, as `read_hierarchy`, `from_mapping` or `tree` make it. None joins neighboring items in
         the order of their names.
     fan_out
-        How many nodes are joined on each level where no hierarchy is given.
+        How many nodes are joined on each level without a hierarchy.
     random_state
         Seeds the order of the baskets, which is all that is random.
 
@@ -134,15 +135,15 @@ class AprioriAnonymization:
         if 0 < filled < k:
             raise InfeasibleError(
                 f"No release can keep the promise: only {filled} of the {len(baskets)} baskets hold any item, fewer "
-                f"than k={k}. Ask for k={filled} at the most."
+                f"than k={k}. Use k={filled} at most."
             )
         return generator(self.random_state, owner=self)
 
     def _published(
         self, baskets: Baskets, generalized: Baskets, rng: np.random.Generator, details: dict[str, Any]
     ) -> Release:
-        given = type(self.hierarchy).__name__ if self.hierarchy is not None else "even ranges"
-        parameters: dict[str, object] = {"k": self.guarantee.k, "m": self.guarantee.m, "hierarchy": given}
+        hierarchy = type(self.hierarchy).__name__ if self.hierarchy is not None else "even ranges"
+        parameters: dict[str, object] = {"k": self.guarantee.k, "m": self.guarantee.m, "hierarchy": hierarchy}
         if self.hierarchy is None:
             parameters["fan_out"] = int(self.fan_out)
         recipe = {
@@ -164,7 +165,7 @@ class AprioriAnonymization:
 
 
 class _Recoding:
-    """Baskets, a tree, and the cut through it that gives each leaf the node it is published as."""
+    """Baskets, a tree, and the cut through it that maps each leaf to the node it is published as."""
 
     def __init__(self, original: Baskets, tree: ItemTree, k: int, m: int) -> None:
         from discreet.kernels.baskets.item_cuts import holders_of
@@ -176,7 +177,7 @@ class _Recoding:
         self.leaves = tree.leaf[original.items]
         self.holders = holders_of(original.indptr, self.leaves, tree.parent)
         self.cut = np.arange(tree.n_leaves, dtype=np.int32)
-        counts = np.concatenate([[0], np.cumsum(np.bincount(self.leaves, minlength=tree.n_leaves))])
+        counts = ragged.bounds(np.bincount(self.leaves, minlength=tree.n_leaves))
         self.weight: FloatArray = (counts[tree.high] - counts[tree.low]).astype(np.float64)
         self.cost = np.zeros(tree.parent.size)
 
@@ -187,7 +188,7 @@ class _Recoding:
         return float(self.tree.price[nodes].mean()) if nodes.size else 0.0
 
     def make_frequent(self, size: int) -> None:
-        """Raise the cut until all combinations of so many nodes are frequent; smaller ones are already."""
+        """Raise the cut until all combinations of ``size`` nodes are frequent; smaller ones are already."""
         from discreet.kernels.baskets.item_cuts import raise_cut
         from discreet.kernels.itemsets.combinations import count_combinations, laid_out
 
@@ -195,10 +196,10 @@ class _Recoding:
         indptr, nodes = self._nodes()
         counts = np.bincount(nodes, minlength=tree.parent.size)
         order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)].astype(np.int32)
-        laid = laid_out(indptr, nodes, _rank(order, tree.parent.size))
+        layout = laid_out(indptr, nodes, _rank(order, tree.parent.size))
         for first in range(0, order.size, _AT_ONCE):
             stop = min(first + _AT_ONCE, order.size)
-            rare = count_combinations(laid, self.k, size, first=first, stop=stop, keep=True).rare
+            rare = count_combinations(layout, self.k, size, first=first, stop=stop, keep=True).rare
             self.raised += raise_cut(
                 order[rare], self.k, *self.holders, tree.parent, tree.low, tree.high, tree.price, self.weight,
                 self.cost, self.cut,
@@ -240,8 +241,8 @@ class _Recoding:
         from discreet.kernels.itemsets.combinations import count_combinations, laid_out
 
         starts, rows = self.holders
-        held = starts[children + 1] - starts[children]
-        if ((held > 0) & (held < self.k)).any():
+        counts_below = starts[children + 1] - starts[children]
+        if ((counts_below > 0) & (counts_below < self.k)).any():
             return False
         before = self.cut[self.tree.low[node]]
         self.cut[self.tree.low[node] : self.tree.high[node]] = _spread(self.tree, children)
@@ -251,9 +252,9 @@ class _Recoding:
         held_nodes[children] = False
         others = np.flatnonzero(held_nodes).astype(np.int32)
         rank = _rank(np.concatenate([children, others]), self.tree.parent.size)
-        laid = laid_out(indptr, nodes, rank)
+        layout = laid_out(indptr, nodes, rank)
         longest = min(self.m, int(np.diff(indptr).max(initial=1)))
-        return count_combinations(laid, self.k, longest, stop=children.size, hasty=True).n_rare == 0
+        return count_combinations(layout, self.k, longest, stop=children.size, hasty=True).n_rare == 0
 
     def _nodes(self, rows: CodeArray | None = None) -> tuple[IntArray, CodeArray]:
         """Return the nodes of all or some baskets under the cut, each node once a basket."""
@@ -276,7 +277,7 @@ def _spread(tree: ItemTree, nodes: CodeArray) -> CodeArray:
 
 
 def _covers(tree: ItemTree, cut: CodeArray) -> dict[int, int]:
-    """Count the published nodes by the number of leaves they stand for."""
+    """Count the published nodes by the number of their leaves."""
     nodes = np.unique(cut)
     sizes, counts = np.unique(tree.high[nodes] - tree.low[nodes], return_counts=True)
     return dict(zip(sizes.tolist(), counts.tolist(), strict=True))

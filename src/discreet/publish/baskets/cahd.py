@@ -19,9 +19,9 @@ from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, 
 
 @public
 class Cahd:
-    """Publish ordinary items exactly, and sensitive items as counts in groups of baskets that are alike.
+    """Publish ordinary items exactly, and sensitive items as counts in groups of similar baskets.
 
-    Baskets are ordered so that like ones lie together. Each sensitive basket in turn is put with p − 1 of its
+    Baskets are ordered so that similar ones are neighbors. Each sensitive basket in turn is put with p − 1 of its
     neighbors, no sensitive item occurring twice in the group; what is left at the end is one group more. A group is
     formed only where the rest can still keep the degree, so all groups have it.
 
@@ -63,7 +63,7 @@ class Cahd:
     >>> Cahd(6, sensitive=["viagra"]).release(customers)
     Traceback (most recent call last):
     discreet.core.errors.InfeasibleError: No release can keep the promise: with p=6 a sensitive item may be in at most
-    0 of the 5 baskets, and these are in more: 'viagra' (1). Ask for p=5 at the most, or leave them out.
+    0 of the 5 baskets, and these are in more: 'viagra' (1). Use p=5 at most, or leave them out.
 
     References
     ----------
@@ -133,7 +133,7 @@ class Cahd:
         return cahd_groups(order, *parts.arrays, p=p, alpha=alpha, visits=visits, turns=turns)
 
     def ordered(self, ordinary: Baskets) -> CodeArray:
-        """Arrange like baskets together."""
+        """Order baskets so that similar ones are neighbors."""
         from discreet.kernels.baskets.cuthill_mckee import band_order
         from discreet.kernels.baskets.lexicographic import lexicographic_order
 

@@ -1,4 +1,4 @@
-"""Sensitive items: what publishers of baskets do alike, from telling the items apart to the shuffled release."""
+"""Sensitive items: what publishers of baskets have in common, from separating the items to the shuffled release."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEGREE = (IntIn(1), InstanceOf((PrivacyDegree,), "a PrivacyDegree"))
 
 
 class BasketPublisher(Protocol):
-    """What a publisher of grouped baskets tells about itself."""
+    """What a publisher of grouped baskets reports about itself."""
 
     random_state: RandomState
 
@@ -65,8 +65,8 @@ class SplitBaskets:
     @property
     def arrays(self) -> tuple[Rows, Rows]:
         """The ordinary and the sensitive items, each as row pointers, codes and the number of items."""
-        ordinary, held = self.ordinary, self.held
-        return (ordinary.indptr, ordinary.items, ordinary.n_items), (held.indptr, held.items, held.n_items)
+        first, second = ((one.indptr, one.items, one.n_items) for one in (self.ordinary, self.held))
+        return first, second
 
 
 def split_baskets(publisher: BasketPublisher, baskets: Baskets, *, degree: str = "p") -> SplitBaskets:
@@ -79,26 +79,26 @@ def split_baskets(publisher: BasketPublisher, baskets: Baskets, *, degree: str =
         raise InputError("There are no baskets.")
     is_sensitive = np.zeros(baskets.n_items, np.bool_)
     is_sensitive[baskets.codes_of(publisher.sensitive or (), parameter="sensitive")] = True
-    held = baskets.keep(is_sensitive)
-    refuse_too_frequent(held, kept.p, degree=degree)
-    return SplitBaskets(baskets, baskets.keep(~is_sensitive), held)
+    sensitive = baskets.keep(is_sensitive)
+    refuse_too_frequent(sensitive, kept.p, degree=degree)
+    return SplitBaskets(baskets, baskets.keep(~is_sensitive), sensitive)
 
 
-def refuse_too_frequent(held: Baskets, p: int, *, degree: str = "p") -> None:
+def refuse_too_frequent(sensitive: Baskets, p: int, *, degree: str = "p") -> None:
     """Raise an InfeasibleError where a sensitive item is in more than one basket of p; it names the items.
 
     Otherwise all baskets as one group have the degree p, so a release exists.
     """
-    n, most = len(held), int(held.counts.max(initial=0))
+    n, most = len(sensitive), int(sensitive.counts.max(initial=0))
     if most * p <= n:
         return
-    too_many = np.flatnonzero(held.counts > n // p)
-    worst = too_many[np.argsort(-held.counts[too_many], kind="stable")][:_SHOWN]
-    named = ", ".join(f"{held.names[int(code)].as_py()!r} ({held.counts[code]})" for code in worst)
+    too_many = np.flatnonzero(sensitive.counts > n // p)
+    worst = too_many[np.argsort(-sensitive.counts[too_many], kind="stable")][:_SHOWN]
+    named = ", ".join(f"{sensitive.names[int(code)].as_py()!r} ({sensitive.counts[code]})" for code in worst)
     more = f" and {too_many.size - _SHOWN} more" if too_many.size > _SHOWN else ""
     raise InfeasibleError(
         f"No release can keep the promise: with {degree}={p} a sensitive item may be in at most {n // p} of the {n} "
-        f"baskets, and these are in more: {named}{more}. Ask for {degree}={n // most} at the most, or leave them out."
+        f"baskets, and these are in more: {named}{more}. Use {degree}={n // most} at most, or leave them out."
     )
 
 
@@ -111,7 +111,7 @@ def publish_groups(
     parameters: Mapping[str, object],
     details: Mapping[str, object],
 ) -> Release:
-    """Make the release of groups, numbered at random and their baskets shuffled, so that no order tells anything."""
+    """Make the release of groups, numbered at random and their baskets shuffled, so that no order reveals anything."""
     _, dense = np.unique(group, return_inverse=True)
     numbers = rng.permutation(int(dense.max()) + 1).astype(np.int32)[dense]
     shuffled = rng.permutation(numbers.size)

@@ -1,4 +1,4 @@
-"""A tree over the items of baskets: the nodes of a hierarchy as arrays, or even ranges of items where none is given."""
+"""A tree over the items of baskets: the nodes of a hierarchy as arrays, or even ranges of items without one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discreet.core.tables.labels import STAR, interval
 class ItemTree:
     """A tree of items: the leaves come first, the root last.
 
-    A node covers the leaves ``low[node]`` to ``high[node] - 1``; ``parent`` is -1 for the root. ``leaf`` gives the leaf
+    A node covers the leaves ``low[node]`` to ``high[node] - 1``; ``parent`` is -1 for the root. ``leaf`` is the leaf
     of each item. A level at which a node stays what it is adds no node.
     """
 
@@ -31,7 +31,7 @@ class ItemTree:
 
     @property
     def price(self) -> FloatArray:
-        """The certainty penalty of one occurrence: the share of all leaves that a node stands for, 0 for a leaf."""
+        """The certainty penalty of one occurrence: the share of all leaves below a node, 0 for a leaf."""
         covered = self.high - self.low
         return np.where(covered > 1, covered / self.n_leaves, 0.0)
 
@@ -41,7 +41,7 @@ class ItemTree:
 
 
 def tree_of(hierarchy: Hierarchy | HierarchySpec, names: pa.Array) -> ItemTree:
-    """Bind a hierarchy to the items and give its nodes."""
+    """Bind a hierarchy to the items and return its nodes."""
     bound = hierarchy.bind(names, column="item")
     n_leaves = bound.n_leaves
     labels = [str(label) for label in bound.labels[0][1:]]
@@ -66,7 +66,7 @@ def tree_of(hierarchy: Hierarchy | HierarchySpec, names: pa.Array) -> ItemTree:
 
 
 def even_ranges(names: pa.Array, fan_out: int) -> Hierarchy:
-    """Make a tree over items in their order: so many neighbors are joined on every level.
+    """Make a tree over items in their order: ``fan_out`` neighbors are joined on every level.
 
     >>> even_ranges(pa.array([1, 2, 5, 7]), 2).labels[1]
     [None, '[1, 2]', '[5, 7]']
@@ -84,7 +84,7 @@ def even_ranges(names: pa.Array, fan_out: int) -> Hierarchy:
 
 
 def label_of(tree: ItemTree, nodes: CodeArray) -> pa.Array:
-    """Return the names of nodes; no two may be alike."""
+    """Return the names of nodes; no two may be equal."""
     names = [tree.labels[node] for node in nodes.tolist()]
     if len(set(names)) < len(names):
         raise HierarchyError(

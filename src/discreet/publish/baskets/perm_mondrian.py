@@ -49,11 +49,7 @@ class PermMondrian:
     K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian multidimensional k-anonymity. ICDE 2006.
     """
 
-    constraints: ClassVar[Constraints] = {
-        "p": DEGREE,
-        "sensitive": ITEM_NAMES,
-        "random_state": RANDOM_STATE,
-    }
+    constraints: ClassVar[Constraints] = {"p": DEGREE, "sensitive": ITEM_NAMES, "random_state": RANDOM_STATE}
 
     def __init__(
         self, p: int | PrivacyDegree, *, sensitive: Sequence[Any], random_state: RandomState = None

@@ -44,6 +44,9 @@ from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Drawn, Sprea
 from discreet.publish.pseudo.redraw import Redrawn, SingledOut, redrawn
 from discreet.publish.recipes.recipe import FORMAT
 
+_LONE_TEXTS = 8
+"""The fewest texts that one row each has for a column to count as one of names."""
+
 
 @public
 class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -51,13 +54,13 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     Every record names its own privacy level p: it is condensed with at least p − 1 others. Groups are made of near
     records; their sizes, means and covariances are kept, and pseudo-records are drawn along the eigenvectors of each
-    covariance. So the release looks like the original to most analyzes, its correlations included. Rows are drawn and
+    covariance. So the release looks like the original to most analyses, its correlations included. Rows are drawn and
     not taken from anyone, but a drawn row can equal a record by chance (see ``avoid_copies``). Distances are between
     standardized columns; categories count by indicators.
 
     All columns are condensed, but for identifiers, which are dropped (pseudonyms too: a pseudo-record is nobody's), and
     the column of levels, which is not published. A quasi-identifier of texts that hardly two rows share is refused.
-    Whole numbers, dates and ordered categories come back as such, within the observed range unless asked otherwise.
+    Whole numbers, dates and ordered categories stay such, within the observed range unless ``bounded`` is False.
     Categories are drawn by their frequencies in the group, each column on its own. Whether a cell is null is drawn by
     the share of nulls in the group; among the others the column has the mean and the variance it had.
 
@@ -78,13 +81,13 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     label
         A column whose values are condensed apart from one another, so that classes keep their shapes.
     target
-        What ``y`` is in `fit`: ``"class"`` is condensed apart, ``"number"`` along with the columns; ``"auto"`` tells
+        What ``y`` is in `fit`: ``"class"`` is condensed apart, ``"number"`` along with the columns; ``"auto"`` decides
         by its values.
     bounded
         Whether pseudo-values beyond the observed range are mirrored back into it.
     avoid_copies
         Whether `release` draws a pseudo-record again, from the same group, where its quasi-identifiers are those of a
-        record that nobody else shares and that asks for a level above 1; one that cannot be avoided is left out. The
+        record that nobody else shares and whose level is above 1; one that cannot be avoided is left out. The
         sensitive values and the label are not compared: otherwise a published row would prove which value a person
         does *not* have. What is left to learn is membership: a published combination of quasi-identifiers is not that
         of one person alone, and one that is missing although it should have been drawn several times probably is.
@@ -168,7 +171,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     @property
     def _levels(self) -> Any:
-        """The privacy levels as they were given, whether in a guarantee or not."""
+        """The privacy levels, whether in a guarantee or not."""
         return self.k.k if isinstance(self.k, Indistinguishability) else self.k
 
     def release(self, table: Table) -> Release:
@@ -182,13 +185,13 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         levels = read_levels(self, self._levels, table, n)
         grouping = self._grouped(vectors.points(), levels, self._classes(table), rng)
         condensed = Condensed.of(vectors, grouping.labels, levels, grouping.n_groups)
-        made = self._without_copies(table, vectors, condensed, levels, rng)
+        result = self._without_copies(table, vectors, condensed, levels, rng)
         return Release(
-            data=table.framed(vectors.frame(made.drawn.places, made.drawn.codes, names)),
+            data=table.framed(vectors.frame(result.drawn.places, result.drawn.codes, names)),
             kind="pseudo-data",
             schema=Schema({name: _released(table.schema[name]) for name in names}),
             guarantee=self.guarantee,
-            evidence=_evidence(n, condensed, grouping, made),
+            evidence=_evidence(n, condensed, grouping, result),
             recipe=self._recipe(table),
             original=table,
         )
@@ -236,11 +239,11 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return places
 
     def fit_resample(self, X: Any, y: Any = None) -> Any:
-        """Condense rows and give pseudo-rows in their place: X alone, or X and y."""
+        """Condense rows and return pseudo-rows in their place: X alone, or X and y."""
         return self.fit(X, y).sample()
 
     def _checked(self) -> np.random.Generator:
-        """Check the parameters that need no data; gives the generator."""
+        """Check the parameters that need no data; return the generator."""
         check_parameters(self)
         return generator(self.random_state, owner=self)
 
@@ -298,16 +301,16 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     ) -> Redrawn:
         """Draw pseudo-records, again where they look like one person alone, if that is to be avoided."""
         ends = _ends(vectors.lines, self.label)
-        made = self._bounded(self._draw(condensed, round(self.alpha * len(levels)), ends, rng), ends)
+        drawn = self._bounded(self._draw(condensed, round(self.alpha * len(levels)), ends, rng), ends)
         singled_out = SingledOut.of(table, vectors, levels, self.label) if self.avoid_copies else None
         if singled_out is None:
-            return Redrawn(made, 0, 0)
+            return Redrawn(drawn, 0, 0)
 
         def again(groups: IntArray) -> Drawn:
             noise = self.noise * ends[2]
             return self._bounded(draw_for(condensed, groups, spread=self.spread, noise=noise, rng=rng), ends)
 
-        return redrawn(made, singled_out, again)
+        return redrawn(drawn, singled_out, again)
 
     def _draw(
         self, condensed: Condensed, n: int, ends: tuple[FloatArray, ...], rng: np.random.Generator
@@ -322,12 +325,12 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """Write down how the release was made; it is drawn anew from a table, and cannot be applied to new rows."""
         names = ("segment", "spread", "alpha", "noise", "label", "bounded", "avoid_copies")
         k = self.guarantee.k
-        given = {"k": "given apart" if k is None else k}
+        parameters = {"k": "given apart" if k is None else k}
         safe = {"spreadsheet_safe": True} if table.spreadsheet_safe else {}
         return safe | {
             "format": FORMAT,
             "method": type(self).__name__,
-            "parameters": given | {name: getattr(self, name) for name in names},
+            "parameters": parameters | {name: getattr(self, name) for name in names},
             "guarantee": self.guarantee.to_dict(),
             "seed": seed_of(self.random_state),
             "columns": [{"name": name, "role": column.role.value} for name, column in table.schema.items()],
@@ -339,7 +342,9 @@ def _refuse_singling_out(table: Table, names: list[str]) -> None:
     columns = table.source.columns(names)
     texts = [name for name in names if labels.kind_of(columns[name].type) == "text"]
     for name in texts:
-        refuse_lone(name, table.source.lone_rows([name]))
+        lone = table.source.lone_rows([name])
+        if lone.n_lone >= _LONE_TEXTS:
+            refuse_lone(name, lone)
     for name in names:
         if pa.types.is_integer(columns[name].type):
             values = columns[name].to_numpy(zero_copy_only=False).astype(np.float64)
@@ -360,8 +365,8 @@ def _released(column: Column) -> Column:
     return replace(column, hierarchy=None, weight=1.0)
 
 
-def _evidence(n: int, condensed: Condensed, grouping: Grouping, made: Redrawn) -> Evidence:
+def _evidence(n: int, condensed: Condensed, grouping: Grouping, result: Redrawn) -> Evidence:
     statistics = condensed.statistics
     steps = [asdict(step) for step in grouping.steps]
-    details = {LARGEST: statistics.largest, "steps": steps, "redrawn": made.n_redrawn}
-    return Evidence(n, statistics.n, suppressed=made.n_left_out, details=details)
+    details = {LARGEST: statistics.largest, "steps": steps, "redrawn": result.n_redrawn}
+    return Evidence(n, statistics.n, suppressed=result.n_left_out, details=details)

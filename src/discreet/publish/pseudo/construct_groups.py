@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import InfeasibleError, InternalError
+from discreet.kernels import ragged
 from discreet.publish.pseudo.microaggregation import SegmentMethod, segment
 
 
@@ -44,7 +45,7 @@ def construct_groups(
 
     Levels are taken from the lowest to the highest. The records of a level are segmented; lower groups are dissolved
     into them where that lowers the squared error (Cannibalize); records of groups with more than they need move to a
-    nearer lower group that is large enough for them (Attrition). A level with fewer records than it asks for makes
+    nearer lower group that is large enough for them (Attrition). A level with fewer records than it requires makes
     one deficient group; the next level takes it in, and at the end it takes in its nearest groups. Where the squared
     error then is above that of Segment alone, its groups are taken instead.
     """
@@ -96,10 +97,10 @@ def construct_by_class(
 def _refuse_high_levels(levels: IntArray, where: str) -> None:
     n, most = levels.size, int(levels.max(initial=0))
     if most > n:
-        asking = int((levels > n).sum())
+        too_high = int((levels > n).sum())
         raise InfeasibleError(
-            f"No groups can be made: {asking} of the {n} records {where} ask to be among more records than there "
-            f"are (the largest level is {most}). Levels of at most {n} would do."
+            f"No groups can be made: {too_high} of the {n} records {where} have levels above the number of records "
+            f"(the largest level is {most}). Levels of at most {n} would do."
         )
 
 
@@ -140,13 +141,13 @@ class _Work:
         self.n = np.concatenate([self.n, n])
         self.mean = np.concatenate([self.mean, mean])
         self.largest = np.concatenate([self.largest, largest])
-        self._told(level, step)
+        self._record_step(level, step)
         if lower.size and level > 1:
             self._cannibalize(lower, fresh, level)
             self._attrition(lower[self.n[lower] > 0], fresh, level)
 
     def resolve(self) -> bool:
-        """Let groups that are too small take in their nearest groups; tells whether any step had no choice."""
+        """Let groups that are too small take in their nearest groups; return whether any step had no choice."""
         while (small := np.flatnonzero((self.n > 0) & (self.n < self.largest))).size:
             group = small[np.argmax(self.largest[small])]
             others = np.flatnonzero(self.n)
@@ -158,7 +159,7 @@ class _Work:
             self._merge(np.append(taken, group), int(group))
             self.forced = True
         if self.forced:
-            self._told(int(self.levels.max()), "resolve")
+            self._record_step(int(self.levels.max()), "resolve")
         return self.forced
 
     def ssq(self) -> float:
@@ -183,11 +184,11 @@ class _Work:
         if small.any():
             self._dissolve(lower[small], fresh, forced=True)
             self.forced = True
-            self._told(level, "numerical test")
+            self._record_step(level, "numerical test")
         whole = lower[~small]
         if whole.size:
             self._dissolve(whole[self.n[whole] > 1], fresh, forced=False)
-            self._told(level, "cannibalize")
+            self._record_step(level, "cannibalize")
 
     def _dissolve(self, groups: IntArray, into: IntArray, *, forced: bool) -> None:
         from discreet.kernels.points.condensing import cannibalize
@@ -201,13 +202,13 @@ class _Work:
         from discreet.kernels.points.condensing import attrition
         from discreet.kernels.points.neighbors import tree_of
 
-        giving = fresh[self.n[fresh] > level]
-        if giving.size and lower.size:
-            rows, indptr = self._members(giving)
+        larger = fresh[self.n[fresh] > level]
+        if larger.size and lower.size:
+            rows, indptr = self._members(larger)
             state = (self.labels, self.n, self.mean, self.largest)
             tree = tree_of(self.mean[lower])
-            attrition(self.values, self.levels, rows, indptr, giving, level, tree, lower, state)
-        self._told(level, "attrition")
+            attrition(self.values, self.levels, rows, indptr, larger, level, tree, lower, state)
+        self._record_step(level, "attrition")
 
     def _members(self, groups: IntArray) -> tuple[IntArray, IntArray]:
         """Return the rows of some groups one after the other, and where each group's rows begin."""
@@ -216,7 +217,7 @@ class _Work:
         of_row = place[self.labels]
         rows = np.flatnonzero(of_row >= 0)
         rows = rows[np.argsort(of_row[rows], kind="stable")]
-        return rows, np.concatenate([[0], np.cumsum(self.n[groups])]).astype(np.int64)
+        return rows, ragged.bounds(self.n[groups])
 
     def _merge(self, groups: IntArray, into: int) -> None:
         """Make several groups one."""
@@ -228,5 +229,5 @@ class _Work:
         self.n[groups] = 0
         self.n[into], self.mean[into], self.largest[into] = total, center, largest
 
-    def _told(self, level: int, step: str) -> None:
+    def _record_step(self, level: int, step: str) -> None:
         self.steps.append(Step(level, step, self.ssq(), int(np.count_nonzero(self.n))))

@@ -12,11 +12,11 @@ SegmentMethod = Literal["auto", "nearest", "mdav", "blocked"]
 METHODS: tuple[SegmentMethod, ...] = ("auto", "nearest", "mdav", "blocked")
 
 MOST_EXACT = 50_000
-"""Above so many rows of one level ``"auto"`` cuts them into blocks first."""
+"""Above this many rows of one level ``"auto"`` cuts them into blocks first."""
 _BLOCK = 12_000
-"""The most rows a block is asked to have; blocks have fewer than twice what is asked."""
+"""The target size of a block; blocks have fewer than twice as many rows."""
 _BLOCK_GROUPS, _FEWEST_GROUPS = 600, 20
-"""How many groups a block is asked to hold, and the least when they are large."""
+"""The target number of groups in a block, and the least when they are large."""
 
 
 def segment(values: FloatArray, p: int, *, method: SegmentMethod, rng: np.random.Generator) -> IntArray:

@@ -41,7 +41,7 @@ class Frequencies:
 
 @dataclass(frozen=True, repr=False)
 class Condensed:
-    """All that is kept of the records: statistics of numbers, how many were known, and frequencies of categories.
+    """All that is kept of the records: statistics of numbers, how many were not null, and frequencies of categories.
 
     ``scale`` is the unit of each number in which directions are sought. ``known`` counts the records of each group
     that have a number, where some lack one.
@@ -79,7 +79,7 @@ def draw(
     """Draw n pseudo-records, each group in proportion to its records, in random order.
 
     Along each eigenvector of a group's covariance steps are uniform or Gaussian with the eigenvalue as variance, and
-    independent. ``noise`` adds Gaussian noise of so many standard deviations of each column. Categories, and whether a
+    independent. ``noise`` adds Gaussian noise, in standard deviations of each column. Categories, and whether a
     number is missing, are drawn by their frequencies in the group, each column on its own.
     """
     groups = _allotted(condensed.statistics.n, n, rng)
@@ -131,7 +131,7 @@ def _completed(places: FloatArray, labels: IntArray, n_groups: int) -> tuple[Flo
 
 
 def _allotted(sizes: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-    """Share n records out over the groups in proportion to their sizes, remainders by chance."""
+    """Share n records out over the groups in proportion to their sizes, remainders at random."""
     ends = np.cumsum(sizes) / sizes.sum() * n + rng.random()
     ends[-1] = n
     counts = np.diff(np.floor(ends).astype(np.int64), prepend=0)

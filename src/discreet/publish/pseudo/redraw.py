@@ -38,7 +38,7 @@ class DrawFor(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class SingledOut:
-    """The quasi-identifiers of records that nobody else shares, and that ask for a level above 1.
+    """The quasi-identifiers of records that nobody else shares, and whose level is above 1.
 
     Only quasi-identifiers are compared, never a sensitive value nor the label. An attacker knows the quasi-identifiers
     of a person; were the sensitive value compared as well, a published row with another value would prove that the

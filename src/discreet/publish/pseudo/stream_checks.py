@@ -1,4 +1,4 @@
-"""What is asked of the records and the parameters of a stream, before anything is changed."""
+"""Checks of the records and the parameters of a stream, before anything is changed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def require_takeable(window: Window, levels: IntArray, n: int) -> None:
 
 
 def require_enough(levels: IntArray, rows: int) -> None:
-    """Refuse records that ask to be among more records than have come with them."""
+    """Refuse records whose level is above the number of records that have come with them."""
     high = levels > rows + 1 + np.arange(levels.size)
     if high.any():
         raise InfeasibleError(
-            f"{int(high.sum())} records ask to be among more records than have come: {rows} came before. "
+            f"{int(high.sum())} records have levels above the number of records so far: {rows} came before. "
             "None of the batch was taken."
         )
 

@@ -39,17 +39,7 @@ from discreet.publish.pseudo.stream_release import release_of
 from discreet.publish.pseudo.stream_state import StreamState
 from discreet.publish.pseudo.stream_window import Window, is_plain, unsaved
 
-_SAVED = (
-    "k",
-    "init_number",
-    "segment",
-    "spread",
-    "noise",
-    "max_groups",
-    "bounds",
-    "columns",
-    "random_state",
-)
+_SAVED = ("k", "init_number", "segment", "spread", "noise", "max_groups", "bounds", "columns", "random_state")
 
 
 @public
@@ -58,11 +48,11 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     The first ``init_number`` records are condensed together, as `Condensation` does. From then on a record of privacy
     level p joins the group with the nearest mean among those of at least p − 1 records, and is forgotten. A group is
-    split in two along its leading eigenvector, as if its records lay evenly there; the halves have the whole's mean
+    split in two along its leading eigenvector, as if its records were spread evenly; the halves have the whole's mean
     and covariance together. The paper splits when n ≥ 2·Ps/n, by the mean level. Since either half may stand for the
     record with the largest level, here each half must have as many records as the largest level, which is never
     sooner. Where no group is large enough for a record, the groups nearest to it are merged until one is; a record that
-    asks to be among more records than have come is refused.
+    has a level above the number of records so far is refused.
 
     Records are held in memory only until ``init_number`` of them have come, and such a state can be neither saved nor
     pickled. Afterwards no record is anywhere: the state is as large as its groups, of which there are at most
@@ -170,12 +160,12 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         self._checked()
         lone = k is None and self._level > 1
         values = self._validated(X, reset=True, least=2 if lone else 1)
-        asked = self._asked(k, len(values))
+        levels = self._levels(k, len(values))
         window = Window(min(self.init_number, len(values)), values.shape[1])
-        require_takeable(window, asked, len(values))
+        require_takeable(window, levels, len(values))
         self._window, self._state = window, None
         self.rng_ = generator(self.random_state, owner=self)
-        self._take(window, values, asked)
+        self._take(window, values, levels)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, k: Any = None) -> StreamCondensation:
@@ -197,21 +187,21 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             from discreet.kernels.points.streaming import usable
 
             if usable(X, WIDEST):
-                self._join(state, X, self._asked(k, len(X)))
+                self._join(state, X, self._levels(k, len(X)))
                 return self
         self._checked()
         first = state is None and self._window is None
         values = self._validated(X, reset=first)
-        asked = self._asked(k, len(values))
+        levels = self._levels(k, len(values))
         if state is not None:
-            self._join(state, values, asked)
+            self._join(state, values, levels)
             return self
         window = self._window or Window(self.init_number, values.shape[1])
-        require_takeable(window, asked, len(values))
+        require_takeable(window, levels, len(values))
         if first:
             self.rng_ = generator(self.random_state, owner=self)
             self._window = window
-        self._take(window, values, asked)
+        self._take(window, values, levels)
         return self
 
     def update(self, record: Any, *, k: int | None = None) -> StreamCondensation:
@@ -291,19 +281,19 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         """Read a state file; the stream goes on as if it had never stopped. ``position_`` is what was saved with it."""
         file = read_state(path)
         try:
-            given = dict(file.header["parameters"])
-            made = cls(**given)
+            parameters = dict(file.header["parameters"])
+            loaded = cls(**parameters)
             names, position, rng = (file.header[name] for name in ("names", "position", "rng"))
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{path} cannot be read as the state of a stream.") from None
-        made._checked()
-        made._state = StreamState.from_arrays(file.arrays)
-        made.rng_ = rng_from_plain(rng)
-        made.n_features_in_ = made._state.n_columns
-        made.position_ = position
+        loaded._checked()
+        loaded._state = StreamState.from_arrays(file.arrays)
+        loaded.rng_ = rng_from_plain(rng)
+        loaded.n_features_in_ = loaded._state.n_columns
+        loaded.position_ = position
         if names is not None:
-            made.feature_names_in_ = np.array(names, object)
-        return made
+            loaded.feature_names_in_ = np.array(names, object)
+        return loaded
 
     def _named(self) -> Sequence[str]:
         """Return the names of the columns, made up where there are none."""
@@ -339,7 +329,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             raise SchemaError("X holds numbers too large to be squared; rescale it.")
         return values
 
-    def _asked(self, k: Any, n: int) -> IntArray:
+    def _levels(self, k: Any, n: int) -> IntArray:
         """Return the level of each row, or one for all."""
         if k is not None:
             return levels_of(self, k, n)

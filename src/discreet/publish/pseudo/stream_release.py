@@ -25,7 +25,7 @@ _WIDEST_WHOLE = 2.0**62
 def release_of(
     stream: StreamCondensation, places: FloatArray, names: Sequence[str], whole: BoolArray
 ) -> Release:
-    """Return the release of pseudo-rows; columns that have held whole numbers only come back whole."""
+    """Return the release of pseudo-rows; columns that only had whole numbers stay whole."""
     frame = pa.table({name: _cells(places[:, i], bool(whole[i])) for i, name in enumerate(names)})
     statistics = stream.statistics_
     parameters: dict[str, Any] = {"k": stream._level} | {name: getattr(stream, name) for name in _PARAMETERS}

@@ -1,4 +1,4 @@
-"""Running a stream: batch after batch into a state, which is saved every so many records together with the position."""
+"""Running a stream: batch after batch into a state, which is saved regularly together with the position."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def condense_stream(
     idle: float | None = None,
     tell: Callable[[StreamProgress], None] | None = None,
 ) -> StreamProgress:
-    """Condense what a source gives until it ends; closes the source.
+    """Condense the records of a source until it ends, and close the source.
 
-    No batch is read before the one before it is condensed. A state is saved whole with the source's position, and only
-    then the source may forget what it gave. When something goes wrong, or someone interrupts, the state is saved as of
-    the last batch that went in whole. The first ``init_number`` records are in no state before they are condensed; at
-    the end of the source those that came are condensed, where they are enough.
+    No batch is read before the one before it is condensed. A state is saved whole with the source's position, and
+    only then the source may forget what it delivered. On an error or an interruption the state is saved as of the
+    last batch that went in whole. The first ``init_number`` records are in no state before they are condensed; at the
+    end of the source those that came are condensed, where they are enough.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ def condense_stream(
     state
         The file for snapshots; None saves nothing.
     snapshot_every
-        How many records lie between two snapshots.
+        How many records are between two snapshots.
     records
-        Stop after so many records.
+        Stop after this many records.
     idle
-        Stop when nothing has come for so many seconds, where the source tells.
+        Stop when nothing has come for this many seconds, where the source reports that.
     tell
         Called after every batch.
     """
@@ -101,7 +101,7 @@ class _Run:
     def read(
         self, records: int | None, idle: float | None, tell: Callable[[StreamProgress], None] | None
     ) -> None:
-        """Read batches to the end, or as many records as asked for."""
+        """Read batches to the end, or up to the number of records."""
         last = time.monotonic()
         most = min(LIMIT, self.snapshot_every)
         while records is None or self.progress.records < records:
@@ -120,7 +120,7 @@ class _Run:
         self.snapshot()
 
     def snapshot(self) -> None:
-        """Save the state with the position, and let the source forget; not while the first records are held."""
+        """Save the state with the position, and let the source forget; not while the first records are kept."""
         if self.state is None or not self.unsaved or not self.stream.__sklearn_is_fitted__():
             return
         self.stream.save(self.state, position=self.position)
@@ -129,7 +129,7 @@ class _Run:
         self.progress.snapshots += 1
 
     def _next(self, limit: int) -> int | None:
-        """Let the next batch join; gives how many lines it had, None at the end of the source."""
+        """Let the next batch join; return how many lines it had, None at the end of the source."""
         batch = self.source.next_batch(limit)
         if batch is None:
             return None

@@ -40,7 +40,7 @@ class StreamState:
         rows = statistics.n_rows
         origin = (statistics.n / rows) @ (statistics.mean - statistics.mean[0]) + statistics.mean[0]
         counts = np.array([statistics.n_groups, rows, 0, max_groups], np.int64)
-        self._live = _laid_out(statistics, whole, origin, np.ones(origin.size), counts)
+        self._live = _arranged(statistics, whole, origin, np.ones(origin.size), counts)
         renew(self._live)
         thin_out(self._live)
 
@@ -102,7 +102,7 @@ class StreamState:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> StreamState:
-        """Read what ``to_arrays`` gave; arrays that do not fit together are refused."""
+        """Read what ``to_arrays`` returned; arrays that do not fit together are refused."""
         statistics = GroupStatistics.from_arrays(arrays)
         d = statistics.n_columns
         if any(name not in arrays or arrays[name].shape != (d,) for name in ("origin", "unit", "whole")):
@@ -114,7 +114,7 @@ class StreamState:
         if (statistics.n < statistics.largest).any():
             raise InputError("This is no state of a stream: a group is smaller than a level in it.")
         state = cls.__new__(cls)
-        state._live = _laid_out(
+        state._live = _arranged(
             statistics,
             np.asarray(arrays["whole"], np.bool_),
             np.array(arrays["origin"], np.float64),
@@ -133,10 +133,10 @@ class StreamState:
         return f"StreamState({self.n_groups} groups, {self.n_rows} rows, {self.n_columns} columns)"
 
 
-def _laid_out(
+def _arranged(
     statistics: GroupStatistics, whole: BoolArray, origin: FloatArray, unit: FloatArray, counts: IntArray
 ) -> Live:
-    """Arrange statistics out with room for as many groups again; room that is not used is zero."""
+    """Arrange statistics with room for as many groups again; room that is not used is zero."""
     from discreet.kernels.points.streaming import Live
 
     room = max(_LEAST_ROOM, 2 * statistics.n_groups)

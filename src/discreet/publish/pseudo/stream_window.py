@@ -1,4 +1,4 @@
-"""The window before a stream's first groups: the only place where records are held, and only in memory."""
+"""The window before a stream's first groups: the only place where records are kept, and only in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.publish.pseudo.microaggregation import SegmentMethod
 
 
 class Window:
-    """The first records of a stream, held until there are enough of them to be condensed.
+    """The first records of a stream, kept until there are enough of them to be condensed.
 
     They are never written: neither pickled nor saved. Once they are condensed the memory they were in is wiped.
     """
@@ -41,13 +41,13 @@ class Window:
         high = int((levels > size).sum())
         if high:
             raise InfeasibleError(
-                f"{high} of the first records ask to be among more records than are condensed at first: the "
+                f"{high} of the first records have levels above the number of records condensed at first: the "
                 f"largest level is {int(levels.max())}, and init_number is {size}. init_number={int(levels.max())} "
                 "would do."
             )
 
     def take(self, values: FloatArray, levels: IntArray) -> None:
-        """Hold records; there is room for them."""
+        """Keep records; there is room for them."""
         place = slice(self.n_rows, self.n_rows + len(values))
         self._values[place] = values
         self._levels[place] = levels
@@ -56,7 +56,7 @@ class Window:
     def condensed(
         self, *, method: SegmentMethod, rng: np.random.Generator
     ) -> tuple[GroupStatistics, BoolArray]:
-        """Condense what is held; gives the statistics and which columns are whole. The records are wiped."""
+        """Condense the records; return the statistics and which columns are whole. The records are wiped."""
         values, levels = self._values[: self.n_rows], self._levels[: self.n_rows]
         points = Vectors((), values, (), np.empty((len(values), 0), np.int32)).points()
         grouping = construct_groups(points, levels, method=method, rng=rng)
@@ -73,10 +73,10 @@ class Window:
         return f"Window({self.n_rows} of {len(self._values)} rows)"
 
 
-def unsaved(held: int) -> str:
+def unsaved(n_records: int) -> str:
     """Describe why a stream cannot be saved yet."""
     return (
-        f"The stream still holds its first {held} records as they came, and records are never written. It can be "
+        f"The stream still holds its first {n_records} records as they came, and records are never written. It can be "
         "saved once they are condensed: when init_number records have come, or by initialize()."
     )
 

@@ -10,7 +10,7 @@ This file can be copied as it is. It is also the definition of the signs: what i
 - Component j has a cubic polynomial: the hash of j in 64 bytes, taken as four numbers, the constant first. The sign
   of an item is +1 where the polynomial's value at its point is even, and −1 where it is odd.
 - Before they are added up, the values of a record are rounded to multiples of a power of two so small that nothing is
-  lost but what lies some 14 digits below the largest, and so large that their sums are exact in any order. What is
+  lost but what is some 14 digits below the largest, and so large that their sums are exact in any order. What is
   lost no longer hides the rest, so lengths are chosen for the values as they are and as rounded, whichever hide less.
 """
 
@@ -29,7 +29,7 @@ SMALLEST, LARGEST = 2.0**-500, 2.0**500
 
 
 def sketch_record(record: Mapping[object, float], key: bytes | str, length: int) -> list[float]:
-    """Sketch one record: the first components, as many as asked for.
+    """Sketch one record: its first components.
 
     Parameters
     ----------
@@ -76,15 +76,15 @@ def sketch_by_delta(
 def longest(values: Iterable[float], delta: float, components: int) -> int:
     """Return the longest sketch whose every attribute has a variance of at least delta; 0 if there is none.
 
-    Reckoned in fractions, so that it is never one too long; delta is the decimal number that it is written as.
+    Computed in fractions, so that it is never one too long; delta is the decimal number that it is written as.
 
     >>> longest([1, 1, 1, 1], 0.3, 100), longest([1.0] * 20, 0.2, 100), longest([5], 0.2, 100)
     (10, 95, 0)
     """
     if not (math.isfinite(delta) and delta > 0):
         raise ValueError("delta must be a positive number.")
-    held = _checked(values)
-    spare = min(_spare(held), _spare(_rounded(held)))
+    numbers = _checked(values)
+    spare = min(_spare(numbers), _spare(_rounded(numbers)))
     return min(components, math.floor(spare / Fraction(str(float(delta)))))
 
 
@@ -92,12 +92,12 @@ def master(key: bytes | str) -> bytes:
     """Hash a key to the 32 bytes that everything is drawn from."""
     if not isinstance(key, bytes | str) or not key:
         raise ValueError("The key must be bytes or text, and not empty.")
-    given = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else key
-    return hashlib.blake2b(given, digest_size=32, person=b"discreet sketch1").digest()
+    secret = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else key
+    return hashlib.blake2b(secret, digest_size=32, person=b"discreet sketch1").digest()
 
 
 def fingerprint(secret: bytes) -> str:
-    """Name a key without giving it away."""
+    """Identify a key without revealing it."""
     return hashlib.blake2b(b"fingerprint", digest_size=16, key=secret).hexdigest()
 
 
@@ -109,13 +109,13 @@ def coefficients(secret: bytes, component: int) -> tuple[int, int, int, int]:
 
 
 def point(secret: bytes, name: object) -> int:
-    """Return the point of the field that an item stands at."""
+    """Return the point of the field for an item."""
     drawn = hashlib.blake2b(b"item" + spelled(name), digest_size=16, key=secret).digest()
     return int.from_bytes(drawn, "little") % PRIME
 
 
 def spelled(name: object) -> bytes:
-    """Spell a name so that no two are spelled alike: text, bytes, numbers, None, or a tuple of these."""
+    """Encode a name so that no two have the same code: text, bytes, numbers, None, or a tuple of these."""
     if isinstance(name, str):
         return b"s" + name.encode("utf-8", "surrogatepass")
     if isinstance(name, bytes):
@@ -150,14 +150,14 @@ def _values(record: Mapping[object, float]) -> Iterable[float]:
 
 def _checked(values: Iterable[float]) -> list[float]:
     try:
-        held = [float(value) for value in values]
+        numbers = [float(value) for value in values]
     except (TypeError, ValueError, OverflowError):
-        held = [math.nan]
-    if not all(map(math.isfinite, held)):
+        numbers = [math.nan]
+    if not all(map(math.isfinite, numbers)):
         raise ValueError("The values of a record must be finite numbers.")
-    if any(held) and not SMALLEST <= max(map(abs, held)) <= LARGEST:
+    if any(numbers) and not SMALLEST <= max(map(abs, numbers)) <= LARGEST:
         raise ValueError("The largest value of a record must be neither that small nor that large.")
-    return held
+    return numbers
 
 
 def _spare(values: list[float]) -> Fraction:
@@ -168,9 +168,9 @@ def _spare(values: list[float]) -> Fraction:
 
 def _rounded(values: list[float]) -> list[float]:
     """Round to a power of two so large that sums of all values, with any signs, are exact."""
-    held = [value for value in values if value]
-    if not held:
+    numbers = [value for value in values if value]
+    if not numbers:
         return values
-    _, exponent = math.frexp(max(map(abs, held)))
-    unit = math.ldexp(1.0, exponent + (len(held) - 1).bit_length() - 53)
+    _, exponent = math.frexp(max(map(abs, numbers)))
+    unit = math.ldexp(1.0, exponent + (len(numbers) - 1).bit_length() - 53)
     return [round(value / unit) * unit for value in values]

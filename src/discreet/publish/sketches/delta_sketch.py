@@ -30,11 +30,11 @@ class DeltaSketch:
 
     The longest admissible sketch has ⌊(‖X‖² − max x²)/δ⌋ components, or as many as the family has. A record with less
     than one is suppressed: one of zeros, of a single item, or of one value that outweighs all others. Lengths that
-    rounding could make one too long are reckoned in fractions, δ being the decimal number that it is written as. Values
-    so small beside the largest that sketches round them off hide nothing, and are reckoned as rounded.
+    rounding could make one too long are computed in fractions, δ being the decimal number that it is written as. Values
+    so small beside the largest that sketches round them off hide nothing, and are computed as rounded.
 
     A record needs no other, so each person can do it alone (:func:`discreet.publish.sketches.client.sketch_by_delta` is
-    that step in plain Python; it gives the same sketch). The length of a sketch is published with it, and tells ‖X‖²
+    that step in plain Python; it makes the same sketch). The length of a sketch is published with it, and reveals ‖X‖²
     − max x² to within δ.
 
     Parameters
@@ -75,7 +75,7 @@ class DeltaSketch:
         check_parameters(self)
 
     def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> Release:
-        """Publish records, given as :meth:`SketchFamily.sketch` takes them."""
+        """Publish records, in any form that :meth:`SketchFamily.sketch` takes."""
         records = SparseRows.of(rows, names=names)
         lengths = self.lengths(records)
         kept = generator(self.random_state, owner=self).permutation(np.flatnonzero(lengths))
@@ -101,14 +101,11 @@ class DeltaSketch:
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """What may be told of how lengths are found."""
+        """What may be published about how lengths are found."""
         return {
             "format": FORMAT,
             "method": type(self).__name__,
-            "parameters": {
-                "delta": float(self.guarantee.delta),
-                "components": int(self.family.components),
-            },
+            "parameters": {"delta": float(self.guarantee.delta), "components": int(self.family.components)},
             "guarantee": self.guarantee.to_dict(),
             "seed": seed_of(self.random_state),
         }
@@ -130,15 +127,17 @@ class DeltaSketch:
         return low
 
     def _settle(self, records: SparseRows, doubtful: IntArray, lengths: IntArray) -> None:
-        """Reckon the lengths that rounding leaves in doubt; records of equal values once for each kind."""
+        """Compute the lengths that rounding leaves in doubt; records of equal values once for each kind."""
         known: dict[tuple[float, int], int] = {}
         for row in doubtful.tolist():
             first, stop = int(records.indptr[row]), int(records.indptr[row + 1])
-            held = [1.0] * (stop - first) if records.weights is None else records.weights[first:stop].tolist()
-            alike = (abs(held[0]), len(held)) if min(held) == max(held) else None
+            values = (
+                [1.0] * (stop - first) if records.weights is None else records.weights[first:stop].tolist()
+            )
+            alike = (abs(values[0]), len(values)) if min(values) == max(values) else None
             found = known.get(alike) if alike else None
             if found is None:
-                found = sketch_client.longest(held, self.guarantee.delta, self.family.components)
+                found = sketch_client.longest(values, self.guarantee.delta, self.family.components)
                 if alike:
                     known[alike] = found
             lengths[row] = found

@@ -1,4 +1,4 @@
-"""SketchFamily: random projections that all who hold the same key make alike (Aggarwal & Yu, SDM 2007)."""
+"""SketchFamily: random projections that are the same for the same key (Aggarwal & Yu, SDM 2007)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from discreet.core.errors import InputError
 from discreet.core.params import Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
+from discreet.kernels import ragged
 from discreet.publish.sketches import client as definition
 
 
@@ -31,7 +32,7 @@ class SketchFamily:
 
     Whoever knows the key can estimate every value of a record from its sketch; how well, its length decides (see
     :class:`DeltaSketch`). The key itself never leaves the family: sketches carry only its fingerprint. A key that can
-    be guessed can be told by the fingerprint, so take one from ``secrets.token_bytes(32)``.
+    be guessed can be recognized by the fingerprint, so take one from ``secrets.token_bytes(32)``.
 
     Parameters
     ----------
@@ -66,15 +67,11 @@ class SketchFamily:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells families with different keys apart, without giving the key away."""
+        """Distinguishes families with different keys, without revealing the key."""
         return definition.fingerprint(self._secret)
 
     def sketch(
-        self,
-        rows: Any,
-        *,
-        lengths: int | IntArray | None = None,
-        names: Iterable[Any] | None = None,
+        self, rows: Any, *, lengths: int | IntArray | None = None, names: Iterable[Any] | None = None
     ) -> Sketches:
         """Sketch records.
 
@@ -84,7 +81,7 @@ class SketchFamily:
         Parameters
         ----------
         rows
-            A scipy sparse matrix (what scikit-learn's vectorizers give), ``Baskets``, mappings from names to values,
+            A scipy sparse matrix (what scikit-learn's vectorizers return), ``Baskets``, mappings from names to values,
             or an array with a column for each item.
         lengths
             The number of components: of all, or of each record; 0 for none at all. By default all there are.
@@ -96,7 +93,7 @@ class SketchFamily:
         from discreet.kernels.sketches.signs import tabulate
 
         records = SparseRows.of(rows, names=names)
-        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._lengths(lengths, len(records)))])
+        bounds = ragged.bounds(self._lengths(lengths, len(records)))
         points = self._points(records.names)
         if np.unique(points).size < points.size:
             raise InputError("Several items have the same name.")
@@ -135,15 +132,15 @@ class SketchFamily:
             wanted = self.components if lengths is None else lengths
             require(self, "lengths", wanted, IntIn(0, self.components))
             return np.full(n, wanted, np.int64)
-        given = np.asarray(lengths)
-        if given.ndim != 1 or given.dtype.kind not in "iu" or given.size != n:
+        chosen = np.asarray(lengths)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size != n:
             raise InputError(f"'lengths' must be a whole number for each of the {n} records.")
-        outside = int(((given < 0) | (given > self.components)).sum())
+        outside = int(((chosen < 0) | (chosen > self.components)).sum())
         if outside:
             raise InputError(
-                f"{outside} of the 'lengths' lie outside [0, {self.components}], the components there are."
+                f"{outside} of the 'lengths' lie outside [0, {self.components}], the number of components."
             )
-        return given.astype(np.int64)
+        return chosen.astype(np.int64)
 
 
 class _Key(InstanceOf):

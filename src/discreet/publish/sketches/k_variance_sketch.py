@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from discreet.kernels.sketches.exact_neighbors import Compressed
 
 PARTITION = 200_000
-"""The rows of a partition at the most, unless told otherwise."""
+"""The default for the most rows of a partition."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ def _parts(guarantee: object) -> tuple[object, ...]:
 @public
 @dataclass(frozen=True)
 class KVarianceSketch:
-    """Publish every record as a sketch, so short that it cannot be told from those of its k nearest neighbors.
+    """Publish every record as a sketch, so short that it is indistinguishable from those of its k nearest neighbors.
 
     A pair of neighbors X and Y may share at most c = V/(‖X‖‖Y‖ − |X·Y|)² components, where V = ‖X‖²‖Y‖² − (X·Y)² is
     the paper's variance of one component. On values that are not negative the exact variance is never smaller, so the
     promise holds all the more, and c = (1 + cos)/(1 − cos) is at least 1: no record is ever suppressed. On negative
     values the paper's V is no lower bound. A pair with a record that has one takes the exact variance, and where even a
-    single component would tell too much, one of the two is suppressed. Parallel records have no cap.
+    single component would reveal too much, one of the two is suppressed. Parallel records have no cap.
 
     With ``gap="root"`` the deviation must reach the square root of the gap, as the paper's formula is printed. Then
     c = V/(‖X‖‖Y‖ − |X·Y|) = ‖X‖‖Y‖ + X·Y: it grows with the values, sketches of records of 20 items have 20 to 40
@@ -156,13 +156,13 @@ class KVarianceSketch:
         return DeltaSketch(found[0], family=self.family) if found else None
 
     def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> Release:
-        """Publish records, given as :meth:`SketchFamily.sketch` takes them; none may be all zeros."""
+        """Publish records, in any form that :meth:`SketchFamily.sketch` takes; none may be all zeros."""
         records = SparseRows.of(rows, names=names)
         found, alone, variance = self.lengths(records), self._alone, self._variance
         kept = generator(self.random_state, owner=self).permutation(np.flatnonzero(found.lengths))
         if not kept.size:
             raise InfeasibleError(
-                f"Each of the {len(records)} records would be suppressed; ask for less, or take other values."
+                f"Each of the {len(records)} records would be suppressed; lower the level, or use other values."
             )
         evidence = Evidence(
             n_rows=len(records),
@@ -207,13 +207,12 @@ class KVarianceSketch:
         records = SparseRows.of(rows, names=names)
         variance, alone = self._variance, self._alone
         _refuse_lonely(records, variance.k)
-        laid = _laid_out(records)
-        near, partitions = nearest_inside(laid, variance.k, self.partition or max(len(records), 2))
+        matrix = _compressed(records)
+        near, partitions = nearest_inside(matrix, variance.k, self.partition or max(len(records), 2))
         signed = _signed(records)
         sizes = np.sqrt(records.squared_norms) if variance.gap == "root" else None
-        caps = caps_of(
-            laid.indptr, laid.items, laid.weights(), laid.n_items, near.rows, signed=signed, sizes=sizes
-        )
+        csr = (matrix.indptr, matrix.items, matrix.weights(), matrix.n_items)
+        caps = caps_of(*csr, near.rows, signed=signed, sizes=sizes)
         most = int(self.family.components)
         limits = np.floor(np.minimum(caps * (1 + TOLERANCE), most)).astype(np.int32)
         order = np.argsort(near.cosines[:, -1], kind="stable")
@@ -227,7 +226,7 @@ def _refuse_lonely(records: SparseRows, k: int) -> None:
     """Refuse records that have no k nearest neighbors."""
     n = len(records)
     if n <= k:
-        most = f"ask for k={n - 1} at the most" if n > 1 else "two records are the least"
+        most = f"use k={n - 1} at most" if n > 1 else "two records are the least"
         raise InfeasibleError(f"None of the {n} records has {k} nearest neighbors; {most}.")
     empty = int((records.lengths == 0).sum())
     if empty:
@@ -236,7 +235,7 @@ def _refuse_lonely(records: SparseRows, k: int) -> None:
         )
 
 
-def _laid_out(records: SparseRows) -> Compressed:
+def _compressed(records: SparseRows) -> Compressed:
     """Return the rows to a kernel; a row's values are scaled by a power of two, so that no square overflows."""
     from discreet.kernels.sketches.exact_neighbors import Compressed
 

@@ -75,17 +75,17 @@ def propose_delta(rows: Any, *, components: int = 128, names: Iterable[Any] | No
     require("propose_delta", "components", components, IntIn(1, 1 << 20))
     records = SparseRows.of(rows, names=names)
     spare = records.spare
-    held = spare > 0
-    if not held.any():
+    possible = spare > 0
+    if not possible.any():
         raise InfeasibleError("No record holds more than one item, so delta-anonymity suppresses them all.")
-    typical = float(np.median(records.largest[held]))
-    wanted = max(2 * float(np.median(spare[held])) / components, LEAST_SHARE * typical**2)
-    delta = float(f"{wanted:.2g}")
+    typical = float(np.median(records.largest[possible]))
+    proposed = max(2 * float(np.median(spare[possible])) / components, LEAST_SHARE * typical**2)
+    delta = float(f"{proposed:.2g}")
     lengths = np.minimum(np.floor(spare / delta), components)
     return DeltaProposal(
         delta=delta,
         median_length=float(np.median(lengths[lengths > 0])) if (lengths > 0).any() else 0.0,
         suppressed=int((lengths < 1).sum()),
-        hopeless=int((~held).sum()),
+        hopeless=int((~possible).sum()),
         relative_error=round(delta**0.5 / typical, 2),
     )

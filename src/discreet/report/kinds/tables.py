@@ -20,9 +20,10 @@ from discreet.engines.formats import WRITTEN, format_named
 from discreet.engines.text.layout import Layout, layout_of
 from discreet.engines.writing import write_frame
 from discreet.measure import loss, risk
-from discreet.report import provenance, sections, usefulness
+from discreet.report import provenance, sections
 from discreet.report.figures import Figures
 from discreet.report.markup import Markup
+from discreet.report.parts import usefulness
 from discreet.report.trade_off import trade_off
 
 DATA, COUNTS = "data", "sensitive"

@@ -21,7 +21,7 @@ _LIMB = 32
 
 @dataclass(frozen=True)
 class SecretColumn:
-    """The values of one sensitive column, added up exactly for each element (the records alike in all public columns).
+    """The values of one sensitive column, added up exactly for each element (records that agree in all public columns).
 
     Values are whole multiples of ``unit``. Sums are kept as limbs of 32 bits, which add up without rounding.
 
@@ -54,13 +54,13 @@ class SecretColumn:
         >>> column.sizes.tolist(), float(column.total(np.array([True, True])))
         ([2, 0], 0.30000000000000004)
         """
-        held = np.arange(len(values)) if elements is None else elements
-        count = int(held.max(initial=-1)) + 1
+        owners = np.arange(len(values)) if elements is None else elements
+        count = int(owners.max(initial=-1)) + 1
         exact = [None if value is None else _ratio(value) for value in values]
         denominator = _common_denominator(one for one in exact if one is not None)
         sums, largest, smallest = [0] * count, [0] * count, [0] * count
         sizes = np.zeros(count, np.int64)
-        for element, ratio in zip(held.tolist(), exact, strict=True):
+        for element, ratio in zip(owners.tolist(), exact, strict=True):
             if ratio is None:
                 continue
             units = ratio[0] * (denominator // ratio[1])
@@ -82,11 +82,11 @@ class SecretColumn:
 
     def extreme(self, members: BoolArray, which: Literal["min", "max"]) -> Fraction | None:
         """Return the exact minimum or maximum over the records of some elements; None without records."""
-        held = np.flatnonzero(members & (self.sizes > 0)).tolist()
-        if not held:
+        filled = np.flatnonzero(members & (self.sizes > 0)).tolist()
+        if not filled:
             return None
         units = self.largest if which == "max" else self.smallest
-        return self.unit * (max if which == "max" else min)(units[element] for element in held)
+        return self.unit * (max if which == "max" else min)(units[element] for element in filled)
 
     def count(self, members: BoolArray) -> int:
         """Return how many values some elements have."""
@@ -134,7 +134,7 @@ def secret_values(name: str, column: pa.ChunkedArray, *, nulls: Nulls) -> list[A
 def elements_of(columns: dict[str, pa.ChunkedArray]) -> tuple[IntArray, list[PublicColumn]]:
     """Return the element of every record, and the public columns over elements.
 
-    Records with equal values in all public columns form one element, since no predicate tells them apart.
+    Records with equal values in all public columns form one element, since no predicate distinguishes them.
     """
     coded = {name: _coded(name, column) for name, column in columns.items()}
     n_rows = len(next(iter(columns.values()))) if columns else 0

@@ -133,11 +133,11 @@ class Engine:
                 "temp_directory": "",
             },
         )
-        held = {"e": pa.array(np.arange(n_elements))}
+        arrays = {"e": pa.array(np.arange(n_elements))}
         for column in columns:
             values = pa.array(column.values, column.type)
-            held[self._names[column.name]] = values.take(pa.array(column.codes))
-        source = self._connection.from_arrow(pa.table(held))
+            arrays[self._names[column.name]] = values.take(pa.array(column.codes))
+        source = self._connection.from_arrow(pa.table(arrays))
         source.create("elements")
         for setting in ("enable_progress_bar = false", "TimeZone = 'UTC'", "enable_external_access = false"):
             self._connection.execute(f"SET {setting}")

@@ -76,7 +76,7 @@ class Declared:
 
 
 def read_statement(sql: str, declared: Declared) -> Statement:
-    """Return the query that a text says; anything outside the language is refused.
+    """Parse a query; anything outside the language is refused.
 
     >>> declared = Declared({"age": "number"}, ("salary",))
     >>> read_statement("SELECT avg(salary) FROM data WHERE age > 30", declared).outputs

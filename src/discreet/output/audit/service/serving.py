@@ -29,7 +29,7 @@ _MOST_BUCKETS = 10_000
 
 
 class _RateLimit:
-    """A token bucket for each user: so many questions a second, with as many saved up."""
+    """A token bucket for each user: ``rate`` questions a second, and as many in a burst."""
 
     def __init__(self, rate: float) -> None:
         self._rate, self._buckets, self._lock = rate, dict[str, tuple[float, float]](), threading.Lock()
@@ -39,10 +39,10 @@ class _RateLimit:
         with self._lock:
             if len(self._buckets) > _MOST_BUCKETS:
                 self._buckets.clear()
-            held, since = self._buckets.get(user, (max(self._rate, 1.0), now))
-            held = min(max(self._rate, 1.0), held + (now - since) * self._rate)
-            self._buckets[user] = (held - 1 if held >= 1 else held, now)
-            return held >= 1
+            tokens, since = self._buckets.get(user, (max(self._rate, 1.0), now))
+            tokens = min(max(self._rate, 1.0), tokens + (now - since) * self._rate)
+            self._buckets[user] = (tokens - 1 if tokens >= 1 else tokens, now)
+            return tokens >= 1
 
 
 class _RefusedError(Exception):
@@ -88,7 +88,7 @@ def serve(
     tls_key: Path | None = None,
     rate: float = 50.0,
 ) -> None:
-    """Serve an open vault until the process is asked to stop; nothing of a question is printed."""
+    """Serve an open vault until the process is stopped; nothing about questions is printed."""
     import uvicorn
 
     config = uvicorn.Config(
@@ -111,7 +111,7 @@ def serve(
 
 
 def _handler(vault: Vault, tokens: Tokens, limit: _RateLimit) -> Callable[..., Any]:
-    """Return what makes an endpoint of a function: who is asking, how often, and every failure as plain JSON."""
+    """Return a decorator that makes an endpoint of a function: user, rate limit, and every failure as plain JSON."""
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import JSONResponse
 

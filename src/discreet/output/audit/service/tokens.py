@@ -9,7 +9,7 @@ import secrets
 from pathlib import Path
 
 from discreet.core.errors import InputError, ParameterError
-from discreet.engines.writing import atomic_file
+from discreet.engines.atomic import atomic_file
 
 _FILE = "tokens.json"
 _MOST_NAME = 200
@@ -39,7 +39,7 @@ class Tokens:
         self._write({one: name for one, name in self._users.items() if name != user})
 
     def user_of(self, token: str) -> str | None:
-        """Return the user a token belongs to; the search is by hash, so its time tells nothing of the token."""
+        """Return the user a token belongs to; the search is by hash, so its time reveals nothing about the token."""
         return self._users.get(_hashed(token))
 
     def reload(self) -> None:

@@ -11,8 +11,8 @@ from discreet.core.registry import METHODS
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED
 from discreet.guarantees import AllOf, Guarantee, PerUnit
-from discreet.report.about import About
 from discreet.report.markup import Markup, tag
+from discreet.report.parts.about import About
 
 _DATA = {"baskets": "baskets.dat"}
 _READ = {"baskets": "read_baskets"}

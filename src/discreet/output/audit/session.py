@@ -22,7 +22,7 @@ Aggregate = Literal["sum", "min", "max"]
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Query:
     """A statement with its query sets: one, or one for each group."""
 
     statement: Statement
@@ -49,21 +49,21 @@ class Session:
         """Answer a query, or deny it: decide without looking at values, commit, and only then look."""
         if len(user) > _MOST_USER:
             raise QueryError(f"A user's name has at most {_MOST_USER} characters.")
-        asked = self._read(sql)
-        spent = self._auditor.price(epsilon) if asked.aggregates else None
+        query = self._read(sql)
+        spent = self._auditor.price(epsilon) if query.aggregates else None
         plans: dict[str, Plan] = {}
         denied: Denied | None = None
-        for name, aggregate in asked.aggregates.items():
-            plan = self._audit(user, name).decide(Question(aggregate, asked.sets, spent))
+        for name, aggregate in query.aggregates.items():
+            plan = self._audit(user, name).decide(Question(aggregate, query.sets, spent))
             if isinstance(plan, Denied):
                 denied = plan
                 break
             plans[name] = plan
-        number = self._commit(sql, user, asked, denied, spent)
+        number = self._commit(sql, user, query, denied, spent)
         if denied is not None:
             return denied
         released = {name: self._settle(user, name, plan, number) for name, plan in plans.items()}
-        return self._answer(asked, released, user)
+        return self._answer(query, released, user)
 
     def epsilon_left(self, user: str) -> float | None:
         """Return the privacy budget that remains to a user."""
@@ -93,12 +93,12 @@ class Session:
                     else:
                         audit.restore(question, None)
             elif entry.kind == "answer":
-                asked, question = waiting[entry.body["to"]].pop(entry.body["column"])
+                query, question = waiting[entry.body["to"]].pop(entry.body["column"])
                 released = [_from_plain(one) for one in entry.body["released"]]
-                self._audit(asked.body["user"], entry.body["column"]).restore(question, released)
+                self._audit(query.body["user"], entry.body["column"]).restore(question, released)
         for number, columns in waiting.items():
-            for name, (asked, question) in columns.items():
-                self._finish(number, name, asked.body["user"], question)
+            for name, (query, question) in columns.items():
+                self._finish(number, name, query.body["user"], question)
 
     def carry(self, holdings: Holdings, *, timeout: float) -> None:
         """Move to a new version of the data."""
@@ -136,7 +136,7 @@ class Session:
                 audit.carry(layout.origins[name], layout.sizes[name])
         self._layouts.append(layout)
 
-    def _read(self, sql: str) -> _Asked:
+    def _read(self, sql: str) -> _Query:
         statement = read_statement(sql, self._declared)
         aggregates: dict[str, Aggregate] = {}
         for output in statement.outputs:
@@ -146,31 +146,31 @@ class Session:
             if audited not in self._auditor.aggregates:
                 raise QueryError(f"This vault does not answer {output.function.upper()}.")
             if aggregates.setdefault(output.column, cast("Aggregate", audited)) != audited:
-                raise QueryError("Ask for MIN and MAX of a column in two statements.")
+                raise QueryError("Query MIN and MAX of a column in two statements.")
         if self._auditor.one_column and len(aggregates) > 1:
-            raise QueryError("Ask for one sensitive column in a statement.")
+            raise QueryError("Aggregate one sensitive column in a statement.")
         members = self._engine.members(statement.where)
         if not statement.group:
-            return _Asked(statement, [()], (members,), aggregates)
+            return _Query(statement, [()], (members,), aggregates)
         if aggregates and not self._auditor.several:
-            raise QueryError("This vault's auditor decides on one query set at a time; ask without GROUP BY.")
+            raise QueryError("This vault's auditor decides on one query set at a time; leave out GROUP BY.")
         most = max(1, min(_MOST_GROUPS, _MOST_CELLS // members.size))
         keys, sets = self._holdings.groups(members, statement.group, most=most)
         if len(keys) > most:
             raise QueryError(f"GROUP BY makes more than {most:,} groups.")
-        return _Asked(statement, keys, tuple(sets), aggregates)
+        return _Query(statement, keys, tuple(sets), aggregates)
 
-    def _commit(self, sql: str, user: str, asked: _Asked, denied: Denied | None, spent: float | None) -> int:
+    def _commit(self, sql: str, user: str, query: _Query, denied: Denied | None, spent: float | None) -> int:
         body = {
             "time": now(),
             "user": user,
             "sql": sql,
             "reason": None if denied is None else denied.reason,
-            "aggregates": asked.aggregates,
-            "sets": len(asked.sets),
+            "aggregates": query.aggregates,
+            "sets": len(query.sets),
             "epsilon": spent,
         }
-        return self._log.append("query", body, pack_sets(asked.sets))
+        return self._log.append("query", body, pack_sets(query.sets))
 
     def _questions(self, entry: Entry) -> dict[str, Question]:
         n_elements = len(next(iter(self._layouts[-1].sizes.values())))
@@ -196,19 +196,19 @@ class Session:
         if not isinstance(plan, Denied):
             self._settle(user, name, plan, number)
 
-    def _answer(self, asked: _Asked, released: dict[str, tuple[Any, ...]], user: str) -> Answer:
-        outputs = asked.statement.outputs
+    def _answer(self, query: _Query, released: dict[str, tuple[Any, ...]], user: str) -> Answer:
+        outputs = query.statement.outputs
         rows = tuple(
-            tuple(self._cell(asked, released, output, place) for output in outputs)
-            for place in range(len(asked.sets))
+            tuple(self._cell(query, released, output, place) for output in outputs)
+            for place in range(len(query.sets))
         )
         left = self.epsilon_left(user)
         return Answer(tuple(output.name for output in outputs), rows, left)
 
-    def _cell(self, asked: _Asked, released: dict[str, tuple[Any, ...]], output: Output, place: int) -> Any:
-        members = asked.sets[place]
+    def _cell(self, query: _Query, released: dict[str, tuple[Any, ...]], output: Output, place: int) -> Any:
+        members = query.sets[place]
         if output.function == "group":
-            return asked.keys[place][asked.statement.group.index(cast("str", output.column))]
+            return query.keys[place][query.statement.group.index(cast("str", output.column))]
         if output.column is None:
             return self._holdings.counts(members)
         column = self._holdings.secret[output.column]

@@ -1,0 +1,168 @@
+"""Atomic writing: a file or a whole folder appears complete under its name, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from discreet.core.errors import OutputError
+from discreet.engines.scratch import is_abandoned, remove, try_lock
+
+_SUFFIX = ".discreet-tmp"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextlib.contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Return a temporary path beside the target; what is written there takes the target's name at the end.
+
+    On any exception the temporary is removed and the old file is untouched.
+    """
+    with _as_output_error(path):
+        target = _resolved(path)
+        if target.is_dir():
+            raise OutputError(f"{path} is a folder; a file is to be written there.")
+        temporary = _temporary(target)
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        with _guarded(temporary):
+            yield temporary
+            if target.exists():
+                shutil.copymode(target, temporary)
+            _sync(temporary)
+            temporary.replace(target)
+            _sync(target.parent)
+
+
+@contextlib.contextmanager
+def atomic_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
+    """Return a temporary folder beside the target, which takes the target's name at the end.
+
+    A folder that is there and not empty is replaced, whole, only with ``overwrite=True``. On any exception
+    the temporary is removed and the old folder is untouched.
+    """
+    with _as_output_error(path):
+        target = _resolved(path)
+        _require_replaceable(target, path, overwrite=overwrite)
+        temporary = _temporary(target)
+        temporary.mkdir()
+        with _guarded(temporary):
+            yield temporary
+            for folder, _, files in os.walk(temporary):
+                for name in files:
+                    _sync(Path(folder, name))
+                _sync(Path(folder))
+            _require_replaceable(target, path, overwrite=overwrite)
+            _swap(temporary, target)
+
+
+def _resolved(path: str | os.PathLike[str]) -> Path:
+    """Follow links to the real target, make the folders above it, and clear what killed runs left there."""
+    target = Path(path).resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _clear(target)
+    return target
+
+
+def _require_replaceable(target: Path, shown: str | os.PathLike[str], *, overwrite: bool) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise OutputError(f"{shown} is a file; a folder is to be written there.")
+    here = Path.cwd()
+    if target in (here, Path.home(), *here.parents, *Path.home().parents):
+        raise OutputError(f"{shown} is a folder in use; name a new one for the output.")
+    if not overwrite and any(target.iterdir()):
+        raise OutputError(f"{shown} is there already and not empty; name a new folder, or allow overwriting.")
+
+
+def _clear(target: Path) -> None:
+    """Remove what killed runs left beside the target; an old folder caught in mid-swap gets its name back."""
+    for left in target.parent.glob(f".{_escaped(target.name)}.*{_SUFFIX}"):
+        if is_abandoned(left):
+            if left.name.endswith(f".old{_SUFFIX}") and not target.exists():
+                left.rename(target)
+            else:
+                remove(left)
+
+
+def _escaped(name: str) -> str:
+    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
+
+
+def _temporary(target: Path, mark: str = "") -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(6)}{mark}{_SUFFIX}")
+
+
+@contextlib.contextmanager
+def _guarded(temporary: Path) -> Iterator[None]:
+    """Lock a temporary while it is written, and remove it if anything goes wrong."""
+    descriptor = try_lock(temporary)
+    try:
+        yield
+    except BaseException:
+        remove(temporary)
+        raise
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _swap(temporary: Path, target: Path) -> None:
+    """Rename a new folder into the place of the old one, which is locked until it is removed."""
+    if not target.exists():
+        temporary.rename(target)
+        _sync(target.parent)
+        return
+    old = _temporary(target, ".old")
+    descriptor = try_lock(target)
+    try:
+        target.rename(old)
+        try:
+            temporary.rename(target)
+        except BaseException:
+            old.rename(target)
+            raise
+        _sync(target.parent)
+        remove(old)
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _sync(path: Path) -> None:
+    """Have the disk keep a file, or a folder's entries, before going on."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _as_output_error(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {write_failure(error)}.") from None
+
+
+def write_failure(error: Exception) -> str:
+    """Return why writing failed; a library's own message may contain data, so it is never shown."""
+    code = error.errno if isinstance(error, OSError) else None
+    words = str(error)
+    if code in _FULL or "No space left" in words or "File too large" in words or "quota exceeded" in words:
+        return "the disk is full"
+    if code in (errno.EACCES, errno.EPERM, errno.EROFS) or "Permission denied" in words:
+        return "permission denied"
+    if code in (errno.ENOTDIR, errno.EEXIST):
+        return "there is a file where a folder is needed"
+    if code:
+        return os.strerror(code)
+    return f"the frame does not fit the format, or could not be computed ({type(error).__name__})"

@@ -1,0 +1,1 @@
+"""Parts of the pages that all kinds of releases share."""
