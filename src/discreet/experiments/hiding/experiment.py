@@ -28,8 +28,8 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
         "Hiding sensitive itemsets",
         "Frequent itemsets of two to four items are drawn as sensitive, others for every seed, and hidden by every "
         "method. Lost itemsets are other frequent ones that are no longer found; ghosts are found that were not. "
-        "Exact is the aggregated program with a time limit; inline and Menon are the published programs beside it. A method "
-        "that had a solution for some of the draws only is marked: its means are not comparable.",
+        "Exact is the aggregated program with a time limit; inline and Menon are the published programs beside it. "
+        "A method that had a solution for some of the draws only is marked: its means are not comparable.",
     )
     numbers = range(1, seeds + 1)
     found = samples(data, quick=quick)
