@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from discreet.experiments import perform
+from discreet.experiments.hiding.runs import Point
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +44,8 @@ def test_rules_are_hidden_by_confidence_too(page: Path) -> None:
     assert {"1.a", "1.b", "wsda", "blocking", "exact"} <= set(found)
     assert mean(found["exact"]["lost itemsets"]) <= mean(found["minfia"]["lost itemsets"])
     assert found["exact"]["lost rules"] != "could not"
+
+
+def test_means_over_some_of_the_draws_are_marked() -> None:
+    some = Point("inline", 0.1, 3, (0.0,), (0.0,), (0.0,), (0.1,), n_draws=3)
+    assert (some.is_whole, some.name) == (False, "inline (1 of 3 draws)")

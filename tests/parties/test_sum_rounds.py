@@ -89,9 +89,9 @@ def test_no_secret_serves_two_sums(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(masked_sum, "add_stream", keep)
     simulate(Sums(), {"a": [1, 2, 3], "b": [4, 5, 6]})
-    # Of each sum: a pair mask at both ends; an own mask at its party, and again where it is removed.
-    assert len(used) == 3 * 6
-    assert sorted(map(used.count, set(used))) == [2] * 9
+    # Of each sum: a pair mask at both ends; the other party's own mask, and again where the collector removes it.
+    assert len(used) == 3 * 4
+    assert sorted(map(used.count, set(used))) == [2] * 6
 
 
 def test_inputs_with_equal_sums_cannot_be_told_apart() -> None:

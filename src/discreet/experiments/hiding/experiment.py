@@ -28,7 +28,8 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
         "Hiding sensitive itemsets",
         "Frequent itemsets of two to four items are drawn as sensitive, others for every seed, and hidden by every "
         "method. Lost itemsets are other frequent ones that are no longer found; ghosts are found that were not. "
-        "Exact is the aggregated program with a time limit; inline and Menon are the published programs beside it.",
+        "Exact is the aggregated program with a time limit; inline and Menon are the published programs beside it. "
+        "A method that had a solution for some of the draws only is marked: its means are not comparable.",
     )
     numbers = range(1, seeds + 1)
     found = samples(data, quick=quick)
@@ -49,7 +50,7 @@ def _section(page: Page, sample: Sample, made: Sequence[Point]) -> None:
         [
             f"{one.support:.3g}",
             one.n_sets,
-            one.method,
+            one.name,
             spread(one.lost, 1) if one.lost else "could not",
             spread(one.ghosts, 1) if one.lost else "–",
             spread([100 * value for value in one.dissimilarity], 3) if one.lost else "–",
@@ -84,7 +85,7 @@ def _rules(page: Page, found: Sequence[Sample], seeds: Sequence[int], *, quick: 
         rows += [
             [
                 sample.title,
-                one.method,
+                one.name,
                 *(
                     [spread(each, 1) for each in (one.lost_rules, one.ghost_rules, one.lost, one.ghosts)]
                     if one.lost

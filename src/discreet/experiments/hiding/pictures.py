@@ -28,7 +28,7 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
             "high": max(one.lost),
         }
         for one in made
-        if one.lost
+        if one.lost and one.is_whole
     ]
     order = list(dict.fromkeys(row["method"] for row in rows))
     base = standing(rows).encode(y=alt.Y("method:N", sort=order, title=None))
@@ -60,7 +60,7 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
     return finished(
         whole,
         title=title,
-        subtitle="bar and figure: mean over the draws; line: their range",
+        subtitle="bar and figure: mean over the draws; line: their range; only methods that could in every draw",
         told=description,
     )
 

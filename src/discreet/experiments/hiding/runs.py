@@ -60,6 +60,17 @@ class Point:
     seconds: tuple[float, ...]
     lost_rules: tuple[float, ...] = ()
     ghost_rules: tuple[float, ...] = ()
+    n_draws: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the method had a solution for every draw; means over some of them are not comparable."""
+        return len(self.lost) == self.n_draws
+
+    @property
+    def name(self) -> str:
+        """The method, and for how many of the draws it had a solution, where not for all."""
+        return self.method if self.is_whole else f"{self.method} ({len(self.lost)} of {self.n_draws} draws)"
 
 
 def samples(data: Path | None, *, quick: bool) -> list[Sample]:
@@ -152,6 +163,7 @@ def _point(method: str, support: float, n_sets: int, runs: Sequence[Any]) -> Poi
         tuple(seconds for _, seconds in done),
         tuple(float(quality.lost_rules) for quality, _ in done),
         tuple(float(quality.ghost_rules) for quality, _ in done),
+        len(runs),
     )
 
 
