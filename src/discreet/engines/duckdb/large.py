@@ -86,7 +86,7 @@ class RelationSource:
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         inner = [self._rows.inner(name) for name in names]
         owners = "count(*)" if unit is None else f"count(DISTINCT {self._rows.inner(unit)})"
-        held = f"WHERE coalesce({', '.join(inner)}) IS NOT NULL GROUP BY "
+        held = f"WHERE {' OR '.join(f'{one} IS NOT NULL' for one in inner)} GROUP BY "
         counted = f"SELECT count(*) AS n, {owners} AS owners FROM source {held}"
         counts = "coalesce(sum(n) FILTER (WHERE owners <= 1), 0), coalesce(sum(n), 0), count(*)"
         ((lone, held, different),) = run(
