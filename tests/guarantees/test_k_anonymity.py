@@ -41,7 +41,7 @@ def test_numpy_numbers_become_plain() -> None:
 
 
 def test_says_its_promise() -> None:
-    expected = "Every person shares all quasi-identifying values with at least 4 others."
+    expected = "Every row shares all quasi-identifying values with at least 4 others."
     assert KAnonymity(5).describe() == expected
     assert "one other" in KAnonymity(2).describe()
 

@@ -102,7 +102,7 @@ def describe(path: Path) -> Description:
     if is_release(path):
         folder = release_folder(path)
         return _of_release(folder, read_record(folder))
-    raise InputError(f"{path} is neither a job file (.toml) nor the folder of a release.")
+    raise InputError("The place of the roles is neither a job file (.toml) nor the folder of a release.")
 
 
 @reads("The release")

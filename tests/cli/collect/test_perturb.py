@@ -38,7 +38,7 @@ def test_columns_are_hidden_and_recovered(invoke, people: Path, tmp_path: Path) 
     noisy = tmp_path / "noisy.csv"
     result = invoke("perturb", people, *HIDE, *RANGES, "--drop", "name", "--out", noisy)
     assert result.exit_code == 0, result.output
-    assert "100.0% of the range at 95 % confidence" in result.stdout
+    assert "100% of the range at 95 % confidence" in result.stdout
     seen, true = pl.read_csv(noisy), pl.read_csv(people)
     assert seen.columns == ["age", "pay"]
     spread = Gaussian.for_privacy(1.0, low=0, high=100).sd

@@ -212,3 +212,11 @@ def test_values_that_one_person_alone_has_single_out_all_its_rows() -> None:
     )
     with pytest.raises(SinglingOutError, match="'card'"):
         Mondrian(KAnonymity(2)).release(Table(frame, {"who": person(), "age": quasi(), "card": other()}))
+
+
+def test_columns_of_different_types_are_counted_together() -> None:
+    """A relation that is not fetched once failed where texts and numbers were looked at together."""
+    relation = duckdb.connect().from_arrow(
+        pa.table({"note": ["a", "a", "b", None], "visits": [1, 1, 2, None]})
+    )
+    assert RelationSource(relation).lone_rows(["note", "visits"]) == Lone(1, 3, 2)

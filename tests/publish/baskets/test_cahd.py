@@ -169,7 +169,7 @@ def test_the_folder_records_what_was_done_and_no_order(tmp_path: Path) -> None:
     assert record["baskets"] == {"in": 500, "out": 500, "suppressed": 0}
     assert set(record) == {
         "format", "kind", "method", "parameters", "guarantee", "seeded", "items", "discreet", "baskets", "verdict",
-        "cautions", "files",
+        "cautions", "date", "files",
     }  # fmt: skip
     page = (folder / "report.html").read_text()
     for word in ("Sensitive items", "Sizes of groups", "Privacy degree", "1/5", "secret-0"):

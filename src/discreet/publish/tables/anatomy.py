@@ -207,7 +207,7 @@ def _refuse_too_frequent(table: Table, secret: str, l: int) -> None:  # noqa: E7
     if most * l > n:
         raise InfeasibleError(
             f"No release can keep the promise: with l={l} a value of '{secret}' may be in at most {n // l} of the {n} "
-            f"rows, and one is in {most}. Ask for l={n // most} at the most."
+            f"rows, and one is in {most}. Use l={n // most} at most."
         )
 
 
