@@ -79,7 +79,7 @@ def cautions(release: Release) -> tuple[Caution, ...]:
     >>> from discreet import Table, quasi, sensitive
     >>> from discreet.guarantees import KAnonymity
     >>> from discreet.publish import Mondrian
-    >>> table = Table(pa.table({"age": [20, 20, 30, 30], "disease": ["flu", "flu", "flu", "cold"]}),
+    >>> table = Table(pa.table({"age": [20, 20, 30, 30], "disease": ["flu", "flu", "cold", "cold"]}),
     ...     {"age": quasi(), "disease": sensitive()})
     >>> [one.code for one in cautions(Mondrian(KAnonymity(2)).release(table))]
     ['dominated-class']

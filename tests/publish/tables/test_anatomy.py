@@ -68,7 +68,7 @@ def test_groups_have_l_rows_with_different_values(rows: list[dict[str, Any]], l:
     table = Table(frame, strategies.plain_schema())
     most = max(Counter(row["disease"] for row in rows).values())
     if most * l > len(rows):
-        with pytest.raises(InfeasibleError, match=f"l={len(rows) // most} at the most"):
+        with pytest.raises(InfeasibleError, match=f"l={len(rows) // most} at most"):
             Anatomy(l, random_state=seed).release(table)
         return
     release = Anatomy(l, random_state=seed).release(table)
