@@ -180,7 +180,9 @@ def test_exact_sums_never_travel() -> None:
     runs = [simulate(protocol, rows) for _ in range(5)]
     for run in runs:
         assert_absent(canary % 1000 * 1_000_003, view_bytes(run.transcript.frames))
-    assert {run.outputs["a"].model.n for run in runs} != {7 + canary % 1000}  # noise may be 0, but not five times
+    assert {run.outputs["a"].model.n for run in runs} != {
+        7 + canary % 1000
+    }  # noise may be 0, but not five times
 
 
 def test_a_sum_without_noise_is_refused_where_epsilon_is_set() -> None:
