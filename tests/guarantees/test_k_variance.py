@@ -90,7 +90,9 @@ def test_the_deviation_is_that_of_simulated_estimates() -> None:
     """Estimates by 1,500 keys spread at least as the promise says; a sound method fails here once in 10^6 runs."""
     rows = sparse(5, 6)
     release = KVarianceSketch(1, family=FAMILY).release(rows)
-    lengths, near = release.data.lengths, release.evidence.arrays["neighbors"][:, 0]
+    lengths = np.zeros(len(rows), release.data.lengths.dtype)
+    lengths[release.order] = release.data.lengths
+    near = release.evidence.arrays["neighbors"][:, 0]
     keys = 1500
     found = np.empty((keys, 6))
     for key in range(keys):
