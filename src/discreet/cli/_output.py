@@ -67,9 +67,18 @@ def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "row
     return lines
 
 
-def caution_lines(release: Release) -> list[tuple[str, str]]:
-    """List what to know before the release is handed on, those cautions too that only the owner may read."""
-    return [("caution", caution.text) for caution in release.cautions]
+def tell_cautions(release: Release, out: Path | None) -> None:
+    """Print what to know before the release is handed on, and which folder stays with the owner, if there is one."""
+    from discreet.guarantees import RulesHidden
+    from discreet.report.folder import private_folder
+
+    lines = [("caution", caution.text) for caution in release.cautions]
+    named = "names the rules and " if isinstance(release.guarantee, RulesHidden) else ""
+    if out is not None:
+        lines.append(
+            ("private", f"{private_folder(out)} {named}compares with the original: do not hand it on")
+        )
+    tell_lines(lines)
 
 
 def number(value: float) -> str:

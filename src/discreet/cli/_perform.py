@@ -35,7 +35,9 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
     if as_json or not quiet:
         _tell(command, job, release, as_json=as_json)
     if not as_json and not quiet:
-        _caution(job, release)
+        from discreet.cli._output import tell_cautions
+
+        tell_cautions(release, job.out)
 
 
 def _tell(command: str, job: Job, release: Any, *, as_json: bool) -> None:
@@ -69,20 +71,6 @@ def _tell(command: str, job: Job, release: Any, *, as_json: bool) -> None:
         _output.tell_outcome(
             _output.outcome(command, release, job.out), release, as_json=as_json, quiet=False
         )
-
-
-def _caution(job: Job, release: Any) -> None:
-    """Print the cautions, and which folder stays with the owner."""
-    from discreet.cli._output import tell_lines
-    from discreet.guarantees import RulesHidden
-    from discreet.report.folder import private_folder
-
-    lines = [("caution", caution.text) for caution in release.cautions]
-    if job.out is not None:
-        named = "names the rules and " if isinstance(release.guarantee, RulesHidden) else ""
-        words = f"{private_folder(job.out)} {named}compares with the original: do not hand it on"
-        lines.append(("private", words))
-    tell_lines(lines)
 
 
 def _unique(command: str, columns: tuple[str, ...]) -> str:

@@ -54,7 +54,7 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
 
     RECIPE is the folder of that release, or its release.json.
     """
-    from discreet.cli._output import outcome, tell_outcome
+    from discreet.cli._output import outcome, tell_cautions, tell_outcome
     from discreet.cli._progress import stages
     from discreet.job.descriptions import RECORD
     from discreet.job.hierarchies import key_from
@@ -87,6 +87,8 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
         writing |= {"strict": given["strict"], "name": given["name"] or data.name, "pdf": given["pdf"]}
         finish(release, tell, out, **writing)
     tell_outcome(outcome("apply", release, out), release, as_json=as_json, quiet=quiet)
+    if not as_json and not quiet:
+        tell_cautions(release, out)
 
 
 def _released(place: Path) -> Path:

@@ -128,7 +128,7 @@ def _columns(data: Path, given: dict[str, Any]) -> tuple[Any, dict[str, Column]]
 
 def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
     """Describe what a run came to, and where it is."""
-    from discreet.cli._output import caution_lines, number, tell_json, tell_lines, verdict_lines
+    from discreet.cli._output import number, tell_json, tell_lines, verdict_lines
     from discreet.measure import copies, fidelity
 
     alike, copied = fidelity(release), copies(release)
@@ -166,7 +166,6 @@ def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) ->
             ("groups", f"{sizes.size:,}, of {sizes.min():,} to {sizes.max():,} records"),
             ("alike", f"covariance compatibility {number(alike.covariance_compatibility)} (1 is best)"),
             ("copies", f"{copied.equal:,} rows equal a record, {copied.unique:,} of them one that is unique"),
-            *caution_lines(release),
             ("written", f"{out}: {', '.join(files)}"),
         ]
     )

@@ -102,6 +102,10 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
             write_sketches(release.data, out, overwrite=given["overwrite"])
     if as_json or not quiet:
         tell_outcome("sketch", release, out, n_empty=n_empty, as_json=as_json, proposal=proposal)
+    if not as_json and not quiet:
+        from discreet.cli._output import tell_cautions
+
+        tell_cautions(release, folder)
 
 
 def _refuse_misfits(data: Path, given: dict[str, Any]) -> None:
@@ -211,7 +215,7 @@ def tell_outcome(
     proposal: DeltaProposal | None = None,
 ) -> None:
     """Describe what a run came to, and where it is."""
-    from discreet.cli._output import caution_lines, tell_json, tell_lines, verdict_lines
+    from discreet.cli._output import tell_json, tell_lines, verdict_lines
 
     plain = _plain(command, release, n_empty, out)
     suggested = _suggested(release) if proposal is None else None
@@ -233,7 +237,6 @@ def tell_outcome(
             ("lengths", f"{span}, the median {lengths['median']:g}"),
             ("error", f"{off}; half of the pairs share {error['shared']:,} components or more"),
             *_near(plain["details"]),
-            *caution_lines(release),
             *([] if suggested is None else [("try", _suggestion(suggested))]),
             ("written", plain["written"]),
             ("next", "keep the key secret: whoever has it can estimate what the records hold"),

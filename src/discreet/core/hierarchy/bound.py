@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public, reads
-from discreet.core.errors import HierarchyError
+from discreet.core.errors import HierarchyError, InputError
 from discreet.core.tables import labels as written
 
 
@@ -289,7 +289,14 @@ def _safely_cast(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
 
 
 def type_named(name: str) -> pa.DataType:
-    """Read back the name of an Arrow type."""
+    """Read back the name of an Arrow type; a name that no type has is refused."""
+    try:
+        return _type_named(name)
+    except (KeyError, ValueError, OverflowError):
+        raise InputError("A column has a type that is not known here; the recipe is damaged.") from None
+
+
+def _type_named(name: str) -> pa.DataType:
     if found := re.fullmatch(r"timestamp\[(\w+)(?:, tz=(.+))?\]", name):
         return pa.timestamp(found[1], tz=found[2])
     if found := re.fullmatch(r"decimal(\d+)\((\d+), (-?\d+)\)", name):

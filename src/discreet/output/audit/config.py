@@ -70,7 +70,7 @@ class Config:
             auditor_from_dict(config.auditor)
         except FileNotFoundError:
             raise InputError(f"{folder} is not a vault: it has no {CONFIG}.") from None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{folder / CONFIG} cannot be read as that of a vault.") from None
         if config.format != _FORMAT:
             raise InputError(f"{folder} was made by another version of Discreet.")

@@ -73,6 +73,8 @@ class Session:
             raise SessionError(f"{path} is not UTF-8 text.") from None
         except tomllib.TOMLDecodeError as error:
             raise SessionError(f"{path} is not valid TOML: {error}.") from None
+        except RecursionError:
+            raise SessionError(f"{path} is nested too deeply.") from None
         return cls.from_dict(plain)
 
     @classmethod
