@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,13 +19,11 @@ from discreet.parties.mining.models.columns import (
     codes,
     numbers,
     own_columns,
-    read_columns,
     require_categories,
     require_names,
     require_ranges,
     sort_classes,
 )
-from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.totals import Fitted, HorizontalProtocol, Totals
 from discreet.parties.mining.models.tree_splits import best_split, grown, tree_columns, worth_splitting
 from discreet.parties.protocol import Party
@@ -114,7 +111,7 @@ class HorizontalTree(HorizontalProtocol):
         """Run one party's half with its rows."""
         self.check_parties(party.names)
         columns = self._columns()
-        places, labels = placed_rows(self, columns, data)
+        places, labels = self.read(data)
         totals = Totals(party, self)
         nodes, at = [Node(np.zeros(len(self.classes)))], np.zeros(len(labels), np.int64)
         opened: list[int] = [0]
@@ -126,18 +123,9 @@ class HorizontalTree(HorizontalProtocol):
         party.reveal("open_nodes", n_open)
         return Fitted(grown(nodes, columns, self.classes), totals.parties)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        del names, name
-        placed_rows(self, self._columns(), data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the columns from a file."""
-        return read_columns(path, (*self.columns, self.target))
-
-    def result_files(self, output: Fitted) -> dict[str, Any]:
-        """Return the tree as plain data."""
-        return {"model.json": model_to_dict(output.model)}
+    def read(self, data: Any) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+        """Return the place of every own row in every column, and its class."""
+        return placed_rows(self, self._columns(), data)
 
     def _columns(self) -> list[NoisyColumn]:
         return tree_columns(self.columns, self.categories, self.ranges, self.bins)

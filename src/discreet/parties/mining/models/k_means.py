@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,7 +20,6 @@ from discreet.parties.mining.models.columns import (
     in_ranges,
     on_grid,
     own_columns,
-    read_columns,
     require_names,
     require_ranges,
 )
@@ -144,7 +142,7 @@ class HorizontalKMeans(HorizontalProtocol):
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
         self.check_parties(party.names)
-        placed = self._placed(data)
+        placed = self.read(data)
         totals = Totals(party, self)
         centers = self._seeds(party, totals, placed)
         n_rounds, moved = 0, True
@@ -160,20 +158,12 @@ class HorizontalKMeans(HorizontalProtocol):
         model = fitted.kmeans(values, self.columns, n_iter=n_rounds, inertia=inertia, labels=labels)
         return Fitted(model, totals.parties)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        del names, name
-        self._placed(data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the columns from a file."""
-        return read_columns(path, self.columns)
-
     def result_files(self, output: Fitted) -> dict[str, Any]:
         """Return the model as plain data, and the labels of the party's own rows."""
         return {"model.json": model_to_dict(output.model), "labels.csv": {"cluster": output.model.labels_}}
 
-    def _placed(self, data: Any) -> Placed:
+    def read(self, data: Any) -> Placed:
+        """Return the own values on a grid, in their ranges where noise is added."""
         columns = own_columns(data, self.columns)
         if self.epsilon:
             return in_ranges(columns, self.columns, self.ranges, bits=_NOISY_BITS, clip=True, same_step=True)

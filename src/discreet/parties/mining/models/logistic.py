@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -18,11 +17,9 @@ from discreet.parties.mining.models.columns import (
     codes,
     numbers,
     own_columns,
-    read_columns,
     require_names,
     sort_classes,
 )
-from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
 from discreet.parties.protocol import Party
 from discreet.parties.sums.sum_rounds import round_frames
@@ -111,7 +108,7 @@ class HorizontalLogistic(HorizontalProtocol):
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
         self.check_parties(party.names)
-        rows, labels = self._read(data)
+        rows, labels = self.read(data)
         totals = Totals(party, self)
         counts = totals.add(np.bincount(labels, minlength=len(self.classes)))
         kept = [place for place, count in enumerate(counts) if count > 0]
@@ -128,22 +125,9 @@ class HorizontalLogistic(HorizontalProtocol):
         model = fitted.logistic(found, classes, self.columns, C=self.C, n_iter=n_rounds)
         return Fitted(model, totals.parties)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        del names, name
-        self._read(data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the columns from a file."""
-        return read_columns(path, (*self.columns, self.target))
-
-    def result_files(self, output: Fitted) -> dict[str, Any]:
-        """Return the model as plain data."""
-        return {"model.json": model_to_dict(output.model)}
-
-    def _read(self, data: Any) -> tuple[Floats, NDArray[np.int64]]:
+    def read(self, data: Any) -> tuple[Floats, NDArray[np.int64]]:
         """Return the own rows with a one before them, and their classes."""
-        *columns, target = own_columns(data, (*self.columns, self.target))
+        *columns, target = own_columns(data, self.names_read)
         held = [numbers(column, name) for column, name in zip(columns, self.columns, strict=True)]
         return np.column_stack([np.ones(len(target)), *held]), codes(target, self.target, self.classes)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,13 +20,11 @@ from discreet.parties.mining.models.columns import (
     in_ranges,
     on_grid,
     own_columns,
-    read_columns,
     require_categories,
     require_names,
     require_ranges,
     sort_classes,
 )
-from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
 from discreet.parties.protocol import Party
 from discreet.parties.sums.sum_rounds import round_frames
@@ -104,11 +101,6 @@ class HorizontalNaiveBayes(HorizontalProtocol):
         all_of = bool(self.epsilon) and not self.categories
         require_ranges(self, self.ranges, self.columns, all_of=all_of)
 
-    @property
-    def leaks(self) -> tuple[str, ...]:
-        """What the parties learn beyond the model."""
-        return self._sum_leaks
-
     def frames(
         self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
     ) -> Iterator[FrameShape]:
@@ -122,7 +114,7 @@ class HorizontalNaiveBayes(HorizontalProtocol):
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
         self.check_parties(party.names)
-        labels, held = self._read(data)
+        labels, held = self.read(data)
         totals = Totals(party, self)
         if isinstance(held, Placed):
             model = self._gaussian(totals, labels, held)
@@ -130,22 +122,9 @@ class HorizontalNaiveBayes(HorizontalProtocol):
             model = self._categorical(totals, labels, held)
         return Fitted(model, totals.parties)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        del names, name
-        self._read(data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the columns from a file."""
-        return read_columns(path, (*self.columns, self.target))
-
-    def result_files(self, output: Fitted) -> dict[str, Any]:
-        """Return the model as plain data."""
-        return {"model.json": model_to_dict(output.model)}
-
-    def _read(self, data: Any) -> tuple[Any, Placed | list[Any]]:
+    def read(self, data: Any) -> tuple[Any, Placed | list[Any]]:
         """Return the classes of the own rows, and their numbers on a grid or the codes of their categories."""
-        *columns, target = own_columns(data, (*self.columns, self.target))
+        *columns, target = own_columns(data, self.names_read)
         labels = codes(target, self.target, self.classes)
         if self.categories:
             pairs = zip(columns, self.columns, strict=True)

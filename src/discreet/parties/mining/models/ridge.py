@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,11 +15,9 @@ from discreet.parties.mining.models.columns import (
     in_ranges,
     on_grid,
     own_columns,
-    read_columns,
     require_names,
     require_ranges,
 )
-from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.statistics import NOISY_BITS, gram_length, summed_products
 from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
 from discreet.parties.protocol import Party
@@ -74,12 +71,8 @@ class HorizontalRidge(HorizontalProtocol):
         require_names(self, "columns", self.columns)
         require_names(self, "target", (self.target, *self.columns))
         require(self, "alpha", self.alpha, FloatIn(0))
-        require_ranges(self, self.ranges, self._names, all_of=bool(self.epsilon))
+        require_ranges(self, self.ranges, self.names_read, all_of=bool(self.epsilon))
         require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return (*self.columns, self.target)
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -94,31 +87,19 @@ class HorizontalRidge(HorizontalProtocol):
     ) -> Iterator[FrameShape]:
         """Return the frames of a complete run."""
         del revealed
-        return round_frames(names, [WIDE * gram_length(len(self._names))])
+        return round_frames(names, [WIDE * gram_length(len(self.names_read))])
 
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
         self.check_parties(party.names)
         totals = Totals(party, self)
-        products = summed_products(totals, self._placed(data), share=Fraction(1))
+        products = summed_products(totals, self.read(data), share=Fraction(1))
         model = fitted.ridge(products.mean, products.centered, self.columns, alpha=self.alpha)
         return Fitted(model, totals.parties)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        del names, name
-        self._placed(data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the columns from a file."""
-        return read_columns(path, self._names)
-
-    def result_files(self, output: Fitted) -> dict[str, Any]:
-        """Return the model as plain data."""
-        return {"model.json": model_to_dict(output.model)}
-
-    def _placed(self, data: Any) -> Placed:
-        columns = own_columns(data, self._names)
+    def read(self, data: Any) -> Placed:
+        """Return the own values on a grid, in their ranges where noise is added."""
+        columns = own_columns(data, self.names_read)
         if self.epsilon:
-            return in_ranges(columns, self._names, self.ranges, bits=NOISY_BITS, clip=True)
-        return on_grid(columns, self._names, fraction_bits=self.fraction_bits)
+            return in_ranges(columns, self.names_read, self.ranges, bits=NOISY_BITS, clip=True)
+        return on_grid(columns, self.names_read, fraction_bits=self.fraction_bits)

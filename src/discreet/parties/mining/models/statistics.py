@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -22,7 +21,6 @@ from discreet.parties.mining.models.columns import (
     numbers,
     on_grid,
     own_columns,
-    read_columns,
     require_names,
     require_ranges,
 )
@@ -154,11 +152,6 @@ class HorizontalStatistics(HorizontalProtocol):
         require(self, "bins", self.bins, IntIn(1, 1 << 16))
         require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
 
-    @property
-    def leaks(self) -> tuple[str, ...]:
-        """What the parties learn beyond the statistics."""
-        return self._sum_leaks
-
     def frames(
         self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
     ) -> Iterator[FrameShape]:
@@ -170,7 +163,7 @@ class HorizontalStatistics(HorizontalProtocol):
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
         self.check_parties(party.names)
-        placed, counts = self._read(data)
+        placed, counts = self.read(data)
         totals = Totals(party, self)
         half = Fraction(1, 2)
         products = summed_products(totals, placed, share=half if self.ranges else Fraction(1))
@@ -185,20 +178,11 @@ class HorizontalStatistics(HorizontalProtocol):
         }
         return Fitted(statistics_of(products, self.columns, histograms), totals.parties)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        del names, name
-        self._read(data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the columns from a file."""
-        return read_columns(path, self.columns)
-
     def result_files(self, output: Fitted) -> dict[str, Any]:
         """Return the statistics as plain data."""
         return {"statistics.json": output.model.to_dict()}
 
-    def _read(self, data: Any) -> tuple[Placed, NDArray[np.int64]]:
+    def read(self, data: Any) -> tuple[Placed, NDArray[np.int64]]:
         """Return the own values on a grid, and their histograms, one after the other."""
         columns = own_columns(data, self.columns)
         if self.epsilon:

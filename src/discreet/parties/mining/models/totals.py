@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,6 +14,8 @@ import numpy as np
 from discreet.core.boundary import public
 from discreet.core.errors import InternalError, ParameterError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
+from discreet.parties.mining.models.columns import read_columns
+from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.sums.noise_shares import noise_shares
 from discreet.parties.sums.secure_sum import SecureSum, Sum
@@ -45,6 +49,8 @@ class HorizontalProtocol(Protocol):
 
     Parameters
     ----------
+    columns : tuple of str
+        The columns that every party has.
     epsilon : float
         Where above 0, all that is opened is ε-private together, for rows added or removed.
     min_honest : int
@@ -59,6 +65,7 @@ class HorizontalProtocol(Protocol):
     """Whether the protocol can add noise."""
     max_parties: ClassVar[int | None] = 64
 
+    columns: tuple[str, ...]
     epsilon: float = 0.0
     min_honest: int = 1
     threshold: int = 0
@@ -80,6 +87,34 @@ class HorizontalProtocol(Protocol):
     def withstands(self, n_parties: int) -> int:
         """Return how many parties may pool what they saw without learning more than ``leaks`` says."""
         return SecureSum(length=1, threshold=self.threshold).needed(n_parties) - 1
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond their outputs."""
+        return self._sum_leaks
+
+    @property
+    def names_read(self) -> tuple[str, ...]:
+        """The columns that are read: those named, and the target where there is one."""
+        target = getattr(self, "target", None)
+        return self.columns if target is None else (*self.columns, target)
+
+    @abstractmethod
+    def read(self, data: Any) -> Any:
+        """Return a party's rows as the protocol uses them; refuse what the session does not admit."""
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError unless the party could run with this input."""
+        del names, name
+        self.read(data)
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read the columns from a file."""
+        return read_columns(path, self.names_read)
+
+    def result_files(self, output: Fitted) -> dict[str, Any]:
+        """Return the model as plain data."""
+        return {"model.json": model_to_dict(output.model)}
 
     def covers(self, output: Fitted, names: Sequence[str]) -> tuple[str, ...]:
         """Return the parties whose rows are in the model."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InputError, ParameterError
 from discreet.parties.errors import PartyError
 from discreet.parties.mining.models.columns import own_columns, read_columns, require_names
+from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.totals import Fitted
 from discreet.parties.ot.extension import TransferReceiver, TransferSender, setup_frames
 from discreet.parties.protocol import Party, Protocol
@@ -63,7 +64,7 @@ class VerticalProtocol(Protocol):
         """Read all columns that the session names and the file has."""
         from discreet.engines.files import read
 
-        held = set(read(path).to_arrow_table().column_names)
+        held = set(read(path).columns)
         found = [name for listed in self.columns.values() for name in listed if name in held]
         if not found:
             raise InputError(f"{path} has no column that the session names.")
@@ -80,6 +81,10 @@ class VerticalProtocol(Protocol):
     def all_names(self, parties: Sequence[str]) -> tuple[str, ...]:
         """Return all columns, in the order of the parties."""
         return tuple(name for party in parties for name in self.columns[party])
+
+    def result_files(self, output: Fitted) -> dict[str, Any]:
+        """Return the model as plain data."""
+        return {"model.json": model_to_dict(output.model)}
 
     def covers(self, output: Fitted, names: Sequence[str]) -> tuple[str, ...]:
         """Return the parties whose columns are in the model: all of them."""

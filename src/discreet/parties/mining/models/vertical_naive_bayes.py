@@ -21,7 +21,6 @@ from discreet.parties.mining.models.columns import (
     require_ranges,
     sort_classes,
 )
-from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.totals import Fitted
 from discreet.parties.mining.models.vertical import (
     WIDE_BYTES,
@@ -165,10 +164,6 @@ class VerticalNaiveBayes(VerticalProtocol):
             own = [*indicators.sum(axis=0).tolist(), *local.reshape(-1).tolist()]
         heard = tell(party, "class sums", own, self._told_lengths(party.names))
         return Fitted(self._model(party.names, heard), party.names)
-
-    def result_files(self, output: Fitted) -> dict[str, Any]:
-        """Return the model as plain data."""
-        return {"model.json": model_to_dict(output.model)}
 
     def _featured(self, names: Sequence[str]) -> list[str]:
         """Return the parties with columns, without the holder of the classes."""

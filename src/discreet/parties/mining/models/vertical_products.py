@@ -20,7 +20,6 @@ from discreet.parties.mining.models.columns import (
     own_columns,
     require_ranges,
 )
-from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.statistics import Products, gram_length, statistics_of
 from discreet.parties.mining.models.totals import Fitted
 from discreet.parties.mining.models.vertical import (
@@ -228,7 +227,3 @@ class VerticalRidge(_ProductsTogether):
         centered = products.centered[np.ix_(order, order)]
         model = fitted.ridge(products.mean[order], centered, kept, alpha=self.alpha)
         return Fitted(model, party.names)
-
-    def result_files(self, output: Fitted) -> dict[str, Any]:
-        """Return the model as plain data."""
-        return {"model.json": model_to_dict(output.model)}

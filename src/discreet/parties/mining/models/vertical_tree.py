@@ -15,7 +15,6 @@ from discreet.mine.noisy.columns import NoisyColumn
 from discreet.mine.noisy.tree_growing import Node
 from discreet.parties.mining.models.columns import codes, own_columns
 from discreet.parties.mining.models.decision_tree import places_of, require_tree
-from discreet.parties.mining.models.saved import model_to_dict
 from discreet.parties.mining.models.totals import Fitted
 from discreet.parties.mining.models.tree_splits import best_split, grown, tree_columns, worth_splitting
 from discreet.parties.mining.models.vertical import (
@@ -144,10 +143,6 @@ class VerticalTree(VerticalProtocol):
                 waiting.append((child, depth + 1, here & met))
         party.reveal("open_nodes", n_opened)
         return Fitted(grown(nodes, columns, self.classes), party.names)
-
-    def result_files(self, output: Fitted) -> dict[str, Any]:
-        """Return the tree as plain data."""
-        return {"model.json": model_to_dict(output.model)}
 
     def _open(self, node: Node, depth: int) -> bool:
         return depth < self.max_depth and worth_splitting(node.counts.tolist(), min_leaf=self.min_leaf)
