@@ -139,7 +139,7 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
     from discreet.cli._output import tell_json, tell_lines
     from discreet.parties.network.running import check_folder, find_key, run_party, write_outcome
     from discreet.parties.network.session import Session
-    from discreet.report.kinds.party_run import party_page
+    from discreet.report.party_run import party_page
 
     known = Session.read(session)
     key = given["key"] or find_key(session, known.member(name).name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.collect.choose_pq import Choice, Choices
 from discreet.measure.baskets.basic_privacy import reconstruction
-from discreet.report.pictures import OCHRE, SOFT, TEAL, finished, standing
+from discreet.report.theme import OCHRE, SOFT, TEAL, altair_chart, picture
 
 _SHOWN_FROM = 0.9
 _CELLS = 50
@@ -23,11 +23,11 @@ def privacy_plane(support: float) -> dict[str, Any]:
     """Draw basic privacy over all p and q at one average support, as figure 2 does, and larger where q is large."""
     import altair as alt
 
-    return finished(
+    return picture(
         alt.hconcat(_plane(support, 0.0), _plane(support, _SHOWN_FROM), spacing=30),
         title="How well a one is hidden",
         subtitle=f"basic privacy at an average support of {support:g}; on the right, q from {_SHOWN_FROM:g} on",
-        told="Basic privacy by p and q, for all q and for large q.",
+        description="Basic privacy by p and q, for all q and for large q.",
     )
 
 
@@ -36,7 +36,7 @@ def _plane(support: float, lowest: float) -> Any:
 
     whole = {"nice": False, "zero": False}
     return (
-        standing(_fields(support, lowest))
+        altair_chart(_fields(support, lowest))
         .mark_rect()
         .encode(
             x=alt.X(
@@ -85,14 +85,14 @@ def acceptable_points(choices: Choices) -> dict[str, Any]:
     base = _grid([one for one in choices.points if one.q >= _SHOWN_FROM - 1e-9])
     neither = base.transform_filter("!datum.private && !datum.accurate")
     dots = neither.mark_point(shape="circle", size=8, filled=True, color=SOFT, opacity=0.5)
-    return finished(
+    return picture(
         alt.layer(*_marked(base, choices.at_least), dots),
         title="Acceptable p and q",
         subtitle=(
             f"average support {choices.support:g}, {choices.n_baskets:,} baskets, "
             f"error at most {1 + choices.tolerance:g} × MASK's"
         ),
-        told="Which p and q are private enough, which are accurate enough, and which are both.",
+        description="Which p and q are private enough, which are accurate enough, and which are both.",
         width=460,
         height=360,
     )
@@ -116,7 +116,7 @@ def _grid(points: Sequence[Choice]) -> Any:
         for one in points
     ]
     known = {"privacy": "basic privacy, %", "ratio": "error over MASK's", "epsilon": "epsilon of a bit"}
-    return standing(rows).encode(
+    return altair_chart(rows).encode(
         x=alt.X("p:Q", title=_P, scale=alt.Scale(domain=[0, 1], nice=False)),
         y=alt.Y(
             "q:Q",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.experiments.hiding.runs import Point
-from discreet.report.pictures import BLUE, OCHRE, STONE, TEAL, finished, standing
+from discreet.report.theme import BLUE, OCHRE, STONE, TEAL, altair_chart, picture
 
 _FAMILIES = {"exact": ("exact", "menon", "inline", "hybrid"), "border-based": ("bba", "maxmin1", "maxmin2")}
 _COLOURS = {"exact": TEAL, "border-based": BLUE, "heuristic": OCHRE}
@@ -31,7 +31,7 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
         if one.lost and one.is_whole
     ]
     order = list(dict.fromkeys(row["method"] for row in rows))
-    base = standing(rows).encode(y=alt.Y("method:N", sort=order, title=None))
+    base = altair_chart(rows).encode(y=alt.Y("method:N", sort=order, title=None))
     bars = base.mark_bar(height=9).encode(
         x=alt.X("lost:Q", title="itemsets lost, mean over the draws"),
         color=alt.Color(
@@ -57,11 +57,11 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
     ]
     whole = alt.concat(*charts, columns=2, spacing=30)
     description = f"{title}: mean lost itemsets by method, for each threshold and number of sensitive sets."
-    return finished(
+    return picture(
         whole,
         title=title,
         subtitle="bar and figure: mean over the draws; line: their range; only methods that could in every draw",
-        told=description,
+        description=description,
     )
 
 
