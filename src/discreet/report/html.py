@@ -35,6 +35,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters["script_json"] = lambda value: trusted(script_json(value))
     environment.globals.update(light=theme.LIGHT, dark=theme.DARK, print=theme.PRINT)

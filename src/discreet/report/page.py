@@ -16,7 +16,7 @@ from discreet.report.sections.guarantee import cautions
 from discreet.report.sections.rerun import rerun
 
 _INTERNAL = (
-    "Internal report: do not share it. It compares the release with the original, and figures before and after can be "
+    "Internal report: do not hand it on. It compares the release with the original, and figures before and after can be "
     "subtracted from each other."
 )
 _FOOTERS = {
@@ -30,7 +30,7 @@ def render(release: Release, *, internal: bool = False, about: About | None = No
     """Return the report of a release as one self-contained HTML page.
 
     The public report shows what the released data shows by itself. The internal one compares with the original: the
-    risk before, the loss, the distributions side by side. It says that it must not be shared.
+    risk before, the loss, the distributions side by side. It says that it must not be handed on.
     """
     require("render", "release", release, InstanceOf((Release,), "a Release"))
     about = about or About()

@@ -94,8 +94,8 @@ def _lengths(data: Sketches) -> Section | None:
     return Section(
         "lengths",
         "Lengths of the sketches",
-        "Two sketches that share m components estimate a squared distance with a relative error of about √(2/m): longer "
-        "sketches are more accurate.",
+        "Two sketches that share m components estimate a squared distance with a relative error of about √(2/m): "
+        "longer sketches are more accurate.",
         [charts.share_figure("Records by sketch length", ("Components", "Share of records"), labels, share)],
     )
 

@@ -1,4 +1,4 @@
-"""What a report is about: the name of the data, the date, what may be shared, and the terms it uses."""
+"""What a report is about: the name of the data, the date, what may be handed on, and the terms it uses."""
 
 from __future__ import annotations
 
@@ -74,17 +74,17 @@ def today() -> dt.date:
 
 
 def heading(about: About, *, internal: bool) -> Definitions:
-    """Return what the page is about: the data, the day, and whether it may be shared."""
+    """Return what the page is about: the data, the day, and whether it may be handed on."""
     entries = [("Data", about.name or "not named")]
     if about.date is not None:
         entries.append(("Released on", about.date.isoformat()))
-    shared = (
+    handed_on = (
         "No. It compares with the original and stays with its owner."
         if internal
         else "Yes: this page, release.json and the data in the same folder. The folder that ends in .private stays "
         "with the owner."
     )
-    return Definitions([*entries, ("May it be shared?", shared)], "about")
+    return Definitions([*entries, ("May it be handed on?", handed_on)], "about")
 
 
 def terms(release: Release) -> Definitions | None:

@@ -39,4 +39,4 @@ def _measures(part: judged.Verdict) -> list[tuple[str, str, str]]:
 def cautions(release: Release, *, internal: bool) -> Section | None:
     """Return the cautions; those that compare with the original only in the internal report."""
     found = [caution.text for caution in release.cautions if internal or caution.public]
-    return Section("cautions", "Before you share the data", "", [Bullets(found)]) if found else None
+    return Section("cautions", "Before you hand it on", "", [Bullets(found)]) if found else None

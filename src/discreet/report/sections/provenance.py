@@ -44,8 +44,8 @@ def columns(release: Release, *, internal: bool = False) -> Section:
         "columns",
         "Columns and their roles",
         "The guarantee holds for these roles, which are a person's decision: a column that others may know, but that "
-        "is not marked as a quasi-identifier, is not protected. A row is singled out by a column of the role other if no "
-        "other released row has the same value there.",
+        "is not marked as a quasi-identifier, is not protected. A row is singled out by a column of the role other if "
+        "no other released row has the same value there.",
         [Table(("Column", "Role", "In the release", "Rows singled out"), rows, "Columns")],
     )
 
