@@ -67,13 +67,14 @@ class Page:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerows([columns, *([_plain(cell) for cell in row] for row in rows)])
         shown = [[written(cell) for cell in row] for row in rows]
+        numbers = not any(isinstance(cell, str) for row in rows for cell in row[1:])
         with atomic_file(self.folder / f"{name}.md") as temporary:
             temporary.write_text(markdown(title, columns, shown, note), encoding="utf-8")
         self._add(
             Figure(
                 title,
                 note,
-                table=Table(columns, shown, title, numbers=True),
+                table=Table(columns, shown, title, numbers),
                 files=[f"{name}.csv", f"{name}.md"],
             )
         )

@@ -78,7 +78,8 @@ def refuse_untouched(release: Release) -> None:
         guarantee.rules
     ):
         raise InputError(
-            "All sensitive rules are hidden already at these thresholds: there is nothing to hide, and nothing was written."
+            "All sensitive rules are hidden already at these thresholds: there is nothing to hide, and nothing was "
+            "written."
         )
 
 

@@ -16,8 +16,8 @@ from discreet.report.sections.guarantee import cautions
 from discreet.report.sections.rerun import rerun
 
 _INTERNAL = (
-    "Internal report: do not hand it on. It compares the release with the original, and figures before and after can be "
-    "subtracted from each other."
+    "Internal report: do not hand it on. It compares the release with the original, and figures before and after can "
+    "be subtracted from each other."
 )
 _FOOTERS = {
     True: "This report compares with the original data. Store it with the original.",

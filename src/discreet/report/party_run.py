@@ -144,11 +144,8 @@ def _by_name(steps: list[Step]) -> Iterator[Step]:
 
 
 def _text(value: Any) -> str:
-    """Return plain data as text; a long list as its length."""
+    """Return plain data as text; a long list as its length, nothing as a dash."""
     if isinstance(value, list | tuple):
-        return (
-            ", ".join(map(str, value))
-            if len(value) <= _MAX_LISTED
-            else counted(len(value), "entry", "entries")
-        )
-    return str(value)
+        long = len(value) > _MAX_LISTED
+        value = counted(len(value), "entry", "entries") if long else ", ".join(map(str, value))
+    return str(value) or "–"

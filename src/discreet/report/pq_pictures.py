@@ -9,13 +9,12 @@ import numpy as np
 
 from discreet.collect.choose_pq import Choice, Choices
 from discreet.measure.baskets.basic_privacy import reconstruction
-from discreet.report.theme import OCHRE, SOFT, TEAL, altair_chart, picture
+from discreet.report.theme import OCHRE, SHADES, SOFT, TEAL, WASH, altair_chart, picture
 
 _SHOWN_FROM = 0.9
 _CELLS = 50
 _STEPS = (0.0, 40.0, 60.0, 80.0, 90.0, 95.0)
 _BANDS = ("below 40", "40 to 60", "60 to 80", "80 to 90", "90 to 95", "95 and more")
-_SHADES = ("#f6efe0", "#e8cf9f", "#b9d3bd", "#6fb3a3", "#2b8576", "#0d4a42")
 _P, _Q = "p, the chance that a one stays", "q, the chance that a zero stays"
 
 
@@ -52,7 +51,7 @@ def _plane(support: float, lowest: float) -> Any:
                 "band:N",
                 title="basic privacy, %",
                 sort=list(_BANDS),
-                scale=alt.Scale(domain=list(_BANDS), range=list(_SHADES)),
+                scale=alt.Scale(domain=list(_BANDS), range=list(SHADES)),
             ),
         )
         .properties(width=270, height=270)
@@ -133,7 +132,7 @@ def _marked(base: Any, at_least: float) -> list[Any]:
     import altair as alt
 
     drawn: dict[str, tuple[str, str, str, dict[str, Any]]] = {
-        "good": ("both, and q large enough", "square", "#cfe6df", {"size": 520, "filled": True}),
+        "good": ("both, and q large enough", "square", WASH, {"size": 520, "filled": True}),
         "private": (
             f"private: at least {at_least:g} %",
             "circle",

@@ -43,6 +43,9 @@ INK, SOFT, LINE = LIGHT["ink"], LIGHT["soft"], LIGHT["line"]
 TEAL, OCHRE, STONE, BLUE = LIGHT["after"], LIGHT["mark"], LIGHT["before"], "#3b6ea8"
 COLORS = (TEAL, OCHRE, BLUE, STONE, "#7a4b94", "#2f3b45")
 """Colors of the series of a picture, in their order."""
+SHADES = ("#f6efe0", "#e8cf9f", "#b9d3bd", "#6fb3a3", "#2b8576", "#0d4a42")
+"""Colors of ordered bands, from low to high."""
+WASH = "#cfe6df"
 
 _PAGE_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 _PICTURE_FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
