@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engines.atomic import atomic_file
-from discreet.report.blocks import Block, Figure, Paragraph, Section, Table
+from discreet.report.blocks import Block, Code, Figure, Paragraph, Section, Table
 from discreet.report.page import page
-from discreet.report.pictures import write_picture
+from discreet.report.pictures import encoded, untitled, write_picture
 
 Cell = str | int | float | None
 
@@ -91,13 +91,14 @@ class Page:
         names = [f"{name}{kind}" for kind in (".svg", ".png", ".html")]
         for one in names:
             write_picture(spec, self.folder / one)
-        image = "data:image/svg+xml;base64," + b64encode((self.folder / names[0]).read_bytes()).decode()
-        description = str(spec.get("description", title))
-        self._add(Figure(title, note, image=image, description=description, files=names))
+        image = f"data:image/svg+xml;base64,{b64encode(encoded(untitled(spec), '.svg')).decode()}"
+        description, subtitle = str(spec.get("description", title)), spec["title"].get("subtitle", "")
+        text = " ".join(filter(None, (note, subtitle and f"({subtitle})")))
+        self._add(Figure(title, text, image=image, description=description, files=names))
 
     def finish(self) -> Path:
         """Write ``index.html`` and return its path."""
-        head = Section("experiment", self.title, self.about, [Paragraph(f"Command: {self.command}", "made")])
+        head = Section("experiment", self.title, self.about, [Code(self.command)])
         sections = [
             Section(f"part-{at}", title, text, content)
             for at, (title, text, content) in enumerate(self._sections, start=1)

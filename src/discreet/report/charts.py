@@ -17,14 +17,16 @@ from discreet.report.theme import PAGE, altair_chart, page_chart
 
 BEFORE, AFTER = "before", "after"
 _SHARE = "share of rows"
+_FEW_NODES = 300
+"""Up to this number of nodes their dots are larger."""
 _MAX_VERTICAL = 14
 _POWERS = {"format": ",", "values": [10**power for power in range(16)]}
 _NODE_LEGEND = {"title": None, "orient": "top", "symbolSize": 90, "symbolType": "circle", "offset": 14}
 _NODE_KINDS: dict[str, dict[str, Any]] = {
-    "breaks the guarantee": {"color": PAGE["before"], "size": 16, "opacity": 0.5},
-    "keeps the guarantee": {"color": PAGE["after"], "size": 18, "opacity": 0.5},
-    "minimal": {"color": PAGE["ink"], "size": 16, "opacity": 0.6},
-    "chosen": {"color": PAGE["mark"], "size": 230, "opacity": 1.0, "shape": "diamond"},
+    "breaks the guarantee": {"color": PAGE["before"], "opacity": 0.5},
+    "keeps the guarantee": {"color": PAGE["after"], "opacity": 0.5},
+    "minimal": {"color": PAGE["ink"], "opacity": 0.6},
+    "chosen": {"color": PAGE["mark"], "opacity": 1.0, "shape": "diamond"},
 }
 """The kinds of lattice nodes in the order of their numbers, and how they are drawn."""
 
@@ -54,12 +56,8 @@ def class_size_labels(starts: IntArray) -> tuple[str, ...]:
 
 def class_sizes(labels: Sequence[str], before: FloatArray, after: FloatArray, *, unit: str) -> dict[str, Any]:
     """Draw how many rows or people are in classes of each size, before and after."""
-    return _vertical(
-        _pairs(labels, before, after),
-        f"{unit} in the class",
-        f"Share of {unit} by the size of their class, before and after.",
-        240,
-    )
+    description = f"Share of {unit} by the size of their class, before and after."
+    return _vertical(_pairs(labels, before, after), description, 240, title=f"{unit} in the class", unit=unit)
 
 
 def share_figure(
@@ -107,7 +105,7 @@ def distribution(bars: Bars) -> dict[str, Any]:
     rows = _pairs(bars.labels, bars.before, bars.after)
     description = f"Share of rows by {bars.column}, before and after."
     if bars.line and len(bars.labels) <= _MAX_VERTICAL:
-        return _vertical(rows, None, description, 210)
+        return _vertical(rows, description, 210)
     return _horizontal(rows, description)
 
 
@@ -163,8 +161,11 @@ def lattice(nodes: Nodes, measure: str) -> dict[str, Any]:
         color=alt.Color("kind:N", scale=colors, legend=alt.Legend(**_NODE_LEGEND)),
         tooltip=_node_tooltip(nodes, measure),
     )
+    larger = 4 if nodes.kind.size <= _FEW_NODES else 1
     layers = [
-        base.transform_filter(alt.datum.kind == kind).mark_point(filled=True, **look)
+        base.transform_filter(alt.datum.kind == kind).mark_point(
+            filled=True, **look, size=230 if kind == "chosen" else 16 * larger
+        )
         for kind, look in _NODE_KINDS.items()
     ]
     only = alt.selection_point(name="only", fields=["kind"], bind="legend")
@@ -212,14 +213,16 @@ def _pairs(labels: Sequence[str], before: FloatArray, after: FloatArray) -> list
     ]
 
 
-def _vertical(rows: list[dict[str, Any]], title: str | None, description: str, height: int) -> dict[str, Any]:
+def _vertical(
+    rows: list[dict[str, Any]], description: str, height: int, *, title: str | None = None, unit: str = "rows"
+) -> dict[str, Any]:
     import altair as alt
 
     angle = 0 if title else -40
     chart = _colored(altair_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
         x=alt.X("bar:N", sort=None, title=title, axis=alt.Axis(labelAngle=angle, labelOverlap=False)),
         xOffset=alt.XOffset("when:N", sort=[BEFORE, AFTER]),
-        y=alt.Y("share:Q", title=_SHARE, axis=alt.Axis(format="%", tickCount=4)),
+        y=alt.Y("share:Q", title=f"share of {unit}", axis=alt.Axis(format="%", tickCount=4)),
     )
     return page_chart(chart, height=height, description=description)
 

@@ -20,11 +20,12 @@ def write_picture(spec: dict[str, Any], path: str | os.PathLike[str]) -> Path:
     if kind not in KINDS:
         raise OutputError(f"The name of a picture must end in {', '.join(KINDS)}.")
     with atomic_file(target) as temporary:
-        temporary.write_bytes(_encoded(spec, kind))
+        temporary.write_bytes(encoded(spec, kind))
     return target
 
 
-def _encoded(spec: dict[str, Any], kind: str) -> bytes:
+def encoded(spec: dict[str, Any], kind: str) -> bytes:
+    """Return a picture as the bytes of a file with this ending."""
     if kind == ".json":
         return json.dumps(spec, indent=1, ensure_ascii=False).encode()
     import vl_convert
@@ -37,5 +38,10 @@ def _encoded(spec: dict[str, Any], kind: str) -> bytes:
     from discreet.report.page import page
 
     title = spec["title"]
-    figure = Figure(title["text"], title.get("subtitle", ""), {**spec, "title": None})
+    figure = Figure(title["text"], title.get("subtitle", ""), untitled(spec))
     return page([figure], title=title["text"], footer="This page shows one chart.").encode()
+
+
+def untitled(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a chart without its title, for a page that shows the title itself."""
+    return {key: value for key, value in spec.items() if key != "title"}

@@ -116,7 +116,7 @@ def _grid(points: Sequence[Choice]) -> Any:
     ]
     known = {"privacy": "basic privacy, %", "ratio": "error over MASK's", "epsilon": "epsilon of a bit"}
     return altair_chart(rows).encode(
-        x=alt.X("p:Q", title=_P, scale=alt.Scale(domain=[0, 1], nice=False)),
+        x=alt.X("p:Q", title=_P, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(grid=True)),
         y=alt.Y(
             "q:Q",
             title=_Q,

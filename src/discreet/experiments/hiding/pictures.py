@@ -32,7 +32,7 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
     ]
     order = list(dict.fromkeys(row["method"] for row in rows))
     base = altair_chart(rows).encode(y=alt.Y("method:N", sort=order, title=None))
-    bars = base.mark_bar(height=9).encode(
+    bars = base.mark_bar(height=11).encode(
         x=alt.X("lost:Q", title="itemsets lost, mean over the draws"),
         color=alt.Color(
             "family:N",
@@ -43,15 +43,13 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
         tooltip=["method:N", "panel:N", "lost:Q", "low:Q", "high:Q"],
     )
     ranges = base.mark_rule(color=STONE).encode(x="low:Q", x2="high:Q")
-    figures = base.mark_text(align="left", dx=4, fontSize=9).encode(
-        x="high:Q", text=alt.Text("lost:Q", format=",.4~g")
-    )
+    figures = base.mark_text(align="left", dx=4).encode(x="high:Q", text=alt.Text("lost:Q", format=",.4~g"))
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     charts = [
         alt.layer(bars, ranges, figures)
         .transform_filter(alt.datum.panel == panel)
         .properties(
-            width=250, height=14 * len(order), title=alt.TitleParams(panel, fontSize=12, fontWeight="normal")
+            width=250, height=18 * len(order), title=alt.TitleParams(panel, fontSize=12, fontWeight="normal")
         )
         for panel in panels
     ]
