@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -14,8 +16,11 @@ from jinja2 import UndefinedError
 from tests.report.releases import EVIL
 
 import discreet
+from discreet import Baskets
+from discreet.output.hiding import BorderHiding
 from discreet.parties.transcript import FrameShape
-from discreet.report import blocks
+from discreet.publish import Cahd
+from discreet.report import blocks, render
 from discreet.report.html import render_template, trusted
 from discreet.report.page import page
 from discreet.report.party_run import message_chart
@@ -113,6 +118,17 @@ def test_a_picture_written_as_a_page_is_escaped(tmp_path: Path) -> None:
     assert "img" not in _Parsed(text).tags
 
 
+@pytest.mark.parametrize("internal", [False, True])
+def test_no_item_of_a_basket_gets_out(internal: bool) -> None:
+    lists = [[EVIL[0], "a", EVIL[1]], ["a"], ["a", EVIL[2]], ["b"]] * 15
+    made = Cahd(3, sensitive=[EVIL[0]], random_state=1).release(Baskets.from_lists(lists))
+    hidden = BorderHiding([f"{EVIL[2]}, a"], min_support=5, random_state=1)
+    for release in (made, hidden.hide(Baskets.from_lists(lists))):
+        text = render(release, internal=internal)
+        assert not any(evil in text for evil in EVIL)
+        assert "img" not in _Parsed(text).tags
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_no_template_turns_escaping_off(name: str) -> None:
     text = (SOURCE / "report" / "templates" / name).read_text(encoding="utf-8")
@@ -154,3 +170,8 @@ def test_a_page_without_charts_has_no_library_and_is_the_same_every_time() -> No
     assert text == page(content, title="A page", footer="The end.")
     assert len(text) < 40_000
     assert '<a href="#one-two">One two</a>' in text
+
+
+def test_templates_are_loaded_with_the_first_page_only() -> None:
+    code = "import sys, discreet.cli, discreet.report.page; assert 'jinja2' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,4 +1,4 @@
-"""Pictures of published baskets: the matrix of baskets and items as a density, and KL by the length of a query."""
+"""Charts of published baskets: the matrix of baskets and items as a density, and KL by the length of a query."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from discreet.report.theme import PAGE, altair_chart, page_chart
 CELLS = 80
 """The most rows and columns of a density."""
 _FEWEST = 20
-"""How many baskets a row of a density on a page stands for at least, so that none is shown."""
+"""The least number of baskets per row of a density on a page, so that no single basket is shown."""
 _SMALLEST = 8
 _FEWEST_HELD = 50
-"""How often sensitive items occur at least where estimates are compared with the truth: the figures of fewer could be
-made again by trying out who holds what."""
+"""The least number of occurrences of sensitive items for which estimates are compared with the truth: figures of fewer
+could be reproduced by guessing who holds what."""
 _GAP = 8
 _LENGTHS = (2, 3, 4, 6, 8)
 _QUERIES = (10, 30)
@@ -125,7 +125,7 @@ def page_grids(baskets: Baskets) -> tuple[FloatArray, FloatArray] | None:
 
 
 def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
-    """Draw both densities side by side, in the page's colors."""
+    """Draw both densities side by side, for a page."""
     import altair as alt
 
     height, width = grids[0].shape
@@ -184,7 +184,7 @@ def _actual(original: Baskets, sensitive: Any, items: list[Any]) -> FloatArray:
 
 
 def kl_curve(curve: Curve) -> dict[str, Any]:
-    """Draw the KL by the number of items, beside that of totals alone, in the page's colors."""
+    """Draw the KL by the number of items, and that of totals alone, for a page."""
     import altair as alt
 
     none = np.zeros(curve.totals.size)

@@ -1,4 +1,4 @@
-"""Densities: a reconstructed distribution, with its band, beside the noisy values and the truth."""
+"""Pictures of densities: a reconstructed distribution with its band, the noisy values and the truth."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_BINS = 200
 def chart(
     density: Density, *, truth: Density | None = None, noisy: Histogram | None = None
 ) -> dict[str, Any]:
-    """Draw a density as steps, with its band, and beside it the truth and the noisy values where they are given.
+    """Draw a density as steps, with its band, and the truth and the noisy values where they are given.
 
     The picture is a Vega-Lite specification.
     """

@@ -23,7 +23,7 @@ HIDDEN, MISSING, OTHER, ANOTHER = "hidden (*)", "missing", "other values", "anot
 class Bars:
     """The bars of one column: labels, and for each bar one or two shares of people.
 
-    ``undrawn`` says that a few rows have no bar, since it would stand for too few people.
+    ``undrawn``: whether a few rows have no bar, since it would stand for too few people.
     """
 
     column: str
@@ -204,7 +204,7 @@ def _pooled(slots: _Slots, counts: IntArray, fewest: int, *, most: int, ordered:
 
 
 def _spread(book: Codebook, released: Codebook, weights: IntArray) -> tuple[FloatArray, float]:
-    """Spread the released cells over the original's codes; what says nothing at all is hidden."""
+    """Spread the released cells over the original's codes; fully suppressed cells are hidden."""
     steps = np.zeros(book.n_codes + 1)
     steps[0] += weights[0]
     steps[1] -= weights[0]
@@ -239,7 +239,7 @@ def _runs(book: Codebook) -> dict[str, tuple[int, int]]:
 
 
 def _found(label: str, runs: dict[str, tuple[int, int]], book: Codebook) -> Iterator[tuple[int, int]]:
-    """Find the codes a label may stand for, as runs; none for a label that says nothing."""
+    """Find the codes a label may stand for, as runs; none for a fully suppressed label."""
     if label in runs:
         yield runs[label]
         return

@@ -13,8 +13,8 @@ from discreet.measure import singling_out
 from discreet.report.blocks import Block, Code, Section, Subsection, Table
 
 _ROLES = {
-    Role.IDENTIFIER: "names a person",
-    Role.PERSON: "says whose row it is",
+    Role.IDENTIFIER: "identifier",
+    Role.PERSON: "person: groups the rows of one person",
     Role.QUASI: "quasi-identifier",
     Role.SENSITIVE: "sensitive",
     Role.OTHER: "other",

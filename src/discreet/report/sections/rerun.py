@@ -1,4 +1,4 @@
-"""Run it again: the code that makes a release once more, ready to be run beside the data and the release."""
+"""Code that makes a release again, to be run in the folder of the data and the release."""
 
 from __future__ import annotations
 

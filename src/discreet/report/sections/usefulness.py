@@ -53,7 +53,7 @@ def _error(found: Sequence[Prediction]) -> str:
 def pairs(release: Release, fewest: int, *, internal: bool) -> Section | None:
     """Return the released rows by the pairs of columns with the strongest association; internally with that before.
 
-    Cells of a column that fewer rows have than given are added up.
+    Values of fewer than ``fewest`` rows are combined.
     """
     chosen = _chosen(release.table, fewest)
     if not chosen:
