@@ -16,13 +16,13 @@ from discreet.core.rng import keyed_order
 from discreet.core.tables.encoding import Codebook, cleaned, refuse_unknown_type, spell, whole_array
 from discreet.core.tables.native_frames import as_pandas, as_polars
 from discreet.core.tables.publication import publishable
-from discreet.core.tables.source import Lone, Recoding, Replacement, Tuples
+from discreet.core.tables.source import Lone, Recoding, Replacement, Source, Tuples
 from discreet.core.tables.spreadsheet import defused
 
 _WIDE = 1 << 31
 
 
-class FrameSource:
+class FrameSource(Source):
     """A frame in memory."""
 
     def __init__(self, native: Any, frame: nw.DataFrame[Any], *, lazy: bool) -> None:

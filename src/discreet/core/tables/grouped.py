@@ -36,8 +36,9 @@ class GroupedTable:
 
     def groups(self) -> Groups:
         """Return the groups as guarantees judge them; frames that do not fit each other are refused."""
-        names = source_of(self.frame).names
-        table = Table(self.frame, {name: quasi() if name == self.group else other() for name in names})
+        source = source_of(self.frame)
+        roles = {name: quasi() if name == self.group else other() for name in source.names}
+        table = Table(source, roles)
         numbers, sizes = table.encoded[self.group].values, table.groups().sizes
         at = pc.index_in(self.counts[self.group].combine_chunks(), value_set=numbers.cast(self._kind))
         _, name, count = self.counts.column_names

@@ -128,7 +128,13 @@ class Source(Protocol):
 
 
 def source_of(frame: Any) -> Source:
-    """Find the source for a frame: DuckDB relations stay lazy, other frames are read through Narwhals."""
+    """Find the source for a frame: DuckDB relations stay lazy, other frames are read through Narwhals.
+
+    A source is returned as it is, so that rows once read need not be read again.
+    """
+    if Source in type(frame).__mro__:
+        known: Source = frame
+        return known
     from discreet.core.tables.frames import FrameSource
 
     package = type(frame).__module__.split(".")[0].lstrip("_")
