@@ -28,7 +28,7 @@ def generator(random_state: RandomState, *, owner: str | object = "discreet") ->
     """Make a generator: from the operating system (None), from a seed, or the one given.
 
     Without a seed the draws are those of ChaCha20 under a key that the operating system draws and nobody sees: who
-    knows some of them can tell no others. With a seed they are NumPy's own, so that runs can be repeated; they protect
+    knows some of them can predict no others. With a seed they are NumPy's own, so that runs repeat; they protect
     only as long as nobody knows or guesses the seed.
 
     >>> int(generator(7).integers(100)) == int(generator(7).integers(100))
@@ -69,7 +69,7 @@ def seed_of(random_state: RandomState) -> int | None:
 
 
 def without_seed(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a recipe that tells whether there was a seed but not which: whoever knows it can undo what was drawn.
+    """Return a recipe that says whether there was a seed but not which: whoever knows it can undo what was drawn.
 
     >>> without_seed({"method": "Cahd", "seed": 7})
     {'method': 'Cahd', 'seeded': True}

@@ -290,7 +290,7 @@ def test_detected_formats(tmp_path: Path, name: str, text: str, lists: Any) -> N
 )
 def test_ambiguous_formats(tmp_path: Path, name: str, text: str) -> None:
     with pytest.raises(
-        InputError, match="it cannot be told how the baskets are written; pass format, one of fimi"
+        InputError, match="the format of the baskets is not recognized; pass format, one of fimi"
     ):
         read_baskets(saved(tmp_path, name, text))
 

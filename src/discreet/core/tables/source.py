@@ -59,7 +59,7 @@ class Recoding:
 
     A column in none of the mappings is published as it is. ``by_value`` replaces cells by their code, ``by_piece``
     by the piece their row belongs to. ``dropped`` marks pieces whose rows are left out. ``seed`` shuffles the rows,
-    so that their order tells nothing; None keeps the order. ``renamed`` holds new names of columns, and
+    so that their order reveals nothing; None keeps the order. ``renamed`` holds new names of columns, and
     ``spreadsheet_safe`` makes texts harmless that a spreadsheet would run.
     """
 
