@@ -51,7 +51,8 @@ def trusted(script: str) -> Markup:
 
 def _shown(value: Any) -> Any:
     """Replace controls, lone surrogates and marks that change the direction of text; markup stays."""
-    return _UNSHOWN.sub("\ufffd", value) if type(value) is str else value
+    is_text = isinstance(value, str) and not hasattr(value, "__html__")
+    return _UNSHOWN.sub("\ufffd", value) if is_text else value
 
 
 def plain_json(value: Any) -> Any:
