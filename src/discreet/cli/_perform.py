@@ -28,9 +28,9 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
             release = run(seen, tell)
     except SchemaError as error:
         if isinstance(error, MissingRoleError):
-            error.remedy = _missing(command, job, error.names)  # type: ignore[attr-defined]
+            error.remedy = _missing(command, job, error.names)
         elif isinstance(error, SinglingOutError):
-            error.remedy = _unique(command, error.columns)  # type: ignore[attr-defined]
+            error.remedy = _unique(command, error.columns)
         raise
     if as_json or not quiet:
         _tell(command, job, release, as_json=as_json)

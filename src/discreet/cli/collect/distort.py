@@ -59,13 +59,13 @@ def distort(
     """Report every item of the baskets in FILE with the given probabilities, and write what was reported."""
     from discreet.cli._progress import stages
     from discreet.collect import EMask
-    from discreet.core.errors import InputError, OutputError
+    from discreet.core.errors import InputError
+    from discreet.engines.atomic import require_new_file
     from discreet.engines.baskets.files import read_baskets
 
     channel = EMask(p, p if q is None else q)
     form = params["out_format"] or _format_of(out)
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
+    require_new_file(out, overwrite=overwrite)
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
         baskets = read_baskets(data, **reading_of(params))

@@ -61,13 +61,12 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
 def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any) -> None:
     """Add noise to columns of FILE and write the rows with their noisy numbers."""
     from discreet.cli._progress import stages
-    from discreet.core.errors import OutputError
+    from discreet.engines.atomic import require_new_file
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
     channels = _channels(params)
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
+    require_new_file(out, overwrite=overwrite)
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
         relation = read(data, **reading_from(gather.reading(params)))

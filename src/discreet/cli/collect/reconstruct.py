@@ -90,13 +90,14 @@ def _reconstruction(params: dict[str, Any]) -> Any:
 def _refuse(out: Path | None, picture: Path | None, *, overwrite: bool) -> None:
     """Refuse what could not be written, before any work is done."""
     from discreet.core.errors import OutputError
+    from discreet.engines.atomic import require_new_file
     from discreet.report.pictures import KINDS
 
     if picture is not None and picture.suffix.lower() not in KINDS:
         raise OutputError(f"A picture's name must end in {', '.join(KINDS)}.")
     for target in (out, picture):
-        if target is not None and target.exists() and not overwrite:
-            raise OutputError(f"{target} is there already; name a new file, or allow overwriting.")
+        if target is not None:
+            require_new_file(target, overwrite=overwrite)
 
 
 def _numbers(relation: Any, column: str, data: Path) -> Iterator[FloatArray]:

@@ -73,9 +73,10 @@ def fit(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **pa
     """Learn a classifier from the noisy rows of FILE through reconstructed distributions; save it without any row."""
     from discreet.cli import _model_files as model_files
     from discreet.cli._progress import stages
+    from discreet.engines.atomic import require_new_file
     from discreet.mine import model_to_dict
 
-    model_files.refuse_existing(out, overwrite=overwrite)
+    require_new_file(out, overwrite=overwrite)
     channels = None if params["channels"] is None else model_files.channels_of(params["channels"])
     learner = _learner(params, channels)
     with stages(4, quiet=quiet or as_json) as progress:

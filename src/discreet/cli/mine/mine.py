@@ -73,11 +73,11 @@ A support with a point is a share of the baskets (1.0: all), one without is a nu
 def mine(data: Path, as_rules: bool, out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Find the itemsets, or the rules, of the baskets in DATA."""
     from discreet.cli._progress import stages
-    from discreet.core.errors import OutputError
+    from discreet.engines.atomic import require_new_file
 
     _check(given, as_rules)
-    if out is not None and out.exists() and not given["overwrite"]:
-        raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
+    if out is not None:
+        require_new_file(out, overwrite=given["overwrite"])
     with stages(3, quiet=quiet or as_json) as tell:
         tell("Reading")
         baskets = _read(data, given)

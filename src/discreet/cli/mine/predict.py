@@ -37,10 +37,11 @@ def predict(
     from discreet.cli import _model_files as model_files
     from discreet.cli._output import tell_json, tell_lines
     from discreet.cli._progress import stages
+    from discreet.engines.atomic import require_new_file
     from discreet.engines.writing import write_frame
     from discreet.mine import model_from_dict
 
-    model_files.refuse_existing(out, overwrite=overwrite)
+    require_new_file(out, overwrite=overwrite)
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
         learned = model_from_dict(model_files.plain_of(model))

@@ -85,7 +85,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
     try:
         perform("condense", job, as_json=as_json, quiet=quiet)
     except UnavoidableCopiesError as error:
-        error.remedy = "--allow-copies"  # type: ignore[attr-defined]
+        error.remedy = "--allow-copies"
         raise
 
 

@@ -50,7 +50,7 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> Non
     require_file(data)
     if not reading and basket_form(data) is not None:
         baskets = InputError(f"{data} holds baskets, not a table, so there are no columns to give roles to.")
-        baskets.remedy = basket_command(data)  # type: ignore[attr-defined]
+        baskets.remedy = basket_command(data)
         raise baskets
     with stages(2, quiet=quiet or as_json) as tell:
         tell("Reading")

@@ -13,7 +13,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError, InputError, OutputError
 from discreet.core.params import InstanceOf, OneOf, require
-from discreet.engines.atomic import atomic_file
+from discreet.engines.atomic import atomic_file, require_new_file
 from discreet.engines.baskets.bits import read_bits, write_bits
 from discreet.engines.baskets.fimi import read_fimi, read_spmf, write_fimi, write_spmf
 from discreet.engines.baskets.formats import FORMATS, Mark, told_by_content, told_by_ending
@@ -116,8 +116,7 @@ def write_baskets(
     target = Path(path)
     kind = format or told_by_ending(target)
     fitting = _fitting(baskets, kind, lossy=lossy)
-    if target.exists() and not overwrite:
-        raise OutputError(f"{target} is there already; name a new file, or allow overwriting.")
+    require_new_file(target, overwrite=overwrite)
     if kind == "bits":
         return write_bits(fitting.bits(), target, overwrite=overwrite)
     if kind == "long":

@@ -31,7 +31,7 @@ class SinglingOutError(SchemaError):
 
     def __init__(self, message: str, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
-        super().__init__(message)
+        super().__init__(message, fix={"allow_unique": ",".join(self.columns)} if columns else None)
 
 
 @public
