@@ -24,6 +24,7 @@ from discreet.core.tables.spreadsheet import defused
 from discreet.core.tables.table import Table
 from discreet.guarantees import DistinctDiversity, Guarantee, PrivacyDegree
 from discreet.guarantees.per_unit import refuse_units
+from discreet.kernels.ragged import bounds
 from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.baskets.grouping import ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
 from discreet.publish.recipes.recipe import recipe_of
@@ -189,7 +190,7 @@ class Anatomy:
 
 def _buckets(rows: Any, bucket: Any, n_buckets: int) -> tuple[Any, CodeArray]:
     """Sort rows into buckets, keeping their order; gives compressed rows."""
-    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(bucket, minlength=n_buckets))])
+    start = bounds(np.bincount(bucket, minlength=n_buckets))
     return start, rows[np.argsort(bucket, kind="stable")].astype(np.int32)
 
 
