@@ -14,7 +14,6 @@ from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.params import (
     BOOL,
     BY_COLUMN,
-    POSITIVE,
     Constraints,
     InstanceOf,
     OneOf,
@@ -30,6 +29,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
+from discreet.publish.lattice.lattice import column_weights
 from discreet.publish.recipes.recipe import recipe_of, row_seed
 from discreet.publish.tables.alike_segments import rejoined
 from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
@@ -163,7 +163,9 @@ class Mondrian:
         from discreet.kernels.tables import partition as kernels
 
         codes, weights, rows = self._rows(table)
-        geometry = _geometry(_quasi_books(table), self._weights(table)).arrays()
+        geometry = _geometry(
+            _quasi_books(table), column_weights(table, self.weights, owner=self).tolist()
+        ).arrays()
         low = np.zeros(1, np.int32)
         high = np.array([len(codes)], np.int32)
         refuse_infeasible(self.guarantee, table, _evidence(self.guarantee, table, codes, weights, low, high))
@@ -226,14 +228,6 @@ class Mondrian:
             raise SchemaError(f"Mondrian takes at most {MOST_COLUMNS} quasi-identifiers.")
         self.guarantee.columns(table.schema.sensitive)
         refuse_singling_out(table)
-
-    def _weights(self, table: Table) -> list[float]:
-        given = self.weights or {}
-        for name, weight in given.items():
-            if name not in table.schema.quasi:
-                raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
-            require(self, "weights", weight, POSITIVE)
-        return [table.schema[name].weight * given.get(name, 1.0) for name in table.schema.quasi]
 
     def _rows(self, table: Table) -> tuple[Any, Any, CodeArray]:
         """Return the coded rows to permute: the distinct tuples with weights, or one by one for relaxed cuts."""
