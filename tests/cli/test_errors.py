@@ -17,12 +17,12 @@ _SOURCE = Path(discreet.__file__).parent
 
 
 def _fixes() -> Iterator[str]:
-    """Return the keys of every dictionary that the source passes as ``fix``, or names so."""
+    """Return the keys of every dictionary that the source passes as ``fix``, or assigns to that name."""
     for path in _SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.keyword) and node.arg == "fix":
-                yield from _keys(node.value)
-            elif isinstance(node, ast.Assign) and any(ast.unparse(one) == "fix" for one in node.targets):
+            passed = isinstance(node, ast.keyword) and node.arg == "fix"
+            assigned = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "fix"
+            if passed or assigned:
                 yield from _keys(node.value)
 
 

@@ -79,7 +79,7 @@ class Discreet(click.Group):
             if isinstance(error, SystemExit):
                 raise
             failure = failure_of(error, debug="--debug" in given, interrupted=was_asked_to_stop())
-            _tell(failure, as_json="--json" in given)
+            _print(failure, as_json="--json" in given)
             sys.exit(failure.code)
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -138,7 +138,7 @@ def _unsaid(caught: object) -> None:
     del caught
 
 
-def _tell(failure: Failure, *, as_json: bool) -> None:
+def _print(failure: Failure, *, as_json: bool) -> None:
     if as_json:
         import json
 

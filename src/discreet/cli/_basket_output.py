@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli._output import number, plain_judgment, tell_json, tell_lines, verdict_lines
+from discreet.cli._output import number, plain_judgment, print_json, print_lines, verdict_lines
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
     }
 
 
-def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) -> None:
+def print_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) -> None:
     """Describe what a run on baskets came to, where it is, and what to do next."""
     if as_json:
-        tell_json(plain)
+        print_json(plain)
         return
     groups, tie = plain["groups"], plain["risk"]["tie"]
     lines = [
@@ -80,16 +80,16 @@ def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) -
     lines.append(("written", f"{plain['folder']}: {', '.join(plain['files'])}"))
     if plain["report"] is not None:
         lines += [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]
-    tell_lines(lines)
+    print_lines(lines)
 
 
-def tell_judgment(judgment: BasketJudgment, *, as_json: bool) -> None:
+def print_judgment(judgment: BasketJudgment, *, as_json: bool) -> None:
     """Describe whether the promise is kept, and what the baskets reach."""
     verdict = judgment.verdict
     if as_json:
-        tell_json(plain_judgment(judgment, baskets=judgment.n_baskets, groups=judgment.n_groups))
+        print_json(plain_judgment(judgment, baskets=judgment.n_baskets, groups=judgment.n_groups))
         return
-    tell_lines([*(() if verdict is None else _verdict_lines(verdict)), *measure_lines(judgment)])
+    print_lines([*(() if verdict is None else _verdict_lines(verdict)), *measure_lines(judgment)])
 
 
 def measure_lines(judgment: BasketJudgment) -> list[tuple[str, str]]:
@@ -102,14 +102,14 @@ def measure_lines(judgment: BasketJudgment) -> list[tuple[str, str]]:
     ]
 
 
-def tell_risk(
+def print_risk(
     found: Sequence[Reidentification], n_baskets: int, tie: SensitiveTie | None, *, as_json: bool
 ) -> None:
     """Describe how likely baskets are to be found again."""
     if as_json:
         plain = [one.to_dict() for one in found]
         tied = None if tie is None else {"highest": tie.highest, "mean": tie.mean}
-        tell_json({"command": "risk", "ok": True, "baskets": n_baskets, "known": plain, "tie": tied})
+        print_json({"command": "risk", "ok": True, "baskets": n_baskets, "known": plain, "tie": tied})
         return
     lines = [("baskets", f"{n_baskets:,}")]
     for one in found:
@@ -128,7 +128,7 @@ def tell_risk(
                 f"to a sensitive item with certainty {percent(tie.highest)} at most, {percent(tie.mean)} on average",
             )
         )
-    tell_lines(lines)
+    print_lines(lines)
 
 
 def _verdict_lines(verdict: Verdict) -> list[tuple[str, str]]:

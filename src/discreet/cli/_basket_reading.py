@@ -15,7 +15,7 @@ _OPTIONS = (
         "--format",
         "format_",
         type=click.Choice(FORMATS),
-        help="How the baskets are written; told by the file by default.",
+        help="The format of the baskets; recognized by default.",
     ),
     click.option("--basket", metavar="COLUMN", help="The column that names the basket, in a long table."),
     click.option("--item", metavar="COLUMN", help="The column that names the item, in a long table."),

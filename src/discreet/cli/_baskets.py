@@ -130,42 +130,42 @@ def job(data: Path, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> bool:
     """Judge published baskets in a folder, or baskets in a file, by what was asked or by what they reach."""
-    from discreet.cli._basket_output import tell_judgment
+    from discreet.cli._basket_output import print_judgment
     from discreet.cli._progress import stages
     from discreet.job.basket_checking import judge_baskets
     from discreet.job.parse import guarantee_from
 
     refuse_of_tables(given)
     promised = guarantee_from([promise(given)], {}, Path()) if _is_asked(given) else None
-    with stages(2, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Reading")
         baskets = read(data, given)
-        tell("Judging")
+        progress("Judging")
         judgment = judge_baskets(baskets, promised)
     if as_json or not quiet:
-        tell_judgment(judgment, as_json=as_json)
+        print_judgment(judgment, as_json=as_json)
     return judgment.ok
 
 
 def risk(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Measure how likely baskets are to be found again by a few known items."""
-    from discreet.cli._basket_output import tell_risk
+    from discreet.cli._basket_output import print_risk
     from discreet.cli._progress import stages
     from discreet.core.baskets.grouped import GroupedBaskets
     from discreet.measure import reidentification, sensitive_tie
 
     refuse_of_tables(given, besides=("rest",))
     numbers = [_whole("--known", one) for one in (given["known"] or _KNOWN).split(",")]
-    with stages(2, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Reading")
         baskets = read(data, given)
-        tell("Measuring")
+        progress("Measuring")
         plain = baskets.baskets if isinstance(baskets, GroupedBaskets) else baskets
         longest = int(plain.lengths.max(initial=0))
         asked = numbers if given["known"] else [r for r in numbers if r <= longest]
         found = [reidentification(baskets, r, random_state=given["seed"]) for r in asked]
     if as_json or not quiet:
-        tell_risk(found, len(plain), sensitive_tie(baskets), as_json=as_json)
+        print_risk(found, len(plain), sensitive_tie(baskets), as_json=as_json)
 
 
 def read(data: Path, given: Mapping[str, Any]) -> Baskets | GroupedBaskets:

@@ -217,7 +217,7 @@ _OUTPUT = (
         "--seed", type=click.IntRange(min=0), help="Make the order of the rows repeatable; keep it secret."
     ),
 )
-_TELLING = (
+_PRINTING = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for machines."),
     click.option("--quiet", is_flag=True, help="Print nothing but errors."),
     click.option("--debug", is_flag=True, hidden=True, expose_value=False),
@@ -277,9 +277,9 @@ def output(command: F, *, required: bool = True) -> F:
     return _all((out, *_OUTPUT), command)
 
 
-def telling(command: F) -> F:
+def printing(command: F) -> F:
     """Add the options for what is printed."""
-    return _all(_TELLING, command)
+    return _all(_PRINTING, command)
 
 
 def _all(options: tuple[Callable[[F], F], ...], command: F) -> F:

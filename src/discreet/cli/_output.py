@@ -24,12 +24,12 @@ _WORDS = {">=": "at least", "<=": "at most", "<": "below"}
 _COLORS = {"kept": "green", "broken": "red", "caution": "yellow"}
 
 
-def tell_json(plain: Mapping[str, Any]) -> None:
+def print_json(plain: Mapping[str, Any]) -> None:
     """Print one JSON object; a number that is not finite is null."""
     click.echo(json.dumps(_finite(plain), ensure_ascii=False, allow_nan=False))
 
 
-def tell_lines(rows: Iterable[tuple[str, str]]) -> None:
+def print_lines(rows: Iterable[tuple[str, str]]) -> None:
     """Print labeled lines, the labels aligned; a line without a label goes on with the one above."""
     listed = [(label, one_line(text)) for label, text in rows]
     width = max((len(label) for label, _ in listed), default=0)
@@ -67,7 +67,7 @@ def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "row
     return lines
 
 
-def tell_cautions(release: Release, out: Path | None) -> None:
+def print_cautions(release: Release, out: Path | None) -> None:
     """Print what to know before the release is handed on, and which folder stays with the owner, if there is one."""
     from discreet.guarantees import RulesHidden
     from discreet.report.folder import private_folder
@@ -78,7 +78,7 @@ def tell_cautions(release: Release, out: Path | None) -> None:
         lines.append(
             ("private", f"{private_folder(out)} {named}compares with the original: do not hand it on")
         )
-    tell_lines(lines)
+    print_lines(lines)
 
 
 def number(value: float) -> str:
@@ -119,17 +119,17 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
     }
 
 
-def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, quiet: bool) -> None:
+def print_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, quiet: bool) -> None:
     """Describe what a run came to, where it is, and what to do next."""
     if as_json:
-        tell_json(plain)
+        print_json(plain)
         return
     if quiet:
         return
     before, after = plain["risk"]["before"], plain["risk"]["after"]
     sizes = f"{after['smallest_class']:,} to {after['largest_class']:,} {_counted(release)}"
     suppressed = f"{plain['suppressed']:,} left out" if plain["suppressed"] else "none left out"
-    tell_lines(
+    print_lines(
         [
             *verdict_lines(release.verdict),
             ("", _basis(release)),

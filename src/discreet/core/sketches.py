@@ -215,12 +215,12 @@ class Sketches:
 
     def shortened(self, lengths: ArrayLike) -> Sketches:
         """Cut every sketch to a length, one for all or one for each; those that are shorter stay as they are."""
-        asked = _whole(lengths, "'lengths'")
-        if asked.shape not in ((), (len(self),)):
+        given = _whole(lengths, "'lengths'")
+        if given.shape not in ((), (len(self),)):
             raise InputError(
                 f"'lengths' must be one whole number, or one for each of the {len(self)} sketches."
             )
-        wanted = np.minimum(self.lengths, np.maximum(asked, 0))
+        wanted = np.minimum(self.lengths, np.maximum(given, 0))
         indptr, place = entries_of(self.indptr, np.arange(len(self)), wanted)
         return Sketches(self.values[place], indptr, self.family)
 

@@ -89,7 +89,7 @@ def cautions(release: Release) -> tuple[Caution, ...]:
     if release.kind == "grouped-table":
         return (*_other_columns(release), *_formulas(release.frame, release.data.counts))
     if release.kind == "pseudo-data":
-        return (*_copies(release), *_telling_categories(release), *_formulas(release.frame))
+        return (*_copies(release), *_identifying_categories(release), *_formulas(release.frame))
     if release.kind == "sketches":
         return tuple(_of_sketches(release))
     if release.kind == "baskets":
@@ -173,7 +173,7 @@ def _copies(release: Release) -> Iterator[Caution]:
     yield Caution("copies", text, public=False)
 
 
-def _telling_categories(release: Release) -> Iterator[Caution]:
+def _identifying_categories(release: Release) -> Iterator[Caution]:
     """Find categories by which sensitive values of pseudo-records are guessed, from the released rows alone.
 
     Pseudo-records of a group keep its categories. Where few groups have a category, such as a ZIP code, its rows show
@@ -244,9 +244,9 @@ def _dominated(release: Release) -> Iterator[Caution]:
     found: dict[str, tuple[int, int]] = {}
     for name, counts in groups.sensitive.items():
         common = counts.overall >= DOMINATED * max(counts.overall.sum(), 1)
-        telling = (counts.share >= DOMINATED) & ~common[counts.values]
+        dominated = (counts.share >= DOMINATED) & ~common[counts.values]
         classes = np.zeros(groups.n_groups, np.bool_)
-        classes[counts.group[telling]] = True
+        classes[counts.group[dominated]] = True
         classes &= groups.sizes > 1
         if classes.any():
             found[name] = int(classes.sum()), int(groups.sizes[classes].sum())

@@ -49,7 +49,7 @@ _HEAD = f"{'p':>6} {'q':>6} {'privacy':>9} {'error/MASK':>11} {'epsilon':>8} {'e
 @click.option("--every", is_flag=True, help="Show every point of the grid, not only the good ones.")
 @click.option("--picture", type=options.DATA, metavar="FILE", help="Draw the grid: .html, .svg or .png.")
 @basket_reading
-@options.telling
+@options.printing
 def choose_pq(
     data: Path | None, every: bool, picture: Path | None, as_json: bool, quiet: bool, **params: Any
 ) -> None:
@@ -95,10 +95,10 @@ def _sample(data: Path | None, params: dict[str, Any]) -> tuple[float, int]:
 def _print_result(
     choices: Choices, shown: tuple[Choice, ...], picture: Path | None, *, as_json: bool, quiet: bool
 ) -> None:
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_json, print_lines
 
     if as_json:
-        tell_json(
+        print_json(
             {
                 "command": "choose-pq",
                 "ok": bool(choices.good),
@@ -109,7 +109,7 @@ def _print_result(
             }
         )
     elif not quiet:
-        tell_lines(
+        print_lines(
             [
                 ("support", f"{choices.support:.4g} on average, {choices.n_baskets:,} baskets"),
                 *([("points", _HEAD)] if shown else []),

@@ -45,7 +45,7 @@ The miner must know p and q; discreet choose-pq proposes them."""
     "--seed", type=int, help="Repeat an experiment; never for real data: who knows it undoes the distortion."
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
-@options.telling
+@options.printing
 def distort(
     data: Path,
     p: float,
@@ -79,10 +79,10 @@ def distort(
 def _format_of(out: Path) -> str:
     """Determine by the ending how to write, before any work is done."""
     from discreet.core.errors import OutputError
-    from discreet.engines.baskets.formats import told_by_ending
+    from discreet.engines.baskets.formats import format_from_name
 
     try:
-        return told_by_ending(out)
+        return format_from_name(out)
     except OutputError:
         raise gather.mistake(f"The ending of {out} names no format.", "--out-format lines") from None
 
@@ -142,13 +142,13 @@ def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int 
 
 
 def _print_result(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import number, tell_json, tell_lines
+    from discreet.cli._output import number, print_json, print_lines
 
     if as_json:
-        tell_json(plain)
+        print_json(plain)
     elif not quiet:
         epsilon, privacy = plain["epsilon"], plain["basic_privacy"]
-        tell_lines(
+        print_lines(
             [
                 ("baskets", f"{plain['baskets']:,} of {plain['items']:,} items"),
                 ("entries", f"{plain['entries']['in']:,} → {plain['entries']['out']:,}"),

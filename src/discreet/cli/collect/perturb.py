@@ -57,7 +57,7 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.reading
-@options.telling
+@options.printing
 def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any) -> None:
     """Add noise to columns of FILE and write the rows with their noisy numbers."""
     from discreet.cli._progress import stages
@@ -186,7 +186,7 @@ def _write(relation: duckdb.DuckDBPyRelation, channels: Channels, out: Path, see
 def _print_result(
     channels: Channels, rows: int, out: Path, seed: int | None, *, as_json: bool, quiet: bool
 ) -> None:
-    from discreet.cli._output import number, tell_json, tell_lines
+    from discreet.cli._output import number, print_json, print_lines
 
     plain = {
         "command": "perturb",
@@ -198,7 +198,7 @@ def _print_result(
         "file": str(out),
     }
     if as_json:
-        tell_json(plain)
+        print_json(plain)
     elif not quiet:
         lines = []
         for name, column in plain["columns"].items():  # type: ignore[attr-defined]
@@ -208,7 +208,7 @@ def _print_result(
                 else f", {percent(column['privacy'])} of the range at 95 % confidence"
             )
             lines.append((name, f"{column['noise']} noise, spread {column['spread']:.6g}{share}"))
-        tell_lines(
+        print_lines(
             [
                 ("rows", f"{rows:,}"),
                 *lines,

@@ -49,7 +49,7 @@ Examples:
 @click.option("--picture", type=options.DATA, metavar="FILE", help="Draw the density: .html, .svg or .png.")
 @click.option("--overwrite", is_flag=True, help="Replace the files that are there.")
 @options.reading
-@options.telling
+@options.printing
 def reconstruct(
     data: Path, out: Path | None, picture: Path | None, as_json: bool, quiet: bool, **params: Any
 ) -> None:
@@ -133,7 +133,7 @@ def _write(found: Density, counted: Any, out: Path | None, picture: Path | None)
 def _print_result(
     found: Density, out: Path | None, picture: Path | None, *, as_json: bool, quiet: bool
 ) -> None:
-    from discreet.cli._output import number, tell_json, tell_lines
+    from discreet.cli._output import number, print_json, print_lines
 
     quartiles = [float(value) for value in found.ppf([0.25, 0.5, 0.75])]
     plain = {
@@ -154,10 +154,10 @@ def _print_result(
         "picture": None if picture is None else str(picture),
     }
     if as_json:
-        tell_json(plain)
+        print_json(plain)
     elif not quiet:
         steps = f"{found.iterations:,}" + ("" if found.converged else ", not settled: the best so far")
-        tell_lines(
+        print_lines(
             [
                 ("values", f"{found.n:,} noisy ones, on {found.shares.size} intervals"),
                 ("steps", steps),

@@ -29,13 +29,13 @@ Examples:
 @click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The predictions to write.")
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.reading
-@options.telling
+@options.printing
 def predict(
     model: Path, data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any
 ) -> None:
     """Describe the class of every true row of FILE by MODEL, and how likely it is."""
     from discreet.cli import _model_files as model_files
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages
     from discreet.engines.atomic import require_new_file
     from discreet.engines.writing import write_frame
@@ -51,9 +51,9 @@ def predict(
         progress("Writing")
         write_frame(predictions, out)
     if as_json:
-        tell_json({"command": "predict", "ok": True, "rows": predictions.num_rows, "file": str(out)})
+        print_json({"command": "predict", "ok": True, "rows": predictions.num_rows, "file": str(out)})
     elif not quiet:
-        tell_lines([("rows", f"{predictions.num_rows:,}"), ("written", str(out))])
+        print_lines([("rows", f"{predictions.num_rows:,}"), ("written", str(out))])
 
 
 def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> pa.Table:

@@ -53,7 +53,7 @@ Examples:
 @options.roles_from
 @options.output
 @options.reading
-@options.telling
+@options.printing
 def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Condense DATA, a table or a job file, into groups and publish pseudo-records drawn from their statistics."""
     from discreet.cli._described import data_file, description
@@ -126,16 +126,16 @@ def _columns(data: Path, given: dict[str, Any]) -> tuple[Any, dict[str, Column]]
     return frame, columns
 
 
-def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
+def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
     """Describe what a run came to, and where it is."""
-    from discreet.cli._output import number, tell_json, tell_lines, verdict_lines
+    from discreet.cli._output import number, print_json, print_lines, verdict_lines
     from discreet.measure import copies, fidelity
 
     alike, copied = fidelity(release), copies(release)
     files = sorted(path.name for path in out.iterdir())
     sizes = release.evidence.sizes
     if as_json:
-        tell_json(
+        print_json(
             {
                 "command": command,
                 "ok": release.verdict.ok,
@@ -157,7 +157,7 @@ def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) ->
         return
     left_out = release.evidence.suppressed
     besides = f", {left_out:,} left out as copies of one person" if left_out else ""
-    tell_lines(
+    print_lines(
         [
             *verdict_lines(release.verdict),
             ("", release.guarantee.describe()),

@@ -35,7 +35,7 @@ def hierarchy() -> None:
     "--how", metavar="HOW", help="How values become coarser, as --hierarchy takes it; proposed by default."
 )
 @options.reading
-@options.telling
+@options.printing
 def init_(
     data: Path, column: str, out: Path, how: str | None, as_json: bool, quiet: bool, **given: Any
 ) -> None:
@@ -43,7 +43,7 @@ def init_(
 
     The file names the column's values, so keep it as you keep the data.
     """
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_json, print_lines
     from discreet.core.errors import OutputError
     from discreet.engines.atomic import atomic_file
     from discreet.engines.files import read
@@ -62,11 +62,11 @@ def init_(
         write_hierarchy(bound, temporary)
     nodes = [bound.n_leaves, *(len(labels) - 1 for labels in bound.labels[1:-1]), 1]
     if as_json:
-        tell_json(
+        print_json(
             {"command": "hierarchy init", "ok": True, "file": str(out), "nodes": nodes, "reason": reason}
         )
     elif not quiet:
-        tell_lines(
+        print_lines(
             [
                 ("why", reason),
                 ("levels", _levels(nodes)),
@@ -82,7 +82,7 @@ def init_(
 @click.option("--data", type=options.DATA, metavar="DATA", help="The table whose values it must cover.")
 @click.option("--column", metavar="COLUMN", help="The column of the table.")
 @options.reading
-@options.telling
+@options.printing
 def check(file: Path, data: Path | None, column: str | None, as_json: bool, quiet: bool, **given: Any) -> int:
     """Check that FILE is a tree, and that it covers a column; says counts, never a value.
 
@@ -90,7 +90,7 @@ def check(file: Path, data: Path | None, column: str | None, as_json: bool, quie
     """
     from dataclasses import asdict
 
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_json, print_lines
     from discreet.engines.files import read
     from discreet.job.hierarchy_files import FEW, check_hierarchy
 
@@ -99,7 +99,7 @@ def check(file: Path, data: Path | None, column: str | None, as_json: bool, quie
     relation = None if data is None else read(data, **gather.reading(given))
     found = check_hierarchy(file, relation, column)
     if as_json:
-        tell_json({"command": "hierarchy check", "ok": found.ok, "file": str(file), **asdict(found)})
+        print_json({"command": "hierarchy check", "ok": found.ok, "file": str(file), **asdict(found)})
     elif not quiet:
         rows = [
             ("tree", f"each level coarsens the one below; {len(found.nodes) - 1} levels above the values")
@@ -119,7 +119,7 @@ def check(file: Path, data: Path | None, column: str | None, as_json: bool, quie
                         f"{found.n_naming_rare:,} labels name a value that fewer than {FEW} rows have",
                     )
                 )
-        tell_lines(rows)
+        print_lines(rows)
     return 0 if found.ok else 1
 
 

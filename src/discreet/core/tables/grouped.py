@@ -44,7 +44,7 @@ class GroupedTable:
         _, name, count = self.counts.column_names
         counts = self.counts[count].to_numpy()
         if at.null_count or len(numbers) < sizes.size or (counts < 1).any():
-            raise InputError("The two frames do not tell of the same groups.")
+            raise InputError("The two frames do not have the same groups.")
         group = at.to_numpy(zero_copy_only=False).astype(np.int64)
         if (np.bincount(group, weights=counts, minlength=sizes.size) != sizes).any():
             raise InputError("The sensitive counts of a group do not add up to its rows.")

@@ -36,7 +36,7 @@ class Mark:
         return "one ASCII character"
 
 
-def told_by_ending(path: Path) -> str:
+def format_from_name(path: Path) -> str:
     """Describe the format to write by the ending of the file's name."""
     kind = {".dat": "fimi", ".bits": "bits", ".npz": "sparse"}.get(ending(path))
     if kind is None:
@@ -46,7 +46,7 @@ def told_by_ending(path: Path) -> str:
     return kind
 
 
-def told_by_content(path: Path, *, long: bool, delimiter: str | None) -> str:
+def format_from_content(path: Path, *, long: bool, delimiter: str | None) -> str:
     """Describe the format of a file to read, by its ending and its beginning; what is not clear is refused."""
     if long:
         return "long"

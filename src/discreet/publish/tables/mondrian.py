@@ -252,7 +252,7 @@ def _quasi_books(table: Table) -> list[Codebook]:
 def _plain_boxes(
     books: list[Codebook], described: Mapping[str, Box], segments: Segments
 ) -> dict[str, dict[str, Any]]:
-    """Write the boxes down so that new rows can be told to belong to one: by labels, or by branches of a tree."""
+    """Write the boxes down so that new rows can be assigned to one: by labels, or by branches of a tree."""
     plain: dict[str, dict[str, Any]] = {}
     for column, book in enumerate(books):
         if book.hierarchy is None:

@@ -160,9 +160,9 @@ class Rounds:
         self.lattice = lattice
         self.guarantee = guarantee
         self._counts = lattice.table.tuples.counts
-        asked = guarantee.columns(lattice.table.schema.sensitive)
+        judged = guarantee.columns(lattice.table.schema.sensitive)
         sensitive = lattice.table.sensitive_codes()
-        self.sensitive = {name: sensitive[name] for name in asked}
+        self.sensitive = {name: sensitive[name] for name in judged}
         self._codes: dict[tuple[int, int], CodeArray] = {}
 
     def run(self, nodes: Sequence[Node], start: Recoded) -> Recoded:

@@ -63,7 +63,7 @@ class AssociationRules(Protocol):
     threshold : int
         How many parties must remain, as for :class:`SecureSum`; 0 stands for more than half.
     format : str
-        How the files of the parties are written, as for :func:`discreet.read_baskets`; told by each file by default.
+        How the files of the parties are written, as for :func:`discreet.read_baskets`; recognized by default.
     basket, item : str
         The columns of the data, where it is a table with a row for each entry.
 
