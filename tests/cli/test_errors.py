@@ -20,10 +20,12 @@ def _fixes() -> Iterator[str]:
     """Return the keys of every dictionary that the source passes as ``fix``, or assigns to that name."""
     for path in _SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            passed = isinstance(node, ast.keyword) and node.arg == "fix"
-            assigned = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "fix"
-            if passed or assigned:
+            if isinstance(node, ast.keyword | ast.Assign) and _target(node) == "fix":
                 yield from _keys(node.value)
+
+
+def _target(node: ast.keyword | ast.Assign) -> str | None:
+    return node.arg if isinstance(node, ast.keyword) else ast.unparse(node.targets[0])
 
 
 def _keys(value: ast.expr) -> Iterator[str]:
