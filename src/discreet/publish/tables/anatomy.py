@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from discreet.publish.recipes.recipe import recipe_of
 
 
 @public
+@dataclass(repr=False, eq=False)
 class Anatomy:
     """Put rows or baskets into groups of l that share no sensitive value, and publish those values as counts per group.
 
@@ -65,6 +67,11 @@ class Anatomy:
     X. Xiao, Y. Tao: Anatomy: simple and effective privacy preservation. VLDB 2006.
     """
 
+    l: int | PrivacyDegree | DistinctDiversity  # noqa: E741  # the published letter
+    _: KW_ONLY
+    sensitive: Sequence[Any] | None = None
+    random_state: RandomState = None
+
     constraints: ClassVar[Constraints] = {
         "l": (
             IntIn(1),
@@ -73,17 +80,6 @@ class Anatomy:
         "sensitive": (NONE, ITEM_NAMES),
         "random_state": RANDOM_STATE,
     }
-
-    def __init__(
-        self,
-        l: int | PrivacyDegree | DistinctDiversity,  # noqa: E741  # the published letter
-        *,
-        sensitive: Sequence[Any] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.l = l
-        self.sensitive = sensitive
-        self.random_state = random_state
 
     @property
     def guarantee(self) -> PrivacyDegree | DistinctDiversity:

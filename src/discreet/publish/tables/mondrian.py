@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -41,6 +42,7 @@ _AT_ONCE = 100_000
 
 
 @public
+@dataclass(repr=False, eq=False)
 class Mondrian:
     """Divide the table into ever smaller groups along its quasi-identifiers, as long as both halves keep the promise.
 
@@ -86,6 +88,13 @@ class Mondrian:
     K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian multidimensional k-anonymity. ICDE 2006.
     """
 
+    guarantee: Guarantee
+    _: KW_ONLY
+    strict: bool = True
+    summary: Literal["box", "mean"] = "box"
+    weights: Mapping[str, float] | None = None
+    random_state: RandomState = None
+
     constraints: ClassVar[Constraints] = {
         "guarantee": A_GUARANTEE,
         "strict": BOOL,
@@ -93,21 +102,6 @@ class Mondrian:
         "weights": BY_COLUMN,
         "random_state": RANDOM_STATE,
     }
-
-    def __init__(
-        self,
-        guarantee: Guarantee,
-        *,
-        strict: bool = True,
-        summary: Literal["box", "mean"] = "box",
-        weights: Mapping[str, float] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.guarantee = guarantee
-        self.strict = strict
-        self.summary = summary
-        self.weights = weights
-        self.random_state = random_state
 
     @by_unit
     def release(self, table: Table) -> Release:
