@@ -40,6 +40,22 @@ def print_lines(rows: Iterable[tuple[str, str]]) -> None:
         click.echo(f"{padded}  {text}".rstrip())
 
 
+def print_result(
+    command: str,
+    plain: Mapping[str, Any],
+    rows: Iterable[tuple[str, str]],
+    *,
+    as_json: bool,
+    quiet: bool,
+    ok: bool = True,
+) -> None:
+    """Print what a command found: one JSON object, or labeled lines, or nothing."""
+    if as_json:
+        print_json({"command": command, "ok": ok, **plain})
+    elif not quiet:
+        print_lines(rows)
+
+
 def plain_judgment(judgment: Judgment | BasketJudgment, **counts: int | None) -> dict[str, Any]:
     """Return what a check found, with the counts of what was judged, as plain data."""
     verdict = judgment.verdict

@@ -118,8 +118,6 @@ def _write(
 def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int | None) -> dict[str, Any]:
     longest = int(baskets.lengths.max(initial=0))
     return {
-        "command": "distort",
-        "ok": True,
         "p": channel.p,
         "q": channel.q,
         "baskets": len(baskets),
@@ -142,28 +140,19 @@ def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int 
 
 
 def _print_result(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import number, print_json, print_lines
+    from discreet.cli._output import number, print_result
 
-    if as_json:
-        print_json(plain)
-    elif not quiet:
-        epsilon, privacy = plain["epsilon"], plain["basic_privacy"]
-        print_lines(
-            [
-                ("baskets", f"{plain['baskets']:,} of {plain['items']:,} items"),
-                ("entries", f"{plain['entries']['in']:,} → {plain['entries']['out']:,}"),
-                (
-                    "epsilon",
-                    f"{number(epsilon['bit'])} for one bit; {number(epsilon['record'])} for a whole basket,",
-                ),
-                (
-                    "",
-                    f"{number(epsilon['record_of_longest'])} where no basket may hold more than {epsilon['longest']:,}",
-                ),
-                ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items in a basket, exactly;"),
-                ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
-                ("written", plain["file"]),
-                *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
-                ("next", f"mine it with p = {plain['p']:g} and q = {plain['q']:g}"),
-            ]
-        )
+    epsilon, privacy = plain["epsilon"], plain["basic_privacy"]
+    bit, record, of_longest = (number(epsilon[name]) for name in ("bit", "record", "record_of_longest"))
+    lines = [
+        ("baskets", f"{plain['baskets']:,} of {plain['items']:,} items"),
+        ("entries", f"{plain['entries']['in']:,} → {plain['entries']['out']:,}"),
+        ("epsilon", f"{bit} for one bit; {record} for a whole basket,"),
+        ("", f"{of_longest} where no basket may hold more than {epsilon['longest']:,}"),
+        ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items in a basket, exactly;"),
+        ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
+        ("written", plain["file"]),
+        *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
+        ("next", f"mine it with p = {plain['p']:g} and q = {plain['q']:g}"),
+    ]
+    print_result("distort", plain, lines, as_json=as_json, quiet=quiet)

@@ -186,38 +186,31 @@ def _write(relation: duckdb.DuckDBPyRelation, channels: Channels, out: Path, see
 def _print_result(
     channels: Channels, rows: int, out: Path, seed: int | None, *, as_json: bool, quiet: bool
 ) -> None:
-    from discreet.cli._output import number, print_json, print_lines
+    from discreet.cli._output import number, print_result
 
+    columns = {name: _plain(channel) for name, channel in channels.channels.items()}
     plain = {
-        "command": "perturb",
-        "ok": True,
         "rows": rows,
-        "columns": {name: _plain(channel) for name, channel in channels.channels.items()},
+        "columns": columns,
         "epsilon": channels.epsilon,
         "seeded": seed is not None,
         "file": str(out),
     }
-    if as_json:
-        print_json(plain)
-    elif not quiet:
-        lines = []
-        for name, column in plain["columns"].items():  # type: ignore[attr-defined]
-            share = (
-                ""
-                if column["privacy"] is None
-                else f", {percent(column['privacy'])} of the range at 95 % confidence"
-            )
-            lines.append((name, f"{column['noise']} noise, spread {column['spread']:.6g}{share}"))
-        print_lines(
-            [
-                ("rows", f"{rows:,}"),
-                *lines,
-                ("epsilon", f"{number(channels.epsilon)} for a whole row"),
-                ("written", str(out)),
-                *([("warning", "seeded: whoever knows the seed can undo this")] if seed is not None else []),
-                ("next", "pass the noise to discreet reconstruct"),
-            ]
-        )
+    lines = [
+        ("rows", f"{rows:,}"),
+        *((name, _described(column)) for name, column in columns.items()),
+        ("epsilon", f"{number(channels.epsilon)} for a whole row"),
+        ("written", str(out)),
+        *([("warning", "seeded: whoever knows the seed can undo this")] if seed is not None else []),
+        ("next", "pass the noise to discreet reconstruct"),
+    ]
+    print_result("perturb", plain, lines, as_json=as_json, quiet=quiet)
+
+
+def _described(column: dict[str, Any]) -> str:
+    privacy = column["privacy"]
+    share = "" if privacy is None else f", {percent(privacy)} of the range at 95 % confidence"
+    return f"{column['noise']} noise, spread {column['spread']:.6g}{share}"
 
 
 def _plain(channel: Any) -> dict[str, Any]:

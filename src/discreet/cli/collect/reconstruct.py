@@ -133,12 +133,10 @@ def _write(found: Density, counted: Any, out: Path | None, picture: Path | None)
 def _print_result(
     found: Density, out: Path | None, picture: Path | None, *, as_json: bool, quiet: bool
 ) -> None:
-    from discreet.cli._output import number, print_json, print_lines
+    from discreet.cli._output import number, print_result
 
     quartiles = [float(value) for value in found.ppf([0.25, 0.5, 0.75])]
     plain = {
-        "command": "reconstruct",
-        "ok": found.converged,
         "values": found.n,
         "intervals": int(found.shares.size),
         "steps": found.iterations,
@@ -153,17 +151,13 @@ def _print_result(
         "file": None if out is None else str(out),
         "picture": None if picture is None else str(picture),
     }
-    if as_json:
-        print_json(plain)
-    elif not quiet:
-        steps = f"{found.iterations:,}" + ("" if found.converged else ", not settled: the best so far")
-        print_lines(
-            [
-                ("values", f"{found.n:,} noisy ones, on {found.shares.size} intervals"),
-                ("steps", steps),
-                ("mean", f"{number(found.mean)}, standard deviation {number(found.variance**0.5)}"),
-                ("quartiles", ", ".join(number(value) for value in quartiles)),
-                *([] if out is None else [("written", str(out))]),
-                *([] if picture is None else [("picture", str(picture))]),
-            ]
-        )
+    settled = "" if found.converged else ", not settled: the best so far"
+    lines = [
+        ("values", f"{found.n:,} noisy ones, on {found.shares.size} intervals"),
+        ("steps", f"{found.iterations:,}{settled}"),
+        ("mean", f"{number(found.mean)}, standard deviation {number(found.variance**0.5)}"),
+        ("quartiles", ", ".join(number(value) for value in quartiles)),
+        *([] if out is None else [("written", str(out))]),
+        *([] if picture is None else [("picture", str(picture))]),
+    ]
+    print_result("reconstruct", plain, lines, ok=found.converged, as_json=as_json, quiet=quiet)

@@ -145,23 +145,29 @@ def _accuracy(learner: Model, params: dict[str, Any]) -> float:
 def _print_result(
     learner: Model, rows: pa.Table, accuracy: float | None, out: Path, *, as_json: bool, quiet: bool
 ) -> None:
-    from discreet.cli._output import print_json, print_lines
+    from discreet.cli._output import print_result
 
     hidden = [column.name for column in learner.columns_ if not column.exact]
     tree = getattr(learner, "tree_", None)
-    if as_json:
-        size = {} if tree is None else {"leaves": tree.n_leaves, "depth": tree.depth}
-        plain = {"command": "fit", "ok": True, "model": "naive-bayes" if tree is None else "tree", **size}
-        plain |= {"rows": rows.num_rows, "columns": rows.num_columns, "hidden": hidden}
-        print_json(plain | {"classes": int(learner.classes_.size), "accuracy": accuracy, "file": str(out)})
-    elif not quiet:
-        lines = [("rows", f"{rows.num_rows:,}, {rows.num_columns} columns, {len(hidden)} of them hidden")]
-        lines += [("classes", f"{learner.classes_.size:,}")] + ([] if tree is None else _tree_lines(learner))
-        if accuracy is not None:
-            lines.append(("accuracy", f"{percent(accuracy)} on the test rows"))
-        print_lines(
-            [*lines, ("written", str(out)), ("next", f"discreet predict {out} new.csv --out predicted.csv")]
-        )
+    plain = {
+        "model": "naive-bayes" if tree is None else "tree",
+        **({} if tree is None else {"leaves": tree.n_leaves, "depth": tree.depth}),
+        "rows": rows.num_rows,
+        "columns": rows.num_columns,
+        "hidden": hidden,
+        "classes": int(learner.classes_.size),
+        "accuracy": accuracy,
+        "file": str(out),
+    }
+    lines = [
+        ("rows", f"{rows.num_rows:,}, {rows.num_columns} columns, {len(hidden)} of them hidden"),
+        ("classes", f"{learner.classes_.size:,}"),
+        *([] if tree is None else _tree_lines(learner)),
+        *([] if accuracy is None else [("accuracy", f"{percent(accuracy)} on the test rows")]),
+        ("written", str(out)),
+        ("next", f"discreet predict {out} new.csv --out predicted.csv"),
+    ]
+    print_result("fit", plain, lines, as_json=as_json, quiet=quiet)
 
 
 def _tree_lines(learner: Any) -> list[tuple[str, str]]:

@@ -35,7 +35,7 @@ def predict(
 ) -> None:
     """Describe the class of every true row of FILE by MODEL, and how likely it is."""
     from discreet.cli import _model_files as model_files
-    from discreet.cli._output import print_json, print_lines
+    from discreet.cli._output import print_result
     from discreet.cli._progress import stages
     from discreet.engines.atomic import require_new_file
     from discreet.engines.writing import write_frame
@@ -50,10 +50,9 @@ def predict(
         predictions = _predictions(learned, rows, gather.names_in(params["keep"]), data)
         progress("Writing")
         write_frame(predictions, out)
-    if as_json:
-        print_json({"command": "predict", "ok": True, "rows": predictions.num_rows, "file": str(out)})
-    elif not quiet:
-        print_lines([("rows", f"{predictions.num_rows:,}"), ("written", str(out))])
+    plain = {"rows": predictions.num_rows, "file": str(out)}
+    lines = [("rows", f"{predictions.num_rows:,}"), ("written", str(out))]
+    print_result("predict", plain, lines, as_json=as_json, quiet=quiet)
 
 
 def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> pa.Table:

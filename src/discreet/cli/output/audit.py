@@ -75,7 +75,7 @@ def audit() -> None:
 @options.printing
 def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Make a vault for DATA: a file, a folder of Parquet files, or a DuckDB file. It stays where it is."""
-    from discreet.cli._output import print_json, print_lines
+    from discreet.cli._output import print_result
     from discreet.output.audit import Vault
 
     folder = vault or data.with_suffix(".vault")
@@ -90,24 +90,15 @@ def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **given: An
         key=given["key"],
         table=given["table"],
     ) as made:
-        plain = {
-            "command": "audit init",
-            "ok": True,
-            "vault": str(folder),
-            "records": made.holdings.n_records,
-            "auditor": made.auditor.to_dict(),
-        }
-        if as_json:
-            print_json(plain)
-        elif not quiet:
-            print_lines(
-                [
-                    ("vault", str(folder)),
-                    ("records", f"{made.holdings.n_records:,}"),
-                    ("auditor", str(made.auditor)),
-                    ("next", f'discreet audit ask {folder} "SELECT count(*) FROM data"'),  # noqa: S608
-                ]
-            )
+        records, kind = made.holdings.n_records, made.auditor
+    plain = {"vault": str(folder), "records": records, "auditor": kind.to_dict()}
+    lines = [
+        ("vault", str(folder)),
+        ("records", f"{records:,}"),
+        ("auditor", str(kind)),
+        ("next", f'discreet audit ask {folder} "SELECT count(*) FROM data"'),  # noqa: S608
+    ]
+    print_result("audit init", plain, lines, as_json=as_json, quiet=quiet)
 
 
 @audit.command(
@@ -150,7 +141,7 @@ def ask(
 @options.printing
 def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool, quiet: bool) -> int:
     """Show the statements that VAULT was asked, and what became of them; never an answer."""
-    from discreet.cli._output import print_json, print_lines, verdict_lines
+    from discreet.cli._output import print_result, verdict_lines
     from discreet.output.audit import Vault
 
     with Vault.open(vault, wait=10) as opened:
@@ -164,33 +155,24 @@ def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool
             with atomic_file(report) as temporary:
                 temporary.write_text(render_vault(opened), encoding="utf-8")
     answered = sum(one.answered for one in history)
-    if as_json:
-        print_json(
-            {
-                "command": "audit log",
-                "ok": verdict is None or verdict.ok,
-                "asked": len(history),
-                "answered": answered,
-                "epsilon_left": left,
-                "verdict": None if verdict is None else verdict.to_dict(),
-                "entries": [vars(one) for one in history[-last:]],
-                "report": None if report is None else str(report),
-            }
-        )
-    elif not quiet:
-        print_lines(
-            [
-                (
-                    "asked",
-                    f"{len(history):,} statements, {answered:,} answered, {len(history) - answered:,} denied",
-                ),
-                *([] if left is None else [("epsilon", f"{left:g} left")]),
-                *((str(one.number), _entry(one)) for one in history[-last:]),
-                *([] if verdict is None else [("chain", "every entry matches"), *verdict_lines(verdict)]),
-                *([] if report is None else [("report", str(report))]),
-            ]
-        )
-    return 0 if verdict is None or verdict.ok else 1
+    ok = verdict is None or verdict.ok
+    plain = {
+        "asked": len(history),
+        "answered": answered,
+        "epsilon_left": left,
+        "verdict": None if verdict is None else verdict.to_dict(),
+        "entries": [vars(one) for one in history[-last:]],
+        "report": None if report is None else str(report),
+    }
+    lines = [
+        ("asked", f"{len(history):,} statements, {answered:,} answered, {len(history) - answered:,} denied"),
+        *([] if left is None else [("epsilon", f"{left:g} left")]),
+        *((str(one.number), _entry(one)) for one in history[-last:]),
+        *([] if verdict is None else [("chain", "every entry matches"), *verdict_lines(verdict)]),
+        *([] if report is None else [("report", str(report))]),
+    ]
+    print_result("audit log", plain, lines, ok=ok, as_json=as_json, quiet=quiet)
+    return 0 if ok else 1
 
 
 @audit.command(
@@ -206,7 +188,7 @@ def attack(
     vault: Path, column: str | None, picture: Path | None, seed: int | None, as_json: bool, quiet: bool
 ) -> int:
     """Run the published attacks on copies of VAULT, with its auditor and with the gate alone; its log is untouched."""
-    from discreet.cli._output import print_json, print_lines
+    from discreet.cli._output import print_result
     from discreet.output.audit import Vault
     from discreet.output.audit.attacking import attack as attacked
 
@@ -218,17 +200,13 @@ def attack(
 
         write_picture(attack_picture(found), picture)
     pinned = max((one.pinned for one in found), default=0)
-    if as_json:
-        print_json({"command": "audit attack", "ok": not pinned, "attacks": [one.to_dict() for one in found]})
-    elif not quiet:
-        head = f"{'asked':>7} {'answered':>9} {'pinned':>8} {'gate alone':>11} {'targets':>8}"
-        print_lines(
-            [
-                ("attack", head),
-                *((one.attack, _attacked(one)) for one in found),
-                *([] if picture is None else [("picture", str(picture))]),
-            ]
-        )
+    lines = [
+        ("attack", f"{'asked':>7} {'answered':>9} {'pinned':>8} {'gate alone':>11} {'targets':>8}"),
+        *((one.attack, _attacked(one)) for one in found),
+        *([] if picture is None else [("picture", str(picture))]),
+    ]
+    plain = {"attacks": [one.to_dict() for one in found]}
+    print_result("audit attack", plain, lines, ok=not pinned, as_json=as_json, quiet=quiet)
     return 1 if pinned else 0
 
 
@@ -241,16 +219,15 @@ def attack(
 @options.printing
 def update(vault: Path, data: Path, as_json: bool, quiet: bool) -> None:
     """Move VAULT to changed DATA; old answers keep counting. The old data must still be there."""
-    from discreet.cli._output import print_json, print_lines
+    from discreet.cli._output import print_result
     from discreet.output.audit import Vault
 
     with Vault.open(vault, wait=10) as opened:
         opened.update(data)
         records = opened.holdings.n_records
-    if as_json:
-        print_json({"command": "audit update", "ok": True, "vault": str(vault), "records": records})
-    elif not quiet:
-        print_lines([("vault", str(vault)), ("records", f"{records:,}"), ("data", str(data))])
+    plain = {"vault": str(vault), "records": records}
+    lines = [("vault", str(vault)), ("records", f"{records:,}"), ("data", str(data))]
+    print_result("audit update", plain, lines, as_json=as_json, quiet=quiet)
 
 
 @audit.command(

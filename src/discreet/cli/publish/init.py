@@ -64,36 +64,27 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> Non
 
 
 def _print(data: Path, out: Path, proposals: Any, *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import print_json, print_lines
+    from discreet.cli._output import print_result
     from discreet.job.decisions import decisions, notes
 
-    asked, better = decisions(proposals), notes(data, proposals)
-    if as_json:
-        columns = [_described(one) for one in proposals]
-        plain = [{"question": one.question, "proposed": one.proposed} for one in asked]
-        print_json(
-            {
-                "command": "init",
-                "ok": True,
-                "job": str(out),
-                "columns": columns,
-                "decisions": plain,
-                "notes": better,
-            }
-        )
-    elif not quiet:
-        known = dict.fromkeys((*(one.role.value for one in proposals if one.person), *gather.ROLES))
-        roles = {role: [one.name for one in proposals if one.role.value == role] for role in known}
-        print_lines(
-            [
-                *((role, ", ".join(names)) for role, names in roles.items() if names),
-                *(("check", f"{one.name}: {one.warning}") for one in proposals if one.warning),
-                *(("decide", f"{number}. {one}") for number, one in enumerate(asked, start=1)),
-                *(("note", one) for one in better),
-                ("written", str(out)),
-                ("next", f"read {out}, it is a proposal; then: discreet run {out}"),
-            ]
-        )
+    open_questions, better = decisions(proposals), notes(data, proposals)
+    plain = {
+        "job": str(out),
+        "columns": [_described(one) for one in proposals],
+        "decisions": [{"question": one.question, "proposed": one.proposed} for one in open_questions],
+        "notes": better,
+    }
+    known = dict.fromkeys((*(one.role.value for one in proposals if one.person), *gather.ROLES))
+    roles = {role: [one.name for one in proposals if one.role.value == role] for role in known}
+    lines = [
+        *((role, ", ".join(names)) for role, names in roles.items() if names),
+        *(("check", f"{one.name}: {one.warning}") for one in proposals if one.warning),
+        *(("decide", f"{number}. {one}") for number, one in enumerate(open_questions, start=1)),
+        *(("note", one) for one in better),
+        ("written", str(out)),
+        ("next", f"read {out}, it is a proposal; then: discreet run {out}"),
+    ]
+    print_result("init", plain, lines, as_json=as_json, quiet=quiet)
 
 
 def _described(proposal: Any) -> dict[str, Any]:

@@ -262,20 +262,17 @@ def _print(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from discreet.cli._output import print_json, print_lines, verdict_lines
+    from discreet.cli._output import print_result, verdict_lines
 
     verdict = made.guarantee.check(made.statistics_)
     groups = made.statistics_.n_groups
-    if as_json:
-        plain = {"command": command, "ok": verdict.ok, "verdict": verdict.to_dict(), "groups": groups}
-        print_json(plain | {"all_records": made.n_records_, **counts, "files": [str(path) for path in files]})
-    elif not quiet:
-        read = f"{counts['records']:,} read, {counts['skipped']:,} lines passed over; " if counts else ""
-        print_lines(
-            [
-                *verdict_lines(verdict),
-                ("", "by construction, from the sizes and levels of the groups"),
-                ("records", f"{read}{made.n_records_:,} in all, in {groups:,} groups"),
-                ("written", ", ".join(str(path) for path in files)),
-            ]
-        )
+    written = [str(path) for path in files]
+    plain = {"verdict": verdict.to_dict(), "groups": groups, "all_records": made.n_records_, **counts}
+    read = f"{counts['records']:,} read, {counts['skipped']:,} lines passed over; " if counts else ""
+    lines = [
+        *verdict_lines(verdict),
+        ("", "by construction, from the sizes and levels of the groups"),
+        ("records", f"{read}{made.n_records_:,} in all, in {groups:,} groups"),
+        ("written", ", ".join(written)),
+    ]
+    print_result(command, plain | {"files": written}, lines, ok=verdict.ok, as_json=as_json, quiet=quiet)
