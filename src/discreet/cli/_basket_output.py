@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli._output import number, plain_judgment, print_json, print_lines, verdict_lines
+from discreet.cli._output import number, plain_judgment, plain_release, print_json, print_lines, verdict_lines
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
@@ -23,13 +23,9 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
     from discreet.core.baskets.grouped import GroupedBaskets
     from discreet.measure import basket_risk
 
-    data, report = release.data, out / "report.html"
+    data = release.data
     sizes = data.sizes if isinstance(data, GroupedBaskets) else None
-    return {
-        "command": command,
-        "ok": release.verdict.ok,
-        "promise": release.guarantee.describe(),
-        "verdict": release.verdict.to_dict(),
+    return plain_release(command, release, out) | {
         "baskets": len(data),
         "groups": None
         if sizes is None
@@ -38,10 +34,6 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
         "items": {"before": release.original.n_items, "after": _items(release)},
         "risk": basket_risk(release, known=_KNOWN).to_dict(),
         "only_sensitive": _only_sensitive(release),
-        "cautions": [caution.to_dict() for caution in release.cautions],
-        "folder": str(out),
-        "files": sorted(path.name for path in out.iterdir()),
-        "report": str(report) if report.is_file() else None,
     }
 
 

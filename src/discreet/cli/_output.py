@@ -110,17 +110,27 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
 
 
-def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
-    """Return what a run came to, as plain data."""
-    from discreet.measure import loss, risk
-
-    after = risk(release)
+def plain_release(command: str, release: Release, out: Path) -> dict[str, Any]:
+    """Return what all releases have as plain data: whether the promise is kept, the cautions, and the files."""
     report = out / "report.html"
     return {
         "command": command,
         "ok": release.verdict.ok,
         "promise": release.guarantee.describe(),
         "verdict": release.verdict.to_dict(),
+        "cautions": [caution.to_dict() for caution in release.cautions],
+        "folder": str(out),
+        "files": sorted(path.name for path in out.iterdir()),
+        "report": str(report) if report.is_file() else None,
+    }
+
+
+def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
+    """Return what a run came to, as plain data."""
+    from discreet.measure import loss, risk
+
+    after = risk(release)
+    return plain_release(command, release, out) | {
         "rows": release.evidence.n_rows,
         "suppressed": release.evidence.suppressed,
         "classes": after.n_classes,
@@ -128,10 +138,6 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
         "search": _search(release),
         "loss": loss(release).to_dict(),
         "risk": {"before": risk(release.original).to_dict(), "after": after.to_dict()},
-        "cautions": [caution.to_dict() for caution in release.cautions],
-        "folder": str(out),
-        "files": sorted(path.name for path in out.iterdir()),
-        "report": str(report) if report.is_file() else None,
     }
 
 
@@ -150,10 +156,7 @@ def print_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, 
             *verdict_lines(release.verdict),
             ("", _basis(release)),
             ("rows", f"{plain['rows']:,}, {suppressed}"),
-            (
-                "classes",
-                f"{plain['classes']:,}, of {sizes}",
-            ),
+            ("classes", f"{plain['classes']:,}, of {sizes}"),
             *_chosen(plain),
             ("loss", f"{percent(plain['loss']['total'])} of the quasi-identifiers' detail"),
             ("risk", f"highest re-identification risk: {_highest(before)} → {_highest(after)}"),

@@ -131,21 +131,13 @@ def _method(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
     """Describe what hiding came to, and where it is."""
-    from discreet.cli._output import next_lines, print_json, print_lines, verdict_lines
+    from discreet.cli._output import next_lines, plain_release, print_json, print_lines, verdict_lines
 
-    details, report = dict(release.evidence.details), out / "report.html"
-    plain = {
-        "command": command,
-        "ok": release.verdict.ok,
-        "promise": release.guarantee.describe(),
-        "verdict": release.verdict.to_dict(),
+    details = dict(release.evidence.details)
+    plain = plain_release(command, release, out) | {
         "method": release.recipe["method"],
         "parameters": release.recipe["parameters"],
         "details": details,
-        "cautions": [caution.to_dict() for caution in release.cautions],
-        "folder": str(out),
-        "files": sorted(path.name for path in out.iterdir()),
-        "report": str(report) if report.is_file() else None,
     }
     if as_json:
         print_json(plain)
