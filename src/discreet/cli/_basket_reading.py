@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from discreet.cli import _options as options
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ("fimi", "spmf", "lines", "long", "onehot", "bits", "sparse")
@@ -27,9 +29,7 @@ _OPTIONS = (
 
 def basket_reading(command: F) -> F:
     """Add the options for reading baskets."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return options.add_all(_OPTIONS, command)
 
 
 def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:

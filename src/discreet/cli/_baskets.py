@@ -62,17 +62,17 @@ _PUBLISHING = (
 
 def publishing(command: F) -> F:
     """Add the options for publishing baskets."""
-    return _all(_PUBLISHING, command)
+    return options.add_all(_PUBLISHING, command)
 
 
 def judging(command: F) -> F:
     """Add the options for judging baskets."""
-    return _all((_P, _KM, *_READING), command)
+    return options.add_all((_P, _KM, *_READING), command)
 
 
 def reading(command: F) -> F:
     """Add the options for reading baskets."""
-    return _all(_READING, command)
+    return options.add_all(_READING, command)
 
 
 def is_baskets(data: Path, given: Mapping[str, Any]) -> bool:
@@ -235,9 +235,3 @@ def _is_folder(data: Path) -> bool:
     return data.is_dir() and any(
         (data / f"baskets.{kind}").is_file() for kind in ("csv", "tsv", "parquet", "arrow")
     )
-
-
-def _all(several: tuple[Callable[[F], F], ...], command: F) -> F:
-    for option in reversed(several):
-        command = option(command)
-    return command

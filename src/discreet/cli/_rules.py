@@ -45,12 +45,7 @@ def naming(*, required: bool) -> Callable[[F], F]:
         ),
     )
 
-    def add(command: F) -> F:
-        for option in reversed(added):
-            command = option(command)
-        return command
-
-    return add
+    return lambda command: options.add_all(added, command)
 
 
 def asked(given: Mapping[str, Any]) -> bool:
