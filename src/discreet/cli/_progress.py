@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from discreet.cli._interruption import stop_if_asked
+from discreet.cli._interruption import stop_if_interrupted
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -34,7 +34,7 @@ def stages(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
         task = bar.add_task("Starting", total=total, completed=-1)
 
         def advance(stage: str) -> None:
-            stop_if_asked()
+            stop_if_interrupted()
             bar.update(task, description=stage, advance=0 if ":" in stage else 1)
 
         yield advance
@@ -42,7 +42,7 @@ def stages(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 def _unseen(stage: str) -> None:
     del stage
-    stop_if_asked()
+    stop_if_interrupted()
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def watched(job: Job, progress: Callable[[str], None], *, anytime: bool) -> Iter
     before = signal.getsignal(signal.SIGINT)
 
     def watch(value: float, bound: float) -> None:
-        stop_if_asked()
+        stop_if_interrupted()
         if enough.is_set():
             raise Stop
         if math.isfinite(value) and value < _UNKNOWN:

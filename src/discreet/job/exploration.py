@@ -30,7 +30,7 @@ from discreet.publish.tables.suppression import allowed_rows, kept_groups
 MOST_VISITED = 200_000
 """A lattice of more nodes is searched, not visited whole."""
 _MOST_JUDGED = 5_000
-"""As many nodes are visited where the guarantee must be asked about each."""
+"""As many nodes are visited where the guarantee must judge each."""
 
 
 @dataclass(frozen=True)

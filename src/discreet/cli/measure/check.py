@@ -87,7 +87,7 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
 def _asked(given: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the guarantees that the options name; hidden rules are judged by themselves."""
     asked = gather.promises(given)
-    if not rules.asked(given):
+    if not rules.is_set(given):
         return asked
     if asked:
         raise gather.mistake("Hidden rules are judged by themselves; leave the other guarantees out.")

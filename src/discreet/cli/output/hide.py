@@ -176,7 +176,7 @@ def _solver_lines(details: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _compare(job: Job, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Try every method on the same data, and print what each came to."""
-    from discreet.cli._interruption import stop_if_asked
+    from discreet.cli._interruption import stop_if_interrupted
     from discreet.cli._output import print_json
     from discreet.cli._progress import stages
     from discreet.core.baskets.row_items import row_items
@@ -196,7 +196,7 @@ def _compare(job: Job, given: Mapping[str, Any], *, as_json: bool, quiet: bool) 
             random_state=job.seed or 0,
             progress=progress,
         )
-    stop_if_asked()
+    stop_if_interrupted()
     if as_json:
         print_json({"command": "hide", "ok": True, "methods": [one.to_dict() for one in found]})
     elif not quiet:
