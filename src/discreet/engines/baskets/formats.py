@@ -62,8 +62,8 @@ def format_from_content(path: Path, *, long: bool, delimiter: str | None) -> str
             kind = kind or _delimited(head, delimiter or separator(path))
     if kind is None:
         raise InputError(
-            f"{path}: the format of the baskets is not clear; pass format, one of {', '.join(FORMATS)}, or for a long"
-            " table the names of its columns, basket and item.",
+            f"{path}: the format of the baskets is not recognized; pass format, one of {', '.join(FORMATS)}, or"
+            " for a long table the names of its columns, basket and item.",
             fix={"format": "lines"},
         )
     return kind
