@@ -47,7 +47,7 @@ Exit codes: 0 every guarantee holds, 1 one is broken or a file of the release wa
 @baskets.judging
 @rules.naming(required=False)
 @options.reading
-@options.telling
+@options.printing
 def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any) -> None:
     """Check DATA against guarantees, and measure it by all others.
 
@@ -71,14 +71,14 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
 
     chosen = _guarantees(given)
     of_job = promised(data, given)
-    with stages(2, quiet=quiet or as_json) as begin:
-        begin("Reading")
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Reading")
         table = table_of(data, given)
         population = population_of(table, given)
         required = guarantee_from(chosen, table.schema, Path()) if chosen else of_job
         if isinstance(required, RulesHidden):
             required = with_reading(required, table)
-        begin("Judging")
+        progress("Judging")
         judgment = judge(table, required, suppressed=suppressed, population=population)
     _print(judgment, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(0 if judgment.ok else 1)
@@ -87,7 +87,7 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
 def _guarantees(given: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the guarantees that the options name; hidden rules cannot be combined with others."""
     chosen = parse_options.promises(given)
-    if not rules.asked(given):
+    if not rules.is_set(given):
         return chosen
     if chosen:
         raise parse_options.mistake(
@@ -107,8 +107,8 @@ def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: b
     chosen = _guarantees(given)
     if given["p"] is not None or given["km"]:
         chosen = [baskets.promise(given)]
-    with stages(2, quiet=quiet or as_json) as begin:
-        begin("Reading")
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Reading")
         record = read_record(folder)
         is_table = record["kind"] in ("table", "sanitized-table")
         columns = released_columns(folder, record) if chosen and is_table else {}
@@ -118,21 +118,21 @@ def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: b
             roles = released_columns(folder, record)
             names = [name for name, one in roles.items() if one.role.value == "quasi"]
             people = population(given["population"], names)
-        begin("Judging")
+        progress("Judging")
         judgment = judge_release(folder, required, population=people)
     _print_release(judgment, as_json=as_json, quiet=quiet)
     return judgment.ok
 
 
 def _print_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import tell_json, tell_lines, verdict_lines
+    from discreet.cli._output import print_json, print_lines, verdict_lines
 
     verdict, recorded = judgment.verdict, judgment.recorded
     if as_json:
         plain = {"command": "check", "ok": judgment.ok, "kind": judgment.kind, **judgment.counts}
         judged = None if verdict is None else verdict.to_dict()
         more = {"verdict": judged, "recorded": dict(recorded), "changed_files": list(judgment.changed)}
-        tell_json(plain | more | {"measures": [measure.to_dict() for measure in judgment.measures]})
+        print_json(plain | more | {"measures": [measure.to_dict() for measure in judgment.measures]})
         return
     if quiet:
         return
@@ -153,7 +153,7 @@ def _print_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> 
     if judgment.measures:
         lines.append(("reaches", "other guarantees this data keeps:"))
         lines += [("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures]
-    tell_lines(lines)
+    print_lines(lines)
 
 
 def population_of(table: Table, given: dict[str, Any]) -> Table | None:
@@ -164,13 +164,13 @@ def population_of(table: Table, given: dict[str, Any]) -> Table | None:
 
 
 def _print(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import plain_judgment, tell_json, tell_lines, verdict_lines
+    from discreet.cli._output import plain_judgment, print_json, print_lines, verdict_lines
 
     verdict = judgment.verdict
     if as_json:
-        tell_json(plain_judgment(judgment, rows=judgment.n_rows, classes=judgment.n_classes))
+        print_json(plain_judgment(judgment, rows=judgment.n_rows, classes=judgment.n_classes))
     elif not quiet:
-        tell_lines(
+        print_lines(
             [
                 *(() if verdict is None else verdict_lines(verdict)),
                 ("rows", f"{judgment.n_rows:,} in {judgment.n_classes:,} classes"),
