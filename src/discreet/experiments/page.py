@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -100,7 +101,7 @@ class Page:
         """Write ``index.html`` and return its path."""
         head = Section("experiment", self.title, self.about, [Code(self.command)])
         sections = [
-            Section(f"part-{at}", title, text, content)
+            Section(f"part-{at}", title, text, content, link=re.split("[:,(]", title)[0].strip())
             for at, (title, text, content) in enumerate(self._sections, start=1)
         ]
         footer = "Tables and pictures are also files in the folder of this page."

@@ -18,12 +18,13 @@ class Block:
 
 @dataclass(frozen=True, repr=False)
 class Section(Block):
-    """Blocks under a heading; ``name`` is the anchor and, capitalized, the link at the top of the page."""
+    """Blocks under a heading; ``name`` is the anchor, and ``link``, or the name, the link at the top of the page."""
 
     name: str
     title: str
     text: str
     content: Sequence[Block] = ()
+    link: str = ""
 
 
 @dataclass(frozen=True, repr=False)

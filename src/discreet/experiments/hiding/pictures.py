@@ -22,7 +22,7 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
         {
             "method": one.method,
             "family": _family(one.method),
-            "panel": f"{one.support:g}, {one.n_sets} sets",
+            "panel": f"minimum support {one.support:g}, {one.n_sets} sensitive sets",
             "lost": round(float(np.mean(one.lost)), 2),
             "low": min(one.lost),
             "high": max(one.lost),
@@ -58,7 +58,7 @@ def lost_bars(title: str, made: Sequence[Point]) -> dict[str, Any]:
     return picture(
         whole,
         title=title,
-        subtitle="bar and figure: mean over the draws; line: their range; only methods that could in every draw",
+        subtitle="bar and figure: mean over the draws; line: their range; only methods with a solution for every draw",
         description=description,
     )
 
