@@ -130,8 +130,13 @@ _HIERARCHY = click.option(
     "hierarchies",
     multiple=True,
     metavar="COLUMN=HOW",
-    help="How values become coarser: age=intervals:5,10,20, zip=mask, zip=mask:left, sex=flat, education=tree.csv, "
-    "education=scale:education, diagnosis=icd10, address=ip.",
+    help="How values become coarser: age=intervals:5,10,20, zip=mask, zip=mask:left, zip=mask:5, sex=flat, "
+    "education=tree.csv, education=scale:education, diagnosis=icd10, address=ip.",
+)
+KEEP_ORDER = click.option(
+    "--keep-order",
+    is_flag=True,
+    help="Write the records in the order of the input; shuffled otherwise, since a place in a list is as good as a name.",
 )
 _ALLOW_UNIQUE = click.option(
     "--allow-unique",
@@ -286,3 +291,12 @@ def _all(options: tuple[Callable[[F], F], ...], command: F) -> F:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def order_caution(order: str) -> list[tuple[str, str]]:
+    """Return the caution about records that are written in the order of the input, as lines to print."""
+    if order != "kept":
+        return []
+    return [
+        ("caution", "the order of the input is kept: whoever knows that order knows whose record is whose")
+    ]

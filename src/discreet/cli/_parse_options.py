@@ -124,16 +124,17 @@ def columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def hierarchy(how: str) -> dict[str, Any]:
-    """Read how values become coarser: intervals:5,10,20, mask, mask:left, flat, scale:bands, icd9, ip, or a file.
+    """Read how values become coarser: intervals:5,10,20, mask, mask:left:5, flat, scale:bands, icd9, ip, or a file.
 
-    >>> hierarchy("intervals:5,10"), hierarchy("mask"), hierarchy("tree.csv")
-    ({'intervals': [5, 10]}, {'mask': 'right'}, {'file': 'tree.csv'})
+    >>> hierarchy("intervals:5,10"), hierarchy("mask:5"), hierarchy("tree.csv")
+    ({'intervals': [5, 10]}, {'mask': 'right', 'width': 5}, {'file': 'tree.csv'})
     """
     way, _, rest = how.partition(":")
     if way == "intervals":
         return {"intervals": [_number(width.strip()) for width in rest.split(",")]}
     if way in ("mask", "masked"):
-        return {"mask": rest or "right"}
+        side, _, width = ("", "", rest) if rest.isdecimal() else rest.partition(":")
+        return {"mask": side or "right"} | ({"width": _number(width)} if width else {})
     if how in ("flat", "ip"):
         return {how: True}
     if how in ("icd9", "icd10"):
@@ -143,7 +144,7 @@ def hierarchy(how: str) -> dict[str, Any]:
     path = rest if way == "file" else how
     if not Path(path).suffix:
         raise mistake(
-            "--hierarchy takes COLUMN=intervals:5,10,20, COLUMN=mask, COLUMN=flat, COLUMN=scale:bands, COLUMN=icd10, "
+            "--hierarchy takes COLUMN=intervals:5,10,20, COLUMN=mask:5, COLUMN=flat, COLUMN=scale:bands, COLUMN=icd10, "
             "COLUMN=ip or COLUMN=FILE.csv."
         )
     return {"file": path}

@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from discreet.core.arrays import IntArray
 from discreet.core.errors import DiscreetError
-from discreet.core.hierarchy.bound import domain_of
+from discreet.core.hierarchy.bound import HierarchySpec, domain_of
 from discreet.core.hierarchy.knowledge import is_coded, recognized
-from discreet.core.hierarchy.specs import Icd, Rows, suggest
+from discreet.core.hierarchy.specs import Icd, Masked, Rows, suggest
 from discreet.core.schema import Role
+from discreet.core.tables.labels import texts
 from discreet.engines.duckdb.connection import identifier
 from discreet.job.facts import look, value_sets
 from discreet.job.nearby import hierarchy_file, n_uncovered
@@ -145,8 +146,9 @@ def generalized(proposal: Proposal, values: pa.Array, counts: IntArray) -> Propo
     if known is not None:
         reason = f"{proposal.reason.removesuffix('; taken so to be safe')}; {known.what}"
         return replace(
-            proposal, reason=reason, hierarchy=known.spec, confidence=known.confidence, cautious=False
-        )
+            proposal, reason=reason, hierarchy=known.spec, confidence=known.confidence, cautious=False,
+            warning=proposal.warning or _uneven(known.spec, values),
+        )  # fmt: skip
     sure = is_coded(facts.name, values) if facts.is_number else None
     if sure is not None:
         proposal = replace(proposal, reason=f"{proposal.reason}; codes for categories, not quantities")
@@ -165,5 +167,18 @@ def generalized(proposal: Proposal, values: pa.Array, counts: IntArray) -> Propo
         return replace(proposal, warning=proposal.warning or warning)
     joined = "; no order is known, so categories are joined by how often they occur"
     return replace(
-        proposal, hierarchy=spec, reason=proposal.reason + (joined if isinstance(spec, Rows) else "")
+        proposal,
+        hierarchy=spec,
+        reason=proposal.reason + (joined if isinstance(spec, Rows) else ""),
+        warning=proposal.warning or _uneven(spec, values),
     )
+
+
+def _uneven(spec: HierarchySpec, values: pa.Array) -> str | None:
+    """Return a warning where masks are for codes of several lengths: the shorter ones show more of themselves."""
+    if not isinstance(spec, Masked):
+        return None
+    n_lengths = len({len(code) for code in texts(domain_of(values)).to_pylist() if code})
+    if n_lengths < 2:
+        return None
+    return f"its codes have {n_lengths} lengths, and masks count from the longest, so that shorter codes show more"

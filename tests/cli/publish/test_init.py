@@ -72,7 +72,7 @@ def test_an_expert_agrees(invoke, visits: Path, tmp_path: Path) -> None:
     assert {roles[f"drug{number}"] for number in range(6)} == {"sensitive"}
     assert columns["age"]["hierarchy"] == {"scale": "bands"}
     assert columns["education"]["hierarchy"] == {"scale": "education"}
-    assert columns["zip"]["hierarchy"] == {"mask": "right"}
+    assert columns["zip"]["hierarchy"] == {"mask": "right", "width": 5}
     assert columns["ip"]["hierarchy"] == {"ip": True}
     assert columns["diag_1"]["hierarchy"] == {"icd": 9}
     for name in ("admission_type_id", "discharge_disposition_id"):

@@ -48,7 +48,7 @@ def test_the_job_file_is_plain_about_hierarchies(invoke, sample: Path, tmp_path:
     job = tmp_path / "job.toml"
     invoke("init", sample, "--out", job)
     columns = tomllib.loads(job.read_text())["columns"]
-    assert columns["zip"]["hierarchy"] == {"mask": "right"}
+    assert columns["zip"]["hierarchy"] == {"mask": "right", "width": 5}
     assert columns["age"]["hierarchy"]["intervals"][0] == 5
     assert columns["sex"]["hierarchy"] == {"flat": True}
     assert columns["admission"]["hierarchy"] == {"intervals": ["month", "quarter", "year"]}

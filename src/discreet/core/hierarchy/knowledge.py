@@ -140,7 +140,7 @@ def _number(words: list[str], values: pa.Array) -> Known | None:
         return Known("years of birth", intervals(5, 10, 20), "high")
     whole = is_whole(values)
     if whole and _is_postal(words) and low >= 0:
-        return Known("postal codes", masked(), "high")
+        return Known("postal codes", masked().fixed(values), "high")
     if whole and words and words[-1] in ("month", "months", "monat") and low >= 1 and high <= 12:
         return Known("months", scale("months"), "high")
     return None
@@ -155,7 +155,7 @@ def _text(words: list[str], values: list[str]) -> Known | None:
     if (version := _icd_version(words, values)) is not None:
         return Known(f"ICD-{version} codes", icd(version), "high")
     if _is_postal(words) and _share(values, lambda one: any(map(str.isdigit, one))) >= _MOSTLY:
-        return Known("postal codes", masked(), "high")
+        return Known("postal codes", masked().fixed(pa.array(values, pa.string())), "high")
     return None
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from discreet.core.errors import InputError
+from discreet.core.tables.names import fresh_name
+from discreet.engines.duckdb.connection import identifier
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,6 +40,15 @@ def run(
         raise InputError(f"The engine could not plan a query ({type(error).__name__}).") from None
     finally:
         globals().pop(table, None)
+
+
+def shuffled(relation: duckdb.DuckDBPyRelation, secret: int) -> duckdb.DuckDBPyRelation:
+    """Return a relation's rows in an order that follows from a secret number of up to 256 bits, lazily."""
+    place = identifier(fresh_name("place", relation.columns))
+    numbered = run(relation, f"SELECT *, row_number() OVER () AS {place} FROM source")
+    return run(
+        numbered, f"SELECT * EXCLUDE ({place}) FROM source ORDER BY sha256('{secret:064x}' || {place})"
+    )
 
 
 def schema_of(relation: duckdb.DuckDBPyRelation) -> pa.Schema:
