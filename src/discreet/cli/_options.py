@@ -119,6 +119,12 @@ _PROMISES = (
     ),
     click.option("--delta", type=float, help="delta-disclosure: the largest log2 ratio of a value's shares."),
     click.option(
+        "--absent",
+        type=click.Choice(["ignored", "counted"]),
+        help="Whether a value that is missing from a class breaks delta-disclosure: ignored (as ARX, the default) or "
+        "counted (as published).",
+    ),
+    click.option(
         "--k-map", type=int, help="k-map: at least so many people of the population fit every class."
     ),
     click.option(

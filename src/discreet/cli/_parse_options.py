@@ -165,7 +165,8 @@ def promises(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     if given.get("beta") is not None:
         asked.append({"kind": f"{given.get('likeness') or 'enhanced'}-beta-likeness", "beta": given["beta"]})
     if given.get("delta") is not None:
-        asked.append({"kind": "delta-disclosure", "delta": given["delta"]})
+        absent = {} if given.get("absent") is None else {"absent": given["absent"]}
+        asked.append({"kind": "delta-disclosure", "delta": given["delta"]} | absent)
     if given.get("k_map") is not None:
         asked.append({"kind": "k-map", "k": given["k_map"], "population": given["population"]})
     return asked
@@ -192,7 +193,8 @@ def _diversity(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refuse_idle(given: Mapping[str, Any]) -> None:
     """Refuse an option that another one would need to have any effect."""
-    for option, needed in (("diversity", "l"), ("c", "l"), ("distance", "t"), ("likeness", "beta")):
+    pairs = (("diversity", "l"), ("c", "l"), ("distance", "t"), ("likeness", "beta"), ("absent", "delta"))
+    for option, needed in pairs:
         if given.get(option) is not None and given.get(needed) is None:
             flag = f"-{needed}" if len(needed) == 1 else f"--{needed}"
             raise mistake(f"--{option} requires {flag}.", flag)

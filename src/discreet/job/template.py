@@ -130,7 +130,7 @@ def _guarantees(proposals: Sequence[Proposal], n_rows: int) -> list[str]:
 _PROMISES = """\
 # The promises; where one cannot be kept, nothing is written. There are also: entropy-l-diversity (l),
 # recursive-cl-diversity (c, l), t-closeness (t, distance), alpha-k-anonymity (alpha, k), basic-beta-likeness and
-# enhanced-beta-likeness (beta), delta-disclosure (delta), k-map (k, population)."""
+# enhanced-beta-likeness (beta), delta-disclosure (delta, absent), k-map (k, population)."""
 
 _ANONYMITY = """\
 [[guarantee]]

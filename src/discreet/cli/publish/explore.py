@@ -31,6 +31,7 @@ _FLAGS = {
     "beta": "--beta",
     "likeness": "--likeness",
     "delta": "--delta",
+    "absent": "--absent",
     "k_map": "--k-map",
     "population": "--population",
     "delimiter": "--delimiter",
