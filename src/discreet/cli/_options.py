@@ -40,12 +40,10 @@ _READING = (
         "--dates", type=click.Choice(["dmy", "mdy", "ymd"]), help="The order of day, month and year."
     ),
     click.option(
-        "--no-header",
+        "--header/--no-header",
         "header",
-        flag_value=False,
         default=None,
-        type=bool,
-        help="The first line is data; columns are column1, column2, …",
+        help="Whether the first line names the columns; without one they are column1, column2, …",
     ),
     click.option(
         "--text", multiple=True, metavar="COLUMNS", help="Columns that stay text, whatever they look like."

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import IntArray
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, InputError
 from discreet.core.hierarchy.bound import HierarchySpec, domain_of
 from discreet.core.hierarchy.knowledge import is_coded, recognized
 from discreet.core.hierarchy.specs import Icd, Masked, Rows, suggest
@@ -20,7 +20,7 @@ from discreet.core.tables.labels import texts
 from discreet.engines.duckdb.connection import identifier
 from discreet.job.facts import look, value_sets
 from discreet.job.nearby import hierarchy_file, n_uncovered
-from discreet.job.roles import Proposal, blocks, few_values, is_label, role_of
+from discreet.job.roles import Proposal, blocks, few_values, is_label, may_be_records, role_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,12 +31,21 @@ _MOST_VALUES = 20_000
 _MOST_CATEGORIES = 200
 
 
-def propose(relation: duckdb.DuckDBPyRelation, data: Path | None = None) -> list[Proposal]:
+def propose(
+    relation: duckdb.DuckDBPyRelation, data: Path | None = None, *, named: bool = True
+) -> list[Proposal]:
     """Propose a role, and for quasi-identifiers a hierarchy, for every column of a table.
 
-    Hierarchy files beside the data file, if its path is given, are used where they cover the column's values.
+    Hierarchy files beside the data file, if its path is given, are used where they cover the column's values. Unless it
+    is known that the columns are ``named``, a first line that may be a record is refused, and none of it is shown.
     """
-    proposals = _one_person([role_of(facts) for facts in look(relation)])
+    found = look(relation)
+    if not named and may_be_records(found):
+        raise InputError(
+            f"{data}: nothing tells the first line from the others, so it may be a record, and not the names of the "
+            "columns. Say whether it holds names: --header or --no-header."
+        )
+    proposals = _one_person([role_of(facts) for facts in found])
     proposals = blocks(_with_label(proposals), value_sets(relation, few_values(proposals)))
     if not any(one.role is Role.QUASI for one in proposals):
         proposals = _with_some_quasi(proposals)
