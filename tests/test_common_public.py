@@ -208,12 +208,12 @@ def test_the_one_suppressed_person_does_not_show(age: int, code: int, disease: s
 
 
 def release_pair(
-    method: str, first: tuple[pa.Table, Any], second: tuple[pa.Table, Any], **changes: Any
+    method: str, first: tuple[pa.Table, Any], second: tuple[pa.Table, Any]
 ) -> tuple[Release, Release]:
     """Release two originals by the same method; their released rows must be the same."""
     made = []
     for frame, columns in (first, second):
-        publisher = ALL_ALIKE[method](frame.num_rows, **changes)
+        publisher = ALL_ALIKE[method](frame.num_rows)
         made.append(publisher.release(Table(frame, columns)))
     one, other = (release.frame.sort_by([(name, "ascending") for name in NAMES]) for release in made)
     assert one.equals(other)
@@ -222,14 +222,14 @@ def release_pair(
 
 NAMES = ("age", "zip", "disease")
 ALL_ALIKE: dict[str, Callable[..., Any]] = {
-    "mondrian": lambda n, **_: Mondrian(KAnonymity(n), random_state=1),
-    "generalization": lambda n, **_: Generalization(
+    "mondrian": lambda n: Mondrian(KAnonymity(n), random_state=1),
+    "generalization": lambda n: Generalization(
         KAnonymity(n), levels={"age": "top", "zip": "top"}, random_state=1
     ),
-    "optimal": lambda n, **_: OptimalLattice(KAnonymity(n), random_state=1),
-    "samarati": lambda n, **_: Samarati(KAnonymity(n), random_state=1),
-    "incognito": lambda n, **_: Incognito(KAnonymity(n), random_state=1),
-    "local": lambda n, **_: LocalRecoding(KAnonymity(n), random_state=1),
+    "optimal": lambda n: OptimalLattice(KAnonymity(n), random_state=1),
+    "samarati": lambda n: Samarati(KAnonymity(n), random_state=1),
+    "incognito": lambda n: Incognito(KAnonymity(n), random_state=1),
+    "local": lambda n: LocalRecoding(KAnonymity(n), random_state=1),
 }
 """Publishers of tables that make one class of all rows."""
 SPREAD = st.sampled_from([(5, 10, 20), (5,), (3, 9, 27, 81), (7, 14)])

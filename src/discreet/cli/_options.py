@@ -140,7 +140,7 @@ _HIERARCHY = click.option(
 KEEP_ORDER = click.option(
     "--keep-order",
     is_flag=True,
-    help="Write the records in the order of the input; shuffled otherwise, since a place in a list is as good as a name.",
+    help="Keep the order of the input; shuffled otherwise, since a place in a list is as good as a name.",
 )
 _ALLOW_UNIQUE = click.option(
     "--allow-unique",

@@ -100,11 +100,14 @@ def may_be_records(facts: Sequence[Facts]) -> bool:
     """Return whether nothing tells the names of columns from values, so that the first line of a file may be a record.
 
     Names above numbers or dates are names, since a first line with a number is no header. So are names above texts of
-    which each comes again and again, where a record's own would too. Otherwise half of them must be words that name columns.
+    which each comes again and again, where a record's own would too. Otherwise half of them must be words that name
+    columns.
     """
     if any(not one.is_text or one.n_distinct * _OFTEN_REPEATED <= one.n_known for one in facts):
         return False
-    known = sum(any(word.fullmatch(token) for token in tokens(one.name) for word in _HEADINGS) for one in facts)
+    known = sum(
+        any(word.fullmatch(token) for token in tokens(one.name) for word in _HEADINGS) for one in facts
+    )
     return 2 * known < len(facts)
 
 

@@ -74,9 +74,9 @@ def _columns_comment() -> str:
         '# An identifier can be kept as a pseudonym: pseudonym = "env:NAME" or "file:PATH" says where its key is.',
         "# A quasi-identifier's hierarchy says how its values become coarser:",
         '#   {intervals = [5, 10, 20]}, {intervals = ["month", "year"]}, {mask = "right", width = 5},',
-        '#   {flat = true}, {scale = "bands"}, {icd = 10}, {ip = true}, {file = "tree.csv"} (lines of leaf;level 1;…;*;',
-        "#   one to edit is made by: discreet hierarchy init DATA --column COLUMN --out tree.csv); without one, numbers",
-        "#   become intervals, categories sets.",
+        '#   {flat = true}, {scale = "bands"}, {icd = 10}, {ip = true}, {file = "tree.csv"} (lines of leaf;level',
+        "#   1;…;*; one to edit is made by: discreet hierarchy init DATA --column COLUMN --out tree.csv); without",
+        "#   one, numbers become intervals, categories sets.",
         "# weight = 2 keeps a column finer; ordered = [...] gives categories an order instead of a hierarchy.",
     ]
     return "\n".join(lines)

@@ -298,7 +298,7 @@ def test_one_long_code_uncovers_no_other() -> None:
     codes = pa.array(["02138", "02139", "", None])
     assert masked().bind(codes, column="zip").labels[2] == [None, "", "021**"]
     longer = pa.array(["02138", "02139", "02139-1234"])
-    with pytest.raises(HierarchyError, match="2 lengths, from 5 to 10 characters.*width") as caught:
+    with pytest.raises(HierarchyError, match=r"2 lengths, from 5 to 10 characters.*width") as caught:
         masked().bind(longer, column="zip")
     assert "0213" not in str(caught.value)
     with pytest.raises(HierarchyError, match="1 codes are longer than the 5 characters"):

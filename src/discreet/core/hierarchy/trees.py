@@ -236,13 +236,13 @@ class Rows(HierarchySpec):
 
 
 def _one_length(codes: Sequence[str], column: str) -> int:
-    """Return the length that all codes have; codes of several lengths are refused, since the longest uncovers the others."""
+    """Return the length that all codes have; several are refused, since the longest code uncovers the others."""
     lengths = {len(code) for code in codes if code}
     if len(lengths) > 1:
         raise HierarchyError(
-            f"Column {column!r}: its codes have {len(lengths)} lengths, from {min(lengths)} to {max(lengths)} characters. "
-            "Masks count from the length of a whole code, so that one long code uncovers the others: give the masks a "
-            f"width (on the command line mask:{max(lengths)}), or mend the codes that are no whole ones."
+            f"Column {column!r}: its codes have {len(lengths)} lengths, from {min(lengths)} to {max(lengths)} "
+            "characters. Masks count from the length of a whole code, so that one long code uncovers the others: give "
+            f"the masks a width (on the command line mask:{max(lengths)}), or mend the codes that are not whole."
         )
     return max(lengths, default=1)
 

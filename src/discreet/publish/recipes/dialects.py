@@ -42,7 +42,7 @@ class Ansi:
         return self.step(f"CASE WHEN {expression} {sign} {limit} THEN {limit} ELSE {expression} END")
 
     def source(self) -> str:
-        """Return the table with the steps, a subquery for each depth; the innermost reads no column but the known ones."""
+        """Return the table with the steps, a subquery for each depth; the innermost reads known columns only."""
         source = f"{self.table} AS source"
         for depth, steps in enumerate(self._layers):
             listed = ",\n  ".join([*(["source.*"] if depth else self.columns), *steps])

@@ -53,7 +53,7 @@ def column_parts(
     cells
         The distinct published cells of a quasi-identifier, as text.
     level
-        The level of the whole column: at 0 the published values are its own, and show its type. None where there is none.
+        The level of the whole column: at 0 the published values are its own, and show its type. None without levels.
     """
     column = table.schema[name]
     entry: dict[str, Any] = {"name": name, "role": column.role.value}
@@ -111,10 +111,10 @@ def _shown_intervals(
     if not levels:
         return None
     shown = replace(spec, widths=spec.widths[: max(level, *levels.values())])
-    for end in ("bottom", "top"):
-        without: Any = replace(shown, **{end: None})
-        if without != shown and _says(without, tree, levels):
-            shown = without
+    if shown.bottom is not None and _says(without := replace(shown, bottom=None), tree, levels):
+        shown = without
+    if shown.top is not None and _says(without := replace(shown, top=None), tree, levels):
+        shown = without
     return shown
 
 

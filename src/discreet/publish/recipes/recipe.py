@@ -1,10 +1,10 @@
 """Recipes: how a release was made, as plain data without any record, and how to protect new rows the same way.
 
 A recipe has two parts. The public one is written to ``release.json``: parameters, roles, levels or the distinct cells
-that are published, and of hierarchies what those cells show; all of it follows from the released data and from what the
-publisher was given. The private one is written to ``recipe.private.json``, apart from the release: trees and cuts, which
-may name values that nobody published, what hierarchies hold beyond the published cells, and boxes that are finer than
-those.
+that are published, and of hierarchies what those cells show; all of it follows from the released data and from what
+the publisher was given. The private one is written to ``recipe.private.json``, apart from the release: trees and cuts,
+which may name values that nobody published, what hierarchies hold beyond the published cells, and boxes that are finer
+than those.
 """
 
 from __future__ import annotations
@@ -73,9 +73,10 @@ def recipe_of(
 ) -> Written:
     """Write down how a publisher made a release of a table, the public and the private part apart.
 
-    ``levels`` are given for whole columns, and what is ``shown`` of each: the distinct published cells. ``cells`` hold what was published for each group, in every quasi-identifier;
-    ``boxes`` say which values each group took in (by a label, or by branches of a tree). Groups and boxes are private;
-    of the cells, the distinct ones are public, unless they are ``means``, which say nothing of what they cover.
+    ``levels`` are given for whole columns, and what is ``shown`` of each: the distinct published cells. ``cells`` hold
+    what was published for each group, in every quasi-identifier; ``boxes`` say which values each group took in (by a
+    label, or by branches of a tree). Groups and boxes are private; of the cells, the distinct ones are public, unless
+    they are ``means``, which say nothing of what they cover.
     """
     held = shown or _shown(table, cells)
     exact = dict.fromkeys(table.schema.quasi, 0) if cells is None else {}
@@ -276,7 +277,7 @@ def _read(path: Path) -> Any:
 
 
 def _shown(table: Table, cells: Mapping[str, Replacement] | None) -> dict[str, list[str | None]]:
-    """Return the distinct published cells of each quasi-identifier: those of groups, or else the column's own values."""
+    """Return the distinct published cells of each quasi-identifier: those of groups, or the column's own values."""
     if cells is None:
         return {name: labels.texts(table.encoded[name].values).to_pylist() for name in table.schema.quasi}
     return {

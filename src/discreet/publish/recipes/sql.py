@@ -40,9 +40,9 @@ def statement(
 ) -> str:
     """Write the generalization of a recipe as one SELECT statement.
 
-    Only columns that the recipe publishes are read, whatever else the table holds. Identifiers are left out, also those a
-    release keeps as pseudonyms, since no key is in a recipe. A value that a tree does not know becomes the root, and so
-    does a code longer than its mask.
+    Only columns that the recipe publishes are read, whatever else the table holds. Identifiers are left out, also those
+    a release keeps as pseudonyms, since no key is in a recipe. A value that a tree does not know becomes the root, and
+    so does a code longer than its mask.
     The statement generalizes; it suppresses no row and judges no promise.
 
     Parameters
@@ -91,8 +91,8 @@ def _cell(plan: Ansi, entry: Mapping[str, Any], recipe: Recipe) -> str | None:
     spec = _spec(entry.get("hierarchy"))
     if type(spec) not in _KINDS:
         raise InputError(
-            f"The generalization of column '{entry['name']}' cannot be written as SQL: its hierarchy rests on knowledge "
-            "that a database does not have. Apply the recipe with `discreet apply`."
+            f"The generalization of column '{entry['name']}' cannot be written as SQL: its hierarchy rests on "
+            "knowledge that a database does not have. Apply the recipe with `discreet apply`."
         )
     height, writer = _KINDS[type(spec)]
     if level == TOP:
