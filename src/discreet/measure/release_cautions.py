@@ -41,6 +41,8 @@ MOST_NAMED = 3
 FEWEST_UNITS, REPEATED = 20, 0.98
 """A key of people has more values than the first, and fewer than this share of the rows where they have several."""
 
+_MINIMAL = "PermMondrian"
+"""The method whose cuts depend on who holds sensitive items."""
 SHORT = 16
 """The median length of sketches below which estimated distances are hardly better than chance."""
 MANY_SUPPRESSED = 0.1
@@ -380,6 +382,13 @@ def _of_baskets(release: Release) -> Iterator[Caution]:
             "empty-baskets",
             f"{empty:,} released baskets hold no ordinary item. Unless baskets may be empty, each of them surely held "
             "a sensitive one.",
+        )
+    if release.recipe.get("method") == _MINIMAL and len(data.sensitive.group):
+        yield Caution(
+            "minimality",
+            "Groups were divided wherever their sensitive items allowed it. Whoever knows the method learns from each "
+            "cut that was not made, and may tie a person to a sensitive item with more than the promised probability. "
+            "Use CAHD, which draws its groups at random.",
         )
 
 
