@@ -109,7 +109,7 @@ def holder_chances(has: np.ndarray, n_holders: int, p: int) -> np.ndarray:
 
 
 def test_cuts_that_were_not_made_narrow_a_group_and_the_release_says_so() -> None:
-    """The minimality attack, p = 4: nine baskets stay whole, so the holder is among the three that hold the first item."""
+    """The minimality attack, p = 4: nine baskets stay whole, so the holder is among the three with the first item."""
     lists = [["a", "s"], ["a"], ["a"], *[["b"]] * 6]
     release = PermMondrian(4, sensitive=["s"], random_state=1).release(Baskets.from_lists(lists))
     assert release.verdict.ok
