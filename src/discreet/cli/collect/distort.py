@@ -48,7 +48,7 @@ The miner must know p and q; discreet choose-pq proposes them."""
     "--seed", type=int, help="Repeat an experiment; never for real data: who knows it undoes the distortion."
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
-@options.telling
+@options.printing
 def distort(
     data: Path,
     p: float,
@@ -62,14 +62,14 @@ def distort(
     """Report every item of the baskets in FILE with the given probabilities, and write the reports in random order."""
     from discreet.cli._progress import stages
     from discreet.collect import EMask
-    from discreet.core.errors import InputError, OutputError
+    from discreet.core.errors import InputError
     from discreet.core.rng import generator
+    from discreet.engines.atomic import require_new_file
     from discreet.engines.baskets.files import read_baskets
 
     channel = EMask(p, p if q is None else q)
     form = params["out_format"] or _format_of(out)
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
+    require_new_file(out, overwrite=overwrite)
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
         baskets = read_baskets(data, **reading_of(params))
@@ -89,10 +89,10 @@ def distort(
 def _format_of(out: Path) -> str:
     """Determine by the ending how to write, before any work is done."""
     from discreet.core.errors import OutputError
-    from discreet.engines.baskets.formats import told_by_ending
+    from discreet.engines.baskets.formats import format_from_name
 
     try:
-        return told_by_ending(out)
+        return format_from_name(out)
     except OutputError:
         raise gather.mistake(f"The ending of {out} names no format.", "--out-format lines") from None
 
@@ -128,8 +128,6 @@ def _write(
 def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int | None) -> dict[str, Any]:
     longest = int(baskets.lengths.max(initial=0))
     return {
-        "command": "distort",
-        "ok": True,
         "p": channel.p,
         "q": channel.q,
         "baskets": len(baskets),
@@ -152,29 +150,20 @@ def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int 
 
 
 def _print_result(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import number, tell_json, tell_lines
+    from discreet.cli._output import number, print_result
 
-    if as_json:
-        tell_json(plain)
-    elif not quiet:
-        epsilon, privacy = plain["epsilon"], plain["basic_privacy"]
-        tell_lines(
-            [
-                ("baskets", f"{plain['baskets']:,} of {plain['items']:,} items"),
-                ("entries", f"{plain['entries']['in']:,} → {plain['entries']['out']:,}"),
-                (
-                    "epsilon",
-                    f"{number(epsilon['bit'])} for one bit; {number(epsilon['record'])} for a whole basket,",
-                ),
-                (
-                    "",
-                    f"{number(epsilon['record_of_longest'])} where no basket may hold more than {epsilon['longest']:,}",
-                ),
-                ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items in a basket, exactly;"),
-                ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
-                ("written", plain["file"]),
-                *options.order_caution(plain["order"]),
-                *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
-                ("next", f"mine it with p = {plain['p']:g} and q = {plain['q']:g}"),
-            ]
-        )
+    epsilon, privacy = plain["epsilon"], plain["basic_privacy"]
+    bit, record, of_longest = (number(epsilon[name]) for name in ("bit", "record", "record_of_longest"))
+    lines = [
+        ("baskets", f"{plain['baskets']:,} of {plain['items']:,} items"),
+        ("entries", f"{plain['entries']['in']:,} → {plain['entries']['out']:,}"),
+        ("epsilon", f"{bit} for one bit; {record} for a whole basket,"),
+        ("", f"{of_longest} where no basket may hold more than {epsilon['longest']:,}"),
+        ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items in a basket, exactly;"),
+        ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
+        ("written", plain["file"]),
+        *options.order_caution(plain["order"]),
+        *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
+        ("next", f"mine it with p = {plain['p']:g} and q = {plain['q']:g}"),
+    ]
+    print_result("distort", plain, lines, as_json=as_json, quiet=quiet)

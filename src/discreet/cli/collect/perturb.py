@@ -58,17 +58,16 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.reading
-@options.telling
+@options.printing
 def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any) -> None:
     """Add noise to columns of FILE and write the rows with their noisy numbers, in random order."""
     from discreet.cli._progress import stages
-    from discreet.core.errors import OutputError
+    from discreet.engines.atomic import require_new_file
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
     channels = _channels(params)
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
+    require_new_file(out, overwrite=overwrite)
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
         relation = read(data, **reading_from(gather.reading(params)))
@@ -77,13 +76,7 @@ def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, 
         progress("Adding noise")
         _write(kept, channels, out, params["seed"], keep_order=params["keep_order"])
         progress("Done")
-    plain = _result(channels, rows, out, params)
-    if as_json:
-        from discreet.cli._output import tell_json
-
-        tell_json(plain)
-    elif not quiet:
-        _print_result(plain)
+    _print_result(channels, rows, out, params, as_json=as_json, quiet=quiet)
 
 
 def _channels(params: dict[str, Any]) -> Channels:
@@ -196,42 +189,37 @@ def _write(
         raise
 
 
-def _result(channels: Channels, rows: int, out: Path, params: dict[str, Any]) -> dict[str, Any]:
-    """Return what was done, as plain data."""
-    return {
-        "command": "perturb",
-        "ok": True,
+def _print_result(
+    channels: Channels, rows: int, out: Path, params: dict[str, Any], *, as_json: bool, quiet: bool
+) -> None:
+    from discreet.cli._output import number, print_result
+
+    columns = {name: _plain(channel) for name, channel in channels.channels.items()}
+    order = "kept" if params["keep_order"] else "shuffled"
+    plain = {
         "rows": rows,
-        "order": "kept" if params["keep_order"] else "shuffled",
-        "columns": {name: _plain(channel) for name, channel in channels.channels.items()},
+        "order": order,
+        "columns": columns,
         "epsilon": channels.epsilon,
         "seeded": params["seed"] is not None,
         "file": str(out),
     }
+    lines = [
+        ("rows", f"{rows:,}"),
+        *((name, _described(column)) for name, column in columns.items()),
+        ("epsilon", f"{number(channels.epsilon)} for a whole row"),
+        ("written", str(out)),
+        *options.order_caution(order),
+        *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
+        ("next", "pass the noise to discreet reconstruct"),
+    ]
+    print_result("perturb", plain, lines, as_json=as_json, quiet=quiet)
 
 
-def _print_result(plain: dict[str, Any]) -> None:
-    from discreet.cli._output import number, tell_lines
-
-    lines = []
-    for name, column in plain["columns"].items():
-        share = (
-            ""
-            if column["privacy"] is None
-            else f", {percent(column['privacy'])} of the range at 95 % confidence"
-        )
-        lines.append((name, f"{column['noise']} noise, spread {column['spread']:.6g}{share}"))
-    tell_lines(
-        [
-            ("rows", f"{plain['rows']:,}"),
-            *lines,
-            ("epsilon", f"{number(plain['epsilon'])} for a whole row"),
-            ("written", plain["file"]),
-            *options.order_caution(plain["order"]),
-            *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
-            ("next", "pass the noise to discreet reconstruct"),
-        ]
-    )
+def _described(column: dict[str, Any]) -> str:
+    privacy = column["privacy"]
+    share = "" if privacy is None else f", {percent(privacy)} of the range at 95 % confidence"
+    return f"{column['noise']} noise, spread {column['spread']:.6g}{share}"
 
 
 def _plain(channel: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from discreet.core.errors import InputError
-from discreet.core.tables.names import fresh_name
+from  import fresh_name
 from discreet.engines.duckdb.connection import identifier
 
 if TYPE_CHECKING:
