@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from discreet.core.errors import InputError
-from  import fresh_name
-from discreet.engines.duckdb.connection import identifier
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,7 +42,7 @@ def run(
 
 def shuffled(relation: duckdb.DuckDBPyRelation, secret: int) -> duckdb.DuckDBPyRelation:
     """Return a relation's rows in an order that follows from a secret number of up to 256 bits, lazily."""
-    place = identifier(fresh_name("place", relation.columns))
+    place = f"discreet_place_{secrets.token_hex(8)}"
     numbered = run(relation, f"SELECT *, row_number() OVER () AS {place} FROM source")
     return run(
         numbered, f"SELECT * EXCLUDE ({place}) FROM source ORDER BY sha256('{secret:064x}' || {place})"
