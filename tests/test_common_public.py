@@ -207,6 +207,116 @@ def test_the_one_suppressed_person_does_not_show(age: int, code: int, disease: s
     assert public(first)[1] == public(second)[1]
 
 
+def release_pair(
+    method: str, first: tuple[pa.Table, Any], second: tuple[pa.Table, Any]
+) -> tuple[Release, Release]:
+    """Release two originals by the same method; their released rows must be the same."""
+    made = []
+    for frame, columns in (first, second):
+        publisher = ALL_ALIKE[method](frame.num_rows)
+        made.append(publisher.release(Table(frame, columns)))
+    one, other = (release.frame.sort_by([(name, "ascending") for name in NAMES]) for release in made)
+    assert one.equals(other)
+    return made[0], made[1]
+
+
+NAMES = ("age", "zip", "disease")
+ALL_ALIKE: dict[str, Callable[..., Any]] = {
+    "mondrian": lambda n: Mondrian(KAnonymity(n), random_state=1),
+    "generalization": lambda n: Generalization(
+        KAnonymity(n), levels={"age": "top", "zip": "top"}, random_state=1
+    ),
+    "optimal": lambda n: OptimalLattice(KAnonymity(n), random_state=1),
+    "samarati": lambda n: Samarati(KAnonymity(n), random_state=1),
+    "incognito": lambda n: Incognito(KAnonymity(n), random_state=1),
+    "local": lambda n: LocalRecoding(KAnonymity(n), random_state=1),
+}
+"""Publishers of tables that make one class of all rows."""
+SPREAD = st.sampled_from([(5, 10, 20), (5,), (3, 9, 27, 81), (7, 14)])
+
+
+def starred(width: int, widths: tuple[int, ...], top: int | None, *, numbers: bool) -> tuple[pa.Table, Any]:
+    """Return rows of which a release of one class shows nothing but stars and diseases."""
+    codes = [f"{number}{'0' * (width - 1)}" for number in (1, 2, 3, 4, 5, 6)]
+    frame = pa.table(
+        {
+            "age": pa.array([1, 15, 700, 20, 80, 900]),
+            "zip": pa.array([int(code) for code in codes]) if numbers else pa.array(codes),
+            "disease": ["flu", "cold", "flu", "cold", "flu", "cold"],
+        }
+    )
+    columns = {
+        "age": quasi(intervals(*widths, top=top)),
+        "zip": quasi(masked(), allow_unique=True),
+        "disease": sensitive(),
+    }
+    return frame, columns
+
+
+@pytest.mark.parametrize("method", ALL_ALIKE)
+@given(
+    widths=st.tuples(st.integers(1, 9), st.integers(1, 9)),
+    intervals_=st.tuples(SPREAD, SPREAD),
+    tops=st.tuples(st.sampled_from([None, 800]), st.sampled_from([None, 850])),
+    numbers=st.tuples(st.booleans(), st.booleans()),
+)
+@settings(max_examples=15, deadline=None)
+def test_a_starred_column_says_nothing_of_its_hierarchy(
+    method: str, widths: Any, intervals_: Any, tops: Any, numbers: Any
+) -> None:
+    """The length of the longest code was in release.json once, although every cell was a star."""
+    both = zip(widths, intervals_, tops, numbers, strict=True)
+    first, second = (starred(width, steps, top, numbers=kind) for width, steps, top, kind in both)
+    one, other = release_pair(method, first, second)
+    assert set(one.frame["zip"].to_pylist()) == {"*"} == set(one.frame["age"].to_pylist())
+    assert public(one)[0] == public(other)[0]
+    assert public(one)[1] == public(other)[1]
+
+
+@given(
+    height=st.integers(2, 5),
+    extra=st.sampled_from([(), (40,), (40, 120)]),
+    top=st.sampled_from([None, 90, 200]),
+    odd=st.integers(101, 100_000),
+    code=st.text("0123456789", min_size=1, max_size=9),
+)
+@settings(max_examples=40, deadline=None)
+def test_what_no_released_cell_shows_of_a_hierarchy_is_not_published(
+    height: int, extra: Any, top: int | None, odd: int, code: str
+) -> None:
+    """Levels above those in use, ends beyond which nobody was published, widths that only a suppressed code has."""
+    base = pa.table({"age": [21, 22, 23] * 4, "zip": ["02138"] * 12, "disease": ["a", "b", "c"] * 4})
+    made = []
+    for more, end, age, last, width in (((), None, 101, "1", 9), (extra, top, odd, code, 9)):
+        row = pa.table({"age": [age], "zip": [last], "disease": ["a"]})
+        columns = {
+            "age": quasi(intervals(5, 10, *more, top=end)),
+            "zip": quasi(masked(width=width), allow_unique=True),
+            "disease": sensitive(),
+        }
+        publisher = Generalization(
+            KAnonymity(3), levels={"age": 2, "zip": height}, max_suppressed=0.5, random_state=1
+        )
+        made.append(publisher.release(Table(pa.concat_tables([base, row]), columns)))
+    one, other = made
+    assert one.frame.sort_by("disease").equals(other.frame.sort_by("disease"))
+    assert one.evidence.suppressed == other.evidence.suppressed == 1
+    assert public(one)[0] == public(other)[0]
+
+
+def test_what_is_shown_is_published_and_all_of_it_is_kept() -> None:
+    table = Table(
+        people(), {"age": quasi(intervals(5, 10, 20, top=50)), "zip": quasi(masked()), "disease": sensitive()}
+    )
+    publisher = Generalization(KAnonymity(2), levels={"age": 1, "zip": 4}, max_suppressed=0.9, random_state=1)
+    release = publisher.release(table)
+    age, code, _ = release.recipe["columns"]
+    assert age["hierarchy"]["widths"] == [5]
+    assert age["hierarchy"]["top"] == 50
+    assert code["hierarchy"]["width"] == 5
+    assert release.private["columns"]["age"]["hierarchy"]["widths"] == [5, 10, 20]
+
+
 def test_only_the_private_folder_holds_what_compares(tmp_path: Path) -> None:
     release = Mondrian(KAnonymity(3), random_state=1).release(Table(people(), SCHEMA))
     folder = release.write(tmp_path / "out")

@@ -26,8 +26,8 @@ _ENDINGS = (".dat", ".bits", ".npz", ".spmf")
 _FORMS = click.Choice(["fimi", "spmf", "lines", "long", "onehot", "bits", "sparse"])
 _OF_TABLES = (
     "quasi", "sensitive", "identifier", "person", "other", "hierarchies", "pseudonyms", "weights", "k", "l",
-    "diversity", "c", "t", "distance", "beta", "likeness", "delta", "k_map", "population", "relaxed", "means", "levels",
-    "max_suppressed", "measure", "aggregate", "lowest", "highest", "time_limit", "visit_all", "rest",
+    "diversity", "c", "t", "distance", "beta", "likeness", "delta", "absent", "k_map", "population", "relaxed", "means",
+    "levels", "max_suppressed", "measure", "aggregate", "lowest", "highest", "time_limit", "visit_all", "rest",
 )  # fmt: skip
 _KNOWN = "1,2,3,4"
 _REMEDIES = {"anonymize": "--sensitive-items … -p 10", "check": "-p 10, or --km 5,2", "risk": "--known 1,2,3"}

@@ -40,12 +40,10 @@ _READING = (
         "--dates", type=click.Choice(["dmy", "mdy", "ymd"]), help="The order of day, month and year."
     ),
     click.option(
-        "--no-header",
+        "--header/--no-header",
         "header",
-        flag_value=False,
         default=None,
-        type=bool,
-        help="The first line is data; columns are column1, column2, …",
+        help="Whether the first line names the columns; without one they are column1, column2, …",
     ),
     click.option(
         "--text", multiple=True, metavar="COLUMNS", help="Columns that stay text, whatever they look like."
@@ -119,6 +117,12 @@ _PROMISES = (
     ),
     click.option("--delta", type=float, help="delta-disclosure: the largest log2 ratio of a value's shares."),
     click.option(
+        "--absent",
+        type=click.Choice(["ignored", "counted"]),
+        help="Whether a value that is missing from a class breaks delta-disclosure: ignored (as ARX, the default) or "
+        "counted (as published).",
+    ),
+    click.option(
         "--k-map", type=int, help="k-map: at least so many people of the population fit every class."
     ),
     click.option(
@@ -130,8 +134,13 @@ _HIERARCHY = click.option(
     "hierarchies",
     multiple=True,
     metavar="COLUMN=HOW",
-    help="How values become coarser: age=intervals:5,10,20, zip=mask, zip=mask:left, sex=flat, education=tree.csv, "
-    "education=scale:education, diagnosis=icd10, address=ip.",
+    help="How values become coarser: age=intervals:5,10,20, zip=mask, zip=mask:left, zip=mask:5, sex=flat, "
+    "education=tree.csv, education=scale:education, diagnosis=icd10, address=ip.",
+)
+KEEP_ORDER = click.option(
+    "--keep-order",
+    is_flag=True,
+    help="Keep the order of the input; shuffled otherwise, since a place in a list is as good as a name.",
 )
 _ALLOW_UNIQUE = click.option(
     "--allow-unique",
@@ -287,3 +296,12 @@ def add_all(options: tuple[Callable[[F], F], ...], command: F) -> F:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def order_caution(order: str) -> list[tuple[str, str]]:
+    """Return the caution about records that are written in the order of the input, as lines to print."""
+    if order != "kept":
+        return []
+    return [
+        ("caution", "the order of the input is kept: whoever knows that order knows whose record is whose")
+    ]

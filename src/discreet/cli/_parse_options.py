@@ -122,16 +122,17 @@ def columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def hierarchy(how: str) -> dict[str, Any]:
-    """Read how values become coarser: intervals:5,10,20, mask, mask:left, flat, scale:bands, icd9, ip, or a file.
+    """Read how values become coarser: intervals:5,10,20, mask, mask:left:5, flat, scale:bands, icd9, ip, or a file.
 
-    >>> hierarchy("intervals:5,10"), hierarchy("mask"), hierarchy("tree.csv")
-    ({'intervals': [5, 10]}, {'mask': 'right'}, {'file': 'tree.csv'})
+    >>> hierarchy("intervals:5,10"), hierarchy("mask:5"), hierarchy("tree.csv")
+    ({'intervals': [5, 10]}, {'mask': 'right', 'width': 5}, {'file': 'tree.csv'})
     """
     way, _, rest = how.partition(":")
     if way == "intervals":
         return {"intervals": [_number(width.strip()) for width in rest.split(",")]}
     if way in ("mask", "masked"):
-        return {"mask": rest or "right"}
+        side, _, width = ("", "", rest) if rest.isdecimal() else rest.partition(":")
+        return {"mask": side or "right"} | ({"width": _number(width)} if width else {})
     if how in ("flat", "ip"):
         return {how: True}
     if how in ("icd9", "icd10"):
@@ -141,7 +142,7 @@ def hierarchy(how: str) -> dict[str, Any]:
     path = rest if way == "file" else how
     if not Path(path).suffix:
         raise mistake(
-            "--hierarchy takes COLUMN=intervals:5,10,20, COLUMN=mask, COLUMN=flat, COLUMN=scale:bands, COLUMN=icd10, "
+            "--hierarchy takes COLUMN=intervals:5,10,20, COLUMN=mask:5, COLUMN=flat, COLUMN=scale:bands, COLUMN=icd10, "
             "COLUMN=ip or COLUMN=FILE.csv."
         )
     return {"file": path}
@@ -162,7 +163,8 @@ def promises(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     if given.get("beta") is not None:
         asked.append({"kind": f"{given.get('likeness') or 'enhanced'}-beta-likeness", "beta": given["beta"]})
     if given.get("delta") is not None:
-        asked.append({"kind": "delta-disclosure", "delta": given["delta"]})
+        absent = {} if given.get("absent") is None else {"absent": given["absent"]}
+        asked.append({"kind": "delta-disclosure", "delta": given["delta"]} | absent)
     if given.get("k_map") is not None:
         asked.append({"kind": "k-map", "k": given["k_map"], "population": given["population"]})
     return asked
@@ -189,7 +191,8 @@ def _diversity(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refuse_idle(given: Mapping[str, Any]) -> None:
     """Refuse an option that another one would need to have any effect."""
-    for option, needed in (("diversity", "l"), ("c", "l"), ("distance", "t"), ("likeness", "beta")):
+    pairs = (("diversity", "l"), ("c", "l"), ("distance", "t"), ("likeness", "beta"), ("absent", "delta"))
+    for option, needed in pairs:
         if given.get(option) is not None and given.get(needed) is None:
             flag = f"-{needed}" if len(needed) == 1 else f"--{needed}"
             raise mistake(f"--{option} requires {flag}.", flag)

@@ -55,12 +55,16 @@ class DeltaDisclosure(SensitiveGuarantee):
 
     relation: ClassVar[Relation] = "<"
     relative: ClassVar[bool] = True
-    measured: ClassVar[str] = "log2 ratio of shares"
     constraints: ClassVar[Constraints] = {
         "delta": POSITIVE,
         "of": ColumnNames(),
         "absent": OneOf(("ignored", "counted")),
     }
+
+    @property
+    def measured(self) -> str:  # type: ignore[override]  # as absent values are read
+        """What is measured, in words that name the reading."""
+        return f"log2 ratio of shares, values absent from a class {self.absent}"
 
     @property
     def joinable(self) -> bool:  # type: ignore[override]  # as absent values are read

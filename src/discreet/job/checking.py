@@ -107,4 +107,6 @@ def _everything(table: Table, population: Any) -> Iterator[tuple[str, str | None
         yield "t-closeness, t (Kullback-Leibler)", column, TCloseness(1, "kl", of=column)
         yield "(alpha, k)-anonymity, alpha", column, AlphaKAnonymity(1, 1, of=column)
         yield "basic beta-likeness, beta", column, BasicBetaLikeness(1, of=column)
-        yield "delta-disclosure, delta", column, DeltaDisclosure(1, of=column)
+        yield "delta-disclosure, delta (absent ignored)", column, DeltaDisclosure(1, of=column)
+        counted = DeltaDisclosure(1, of=column, absent="counted")
+        yield "delta-disclosure, delta (absent counted)", column, counted

@@ -123,7 +123,8 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 def released_columns(folder: Path, record: Mapping[str, Any]) -> dict[str, Column]:
     """Return the roles of the columns that a release has; quasi-identifiers hold labels, which need no tree."""
-    known = _roles(folder, record)
+    entries = [_without_tree(entry) for entry in record["columns"]]
+    known = _roles(folder, {**record, "columns": entries})
     found: dict[str, Column] = {}
     for entry in record["columns"]:
         column = known[entry["name"]]
@@ -135,6 +136,12 @@ def released_columns(folder: Path, record: Mapping[str, Any]) -> dict[str, Colum
             column = person() if column.role is Role.PERSON else other()
         found[entry["name"]] = column
     return found
+
+
+def _without_tree(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what release.json says of a column, without the tree or order that a quasi-identifier was made by."""
+    made_by = ("hierarchy", "ordered") if entry["role"] == Role.QUASI.value else ()
+    return {name: value for name, value in entry.items() if name not in made_by}
 
 
 def _of_release(folder: Path, record: Mapping[str, Any]) -> Description:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from discreet.core.errors import HierarchyError, InputError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.hierarchy.ranges import Intervals
-from discreet.core.hierarchy.trees import Rows, flat, read_hierarchy
+from discreet.core.hierarchy.trees import Masked, Rows, flat, read_hierarchy
 from discreet.core.schema import Role
 from discreet.core.tables.labels import SetOf, parse, texts
 from discreet.engines.duckdb.connection import identifier
@@ -75,7 +75,8 @@ def suggest_hierarchy(
             proposal.hierarchy or flat(),
             proposal.reason.removeprefix("; ") or "by the values' kind",
         )
-    return spec.bind(_filled(values, spec), column=column), reason
+    fixed = spec.fixed(values) if isinstance(spec, Masked) else spec
+    return fixed.bind(_filled(values, fixed), column=column), reason
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: Path) -> None:

@@ -11,15 +11,16 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import IntArray
-from discreet.core.errors import DiscreetError
-from discreet.core.hierarchy.bound import domain_of
+from discreet.core.errors import DiscreetError, InputError
+from discreet.core.hierarchy.bound import HierarchySpec, domain_of
 from discreet.core.hierarchy.knowledge import is_coded, recognized
-from discreet.core.hierarchy.specs import Icd, Rows, suggest
+from discreet.core.hierarchy.specs import Icd, Masked, Rows, suggest
 from discreet.core.schema import Role
+from discreet.core.tables.labels import texts
 from discreet.engines.duckdb.connection import identifier
 from discreet.job.facts import look, value_sets
 from discreet.job.nearby import hierarchy_file, n_uncovered
-from discreet.job.roles import Proposal, blocks, few_values, is_label, role_of
+from discreet.job.roles import Proposal, blocks, few_values, is_label, may_be_records, role_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,12 +31,21 @@ _MOST_VALUES = 20_000
 _MOST_CATEGORIES = 200
 
 
-def propose(relation: duckdb.DuckDBPyRelation, data: Path | None = None) -> list[Proposal]:
+def propose(
+    relation: duckdb.DuckDBPyRelation, data: Path | None = None, *, named: bool = True
+) -> list[Proposal]:
     """Propose a role, and for quasi-identifiers a hierarchy, for every column of a table.
 
-    Hierarchy files beside the data file, if its path is given, are used where they cover the column's values.
+    Hierarchy files beside the data file, if its path is given, are used where they cover the column's values. Unless it
+    is known that the columns are ``named``, a first line that may be a record is refused, and none of it is shown.
     """
-    proposals = _one_person([role_of(facts) for facts in look(relation)])
+    found = look(relation)
+    if not named and may_be_records(found):
+        raise InputError(
+            f"{data}: nothing tells the first line from the others, so it may be a record, and not the names of the "
+            "columns. Say whether it holds names: --header or --no-header."
+        )
+    proposals = _one_person([role_of(facts) for facts in found])
     proposals = blocks(_with_label(proposals), value_sets(relation, few_values(proposals)))
     if not any(one.role is Role.QUASI for one in proposals):
         proposals = _with_some_quasi(proposals)
@@ -145,8 +155,9 @@ def generalized(proposal: Proposal, values: pa.Array, counts: IntArray) -> Propo
     if known is not None:
         reason = f"{proposal.reason.removesuffix('; taken so to be safe')}; {known.what}"
         return replace(
-            proposal, reason=reason, hierarchy=known.spec, confidence=known.confidence, cautious=False
-        )
+            proposal, reason=reason, hierarchy=known.spec, confidence=known.confidence, cautious=False,
+            warning=proposal.warning or _uneven(known.spec, values),
+        )  # fmt: skip
     sure = is_coded(facts.name, values) if facts.is_number else None
     if sure is not None:
         proposal = replace(proposal, reason=f"{proposal.reason}; codes for categories, not quantities")
@@ -165,5 +176,18 @@ def generalized(proposal: Proposal, values: pa.Array, counts: IntArray) -> Propo
         return replace(proposal, warning=proposal.warning or warning)
     joined = "; no order is known, so categories are joined by how often they occur"
     return replace(
-        proposal, hierarchy=spec, reason=proposal.reason + (joined if isinstance(spec, Rows) else "")
+        proposal,
+        hierarchy=spec,
+        reason=proposal.reason + (joined if isinstance(spec, Rows) else ""),
+        warning=proposal.warning or _uneven(spec, values),
     )
+
+
+def _uneven(spec: HierarchySpec, values: pa.Array) -> str | None:
+    """Return a warning where masks are for codes of several lengths: the shorter ones show more of themselves."""
+    if not isinstance(spec, Masked):
+        return None
+    n_lengths = len({len(code) for code in texts(domain_of(values)).to_pylist() if code})
+    if n_lengths < 2:
+        return None
+    return f"its codes have {n_lengths} lengths, and masks count from the longest, so that shorter codes show more"

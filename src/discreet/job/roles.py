@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.hierarchy.bound import HierarchySpec
-from discreet.core.hierarchy.knowledge import KEYS, UNITS, Confidence, names_units, tokens
+from discreet.core.hierarchy.knowledge import (
+    CODED,
+    KEYS,
+    QUANTITY,
+    UNITS,
+    Confidence,
+    names_units,
+    tokens,
+)
 from discreet.core.schema import Role
 from discreet.job.facts import Facts
 
@@ -32,6 +40,9 @@ _KNOWN = re.compile(
 )
 _LABELS = re.compile("class|target|label|outcome|response|y")
 _COUNTING = re.compile("num|number|n|nbr|count|total|times")
+_HEADINGS = (_SENSITIVE, _NAMES, _KNOWN, _LABELS, _COUNTING, KEYS, UNITS, CODED, QUANTITY)
+"""Words that name columns."""
+_OFTEN_REPEATED = 10
 _MOST_NAMED = 20
 _UNIQUE = 0.9
 _MANY = 0.5
@@ -83,6 +94,21 @@ def role_of(facts: Facts) -> Proposal:
     if not counting and any(map(_SENSITIVE.fullmatch, words)):
         return Proposal(facts, Role.SENSITIVE, "its name sounds sensitive", confidence="high")
     return _identifier(facts, words) or _quasi(facts, words)
+
+
+def may_be_records(facts: Sequence[Facts]) -> bool:
+    """Return whether nothing tells the names of columns from values, so that the first line of a file may be a record.
+
+    Names above numbers or dates are names, since a first line with a number is no header. So are names above texts of
+    which each comes again and again, where a record's own would too. Otherwise half of them must be words that name
+    columns.
+    """
+    if any(not one.is_text or one.n_distinct * _OFTEN_REPEATED <= one.n_known for one in facts):
+        return False
+    known = sum(
+        any(word.fullmatch(token) for token in tokens(one.name) for word in _HEADINGS) for one in facts
+    )
+    return 2 * known < len(facts)
 
 
 def is_person(facts: Facts) -> bool:

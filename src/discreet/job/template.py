@@ -73,10 +73,10 @@ def _columns_comment() -> str:
     lines += [
         '# An identifier can be kept as a pseudonym: pseudonym = "env:NAME" or "file:PATH" says where its key is.',
         "# A quasi-identifier's hierarchy says how its values become coarser:",
-        '#   {intervals = [5, 10, 20]}, {intervals = ["month", "year"]}, {mask = "right"}, {flat = true},',
-        '#   {scale = "bands"}, {icd = 10}, {ip = true}, {file = "tree.csv"} (lines of leaf;level 1;…;*; one to edit',
-        "#   is made by: discreet hierarchy init DATA --column COLUMN --out tree.csv); without one, numbers become",
-        "#   intervals, categories sets.",
+        '#   {intervals = [5, 10, 20]}, {intervals = ["month", "year"]}, {mask = "right", width = 5},',
+        '#   {flat = true}, {scale = "bands"}, {icd = 10}, {ip = true}, {file = "tree.csv"} (lines of leaf;level',
+        "#   1;…;*; one to edit is made by: discreet hierarchy init DATA --column COLUMN --out tree.csv); without",
+        "#   one, numbers become intervals, categories sets.",
         "# weight = 2 keeps a column finer; ordered = [...] gives categories an order instead of a hierarchy.",
     ]
     return "\n".join(lines)
@@ -112,8 +112,8 @@ def _hierarchy(spec: HierarchySpec) -> str:
     if kind in ("flat", "ip"):
         return value({kind: True})
     if kind == "masked":
-        short = {"mask": plain["from_"]} | ({"levels": plain["levels"]} if "levels" in plain else {})
-        return value(short)
+        options = {name: plain[name] for name in ("levels", "width") if name in plain}
+        return value({"mask": plain["from_"]} | options)
     first = plain.pop(_SIDES[kind])
     rest = {name: option for name, option in plain.items() if (name, option) != ("origin", 0)}
     return value({kind: first} | rest)
@@ -130,7 +130,7 @@ def _guarantees(proposals: Sequence[Proposal], n_rows: int) -> list[str]:
 _PROMISES = """\
 # The promises; where one cannot be kept, nothing is written. There are also: entropy-l-diversity (l),
 # recursive-cl-diversity (c, l), t-closeness (t, distance), alpha-k-anonymity (alpha, k), basic-beta-likeness and
-# enhanced-beta-likeness (beta), delta-disclosure (delta), k-map (k, population)."""
+# enhanced-beta-likeness (beta), delta-disclosure (delta, absent), k-map (k, population)."""
 
 _ANONYMITY = """\
 [[guarantee]]

@@ -23,6 +23,8 @@ RARE_SHARE = 0.05
 GAIN = 0.1
 """How much better than the commonest value a guess must be for a caution."""
 
+_MINIMAL = "PermMondrian"
+"""The method whose cuts depend on who holds sensitive items."""
 SHORT = 16
 """The median length of sketches below which estimated distances are hardly better than chance."""
 MANY_SUPPRESSED = 0.1
@@ -177,4 +179,11 @@ def _of_baskets(release: Release) -> Iterator[Caution]:
             "empty-baskets",
             f"{empty:,} released baskets hold no ordinary item. Unless baskets may be empty, each of them surely held "
             "a sensitive one.",
+        )
+    if release.recipe.get("method") == _MINIMAL and len(data.sensitive.group):
+        yield Caution(
+            "minimality",
+            "Groups were divided wherever their sensitive items allowed it. Whoever knows the method learns from each "
+            "cut that was not made, and may tie a person to a sensitive item with more than the promised probability. "
+            "Use CAHD, which draws its groups at random.",
         )

@@ -27,7 +27,9 @@ def shop(tmp_path: Path) -> Path:
 
 def test_it_writes_what_the_channel_gives(invoke, shop: Path, tmp_path: Path) -> None:
     out = tmp_path / "distorted.dat"
-    result = invoke("distort", shop, "--p", 0.5, "--q", 0.9, "--out", out, "--seed", 5, "--json")
+    result = invoke(
+        "distort", shop, "--p", 0.5, "--q", 0.9, "--out", out, "--seed", 5, "--keep-order", "--json"
+    )
     assert result.exit_code == 0, result.output
     told = json.loads(result.output)
     channel, true = EMask(0.5, 0.9), read_baskets(shop, format="fimi")
@@ -40,6 +42,25 @@ def test_it_writes_what_the_channel_gives(invoke, shop: Path, tmp_path: Path) ->
         channel.average_basic_privacy(true)
     )
     assert told["seeded"]
+
+
+@pytest.mark.parametrize("seed", [(), ("--seed", 3)])
+def test_baskets_are_written_in_random_order(invoke, tmp_path: Path, seed) -> None:
+    """By position, whoever has the list of all customers knew whose report is whose."""
+    true = [[f"only{row}"] for row in range(300)]
+    (tmp_path / "shop.dat").write_text("\n".join(row[0] for row in true) + "\n")
+    orders = []
+    for at in range(2):
+        told = ("--p", 1, "--q", 1, *seed, "--out", tmp_path / f"{at}.dat", "--json")
+        assert json.loads(invoke("distort", tmp_path / "shop.dat", *told).stdout)["order"] == "shuffled"
+        orders.append(read_baskets(tmp_path / f"{at}.dat").lists())
+    assert sorted(orders[0]) == sorted(true)
+    assert sum(one == other for one, other in zip(orders[0], true, strict=True)) < 20
+    assert (orders[0] == orders[1]) == bool(seed)
+    kept = tmp_path / "kept.dat"
+    said = invoke("distort", tmp_path / "shop.dat", "--p", 1, "--q", 1, "--keep-order", "--out", kept)
+    assert "order of the input is kept" in said.stdout
+    assert read_baskets(kept).lists() == true
 
 
 def test_bits_are_the_same_baskets(invoke, shop: Path, tmp_path: Path) -> None:

@@ -36,9 +36,10 @@ def people(tmp_path: Path) -> Path:
 
 def test_columns_are_hidden_and_recovered(invoke, people: Path, tmp_path: Path) -> None:
     noisy = tmp_path / "noisy.csv"
-    result = invoke("perturb", people, *HIDE, *RANGES, "--drop", "name", "--out", noisy)
+    result = invoke("perturb", people, *HIDE, *RANGES, "--drop", "name", "--keep-order", "--out", noisy)
     assert result.exit_code == 0, result.output
     assert "100% of the range at 95 % confidence" in result.stdout
+    assert "the order of the input is kept" in result.stdout
     seen, true = pl.read_csv(noisy), pl.read_csv(people)
     assert seen.columns == ["age", "pay"]
     spread = Gaussian.for_privacy(1.0, low=0, high=100).sd
@@ -76,6 +77,29 @@ def test_a_seed_gives_the_same_bytes_and_says_so(invoke, people: Path, tmp_path:
     ]
     assert "seeded" in told[0].stdout
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+@pytest.mark.parametrize("seed", [(), ("--seed", 3)])
+def test_rows_are_written_in_random_order(invoke, people: Path, tmp_path: Path, seed) -> None:
+    """By position, whoever has the list of all who signed up knew whose noisy row is whose."""
+    orders = []
+    for at in range(2):
+        result = invoke("perturb", people, *HIDE, *RANGES, *seed, "--out", tmp_path / f"{at}.csv", "--json")
+        assert json.loads(result.stdout)["order"] == "shuffled"
+        orders.append(pl.read_csv(tmp_path / f"{at}.csv")["name"].to_list())
+    names = pl.read_csv(people)["name"].to_list()
+    assert sorted(orders[0]) == sorted(names)
+    assert sum(one == other for one, other in zip(orders[0], names, strict=True)) < 20
+    assert (orders[0] == orders[1]) == bool(seed)
+
+
+def test_a_column_called_as_ours_survives_the_shuffle(invoke, tmp_path: Path) -> None:
+    path, out = tmp_path / "place.csv", tmp_path / "noisy.csv"
+    pl.DataFrame({"place": ["Ulm"] * 50, "Place_1": [1] * 50, "age": list(range(50))}).write_csv(path)
+    hide = ("--noise", "laplace", "--epsilon", 1, "--columns", "age", "--range", "age=0,99")
+    result = invoke("perturb", path, *hide, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert pl.read_csv(out).columns == ["place", "Place_1", "age"]
 
 
 def test_several_batches_get_noise_of_their_own_and_no_row_is_lost(invoke, tmp_path: Path) -> None:

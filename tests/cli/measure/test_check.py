@@ -8,6 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from discreet import quasi, sensitive
+from discreet.cli._parse_options import promises
+from discreet.cli.measure.check import check
+from discreet.cli.publish.anonymize import anonymize
+from discreet.cli.publish.explore import explore
+from discreet.guarantees import DeltaDisclosure
+from discreet.job.parse import guarantee_from
+
 # Table 20.3 of the chapter: 3-anonymous, and not 2-diverse.
 PUBLISHED = """age,zip,disease
 [20-30],Northeastern US,HIV
@@ -57,7 +65,8 @@ def test_everything_is_measured_asked_for_or_not(invoke, published: Path) -> Non
     assert reached["t-closeness, t (Kullback-Leibler)"] == pytest.approx(math.log(2))
     assert reached["(alpha, k)-anonymity, alpha"] == 1
     assert reached["basic beta-likeness, beta"] == pytest.approx(1)
-    assert reached["delta-disclosure, delta"] == pytest.approx(1)
+    assert reached["delta-disclosure, delta (absent ignored)"] == pytest.approx(1)
+    assert reached["delta-disclosure, delta (absent counted)"] is None
 
 
 def test_a_broken_promise_exits_with_one_also_as_json_and_quietly(process, published: Path) -> None:
@@ -66,6 +75,31 @@ def test_a_broken_promise_exits_with_one_also_as_json_and_quietly(process, publi
     told = process("check", published, *ROLES, "-k", 4, "--json")
     assert told.returncode == 1
     assert json.loads(told.stdout)["verdict"]["failing_rows"] == 6
+
+
+def test_delta_disclosure_has_two_readings_and_names_the_one_it_took(invoke, published: Path) -> None:
+    """Python had both; the command line had one, and did not say which."""
+    as_arx = invoke("check", published, *ROLES, "--delta", 1.1)
+    assert as_arx.exit_code == 0
+    assert "values absent from a class ignored" in as_arx.stdout
+    literal = invoke("check", published, *ROLES, "--delta", 1.1, "--absent", "counted", "--json")
+    assert literal.exit_code == 1
+    verdict = json.loads(literal.stdout)["verdict"]
+    assert verdict["measure"].endswith("values absent from a class counted")
+    assert "absent='counted'" in verdict["guarantee"]
+    idle = invoke("check", published, *ROLES, "-k", 3, "--absent", "counted")
+    assert idle.exit_code == 2
+    assert "--absent requires --delta" in idle.output
+
+
+@pytest.mark.parametrize("command", [anonymize, check, explore])
+def test_every_command_with_delta_has_the_readings_of_the_guarantee(command) -> None:
+    found = {option.name: option for option in command.params}
+    assert tuple(found["absent"].type.choices) == DeltaDisclosure.constraints["absent"].options
+    asked = promises({"delta": 1.5, "absent": "counted"})
+    schema = {"age": quasi(), "ill": sensitive()}
+    assert guarantee_from(asked, schema, Path()) == DeltaDisclosure(1.5, absent="counted")
+    assert "absent" not in promises({"delta": 1.5})[0]
 
 
 def test_other_columns_do_not_matter(invoke, published: Path) -> None:

@@ -15,6 +15,7 @@ from discreet import (
     Baskets,
     Release,
     Table,
+    from_mapping,
     identifier,
     intervals,
     masked,
@@ -75,7 +76,17 @@ def visits() -> Table:
     return Table(rows, {**ROLES, "who": person()})
 
 
+def with_trees() -> Table:
+    """Hierarchies that lie in the private folder: a tree, an order, and masks wider than any code that is shown."""
+    wards, wide = from_mapping({"x": "low", "y": "high"}), masked(width=9)
+    roles = {"zip": quasi(wide), "ward": quasi(wards), "disease": quasi(ordered=["cold", "flu", "gout"])}
+    return Table(frame(), {**ROLES, **roles, "card": identifier()})
+
+
 RELEASES: dict[str, Any] = {
+    "trees": lambda: OptimalLattice(KAnonymity(3), highest={"zip": 5}, max_suppressed=0.9).release(
+        with_trees()
+    ),
     "table": lambda: Mondrian(KAnonymity(3) & TCloseness(0.6)).release(patients()),
     "levels": lambda: OptimalLattice(KAnonymity(3), max_suppressed=0.1).release(patients()),
     "visits": lambda: Mondrian(KAnonymity(3)).release(visits()),

@@ -72,7 +72,7 @@ def test_an_expert_agrees(invoke, visits: Path, tmp_path: Path) -> None:
     assert {roles[f"drug{number}"] for number in range(6)} == {"sensitive"}
     assert columns["age"]["hierarchy"] == {"scale": "bands"}
     assert columns["education"]["hierarchy"] == {"scale": "education"}
-    assert columns["zip"]["hierarchy"] == {"mask": "right"}
+    assert columns["zip"]["hierarchy"] == {"mask": "right", "width": 5}
     assert columns["ip"]["hierarchy"] == {"ip": True}
     assert columns["diag_1"]["hierarchy"] == {"icd": 9}
     for name in ("admission_type_id", "discharge_disposition_id"):
@@ -292,3 +292,49 @@ def test_real_baskets(invoke, shared_data: Path, tmp_path: Path, name: str) -> N
     result = invoke("init", shared_data / name, "--out", tmp_path / "job.toml")
     assert result.exit_code == 2
     assert "--sensitive-items" in result.stderr
+
+
+RECORDS = (
+    "Anna Schmidt,Ulm,influenza,anna@web.de\n"
+    "Bert Huber,Bonn,measles,bert@gmx.de\n"
+    "Cleo Maier,Jena,cancer,cleo@web.de\n"
+)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "txt"])
+def test_a_first_record_is_not_taken_for_names(process, tmp_path: Path, ending: str) -> None:
+    """Where no value came again, the first person's values were printed as the names of columns."""
+    data, job = tmp_path / f"people.{ending}", tmp_path / "job.toml"
+    data.write_text(RECORDS.replace(",", "\t") if ending == "tsv" else RECORDS)
+    for more in ((), ("--json",)):
+        ran = process("init", data, "--out", job, *more)
+        assert ran.returncode == 2
+        assert "--header or --no-header" in ran.stdout + ran.stderr
+        for value in ("Anna", "Ulm", "influenza", "web.de"):
+            assert value not in ran.stdout + ran.stderr
+        assert not job.exists()
+    assert process("init", data, "--no-header", "--out", job).returncode == 0
+    assert "column1" in job.read_text()
+    assert "influenza" not in job.read_text()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name,town,disease\nAnna,Ulm,flu\nBert,Bonn,cold\n",
+        "wer,wo,wann\nAnna,Ulm,2020-01-05\nBert,Bonn,2021-01-05\n",
+        "x1,x2\n" + "".join(f"a{row % 3},b{row % 2}\n" for row in range(60)),
+    ],
+)
+def test_names_that_can_be_told_from_values_are_taken_as_names(invoke, tmp_path: Path, text: str) -> None:
+    (tmp_path / "people.csv").write_text(text)
+    result = invoke("init", tmp_path / "people.csv", "--out", tmp_path / "job.toml")
+    assert result.exit_code == 0, result.output
+
+
+def test_odd_names_are_taken_as_names_when_it_is_said(invoke, tmp_path: Path) -> None:
+    data, job = tmp_path / "people.csv", tmp_path / "job.toml"
+    data.write_text("foo,bar\nAnna,Ulm\nBert,Bonn\n")
+    assert invoke("init", data, "--out", job).exit_code == 2
+    assert invoke("init", data, "--header", "--out", job).exit_code == 0
+    assert tomllib.loads(job.read_text())["input"]["header"] is True

@@ -48,7 +48,7 @@ def test_the_job_file_is_plain_about_hierarchies(invoke, sample: Path, tmp_path:
     job = tmp_path / "job.toml"
     invoke("init", sample, "--out", job)
     columns = tomllib.loads(job.read_text())["columns"]
-    assert columns["zip"]["hierarchy"] == {"mask": "right"}
+    assert columns["zip"]["hierarchy"] == {"mask": "right", "width": 5}
     assert columns["age"]["hierarchy"]["intervals"][0] == 5
     assert columns["sex"]["hierarchy"] == {"flat": True}
     assert columns["admission"]["hierarchy"] == {"intervals": ["month", "quarter", "year"]}
@@ -212,3 +212,40 @@ def test_a_damaged_job_is_refused(invoke, tmp_path: Path, text: str) -> None:
     path.write_text(text)
     result = invoke("run", str(path))
     assert result.exit_code == 2, result.output
+
+
+def test_one_long_code_of_a_new_month_uncovers_nobody(invoke, tmp_path: Path) -> None:
+    """A job masked from the longest code: one ZIP+4 in a new month, and everybody's five digits were published."""
+    data, job = tmp_path / "month.csv", tmp_path / "job.toml"
+    months = [["02138", "02139", "02140"] * 8, [*["02138", "02139", "02140"] * 8, "02139-1234"]]
+    texts = ["age,zip,disease\n" + "".join(f"{20 + at % 4},{code},{'ab'[at % 2]}\n" for at, code in enumerate(codes))
+             for codes in months]  # fmt: skip
+    given = (
+        "--quasi",
+        "age,zip",
+        "--sensitive",
+        "disease",
+        "-k",
+        2,
+        "--max-suppressed",
+        0.2,
+        "--level",
+        "zip=3",
+    )
+    data.write_text(texts[0])
+    made = invoke("anonymize", data, *given, "--hierarchy", "zip=mask", "--out", tmp_path / "first")
+    assert made.exit_code == 0, made.output
+    assert invoke("init", data, "--out", job).exit_code == 0
+    assert tomllib.loads(job.read_text())["columns"]["zip"]["hierarchy"] == {"mask": "right", "width": 5}
+    data.write_text(texts[1])
+    refused = invoke("anonymize", data, *given, "--hierarchy", "zip=mask", "--out", tmp_path / "second")
+    assert refused.exit_code == 2
+    assert "2 lengths, from 5 to 10 characters" in refused.output
+    assert "mask:10" in refused.output
+    assert "0213" not in refused.output
+    assert invoke("run", job).exit_code == 2
+    assert not (tmp_path / "second").exists()
+    wide = invoke("anonymize", data, *given, "--hierarchy", "zip=mask:10", "--out", tmp_path / "wide")
+    assert wide.exit_code == 0, wide.output
+    assert invoke("init", data, "--out", tmp_path / "new.toml").exit_code == 0
+    assert "its codes have 2 lengths" in (tmp_path / "new.toml").read_text()

@@ -62,7 +62,7 @@ bound_numbers = st.tuples(
         st.just(intervals(0.1, 0.5, 2.5)),
         st.just(cuts([-10, 0, 2.5, 100], [0, 100], [100])),
         st.just(flat()),
-        st.builds(masked),
+        st.builds(masked, width=st.just(40)),
     ),
     st.one_of(ints, floats),
 )
@@ -81,7 +81,13 @@ bound_dates = st.tuples(
     st.one_of(dates, moments),
 )
 bound_codes = st.tuples(
-    st.builds(masked, from_=st.sampled_from(["left", "right"]), levels=st.sampled_from([None, 2])), codes
+    st.builds(
+        masked,
+        from_=st.sampled_from(["left", "right"]),
+        levels=st.sampled_from([None, 2]),
+        width=st.integers(9, 12),
+    ),
+    codes,
 )
 bound = st.one_of(bound_numbers, bound_dates, bound_codes)
 
@@ -283,8 +289,29 @@ def test_masks() -> None:
     left = masked("#", from_="left", levels=2).bind(pa.array([139, 238, 338]), column="n")
     assert left.labels[1:] == ([None, "#39", "#38"], [None, "##9", "##8"], ["*"])
     assert left.leaves.to_pylist() == [139, 238, 338]
-    icd = masked().bind(pa.array(["J45", "J45.1", "J46"]), column="icd")
+    icd = masked(width=5).bind(pa.array(["J45", "J45.1", "J46"]), column="icd")
     assert icd.labels[1:3] == ([None, "J45", "J45.*", "J46"], [None, "J45**", "J46**"])
+
+
+def test_one_long_code_uncovers_no_other() -> None:
+    """One ZIP+4 among ZIP codes once showed five digits of everybody at the level that had shown three."""
+    codes = pa.array(["02138", "02139", "", None])
+    assert masked().bind(codes, column="zip").labels[2] == [None, "", "021**"]
+    longer = pa.array(["02138", "02139", "02139-1234"])
+    with pytest.raises(HierarchyError, match=r"2 lengths, from 5 to 10 characters.*width") as caught:
+        masked().bind(longer, column="zip")
+    assert "0213" not in str(caught.value)
+    with pytest.raises(HierarchyError, match="1 codes are longer than the 5 characters"):
+        masked(width=5).bind(longer, column="zip")
+    assert masked(width=10).bind(longer, column="zip").labels[2] == [None, "02138", "02139", "02139-12**"]
+
+
+def test_suggested_masks_and_ends_hold_for_the_next_month() -> None:
+    assert suggest(pa.array(["02139-1234", "10001", "94110"]), name="zip") == masked(width=10)
+    assert suggest(pa.array([7, 12, 130]), method="prefix") == masked(width=3)
+    ends = suggest(pa.array([-3.7, 1.0, 88.2, float("inf")]), method="equal-width")
+    assert isinstance(ends, Intervals)
+    assert (ends.bottom, ends.top) == (-5, 90)
 
 
 def test_flat_and_an_empty_domain() -> None:
@@ -507,8 +534,8 @@ def test_suggestions_follow_the_data() -> None:
     assert even.max() - even.min() <= 1
     skewed = suggest(pa.array([1, 2, 3, 4, 5, 6, 7, 8]), counts=[0, 0, 0, 0, 10, 10, 10, 10])
     assert skewed.bind(pa.array([1, 8]), column="n").labels[-2] == [None, "< 7", ">= 7"]
-    assert suggest(pa.array(["02139", "10001", "94110"])) == masked()
-    assert suggest(pa.array(["250.83", "276", "V27"])) == masked()
+    assert suggest(pa.array(["02139", "10001", "94110"])) == masked(width=5)
+    assert suggest(pa.array(["250.83", "276", "V27"])) == masked(width=6)
     assert suggest(pa.array(["a", "b"])) == flat()
     assert suggest(pa.array([1, 2, 3]), kind="text") == suggest(pa.array(["1", "2", "3"]))
     assert suggest(pa.array([False, True])) == flat()

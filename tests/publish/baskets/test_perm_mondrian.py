@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from tests.strategies import baskets as strategies_baskets
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import InfeasibleError
 from discreet.kernels.baskets.item_splits import item_splits
-from discreet.publish import PermMondrian
+from discreet.publish import Cahd, PermMondrian
 
 
 def divided(ordinary: Baskets, held: Baskets, p: int) -> np.ndarray:
@@ -90,3 +92,34 @@ def test_a_group_without_secrets_stays_whole() -> None:
 def test_infeasible_says_what_would_do() -> None:
     with pytest.raises(InfeasibleError, match="p=2 at most"):
         PermMondrian(3, sensitive=["s"]).release(Baskets.from_lists([["s"], ["a"]]))
+
+
+def holder_chances(has: np.ndarray, n_holders: int, p: int) -> np.ndarray:
+    """Return how likely each basket of a group holds the sensitive item, given that no cut of the group was legal."""
+    n, counts = len(has), has.sum(axis=0)
+    held, n_fitting = np.zeros(n), 0
+    for holders in itertools.combinations(range(n), n_holders):
+        inside = has[list(holders)].sum(axis=0)
+        halved = (counts > 0) & (counts < n)
+        legal = halved & (inside * p <= counts) & ((n_holders - inside) * p <= n - counts)
+        if not legal.any():
+            n_fitting += 1
+            held[list(holders)] += 1
+    return held / n_fitting
+
+
+def test_cuts_that_were_not_made_narrow_a_group_and_the_release_says_so() -> None:
+    """The minimality attack, p = 4: nine baskets stay whole, so the holder is among the three with the first item."""
+    lists = [["a", "s"], ["a"], ["a"], *[["b"]] * 6]
+    release = PermMondrian(4, sensitive=["s"], random_state=1).release(Baskets.from_lists(lists))
+    assert release.verdict.ok
+    (number,) = np.unique(release.data.sensitive.group)
+    rows = release.data.baskets.take(np.flatnonzero(release.data.group == number))
+    n_holders = int(release.data.sensitive.counts.sum())
+    has = np.array([[name in basket for name in "ab"] for basket in rows.lists()])
+    assert holder_chances(has, n_holders, 4).max() == pytest.approx(1 / 3)
+    (caution,) = [one for one in release.cautions if one.code == "minimality"]
+    assert caution.public
+    assert "CAHD" in caution.text
+    near = Cahd(4, sensitive=["s"], random_state=1).release(Baskets.from_lists(lists))
+    assert "minimality" not in [one.code for one in near.cautions]

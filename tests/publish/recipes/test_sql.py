@@ -19,6 +19,7 @@ from discreet import (
     Table,
     flat,
     from_mapping,
+    icd,
     identifier,
     intervals,
     masked,
@@ -78,15 +79,15 @@ CASES: dict[str, tuple[Any, pa.DataType, st.SearchStrategy[Any]]] = {
     "cuts of floats": (cuts([-0.3, 0.1, 0.3, 2.675], [0.3]), pa.float64(), FLOATS),
     "cuts of money": (cuts([-3.25, 10]), pa.decimal128(9, 2), DECIMALS),
     "cuts of moments": (cuts(["1950-05-17", "2000-03-04T06:00:00"]), pa.timestamp("us"), MOMENTS),
-    "masks": (masked(), pa.string(), CODES),
-    "masks from the left": (masked("#", "left"), pa.string(), CODES),
-    "two masks": (masked(levels=2), pa.string(), CODES),
-    "masked numbers": (masked(), pa.int64(), INTEGERS),
-    "masked floats": (masked(from_="left"), pa.float64(), FLOATS),
-    "masked money": (masked(), pa.decimal128(9, 2), DECIMALS),
+    "masks": (masked(width=9), pa.string(), CODES),
+    "masks from the left": (masked("#", "left", width=9), pa.string(), CODES),
+    "two masks": (masked(levels=2, width=9), pa.string(), CODES),
+    "masked numbers": (masked(width=25), pa.int64(), INTEGERS),
+    "masked floats": (masked(from_="left", width=30), pa.float64(), FLOATS),
+    "masked money": (masked(width=12), pa.decimal128(9, 2), DECIMALS),
     "masked dates": (masked(), pa.date32(), DAYS),
-    "masked moments": (masked(), pa.timestamp("us"), MOMENTS),
-    "masked answers": (masked(levels=1), pa.bool_(), st.booleans()),
+    "masked moments": (masked(width=26), pa.timestamp("us"), MOMENTS),
+    "masked answers": (masked(levels=1, width=5), pa.bool_(), st.booleans()),
     "flat": (flat(), pa.string(), CODES),
     "nothing": (None, pa.float64(), FLOATS.map(lambda one: one + 0.0)),
     "a mapping": (
@@ -211,7 +212,7 @@ def test_a_value_that_the_tree_does_not_know_becomes_the_root(dialect: Any) -> N
 
 def test_standard_sql_knows_nothing_of_duckdb() -> None:
     frame = pa.table({
-        "age": [1.5, 2.5], "day": [dt.date(2020, 1, 5)] * 2, "week": [dt.date(2020, 1, 5)] * 2, "zip": ["1", "22"],
+        "age": [1.5, 2.5], "day": [dt.date(2020, 1, 5)] * 2, "week": [dt.date(2020, 1, 5)] * 2, "zip": ["11", "22"],
     })  # fmt: skip
     columns = {
         "age": quasi(intervals(0.5)),
@@ -225,6 +226,32 @@ def test_standard_sql_knows_nothing_of_duckdb() -> None:
     for word in ("isnan", "make_date", "last_day", "//", "::", "%", "HUGEINT", "AS VARCHAR)"):
         assert word not in written
     assert "make_date" in statement(recipe)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_columns_that_the_recipe_does_not_know_are_not_read(dialect: Any) -> None:
+    """An extra column once took the place of a step, and its values came out as labels."""
+    frame = pa.table({"age": [21, 27, 34], "pay": [1.5, 2.5, 3.5], "born": [dt.date(2020, 1, 5)] * 3})
+    columns = {"age": quasi(intervals(5, 10)), "pay": quasi(intervals(2)), "born": quasi(intervals("month"))}
+    release = Generalization(KAnonymity(1), levels={"age": 2, "pay": 1, "born": 1}).release(
+        Table(frame, columns)
+    )
+    written = statement(recipe_of(release), dialect=dialect)
+    for one in range(1, 40):
+        extra = {f"step_{one}": ["a person's name"] * 3, "source": [{"age": 99}] * 3}
+        connection = duckdb.connect()
+        connection.register("data", pa.table(frame.to_pydict() | extra))
+        made = connection.sql(written).to_arrow_table()
+        assert made.column_names == ["age", "pay", "born"]
+        assert sorted(made["age"].to_pylist()) == ["[20, 29]", "[20, 29]", "[30, 39]"]
+        assert set(made["pay"].to_pylist()) == {"[0, 2)", "[2, 4)"}
+
+
+def test_hierarchies_that_no_database_knows_are_refused() -> None:
+    table = Table(pa.table({"diag": ["E11.9", "E11.8", "I10"]}), {"diag": quasi(icd(10))})
+    recipe = recipe_of(Generalization(KAnonymity(1), levels={"diag": 1}).release(table))
+    with pytest.raises(InputError, match="'diag' cannot be written as SQL"):
+        statement(recipe)
 
 
 def test_boxes_are_refused() -> None:

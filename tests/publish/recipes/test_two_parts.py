@@ -150,3 +150,25 @@ def test_one_long_code_uncovers_nobody() -> None:
         recipe.apply(longer)
     same = recipe.apply(table.frame)
     assert set(same.frame["zip"].to_pylist()) == set(old.frame["zip"].to_pylist())
+
+
+@pytest.mark.parametrize("method", [Samarati, Mondrian])
+def test_what_is_kept_apart_stays_apart_when_the_recipe_is_applied(method: Any) -> None:
+    """Nothing of a hierarchy shows in starred columns, nor in the release of new rows, made with the private part."""
+    codes = [f"{number}0000" for number in range(1, 7)]
+    frame = pa.table({"age": [1, 150, 700, 20, 80, 900], "zip": codes, "disease": ["a", "b"] * 3})
+    columns = {
+        "age": quasi(intervals(5, 10, 20, top=800)),
+        "zip": quasi(masked(), allow_unique=True),
+        "disease": sensitive(),
+    }
+    old = method(KAnonymity(6)).release(Table(frame, columns))
+    assert {*old.frame["age"].to_pylist(), *old.frame["zip"].to_pylist()} == {"*"}
+    assert old.private["columns"]["zip"]["hierarchy"]["width"] == 5
+    assert old.private["columns"]["age"]["hierarchy"]["top"] == 800
+    recipe = Recipe(json.loads(json.dumps(old.recipe)), json.loads(json.dumps(old.private)))
+    new = recipe.apply(frame)
+    for one in (old, new, Recipe(old.recipe).apply(frame)):
+        assert not any("hierarchy" in entry or "type" in entry for entry in one.recipe["columns"])
+        assert set(one.recipe.get("levels", {"zip": "top"}).values()) == {"top"}
+        assert one.verdict.ok

@@ -12,6 +12,8 @@ from discreet.cli import _parse_options as gather
 from discreet.cli._basket_reading import FORMATS, basket_reading, reading_of
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from discreet.collect import EMask
     from discreet.core.baskets.baskets import Baskets
 
@@ -41,6 +43,7 @@ The miner must know p and q; discreet choose-pq proposes them."""
     help="How to write the baskets; by default the ending decides. A long table cannot hold empty baskets.",
 )
 @basket_reading
+@options.KEEP_ORDER
 @click.option(
     "--seed", type=int, help="Repeat an experiment; never for real data: who knows it undoes the distortion."
 )
@@ -56,10 +59,11 @@ def distort(
     quiet: bool,
     **params: Any,
 ) -> None:
-    """Report every item of the baskets in FILE with the given probabilities, and write what was reported."""
+    """Report every item of the baskets in FILE with the given probabilities, and write the reports in random order."""
     from discreet.cli._progress import stages
     from discreet.collect import EMask
     from discreet.core.errors import InputError
+    from discreet.core.rng import generator
     from discreet.engines.atomic import require_new_file
     from discreet.engines.baskets.files import read_baskets
 
@@ -72,8 +76,14 @@ def distort(
         if not baskets.n_items:
             raise InputError(f"{data} holds no items, so there is nothing to distort.")
         progress("Distorting")
-        entries = _write(channel, baskets, out, form, params["seed"], progress, overwrite=overwrite)
-    _print_result(_plain(channel, baskets, entries, out, params["seed"]), as_json=as_json, quiet=quiet)
+        chance = None if params["seed"] is None else generator(params["seed"], owner="distort")
+        if not params["keep_order"]:
+            order = (chance or generator(None, owner="distort")).permutation(len(baskets))
+            baskets = baskets.take(order)
+        entries = _write(channel, baskets, out, form, chance, progress, overwrite=overwrite)
+    order_of = "kept" if params["keep_order"] else "shuffled"
+    plain = _plain(channel, baskets, entries, out, params["seed"]) | {"order": order_of}
+    _print_result(plain, as_json=as_json, quiet=quiet)
 
 
 def _format_of(out: Path) -> str:
@@ -92,7 +102,7 @@ def _write(
     baskets: Baskets,
     out: Path,
     form: str,
-    seed: int | None,
+    chance: np.random.Generator | None,
     progress: Any,
     *,
     overwrite: bool,
@@ -105,11 +115,11 @@ def _write(
     from discreet.engines.baskets.files import write_baskets
 
     if form == "bits":
-        bits = channel.perturb(baskets, random_state=seed, as_bits=True)
+        bits = channel.perturb(baskets, random_state=chance, as_bits=True)
         progress("Writing")
         write_bits(bits, out, overwrite=overwrite)
         return int(bits.counts.sum())
-    distorted = channel.perturb(baskets, random_state=seed)
+    distorted = channel.perturb(baskets, random_state=chance)
     progress("Writing")
     write_baskets(distorted, out, format=form, overwrite=overwrite, lossy=channel.p + channel.q > 1)
     return int(distorted.items.size)
@@ -152,6 +162,7 @@ def _print_result(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
         ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items in a basket, exactly;"),
         ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
         ("written", plain["file"]),
+        *options.order_caution(plain["order"]),
         *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
         ("next", f"mine it with p = {plain['p']:g} and q = {plain['q']:g}"),
     ]

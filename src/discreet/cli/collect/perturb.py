@@ -50,6 +50,7 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
     help="Columns to leave out; the others are written as they are.",
 )
 @click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The file to write.")
+@options.KEEP_ORDER
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -59,7 +60,7 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
 @options.reading
 @options.printing
 def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any) -> None:
-    """Add noise to columns of FILE and write the rows with their noisy numbers."""
+    """Add noise to columns of FILE and write the rows with their noisy numbers, in random order."""
     from discreet.cli._progress import stages
     from discreet.engines.atomic import require_new_file
     from discreet.engines.files import read
@@ -73,9 +74,9 @@ def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, 
         kept = _kept(relation, channels, gather.names_in(params["drop"]), data)
         rows = _examined(relation, channels.channels)
         progress("Adding noise")
-        _write(kept, channels, out, params["seed"])
+        _write(kept, channels, out, params["seed"], keep_order=params["keep_order"])
         progress("Done")
-    _print_result(channels, rows, out, params["seed"], as_json=as_json, quiet=quiet)
+    _print_result(channels, rows, out, params, as_json=as_json, quiet=quiet)
 
 
 def _channels(params: dict[str, Any]) -> Channels:
@@ -151,17 +152,22 @@ def _examined(relation: duckdb.DuckDBPyRelation, channels: dict[str, Any]) -> in
     return int(rows)
 
 
-def _write(relation: duckdb.DuckDBPyRelation, channels: Channels, out: Path, seed: int | None) -> None:
-    """Stream the rows through the channels into the file."""
+def _write(
+    relation: duckdb.DuckDBPyRelation, channels: Channels, out: Path, seed: int | None, *, keep_order: bool
+) -> None:
+    """Stream the rows through the channels into the file, in random order unless it is to be kept."""
     import pyarrow as pa
 
     from discreet.core.errors import DiscreetError
     from discreet.core.rng import generator
     from discreet.engines.duckdb.connection import connect
-    from discreet.engines.duckdb.queries import batches, schema_of
+    from discreet.engines.duckdb.queries import batches, schema_of, shuffled
     from discreet.engines.writing import write_frame
 
     chance = None if seed is None else generator(seed, owner="perturb")
+    if not keep_order:
+        secret = (chance or generator(None, owner="perturb")).bytes(32)
+        relation = shuffled(relation, int.from_bytes(secret, "little"))
     failed: list[DiscreetError] = []
 
     def noisy() -> Iterator[pa.RecordBatch]:
@@ -184,16 +190,18 @@ def _write(relation: duckdb.DuckDBPyRelation, channels: Channels, out: Path, see
 
 
 def _print_result(
-    channels: Channels, rows: int, out: Path, seed: int | None, *, as_json: bool, quiet: bool
+    channels: Channels, rows: int, out: Path, params: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> None:
     from discreet.cli._output import number, print_result
 
     columns = {name: _plain(channel) for name, channel in channels.channels.items()}
+    order = "kept" if params["keep_order"] else "shuffled"
     plain = {
         "rows": rows,
+        "order": order,
         "columns": columns,
         "epsilon": channels.epsilon,
-        "seeded": seed is not None,
+        "seeded": params["seed"] is not None,
         "file": str(out),
     }
     lines = [
@@ -201,7 +209,8 @@ def _print_result(
         *((name, _described(column)) for name, column in columns.items()),
         ("epsilon", f"{number(channels.epsilon)} for a whole row"),
         ("written", str(out)),
-        *([("warning", "seeded: whoever knows the seed can undo this")] if seed is not None else []),
+        *options.order_caution(order),
+        *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
         ("next", "pass the noise to discreet reconstruct"),
     ]
     print_result("perturb", plain, lines, as_json=as_json, quiet=quiet)

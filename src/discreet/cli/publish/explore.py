@@ -31,6 +31,7 @@ _FLAGS = {
     "beta": "--beta",
     "likeness": "--likeness",
     "delta": "--delta",
+    "absent": "--absent",
     "k_map": "--k-map",
     "population": "--population",
     "delimiter": "--delimiter",
@@ -163,7 +164,7 @@ def _base(data: Path, given: Mapping[str, Any]) -> list[str]:
     for option, flag in _FLAGS.items():
         if given.get(option) is not None:
             words += [flag, f"{given[option]:g}" if isinstance(given[option], float) else str(given[option])]
-    return words + ([] if given["header"] is None else ["--no-header"])
+    return words + ([] if given["header"] is None else ["--header" if given["header"] else "--no-header"])
 
 
 @dataclass(frozen=True)

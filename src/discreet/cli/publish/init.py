@@ -38,6 +38,7 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> Non
     from discreet.core.errors import InputError, OutputError
     from discreet.engines.atomic import atomic_file
     from discreet.engines.files import read, require_file
+    from discreet.engines.formats import format_of
     from discreet.job.decisions import basket_command, basket_form
     from discreet.job.proposals import propose
     from discreet.job.template import job_text
@@ -56,7 +57,9 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> Non
         progress("Reading")
         relation = read(data, **reading)
         progress("Looking")
-        proposals = propose(relation, data)
+        form = format_of(data)
+        stated = "header" in reading or (form is not None and form.reader not in ("text", "sheets"))
+        proposals = propose(relation, data, named=stated)
     text = job_text(data, proposals, folder=out.parent, reading=reading)
     with atomic_file(out) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -125,6 +125,8 @@ def _becomes(entry: dict[str, Any], known: Recipe) -> str:
         kind = _KINDS.get(str(plain.get("kind", "")), "a tree")
     if "levels" in known.data:
         level = known.data["levels"].get(entry["name"], 0)
+        if level == "top":
+            return "the same in every row"
         return f"level {level} of {kind}" if level else "as it is"
     parts = len(known.data.get("cells", {}).get(entry["name"], {}).get("labels", ()))
     if not parts:

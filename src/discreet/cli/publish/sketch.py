@@ -28,7 +28,7 @@ Examples:
 \b
 A key: head -c 32 /dev/urandom > secret.key"""
 _OF_TABLES = ("delimiter", "encoding", "decimal", "thousands", "nulls", "dates", "header", "text")
-_FLAGS = {"format_": "format", "nulls": "null", "header": "no-header"}
+_FLAGS = {"format_": "format", "nulls": "null", "header": "header or --no-header"}
 
 
 @click.command(short_help="Publish texts or baskets as sketches.", epilog=_EPILOG)

@@ -22,15 +22,17 @@ _AGE = {"age", "ages", "alter", "âge", "edad"}
 _BIRTH_YEAR = {("birth", "year"), ("year", "birth"), ("year", "of", "birth"), ("yob",), ("geburtsjahr",)}
 _POSTAL = {"zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "pincode"}
 _DIAGNOSIS = re.compile(r"diag|diagnos[ie]s|icd|icd9|icd10|dx|cause|condition|disease|comorbidity")
-_CODED = re.compile(
+CODED = re.compile(
     r"ids?|codes?|type|types|class|category|cat|status|kind|group|flag|source|disposition|gender|sex|race|ethnicity"
     r"|region|state|level|department|dept|ward|unit|site|sector|industry|occupation|nationality|country|outcome|label"
 )
-_QUANTITY = re.compile(
+"""Words that end the names of codes for categories."""
+QUANTITY = re.compile(
     r"age|n|num|nbr|number|count|counts|total|sum|amount|days?|hours?|minutes?|weeks?|months?|years?|visits|times?"
     r"|children|kids|members|persons|rooms|size|score|points|grade|income|salary|price|cost|weight|height|length|rate"
     r"|duration|tenure|distance|volume|dose|stay"
 )
+"""Words of the names of quantities."""
 _FEW_CODES = 10
 _MOST_CODES = 200
 _LARGEST_CODE = 999
@@ -82,11 +84,11 @@ def is_coded(name: str, values: pa.Array) -> Confidence | None:
     if low < -9 or high > _LARGEST_CODE * 10:
         return None
     words = tokens(name)
-    if words and _CODED.fullmatch(words[-1]) and not is_age(words):
+    if words and CODED.fullmatch(words[-1]) and not is_age(words):
         return "high"
     if len(values) == 2 and high - low == 1:
         return "high"
-    if any(map(_QUANTITY.fullmatch, words)) or len(values) > _FEW_CODES or high > _LARGEST_CODE:
+    if any(map(QUANTITY.fullmatch, words)) or len(values) > _FEW_CODES or high > _LARGEST_CODE:
         return None
     return "low"
 
@@ -140,7 +142,7 @@ def _number(words: list[str], values: pa.Array) -> Known | None:
         return Known("years of birth", intervals(5, 10, 20), "high")
     whole = is_whole(values)
     if whole and _is_postal(words) and low >= 0:
-        return Known("postal codes", masked(), "high")
+        return Known("postal codes", masked().fixed(values), "high")
     if whole and words and words[-1] in ("month", "months", "monat") and low >= 1 and high <= 12:
         return Known("months", scale("months"), "high")
     return None
@@ -155,7 +157,7 @@ def _text(words: list[str], values: list[str]) -> Known | None:
     if (version := _icd_version(words, values)) is not None:
         return Known(f"ICD-{version} codes", icd(version), "high")
     if _is_postal(words) and _share(values, lambda one: any(map(str.isdigit, one))) >= _MOSTLY:
-        return Known("postal codes", masked(), "high")
+        return Known("postal codes", masked().fixed(pa.array(values, pa.string())), "high")
     return None
 
 

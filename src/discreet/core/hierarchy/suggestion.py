@@ -89,7 +89,7 @@ def suggest(
         few = _FEW if counts is not None else 0
         return _suggest_categories(texts(values).to_pylist(), weights, method, branching, few)
     if method == "prefix":
-        return masked()
+        return masked().fixed(values)
     if kind == "date" and method != "equal-frequency":
         return _suggest_calendar(values)
     if method == "equal-width":
@@ -125,7 +125,10 @@ def _suggest_cuts(values: pa.Array, weights: IntArray, branching: int) -> Hierar
 
 
 def _suggest_widths(values: pa.Array, branching: int) -> HierarchySpec:
-    """Choose a round width that cuts the span into at most twenty, and widen it by the branching."""
+    """Choose a round width that cuts the span into at most twenty, and widen it by the branching.
+
+    Where infinite values need a bottom and a top, those are round too: no value of the data.
+    """
     finite = [one for one in values.to_pylist() if math.isfinite(one)]
     span = float(finite[-1] - finite[0]) if finite else 0.0
     if not span:
@@ -136,9 +139,12 @@ def _suggest_widths(values: pa.Array, branching: int) -> HierarchySpec:
         width = max(width, Fraction(branching))
     n_levels = max(1, math.ceil(math.log(span / width, branching)))
     exact = [width * branching**level for level in range(n_levels)]
-    ends = (None, None) if len(finite) == len(values) else (finite[0], finite[-1])
-    widths = [int(one) if one.denominator == 1 else float(one) for one in exact]
-    return intervals(*widths, bottom=ends[0], top=ends[1])
+    widths = [_plain_number(one) for one in exact]
+    if len(finite) == len(values):
+        return intervals(*widths)
+    bottom = Fraction(text(finite[0])) // width * width
+    top = (Fraction(text(finite[-1])) // width + 1) * width
+    return intervals(*widths, bottom=_plain_number(bottom), top=_plain_number(top))
 
 
 def _suggest_calendar(values: pa.Array) -> HierarchySpec:
@@ -159,7 +165,7 @@ def _suggest_categories(
 ) -> HierarchySpec:
     """Pool the rare values, then join the frequent ones into sets of like frequency."""
     if method == "prefix" or (method is None and all(_CODE.fullmatch(value) for value in values)):
-        return masked()
+        return masked().fixed(pa.array(values, pa.string()))
     members = [[number] for number in range(len(values)) if weights[number] >= few]
     if len(members) < 2:
         return flat()
@@ -192,6 +198,10 @@ def _joined(members: list[list[int]], weights: IntArray, branching: int) -> list
         if room[number]:
             heapq.heappush(lightest, (total + sizes[position], number))
     return [sorted(group) for group in joined]
+
+
+def _plain_number(number: Fraction) -> int | float:
+    return int(number) if number.denominator == 1 else float(number)
 
 
 def _cut(value: pa.Scalar) -> Any:

@@ -43,12 +43,14 @@ def masked(
     """Make the hierarchy that masks one more character of a code per level, then shows ``*``.
 
     Characters are counted from ``width``, the length of a whole code; a shorter code counts as filled up on the side
-    that is masked, and a longer one is refused. Without it, the longest code of the table counts, and a recipe keeps
-    that length for new rows, so that one long code among them cannot uncover the others. ``levels`` masks at most that
-    many characters before ``*``.
+    that is masked, and a longer one is refused. Without it, all codes of the table must have one length: where one is
+    longer, the others would show more of themselves than they did without it. An empty text is no code. ``levels``
+    masks at most that many characters before ``*``.
 
     >>> masked(levels=2).bind(pa.array(["02138", "02139"]), column="zip").labels[1:]
     ([None, '0213*'], [None, '021**'], ['*'])
+    >>> masked(levels=2, width=5).bind(pa.array(["J45", "J45.1"]), column="icd").labels[1:]
+    ([None, 'J45', 'J45.*'], [None, 'J45**'], ['*'])
     """
     one = InstanceOf((str,), "one character") if isinstance(char, str) and len(char) == 1 else OneOf((STAR,))
     require("masked", "char", char, one)
@@ -189,7 +191,7 @@ class Masked(HierarchySpec):
         """Mask the codes level by level, below ``*``; codes longer than the width are refused."""
         leaves = domain_of(domain)
         codes = texts(leaves).to_pylist()
-        longest = self.width or max(map(len, codes), default=1)
+        longest = self.width or _one_length(codes, column)
         n_long = sum(len(code) > longest for code in codes)
         if n_long:
             raise HierarchyError(
@@ -232,6 +234,18 @@ class Rows(HierarchySpec):
 
     def __repr__(self) -> str:
         return f"Rows({len(self.columns[0])} leaves, {len(self.columns)} levels)"
+
+
+def _one_length(codes: Sequence[str], column: str) -> int:
+    """Return the length that all codes have; several are refused, since the longest code uncovers the others."""
+    lengths = {len(code) for code in codes if code}
+    if len(lengths) > 1:
+        raise HierarchyError(
+            f"Column {column!r}: its codes have {len(lengths)} lengths, from {min(lengths)} to {max(lengths)} "
+            "characters. Masks count from the length of a whole code, so that one long code uncovers the others: give "
+            f"the masks a width (on the command line mask:{max(lengths)}), or mend the codes that are not whole."
+        )
+    return max(lengths, default=1)
 
 
 class _Branches:

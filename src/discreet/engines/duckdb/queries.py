@@ -40,6 +40,15 @@ def run(
         globals().pop(table, None)
 
 
+def shuffled(relation: duckdb.DuckDBPyRelation, secret: int) -> duckdb.DuckDBPyRelation:
+    """Return a relation's rows in an order that follows from a secret number of up to 256 bits, lazily."""
+    place = f"discreet_place_{secrets.token_hex(8)}"
+    numbered = run(relation, f"SELECT *, row_number() OVER () AS {place} FROM source")
+    return run(
+        numbered, f"SELECT * EXCLUDE ({place}) FROM source ORDER BY sha256('{secret:064x}' || {place})"
+    )
+
+
 def schema_of(relation: duckdb.DuckDBPyRelation) -> pa.Schema:
     """Return the schema of a relation's rows as they leave the engine."""
     return relation.limit(0).to_arrow_table().schema

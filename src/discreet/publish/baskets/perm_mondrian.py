@@ -25,6 +25,10 @@ class PermMondrian:
     divided further. A group without sensitive items is left whole, since nothing is lost in it. Ordinary items
     are published exactly, sensitive ones as counts per group.
 
+    Whoever knows the method learns from each cut that was not made: both halves would not have kept the degree. That
+    can narrow a group below 1/p, and every release says so. Prefer `Cahd`, unless groups must be described by their
+    items.
+
     Parameters
     ----------
     p

@@ -24,6 +24,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import counted_by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
+from discreet.publish.recipes.published import TOP, height_of
 from discreet.publish.recipes.union import Union
 from discreet.publish.tables.suppression import allowed_rows, kept_groups, refuse_too_many
 
@@ -131,7 +132,7 @@ class Application:
         from discreet.publish.tables.optimal_lattice import OptimalLattice
 
         common: dict[str, Any] = {"max_suppressed": self.max_suppressed, "random_state": self.random_state}
-        levels = self.recipe.data["levels"]
+        levels = self._levels()
         try:
             return Generalization(self.guarantee, levels=levels, **common).release(self.table)
         except InfeasibleError:
@@ -139,11 +140,16 @@ class Application:
                 raise
         return OptimalLattice(self.guarantee, lowest=levels, **common).release(self.table)
 
+    def _levels(self) -> dict[str, int]:
+        """Return the recipe's levels by their numbers in the hierarchies of the new rows."""
+        given = self.recipe.data["levels"]
+        return {name: height_of(name, self.table) if level == TOP else level for name, level in given.items()}
+
     def _at_levels(self) -> Assigned:
         """Assign every tuple to its class at the recipe's levels."""
         from discreet.publish.lattice.lattice import Lattice
 
-        lattice = Lattice(self.table, lowest=self.recipe.data["levels"])
+        lattice = Lattice(self.table, lowest=self._levels())
         _, group, codes = lattice.groups(lattice.bottom)
         cells = {}
         for name, tree, level, places in zip(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 
 DIGITS = 38
@@ -15,9 +16,10 @@ class Ansi:
 
     varchar = "VARCHAR(100)"
 
-    def __init__(self, table: str, taken: set[str]) -> None:
+    def __init__(self, table: str, columns: Sequence[str]) -> None:
         self.table = quoted(table)
-        self._taken = {name.casefold() for name in taken}
+        self.columns = [quoted(name) for name in columns]
+        self._taken = {name.casefold() for name in columns}
         self._depth: dict[str, int] = {}
         self._layers: list[list[str]] = []
 
@@ -40,10 +42,10 @@ class Ansi:
         return self.step(f"CASE WHEN {expression} {sign} {limit} THEN {limit} ELSE {expression} END")
 
     def source(self) -> str:
-        """Return the table with the steps, a subquery for each depth."""
+        """Return the table with the steps, a subquery for each depth; the innermost reads known columns only."""
         source = f"{self.table} AS source"
-        for steps in self._layers:
-            listed = ",\n  ".join(["source.*", *steps])
+        for depth, steps in enumerate(self._layers):
+            listed = ",\n  ".join([*(["source.*"] if depth else self.columns), *steps])
             source = f"(\nSELECT\n  {listed}\nFROM {source}\n) AS source"
         return source
 

@@ -1,9 +1,10 @@
 """Recipes: how a release was made, as plain data without any record, and how to protect new rows the same way.
 
 A recipe has two parts. The public one is written to ``release.json``: parameters, roles, levels or the distinct cells
-that are published; all of it follows from the released data and from what the publisher was given. The private one is
-written to ``recipe.private.json``, apart from the release: trees and cuts, which may name values that nobody published,
-and boxes that are finer than the published cells.
+that are published, and of hierarchies what those cells show; all of it follows from the released data and from what
+the publisher was given. The private one is written to ``recipe.private.json``, apart from the release: trees and cuts,
+which may name values that nobody published, what hierarchies hold beyond the published cells, and boxes that are finer
+than those.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import pyarrow as pa
+
 from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.hierarchy.specs import Masked, spec_from_dict
+from discreet.core.hierarchy.specs import spec_from_dict
 from discreet.core.release import Release
 from discreet.core.rng import RandomState, seed_of
 from discreet.core.schema import Column, Role, Schema, identifier, person
@@ -24,11 +28,10 @@ from discreet.core.tables import labels
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee, guarantee_from_dict
+from discreet.publish.recipes.published import column_parts, public_levels
 
 FORMAT = 1
 PRIVATE = "recipe.private.json"
-_PARAMETRIC = ("intervals", "masked", "flat", "scale", "icd", "ip")
-"""Hierarchies that say how to generalize without naming values of the data."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,17 +61,24 @@ def recipe_of(
     *,
     parameters: Mapping[str, object],
     levels: Mapping[str, int] | None = None,
+    shown: Mapping[str, Collection[str | None]] | None = None,
     cells: Mapping[str, Replacement] | None = None,
     boxes: Mapping[str, Mapping[str, Any]] | None = None,
     means: bool = False,
 ) -> Written:
     """Write down how a publisher made a release of a table, the public and the private part apart.
 
-    ``levels`` are given for whole columns. ``cells`` hold what was published for each group, in every quasi-identifier;
-    ``boxes`` say which values each group took in (by a label, or by branches of a tree). Groups and boxes are private;
-    of the cells, the distinct ones are public, unless they are ``means``, which say nothing of what they cover.
+    ``levels`` are given for whole columns, and what is ``shown`` of each: the distinct published cells. ``cells`` hold
+    what was published for each group, in every quasi-identifier; ``boxes`` say which values each group took in (by a
+    label, or by branches of a tree). Groups and boxes are private; of the cells, the distinct ones are public, unless
+    they are ``means``, which say nothing of what they cover.
     """
-    entries = [_column(name, table) for name in table.schema]
+    held = shown or _shown(table, cells)
+    exact = dict.fromkeys(table.schema.quasi, 0) if cells is None else {}
+    entries = [
+        column_parts(name, table, cells=held.get(name, ()), level=(levels or exact).get(name))
+        for name in table.schema
+    ]
     made: dict[str, Any] = {
         "format": FORMAT,
         "method": type(publisher).__name__,
@@ -84,7 +94,7 @@ def recipe_of(
     if named:
         kept["columns"] = named
     if levels is not None:
-        made["levels"] = dict(levels)
+        made["levels"] = public_levels(levels, table)
     if cells is not None and boxes is not None:
         kept |= {
             "boxes": {name: dict(box) for name, box in boxes.items()},
@@ -92,7 +102,7 @@ def recipe_of(
         }
         if not means:
             made["cells"] = _distinct_cells(cells)
-    if named or means:
+    if means or any(True in (entry.get("hierarchy"), entry.get("ordered")) for entry, _ in entries):
         made["private"] = True
     return Written(made, {"format": FORMAT, **kept} if kept else {})
 
@@ -177,10 +187,10 @@ class Recipe:
         """Refuse where the private part is needed and not there."""
         lacking = [one for one in needed if held.get(one) is None]
         if lacking:
-            shown = {"hierarchy": "the hierarchy", "ordered": "the order", "boxes": "the boxes"}[lacking[0]]
+            shown = {"ordered": "order"}.get(lacking[0], lacking[0])
             raise InputError(
-                f"release.json alone does not hold {shown} of '{what}', which may name values that were not published: "
-                f"the private part of the recipe ({PRIVATE}) is needed too."
+                f"release.json alone does not hold the {shown} of '{what}', of which the published cells do not show "
+                f"everything: the private part of the recipe ({PRIVATE}) is needed too."
             )
 
     @property
@@ -261,6 +271,16 @@ def _read(path: Path) -> Any:
         raise InputError(f"'{path}' cannot be read as a recipe.") from None
 
 
+def _shown(table: Table, cells: Mapping[str, Replacement] | None) -> dict[str, list[str | None]]:
+    """Return the distinct published cells of each quasi-identifier: those of groups, or the column's own values."""
+    if cells is None:
+        return {name: labels.texts(table.encoded[name].values).to_pylist() for name in table.schema.quasi}
+    return {
+        name: labels.texts(cell.labels.take(pa.array(np.unique(cell.index)))).to_pylist()
+        for name, cell in cells.items()
+    }
+
+
 def _distinct_cells(cells: Mapping[str, Replacement]) -> dict[str, dict[str, Any]]:
     """Return the distinct published cells in an order that follows from them alone."""
     texts = {name: labels.texts(cell.labels).to_pylist() for name, cell in cells.items()}
@@ -287,31 +307,3 @@ def _plain(replacement: Replacement) -> dict[str, Any]:
         "index": replacement.index.tolist(),
         "type": str(replacement.labels.type),
     }
-
-
-def _column(name: str, table: Table) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Write a column down: what may be published, and the values that a tree, cuts or an order name."""
-    column = table.schema[name]
-    entry: dict[str, Any] = {"name": name, "role": column.role.value}
-    hidden: dict[str, Any] = {}
-    if column.role is Role.QUASI:
-        entry |= {"weight": column.weight, "type": str(table.encoded[name].type)}
-    if column.hierarchy is not None:
-        spec = column.hierarchy
-        if isinstance(spec, Masked):
-            spec = spec.fixed(table.encoded[name].values)
-        plain = spec.to_dict()
-        if plain.get("kind") in _PARAMETRIC:
-            entry["hierarchy"] = plain
-        else:
-            entry["hierarchy"], hidden["hierarchy"] = True, plain
-    if column.ordered is not None:
-        entry["ordered"] = True
-        hidden["ordered"] = [
-            value if isinstance(value, str | int | float) else labels.text(value) for value in column.ordered
-        ]
-    if column.key is not None:
-        entry["pseudonym"] = True
-    if column.allow_unique:
-        entry["allow_unique"] = True
-    return entry, hidden

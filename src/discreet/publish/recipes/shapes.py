@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from discreet.publish.recipes.published import TOP
+
 _ROLES = {"identifier", "person", "quasi", "sensitive", "other"}
 
 
@@ -22,7 +24,7 @@ def is_public_part(data: Mapping[str, Any]) -> bool:
     if "levels" in data:
         levels = data["levels"]
         return isinstance(levels, Mapping) and all(
-            name in quasi and _is_count(one) for name, one in levels.items()
+            name in quasi and (one == TOP or _is_count(one)) for name, one in levels.items()
         )
     return data.get("private") is True if "cells" not in data else _are_cells(data["cells"], set(quasi))
 
@@ -54,7 +56,7 @@ def _is_column(column: object) -> bool:
         isinstance(column.get("name"), str)
         and isinstance(column.get("role"), str)
         and column["role"] in _ROLES
-        and (column["role"] != "quasi" or isinstance(column.get("type"), str))
+        and isinstance(column.get("type", ""), str)
         and (hierarchy in (None, True) or isinstance(hierarchy, Mapping))
         and ordered in (None, True)
         and (weight is None or (isinstance(weight, int | float) and 0 < weight < 1e300))
@@ -66,7 +68,8 @@ def _is_hidden(column: object) -> bool:
         return False
     ordered = column.get("ordered")
     plain = isinstance(ordered, list) and all(isinstance(one, str | int | float) for one in ordered)
-    return isinstance(column.get("hierarchy", {}), Mapping) and (ordered is None or plain)
+    typed = isinstance(column.get("type", ""), str)
+    return typed and isinstance(column.get("hierarchy", {}), Mapping) and (ordered is None or plain)
 
 
 def _are_cells(cells: object, quasi: set[str]) -> bool:

@@ -29,6 +29,7 @@ from discreet.publish.recipes.dialects import (
     literal,
     quoted,
 )
+from discreet.publish.recipes.published import TOP
 from discreet.publish.recipes.recipe import Recipe
 
 _LONG_AGO, _MONDAY = dt.date(1, 1, 1), dt.date(1969, 12, 29)
@@ -39,8 +40,9 @@ def statement(
 ) -> str:
     """Write the generalization of a recipe as one SELECT statement.
 
-    Identifiers are left out, also those a release keeps as pseudonyms, since no key is in a recipe. A value that a
-    tree does not know becomes the root, and so does a code longer than its mask.
+    Only columns that the recipe publishes are read, whatever else the table holds. Identifiers are left out, also those
+    a release keeps as pseudonyms, since no key is in a recipe. A value that a tree does not know becomes the root, and
+    so does a code longer than its mask.
     The statement generalizes; it suppresses no row and judges no promise.
 
     Parameters
@@ -72,8 +74,8 @@ def statement(
             "they are applied with `discreet apply`."
         )
     kept = [known.column(entry) for entry in known.data["columns"] if Role(entry["role"]) not in DROPPED]
-    plan = DIALECTS[dialect](table, {entry["name"] for entry in known.data["columns"]})
-    cells = [_cell(plan, entry, known.data["levels"]) for entry in kept]
+    plan = DIALECTS[dialect](table, [entry["name"] for entry in kept])
+    cells = [_cell(plan, entry, known) for entry in kept]
     listed = ",\n  ".join(
         quoted(entry["name"]) if cell is None else f"{cell} AS {quoted(entry['name'])}"
         for entry, cell in zip(kept, cells, strict=True)
@@ -81,23 +83,34 @@ def statement(
     return f"SELECT\n  {listed}\nFROM {plan.source()}"
 
 
-def _cell(plan: Ansi, entry: Mapping[str, Any], levels: Mapping[str, int]) -> str | None:
+def _cell(plan: Ansi, entry: Mapping[str, Any], recipe: Recipe) -> str | None:
     """Write one column's cell; None where it stays as it is."""
-    level = levels.get(entry["name"], 0) if entry["role"] == Role.QUASI.value else 0
+    level = recipe.data["levels"].get(entry["name"], 0) if entry["role"] == Role.QUASI.value else 0
     if level == 0:
-        return _cleaned(plan, entry)
+        return _cleaned(plan, entry, recipe)
     spec = _spec(entry.get("hierarchy"))
+    if type(spec) not in _KINDS:
+        raise InputError(
+            f"The generalization of column '{entry['name']}' cannot be written as SQL: its hierarchy rests on "
+            "knowledge that a database does not have. Apply the recipe with `discreet apply`."
+        )
     height, writer = _KINDS[type(spec)]
-    if not isinstance(level, int) or not 0 <= level <= height(spec):
+    if level == TOP:
+        level = height(spec)
+    if not isinstance(level, int | float) or not 0 <= level <= height(spec):
         raise InputError(f"The recipe gives '{entry['name']}' a level that its hierarchy does not have.")
     if level == height(spec):
         return literal(spec.columns[-1][0] if isinstance(spec, Rows) else STAR)
-    return writer(_Column(plan, entry["name"], type_named(entry["type"])), spec, level)
+    recipe.require_private(entry["name"], ["type"], entry)
+    return writer(_Column(plan, entry["name"], type_named(entry["type"])), spec, int(level))
 
 
-def _cleaned(plan: Ansi, entry: Mapping[str, Any]) -> str | None:
+def _cleaned(plan: Ansi, entry: Mapping[str, Any], recipe: Recipe) -> str | None:
     """Write a quasi-identifier's own cell as it is judged: floats have one zero, and no NaN."""
-    if entry["role"] != Role.QUASI.value or not pa.types.is_floating(type_named(entry["type"])):
+    if entry["role"] != Role.QUASI.value:
+        return None
+    recipe.require_private(entry["name"], ["type"], entry)
+    if not pa.types.is_floating(type_named(entry["type"])):
         return None
     column = quoted(entry["name"])
     return f"CASE WHEN {plan.is_nan(column)} THEN NULL ELSE {column} + 0 END"
@@ -123,10 +136,10 @@ class _Column:
         self.is_discrete = pa.types.is_integer(type_) or pa.types.is_date(type_)
         if getattr(type_, "tz", None) is not None:
             raise self.refused("its type has a time zone; make it local time first")
-        self.cleaned = raw = quoted(name)
+        self.value = quoted(name)
         if self.is_float:
-            self.cleaned = f"CASE WHEN {plan.is_nan(raw)} THEN NULL ELSE CAST({raw} AS {DOUBLE}) END"
-        self.value = plan.step(self.cleaned) if self.is_float else raw
+            cleaned = f"CASE WHEN {plan.is_nan(self.value)} THEN NULL ELSE CAST({self.value} AS {DOUBLE}) END"
+            self.value = plan.step(cleaned)
 
     def refused(self, why: str) -> InputError:
         """Make the error for a column that cannot be written as SQL."""
@@ -260,18 +273,16 @@ def _between(low: Any, high: Any, discrete: bool) -> str:
 
 def _masks(column: _Column, spec: Masked, level: int) -> str:
     """Write masks; a code longer than the width they are made for becomes the root."""
-    plan = column.plan
-    longest = str(spec.width)
     if spec.width is None:
-        longest = f"MAX(CHAR_LENGTH({column.text(column.cleaned)}))"
-        longest = plan.step(f"(SELECT COALESCE({longest}, 1) FROM {plan.table} AS source)")  # noqa: S608
+        raise column.refused("its masks have no width")
+    plan, longest = column.plan, spec.width
     code = column.value if column.kind == "text" else plan.step(column.text(column.value))
-    stars, seen = literal(spec.char * level), f"{longest} - {level}"
+    stars, seen = literal(spec.char * level), longest - level
     shown = f"SUBSTRING({code} FROM 1 FOR {seen}) || {stars}"
     if spec.from_ == "left":
-        shown = f"{stars} || SUBSTRING({code} FROM CHAR_LENGTH({code}) - ({seen}) + 1)"
+        shown = f"{stars} || SUBSTRING({code} FROM CHAR_LENGTH({code}) - {seen} + 1)"
     return (
-        f"CASE WHEN {longest} <= {level} OR CHAR_LENGTH({code}) > {longest} THEN {literal(STAR)} "
+        f"CASE WHEN CHAR_LENGTH({code}) > {longest} THEN {literal(STAR)} "
         f"WHEN CHAR_LENGTH({code}) < {seen} THEN {code} ELSE {shown} END"
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.lattice.lattice import Lattice, Node
+from discreet.publish.recipes.published import TOP
 from discreet.publish.recipes.recipe import recipe_of
 from discreet.publish.tables.suppression import kept_groups, refuse_too_many
 
@@ -37,7 +38,7 @@ class Generalization:
     guarantee
         What every class must keep.
     levels
-        The level of each quasi-identifier by name; a missing one stays at level 0.
+        The level of each quasi-identifier by name, or ``"top"``; a missing one stays at level 0.
     max_suppressed
         The share of rows that may be left out.
     random_state
@@ -70,7 +71,7 @@ class Generalization:
         self,
         guarantee: Guarantee,
         *,
-        levels: Mapping[str, int],
+        levels: Mapping[str, int | Literal["top"]],
         max_suppressed: float = 0.0,
         random_state: RandomState = None,
     ) -> None:
@@ -97,10 +98,11 @@ class Generalization:
         self.guarantee.columns(table.schema.sensitive)
 
     def _level(self, name: str, tree: Hierarchy) -> int:
-        level = self.levels.get(name, 0)
+        level = tree.height if self.levels.get(name) == TOP else self.levels.get(name, 0)
         if not IntIn(0, tree.height).admits(level):
             raise ParameterError(
-                f"The 'levels' parameter of {type(self).__name__} must give '{name}' an int in [0, {tree.height}]."
+                f"The 'levels' parameter of {type(self).__name__} must give '{name}' an int in [0, {tree.height}] "
+                f"or '{TOP}'."
             )
         return int(level)
 
@@ -123,13 +125,15 @@ def release_node(
     refuse_too_many(guarantee, n_dropped, table.n_rows, max_suppressed)
     changed: dict[str, Replacement] = {}
     cells: dict[str, Cells] = {}
+    shown: dict[str, list[str | None]] = {}
     for column, (name, tree, level) in enumerate(zip(lattice.names, lattice.trees, node, strict=True)):
         if level > 0:
             changed[name] = Replacement(tree.levels[level], pa.array(tree.labels[level], pa.string()))
         covered = np.bincount(tree.levels[level], weights=table.overall(name)).astype(np.int64)
         cells[name] = Cells(codes[column][kept], lattice.losses(column, level), covered)
+        shown[name] = [tree.labels[level][node] for node in np.unique(codes[column][kept])]
     levels = lattice.levels(node)
-    recipe = recipe_of(publisher, table, parameters=parameters, levels=levels)
+    recipe = recipe_of(publisher, table, parameters=parameters, levels=levels, shown=shown)
     changes = {
         "by_value": changed,
         "dropped": ~kept[labels] if n_dropped else None,

@@ -79,7 +79,8 @@ def _shown(name: str, column: Column, release: Release) -> str:
         return "exact"
     levels = release.recipe.get("levels")
     if levels is not None:
-        return f"generalized to level {levels[name]}" if levels.get(name) else "exact"
+        level = levels.get(name)
+        return f"generalized to {'the top' if level == 'top' else f'level {level}'}" if level else "exact"
     return "generalized where needed"
 
 
