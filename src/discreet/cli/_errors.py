@@ -18,6 +18,10 @@ MEND, BUG = 2, 70
 
 _REMEDIES = (
     (r"header=False", "--no-header"),
+    (
+        r"Column '(.*)' holds nested values or bytes",
+        r"--identifier '\1' (with perturb --drop '\1'), or --text '\1'",
+    ),
     (r"max_suppressed=([0-9]+\.[0-9]+)", r"--max-suppressed \1"),
     (r"time_limit in seconds", "--time-limit 60"),
     (r"allow overwriting", "--overwrite"),

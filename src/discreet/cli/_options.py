@@ -208,7 +208,7 @@ _OUTPUT = (
         is_flag=True,
         help="Put an apostrophe before texts that a spreadsheet would run as a formula.",
     ),
-    click.option("--name", metavar="TEXT", help="The data's name in the report; the file's by default."),
+    click.option("--name", metavar="TEXT", help="The data's name, published in the report; none by default."),
     click.option(
         "--pdf", is_flag=True, help="Print the report into report.pdf as well, by Chromium, Chrome or Edge."
     ),

@@ -58,7 +58,7 @@ class Job:
     seed
         Seeds what is random; None draws from the operating system.
     name
-        The data's name in the report; None takes that of its file.
+        The data's name, which is published in the report and in ``release.json``; None publishes none.
     pdf
         Whether to print the report into a PDF as well.
     baskets
@@ -158,9 +158,9 @@ class Job:
         return isinstance(self.data, str | os.PathLike)
 
     @property
-    def title(self) -> str | None:
-        """The data's name: the one given, or that of its file."""
-        return self.name or (Path(self.data).name if self.is_file else None)
+    def source(self) -> str | None:
+        """The name of the data's file; it is not published."""
+        return Path(self.data).name if self.is_file else None
 
     @property
     def output_format(self) -> str | None:

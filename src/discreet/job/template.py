@@ -156,7 +156,7 @@ _OUTPUT = """\
 folder = "release"  # relative to this file
 # format = "csv", "tsv", "parquet", "arrow", "jsonl" or "xlsx"; by default the input's.
 # overwrite = true replaces an earlier release; report = false leaves the report out.
-# name = "Patients, 2030" is the data's name in the report; the file's otherwise.
+# name = "Patients, 2030" is the data's name, published in the report; none is otherwise.
 # pdf = true prints the report into report.pdf as well.
 # seed = 7 makes the order of the rows repeatable; keep it secret."""
 

@@ -37,7 +37,7 @@ def render(release: Release, *, internal: bool = False, about: About | None = No
     known = about or About()
     content.insert(1, words(release))
     content.insert(2, cautioned(release, internal=internal))
-    content.insert(0, heading(known, internal=internal))
+    content.insert(0, heading(known, release.kind, internal=internal))
     if internal:
         content.insert(0, _internal())
         content.append(again(release, known))

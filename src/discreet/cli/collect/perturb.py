@@ -101,6 +101,8 @@ def _kept(
 ) -> duckdb.DuckDBPyRelation:
     """Leave columns out, after seeing that all named ones are there and hold numbers."""
     from discreet.core.errors import SchemaError
+    from discreet.core.tables.encoding import unpublishable
+    from discreet.engines.duckdb.admission import is_unpublishable
     from discreet.engines.duckdb.connection import identifier
     from discreet.engines.files import describe
 
@@ -111,6 +113,9 @@ def _kept(
     words = [name for name in channels.channels if not noise_options.holds_numbers(types[name])]
     if words:
         raise SchemaError(f"Column '{words[0]}' must hold numbers to be hidden behind noise.")
+    for name, type_ in types.items():
+        if name not in dropped and is_unpublishable(type_):
+            raise unpublishable(name)
     both = [name for name in dropped if name in channels.channels]
     if both:
         raise gather.mistake(f"Column '{both[0]}' is both hidden and left out.")

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _KNOWN_EXTENSIONS = ("arrow.bool8", "arrow.json", "arrow.uuid")
+_BYTES = (
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_fixed_size_binary,
+    pa.types.is_binary_view,
+)
 
 
 class Kind(enum.Enum):
@@ -86,14 +92,26 @@ def kind_of(type_: pa.DataType, column: str) -> Kind:
     )
 
 
-def refuse_unknown_type(type_: pa.DataType, column: str) -> None:
-    """Refuse what is neither judged nor published: unions, and extensions whose meaning is not known here."""
+def refuse_unpublishable(type_: pa.DataType, column: str) -> None:
+    """Refuse what is neither judged nor published: nested values, bytes, and extensions whose meaning is not known."""
     inner = type_.value_type if pa.types.is_dictionary(type_) else type_
-    unknown = isinstance(inner, pa.BaseExtensionType) and inner.extension_name not in _KNOWN_EXTENSIONS
-    if unknown or pa.types.is_union(inner):
-        raise SchemaError(
-            f"Column '{column}' has the type {type_}, which is not known here; make it text first."
-        )
+    if isinstance(inner, pa.BaseExtensionType):
+        unknown = inner.extension_name not in _KNOWN_EXTENSIONS
+    else:
+        unknown = pa.types.is_nested(inner) or any(is_one(inner) for is_one in _BYTES)
+    if unknown:
+        raise unpublishable(column)
+
+
+def unpublishable(column: str) -> SchemaError:
+    """Return the one error for columns that hold neither texts nor numbers nor dates; it names no type and no value.
+
+    The type of nested values has names of fields, which may be data.
+    """
+    return SchemaError(
+        f"Column '{column}' holds nested values or bytes, which are neither judged nor published: drop it as an "
+        "identifier, or make it text first."
+    )
 
 
 def cleaned(array: pa.Array | pa.ChunkedArray, column: str) -> pa.Array:
