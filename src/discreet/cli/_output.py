@@ -81,6 +81,19 @@ def tell_cautions(release: Release, out: Path | None) -> None:
     tell_lines(lines)
 
 
+def formula_cautions(*published: Any) -> list[dict[str, object]]:
+    """Return, as plain data, what to say of formulas in data that is written outside of a release."""
+    from discreet.measure.formulas import published_formulas
+    from discreet.measure.release_cautions import formula_caution
+
+    return [one.to_dict() for one in formula_caution(sum(map(published_formulas, published)))]
+
+
+def caution_lines(cautions: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the lines of cautions that are plain data."""
+    return [("caution", one["text"]) for one in cautions]
+
+
 def number(value: float) -> str:
     """Write a number short, and whole numbers whole.
 

@@ -136,8 +136,14 @@ def doctor(
 @options.telling
 def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Run the protocol of the SESSION with the other parties and write the common result."""
-    from discreet.cli._output import tell_json, tell_lines
-    from discreet.parties.network.running import check_folder, find_key, run_party, write_outcome
+    from discreet.cli._output import caution_lines, formula_cautions, tell_json, tell_lines
+    from discreet.parties.network.running import (
+        check_folder,
+        find_key,
+        run_party,
+        write_outcome,
+        written_frames,
+    )
     from discreet.parties.network.session import Session
     from discreet.report.kinds.party_run import party_page
 
@@ -148,12 +154,14 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
     pages = {"report.html": party_page(outcome)}
     write_outcome(outcome, out, overwrite=given["overwrite"], pages=pages)
     meter = outcome.meter
+    cautions = formula_cautions(*written_frames(outcome))
     if as_json:
         plain = {
             "protocol": known.protocol.name,
             "out": str(out),
             "leaks": list(known.protocol.leaks),
             "covers": list(outcome.covers),
+            "cautions": cautions,
         }
         tell_json({"command": "party run", "ok": True, **plain, "meter": meter.to_dict()})
     elif not quiet:
@@ -166,7 +174,7 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
             ("promise", str(known.protocol.verdict(known.names))),
         ]
         lines += [("reveals" if at == 0 else "", leak) for at, leak in enumerate(known.protocol.leaks)]
-        tell_lines([*lines, ("written", str(out))])
+        tell_lines([*lines, ("written", str(out)), *caution_lines(cautions)])
 
 
 def _address(text: str | None) -> tuple[str, int] | None:

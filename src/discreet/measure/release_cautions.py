@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -19,8 +18,8 @@ from discreet.core.release import Release
 from discreet.core.schema import Role
 from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.labels import STAR, texts
-from discreet.core.tables.spreadsheet import formula_cells
 from discreet.core.tables.table import Table
+from discreet.measure.formulas import published_formulas
 from discreet.measure.tables.singling_out import is_many, singling_out
 
 DOMINATED = 0.9
@@ -84,30 +83,56 @@ def cautions(release: Release) -> tuple[Caution, ...]:
     >>> [one.code for one in cautions(Mondrian(KAnonymity(2)).release(table))]
     ['dominated-class']
     """
-    if release.kind == "table":
-        return (*_of_table(release), *_formulas(release.frame))
-    if release.kind == "grouped-table":
-        return (*_other_columns(release), *_formulas(release.frame, release.data.counts))
-    if release.kind == "pseudo-data":
-        return (*_copies(release), *_telling_categories(release), *_formulas(release.frame))
-    if release.kind == "sketches":
-        return tuple(_of_sketches(release))
-    if release.kind == "baskets":
-        return tuple(_of_baskets(release))
-    if release.kind == "sanitized-table":
-        alone = int((release.groups().sizes == 1).sum())
-        found = _not_anonymous(
-            alone, release.table.n_rows, "rows have quasi-identifiers that no other row has"
+    return (*_BY_KIND[release.kind](release), *formula_caution(published_formulas(release)))
+
+
+def formula_caution(found: int) -> tuple[Caution, ...]:
+    """Return what to say of published cells that a spreadsheet would run; nothing where there are none."""
+    if not found:
+        return ()
+    return (
+        Caution(
+            "formula-cells",
+            f"{found:,} cells, items or names of columns start as a formula of a spreadsheet does, and would be run by "
+            "one. A spreadsheet-safe release puts an apostrophe before cells and items; columns are to be renamed.",
+        ),
+    )
+
+
+def _of_grouped_table(release: Release) -> Iterator[Caution]:
+    yield from _exact_classes(release)
+    yield from _other_columns(release)
+
+
+def _of_pseudo_data(release: Release) -> Iterator[Caution]:
+    yield from _copies(release)
+    yield from _telling_categories(release)
+
+
+def _of_sanitized_table(release: Release) -> Iterator[Caution]:
+    alone = int((release.groups().sizes == 1).sum())
+    words = "rows have quasi-identifiers that no other row has"
+    yield from _not_anonymous(alone, release.table.n_rows, words)
+    yield from _other_columns(release)
+
+
+def _of_sanitized_baskets(release: Release) -> Iterator[Caution]:
+    words = "baskets hold a combination of items that no other holds"
+    yield from _not_anonymous(_unlike_others(release.data), len(release.data), words)
+
+
+def _exact_classes(release: Release) -> Iterator[Caution]:
+    """Count the rows that can be found again by quasi-identifiers that are published as they are."""
+    table = release.table
+    alone = int((table.groups().sizes == 1).sum())
+    if alone:
+        yield Caution(
+            "unique-quasi-identifiers",
+            f"{alone:,} of {table.n_rows:,} rows ({alone / table.n_rows:.0%}) have quasi-identifiers that no other row "
+            "has, and they are published exactly: whoever knows them finds the row, learns its other columns and that "
+            "the person is in the data. Only sensitive values are hidden, in their group. Generalize the "
+            "quasi-identifiers where that must not be.",
         )
-        return (*found, *_other_columns(release), *_formulas(release.frame))
-    if release.kind == "sanitized-baskets":
-        alone = _unlike_others(release.data)
-        return tuple(
-            _not_anonymous(
-                alone, len(release.data), "baskets hold a combination of items that no other holds"
-            )
-        )
-    return ()
 
 
 def _not_anonymous(alone: int, n: int, words: str) -> Iterator[Caution]:
@@ -138,17 +163,6 @@ def _of_table(release: Release) -> Iterator[Caution]:
         if lost > HALF:
             text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
             yield Caution("half-lost", text, public=False)
-
-
-def _formulas(*frames: Any) -> Iterator[Caution]:
-    """Count the cells that a spreadsheet would run when the release is opened in one."""
-    found = sum(formula_cells(frame) for frame in frames)
-    if found:
-        yield Caution(
-            "formula-cells",
-            f"{found:,} cells or column names start as a formula of a spreadsheet does, and would be run by one. "
-            "A spreadsheet-safe release puts an apostrophe before them.",
-        )
 
 
 def _copies(release: Release) -> Iterator[Caution]:
@@ -387,3 +401,15 @@ def _listed(names: list[str]) -> str:
     shown = ", ".join(f"'{name}'" for name in names[:8])
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
     return f"{'Column' if len(names) == 1 else 'Columns'} {shown}{more}"
+
+
+_BY_KIND: Mapping[str, Callable[[Release], Iterator[Caution]]] = {
+    "table": _of_table,
+    "grouped-table": _of_grouped_table,
+    "pseudo-data": _of_pseudo_data,
+    "sketches": _of_sketches,
+    "baskets": _of_baskets,
+    "sanitized-table": _of_sanitized_table,
+    "sanitized-baskets": _of_sanitized_baskets,
+}
+"""What is to be said of each kind of release, beside its formulas."""

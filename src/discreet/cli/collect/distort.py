@@ -45,6 +45,7 @@ The miner must know p and q; discreet choose-pq proposes them."""
     "--seed", type=int, help="Repeat an experiment; never for real data: who knows it undoes the distortion."
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@options.spreadsheet_safe
 @options.telling
 def distort(
     data: Path,
@@ -57,6 +58,7 @@ def distort(
     **params: Any,
 ) -> None:
     """Report every item of the baskets in FILE with the given probabilities, and write what was reported."""
+    from discreet.cli._output import formula_cautions
     from discreet.cli._progress import stages
     from discreet.collect import EMask
     from discreet.core.errors import InputError, OutputError
@@ -69,11 +71,15 @@ def distort(
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
         baskets = read_baskets(data, **reading_of(params))
+        if params["spreadsheet_safe"]:
+            baskets = baskets.spreadsheet_safe()
         if not baskets.n_items:
             raise InputError(f"{data} holds no items, so there is nothing to distort.")
         progress("Distorting")
         entries = _write(channel, baskets, out, form, params["seed"], progress, overwrite=overwrite)
-    _print_result(_plain(channel, baskets, entries, out, params["seed"]), as_json=as_json, quiet=quiet)
+    plain = _plain(channel, baskets, entries, out, params["seed"])
+    plain["cautions"] = formula_cautions(baskets)
+    _print_result(plain, as_json=as_json, quiet=quiet)
 
 
 def _format_of(out: Path) -> str:
@@ -142,7 +148,7 @@ def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int 
 
 
 def _print_result(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import number, tell_json, tell_lines
+    from discreet.cli._output import caution_lines, number, tell_json, tell_lines
 
     if as_json:
         tell_json(plain)
@@ -164,6 +170,7 @@ def _print_result(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
                 ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
                 ("written", plain["file"]),
                 *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
+                *caution_lines(plain["cautions"]),
                 ("next", f"mine it with p = {plain['p']:g} and q = {plain['q']:g}"),
             ]
         )

@@ -56,12 +56,15 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
     help="Repeat an experiment; never for real data: who knows it undoes it.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@options.spreadsheet_safe
 @options.reading
 @options.telling
 def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any) -> None:
     """Add noise to columns of FILE and write the rows with their noisy numbers."""
+    from discreet.cli._output import formula_cautions
     from discreet.cli._progress import stages
     from discreet.core.errors import OutputError
+    from discreet.engines.duckdb.spreadsheet import defused
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
@@ -72,11 +75,14 @@ def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, 
         progress("Reading")
         relation = read(data, **reading_from(gather.reading(params)))
         kept = _kept(relation, channels, gather.names_in(params["drop"]), data)
+        if params["spreadsheet_safe"]:
+            kept = defused(kept)
+        cautions = formula_cautions(kept)
         rows = _examined(relation, channels.channels)
         progress("Adding noise")
         _write(kept, channels, out, params["seed"])
         progress("Done")
-    _print_result(channels, rows, out, params["seed"], as_json=as_json, quiet=quiet)
+    _print_result(channels, rows, out, params["seed"], cautions, as_json=as_json, quiet=quiet)
 
 
 def _channels(params: dict[str, Any]) -> Channels:
@@ -190,9 +196,16 @@ def _write(relation: duckdb.DuckDBPyRelation, channels: Channels, out: Path, see
 
 
 def _print_result(
-    channels: Channels, rows: int, out: Path, seed: int | None, *, as_json: bool, quiet: bool
+    channels: Channels,
+    rows: int,
+    out: Path,
+    seed: int | None,
+    cautions: list[dict[str, object]],
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
-    from discreet.cli._output import number, tell_json, tell_lines
+    from discreet.cli._output import caution_lines, number, tell_json, tell_lines
 
     plain = {
         "command": "perturb",
@@ -201,6 +214,7 @@ def _print_result(
         "columns": {name: _plain(channel) for name, channel in channels.channels.items()},
         "epsilon": channels.epsilon,
         "seeded": seed is not None,
+        "cautions": cautions,
         "file": str(out),
     }
     if as_json:
@@ -221,6 +235,7 @@ def _print_result(
                 ("epsilon", f"{number(channels.epsilon)} for a whole row"),
                 ("written", str(out)),
                 *([("warning", "seeded: whoever knows the seed can undo this")] if seed is not None else []),
+                *caution_lines(cautions),
                 ("next", "pass the noise to discreet reconstruct"),
             ]
         )

@@ -35,7 +35,7 @@ def predict(
 ) -> None:
     """Describe the class of every true row of FILE by MODEL, and how likely it is."""
     from discreet.cli import _model_files as model_files
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import caution_lines, formula_cautions, tell_json, tell_lines
     from discreet.cli._progress import stages
     from discreet.engines.writing import write_frame
     from discreet.mine import model_from_dict
@@ -49,10 +49,13 @@ def predict(
         predictions = _predictions(learned, rows, gather.names_in(params["keep"]), data)
         progress("Writing")
         write_frame(predictions, out)
+    cautions = formula_cautions(predictions)
     if as_json:
-        tell_json({"command": "predict", "ok": True, "rows": predictions.num_rows, "file": str(out)})
+        plain = {"command": "predict", "ok": True, "rows": predictions.num_rows, "file": str(out)}
+        tell_json(plain | {"cautions": cautions})
     elif not quiet:
-        tell_lines([("rows", f"{predictions.num_rows:,}"), ("written", str(out))])
+        rows_out = f"{predictions.num_rows:,}"
+        tell_lines([("rows", rows_out), ("written", str(out)), *caution_lines(cautions)])
 
 
 def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> pa.Table:

@@ -94,7 +94,8 @@ def kind_of(type_: pa.DataType, column: str) -> Kind:
 
 def refuse_unpublishable(type_: pa.DataType, column: str) -> None:
     """Refuse what is neither judged nor published: nested values, bytes, and extensions whose meaning is not known."""
-    inner = type_.value_type if pa.types.is_dictionary(type_) else type_
+    wrapped = pa.types.is_dictionary(type_) or pa.types.is_run_end_encoded(type_)
+    inner = type_.value_type if wrapped else type_
     if isinstance(inner, pa.BaseExtensionType):
         unknown = inner.extension_name not in _KNOWN_EXTENSIONS
     else:
