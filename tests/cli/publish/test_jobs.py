@@ -212,3 +212,17 @@ def test_a_damaged_job_is_refused(invoke, tmp_path: Path, text: str) -> None:
     path.write_text(text)
     result = invoke("run", str(path))
     assert result.exit_code == 2, result.output
+
+
+def test_run_is_strict_where_asked(invoke, tmp_path: Path) -> None:
+    data, job = tmp_path / "data.csv", tmp_path / "job.toml"
+    data.write_text("age,disease\n" + "20,flu\n" * 10 + "60,cold\n" * 10)
+    job.write_text(
+        '[input]\npath = "data.csv"\n[columns]\nage = {role = "quasi"}\ndisease = {role = "sensitive"}\n'
+        '[[guarantee]]\nkind = "k-anonymity"\nk = 5\n'
+    )
+    refused = invoke("run", job, "--strict", "--out", tmp_path / "out")
+    assert refused.exit_code == 2
+    assert "There are cautions, so nothing was written." in refused.output
+    assert not (tmp_path / "out").exists()
+    assert invoke("run", job, "--out", tmp_path / "out").exit_code == 0
