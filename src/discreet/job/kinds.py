@@ -98,7 +98,7 @@ class Kind(ABC):
         """Refuse a job that does not fit together; by default anything fits."""
         del job, method
 
-    def promise(self, job: Job) -> Guarantee:
+    def promise(self, job: Job) -> Guarantee | None:
         """Return the guarantee about the data as it is read: by default the one that the job names."""
         return job.guarantee
 
@@ -199,7 +199,7 @@ class BasketKind(Kind):
         elif about.sensitive:
             raise ParameterError("For km-anonymity no item is sensitive, or all are; name none.")
 
-    def promise(self, job: Job) -> Guarantee:
+    def promise(self, job: Job) -> Guarantee | None:
         """Return the guarantee; its rules name the items as those of the baskets are renamed."""
         if job.spreadsheet_safe and isinstance(job.guarantee, RulesHidden):
             return job.guarantee.renamed(defused_text)

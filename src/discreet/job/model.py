@@ -168,7 +168,7 @@ class Job:
         return self.kind.output_format(self)
 
     @property
-    def promise(self) -> Guarantee:
+    def promise(self) -> Guarantee | None:
         """The guarantee about the data as the job reads it, whose items may have other names."""
         return self.kind.promise(self)
 
