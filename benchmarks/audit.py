@@ -32,13 +32,13 @@ def run() -> list[Row]:
     rows = []
     for n, limit in LIMITS.items():
         found = fresh("audit", "sums", n)
-        told = (
+        note = (
             f"rank {found['rank']}, {found['atoms']:,} atoms, {found['denied']} of {found['asked']} denied, "
             f"slowest {found['slowest'] * 1e3:.0f} ms; state {found['bytes'] / 1e6:.1f} MB, "
             f"added {found['added'] / 1e6:.0f} MB"
         )
         rows.append(
-            within(f"a sum over {n:,} records after {EARLIER}, CPU", found["median"], limit, "s", note=told)
+            within(f"a sum over {n:,} records after {EARLIER}, CPU", found["median"], limit, "s", note=note)
         )
     commits = fresh("audit", "commits")
     rows.append(
@@ -137,14 +137,14 @@ def clients(seconds: float) -> dict[str, Any]:
         Vault.create(folder, data, sensitive=["salary"], public=public, auditor=SumAuditor()).close()
         head = {"Authorization": f"Bearer {Tokens(folder).issue('bench')}"}
         with _served(folder) as url:
-            taken, told, errors = _asked(url, head, seconds)
+            taken, answers, errors = _asked(url, head, seconds)
         with Vault.open(folder, wait=10) as vault:
             history = vault.history()
     known: dict[tuple[str, bool], int] = {}
     for one in history:
         known[one.sql, one.answered] = known.get((one.sql, one.answered), 0) + 1
     lost = 0
-    for answer in told:
+    for answer in answers:
         known[answer] = known.get(answer, 0) - 1
         lost += known[answer] < 0
     taken.sort()
@@ -192,7 +192,7 @@ def _asked(url: str, head: dict[str, str], seconds: float) -> tuple[list[float],
     import httpx
 
     taken: list[float] = []
-    told: list[tuple[str, bool]] = []
+    answers: list[tuple[str, bool]] = []
     errors: list[str] = []
     until = time.monotonic() + seconds
 
@@ -205,7 +205,7 @@ def _asked(url: str, head: dict[str, str], seconds: float) -> tuple[list[float],
                 try:
                     reply = http.post("/ask", json={"sql": sql})
                     taken.append(time.perf_counter() - began)
-                    told.append((sql, not reply.json()["denied"]))
+                    answers.append((sql, not reply.json()["denied"]))
                 except (httpx.HTTPError, KeyError, json.JSONDecodeError) as error:
                     errors.append(type(error).__name__)
 
@@ -214,7 +214,7 @@ def _asked(url: str, head: dict[str, str], seconds: float) -> tuple[list[float],
         one.start()
     for one in threads:
         one.join()
-    return taken, told, len(errors)
+    return taken, answers, len(errors)
 
 
 def _table(n: int) -> Any:

@@ -33,8 +33,8 @@ def run() -> list[Row]:
                 cpu(lambda: plain(path), times=1, warm=0),
             ),
             within("generating them", cpu(lambda: quest(NAME, random_state=SEED), times=3), GENERATED, "s"),
-            told("writing them", cpu(lambda: write(baskets, path), times=3)),
-            told(
+            measured("writing them", cpu(lambda: write(baskets, path), times=3)),
+            measured(
                 "mapping their bit file and counting every item", cpu(lambda: discreet.read_bits(bits).counts)
             ),
         ]
@@ -53,6 +53,6 @@ def write(baskets: object, path: Path) -> None:
     discreet.write_baskets(baskets, path, overwrite=True, lossy=True)
 
 
-def told(what: str, seconds: float) -> Row:
-    """Make a row that only tells."""
+def measured(what: str, seconds: float) -> Row:
+    """Make a row without a floor."""
     return Row(what, seconds, "s")

@@ -37,9 +37,9 @@ def run() -> list[Row]:
 def _stream(name: str, source: Path, limit: float) -> list[Row]:
     ours = fresh("cahd", "streamed", str(source))
     theirs = fresh("cahd", "by_product", str(source))
-    told = f"m = {M}, p = {P}, α = {ALPHA}"
+    note = f"m = {M}, p = {P}, α = {ALPHA}"
     return [
-        within(f"{name}: order and groups, CPU", ours["seconds"], limit, "s", note=told),
+        within(f"{name}: order and groups, CPU", ours["seconds"], limit, "s", note=note),
         faster(f"{name}: beside scipy's A·Aᵀ and RCM, the same grouping", ours["seconds"], theirs["seconds"], FASTER),
         within(
             f"{name}: memory of a process that reads, orders and groups", ours["memory"], MEMORY, "B",

@@ -44,7 +44,7 @@ def _case(name: str, source: Path) -> list[Row]:
     _, _, _, _, seconds, most = CASES[name]
     found = fresh("hiding", "hidden", str(source), name)
     lost = found["lost"]
-    told = ", ".join(f"{method} {lost[method]}" for method in (*HEURISTICS, *BORDER, "exact"))
+    note = ", ".join(f"{method} {lost[method]}" for method in (*HEURISTICS, *BORDER, "exact"))
     best = min(lost[method] for method in (*HEURISTICS, *BORDER))
     border = float(np.mean([lost[method] for method in BORDER]))
     worst = max(lost[method] for method in HEURISTICS)
@@ -52,7 +52,7 @@ def _case(name: str, source: Path) -> list[Row]:
         within(
             f"{name}: exact, CPU", found["seconds"], seconds, "s", peer=found["inline"], note=found["state"]
         ),
-        within(f"{name}: itemsets lost by exact", lost["exact"], most, "", note=told),
+        within(f"{name}: itemsets lost by exact", lost["exact"], most, "", note=note),
         within(f"{name}: exact beside the best of the others", lost["exact"], best, ""),
         within(f"{name}: border-based, mean, beside the worst heuristic", border, worst, ""),
     ]
@@ -61,11 +61,11 @@ def _case(name: str, source: Path) -> list[Row]:
 def _large() -> list[Row]:
     found = fresh("hiding", "large")
     slowest = max(found, key=lambda method: found[method])
-    told = ", ".join(f"{method} {taken:.2f} s" for method, taken in found.items())
+    note = ", ".join(f"{method} {taken:.2f} s" for method, taken in found.items())
     return [
         within(
             f"{LARGE}, {SETS} sets at {SUPPORT:.1%}: mining and the slowest heuristic, CPU",
-            found[slowest], LARGE_SECONDS, "s", note=told,
+            found[slowest], LARGE_SECONDS, "s", note=note,
         )
     ]  # fmt: skip
 

@@ -48,13 +48,13 @@ def run() -> list[Row]:
 
 
 def _all_nodes(found: dict[str, Any]) -> tuple[str, tuple[str, str]]:
-    """Describe what was visited, and what to tell beside its seconds and its memory."""
+    """Describe what was visited, and what to print beside its seconds and its memory."""
     clock = f"{found['wall']:.1f} s by the clock, coding {found['coding']:.1f} s of CPU"
     whole = (
         f"added by the visit; {found['highest'] / 1e6:,.0f} MB in all, {found['before'] / 1e6:,.0f} before"
     )
-    told = f"{found['tuples']:,} distinct tuples, {found['origin']}; {clock}"
-    return f"all {found['nodes']:,} nodes, 10M × 8", (told, whole)
+    facts = f"{found['tuples']:,} distinct tuples, {found['origin']}; {clock}"
+    return f"all {found['nodes']:,} nodes, 10M × 8", (facts, whole)
 
 
 def searched(n_rows: int, share: float) -> dict[str, Any]:
@@ -62,10 +62,10 @@ def searched(n_rows: int, share: float) -> dict[str, Any]:
     from discreet.guarantees import KAnonymity
 
     search(_table(20_000)[0], KAnonymity(K), share)
-    table, told = _table(n_rows)
+    table, facts = _table(n_rows)
     began = time.process_time()
     best = search(table, KAnonymity(K), share)
-    return told | {"seconds": time.process_time() - began, "loss": best.cost}
+    return facts | {"seconds": time.process_time() - began, "loss": best.cost}
 
 
 def visited(n_rows: int, hard: bool) -> dict[str, Any]:
@@ -78,16 +78,16 @@ def visited(n_rows: int, hard: bool) -> dict[str, Any]:
         visit_all(lattice, np.ones(len(lattice.names)), K, int(SUPPRESSED * table.n_rows))
 
     visit(_table(20_000, hard)[0])
-    table, told = _table(n_rows, hard)
+    table, facts = _table(n_rows, hard)
     began = time.perf_counter()
     cost = peak(lambda: visit(table))
-    told |= {"wall": time.perf_counter() - began, "nodes": Lattice(table).n_nodes}
-    told |= {"before": cost.highest - cost.added, "highest": cost.highest}
-    return told | {"seconds": cost.seconds, "added": cost.added}
+    facts |= {"wall": time.perf_counter() - began, "nodes": Lattice(table).n_nodes}
+    facts |= {"before": cost.highest - cost.added, "highest": cost.highest}
+    return facts | {"seconds": cost.seconds, "added": cost.added}
 
 
 def _table(n_rows: int, hard: bool = False) -> tuple[Any, dict[str, Any]]:
-    """Return a table, coded, and what to tell about it."""
+    """Return a table, coded, and facts about it."""
     from discreet import Table, quasi
 
     frame, hierarchies, origin = (*independent(n_rows), "generated") if hard else many_rows(n_rows)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from reference import SECONDS, reference
 
-State = Literal["pass", "FAIL", "skipped", "told"]
+State = Literal["pass", "FAIL", "skipped", "info"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Row:
     ours: str = ""
     peer: str = ""
     note: str = ""
-    state: State = "told"
+    state: State = "info"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data for JSON."""
@@ -47,7 +47,7 @@ class Row:
 
 
 def faster(what: str, ours: float, peer: float, floor: float | None = None, *, note: str = "") -> Row:
-    """Compare CPU seconds with a peer's: the ratio must reach the floor; without one it is only told."""
+    """Compare CPU seconds with a peer's: the ratio must reach the floor; without one it is only printed."""
     ratio = peer / ours
     shown = {"ours": amount(ours, "s"), "peer": amount(peer, "s"), "note": note}
     if floor is None:

@@ -19,7 +19,7 @@ from rows import Row, failed, near, settled, skipped
 
 REPEATED = 3
 """How often a benchmark is run in all when a row lies near its bound."""
-_STYLES = {"pass": "green", "FAIL": "bold red", "skipped": "yellow", "told": "dim"}
+_STYLES = {"pass": "green", "FAIL": "bold red", "skipped": "yellow", "info": "dim"}
 
 
 def main() -> int:
@@ -102,7 +102,7 @@ def _table(rows: dict[str, list[Row]]) -> Table:
             what = Text(f"  {row.what}")
             if row.note:
                 what.append(f"\n    {row.note}", style="dim")
-            state = Text("" if row.state == "told" else row.state, style=_STYLES[row.state])
+            state = Text("" if row.state == "info" else row.state, style=_STYLES[row.state])
             table.add_row(what, row.ours, row.peer, row.shown, row.asked, state)
     return table
 

@@ -41,7 +41,7 @@ def test_counts_the_population_not_the_class() -> None:
 
 
 def test_bare_classes_cannot_be_judged() -> None:
-    with pytest.raises(SchemaError, match="KMap cannot tell what the classes describe"):
+    with pytest.raises(SchemaError, match="KMap needs to know what the classes describe"):
         KMap(2, Population()).check(groups_of(rows_of({"u": "ab"})))
 
 

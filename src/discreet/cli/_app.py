@@ -114,7 +114,6 @@ for command in (
     reconstruct,
     fit,
     predict,
-    hide,
     audit,
     party,
     experiments,

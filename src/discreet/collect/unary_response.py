@@ -134,9 +134,9 @@ class UnaryResponse:
         yes = np.asarray(counts, np.float64) / total
         if yes.shape != (len(self.categories),) or not ((yes >= 0) & (yes <= 1)).all():
             raise InputError(f"The counts must be {len(self.categories)} numbers between 0 and 'n'.")
-        tells = self.p + self.q - 1
-        shares = (yes - (1 - self.q)) / tells
-        errors = np.sqrt(yes * (1 - yes) / total) / abs(tells)
+        slope = self.p + self.q - 1
+        shares = (yes - (1 - self.q)) / slope
+        errors = np.sqrt(yes * (1 - yes) / total) / abs(slope)
         return Shares(self.categories, shares, errors, total)
 
     def to_dict(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class HasUnits(Protocol):
     units: Any
 
     def unit_groups(self) -> Groups:
-        """Return the classes with what tells units apart in them."""
+        """Return the classes with what distinguishes units in them."""
         ...
 
 

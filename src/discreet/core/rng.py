@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from discreet.core.arrays import IntArray
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError
 from discreet.core.params import InstanceOf, IntIn, require
@@ -25,29 +28,39 @@ def generator(random_state: RandomState, *, owner: str | object = "discreet") ->
     """Make a generator: from the operating system (None), from a seed, or the one given.
 
     Without a seed the draws are those of ChaCha20 under a key that the operating system draws and nobody sees: who
-    knows some of them can tell no others. With a seed they are NumPy's own, so that runs can be repeated; they protect
+    knows some of them can predict no others. With a seed they are NumPy's own, so that runs repeat; they protect
     only as long as nobody knows or guesses the seed.
 
     >>> int(generator(7).integers(100)) == int(generator(7).integers(100))
     True
     """
     require(owner, "random_state", random_state, *RANDOM_STATE)
-    return _chacha(None) if random_state is None else np.random.default_rng(random_state)
+    return _chacha() if random_state is None else np.random.default_rng(random_state)
 
 
-def keyed_generator(key: int) -> np.random.Generator:
-    """Make a generator whose draws follow from a secret number of up to 256 bits, and from nothing that is published.
-
-    >>> int(keyed_generator(7).integers(100)) == int(keyed_generator(7).integers(100))
-    True
-    """
-    return _chacha(int(key).to_bytes(32, "little"))
-
-
-def _chacha(key: bytes | None) -> np.random.Generator:
+def _chacha() -> np.random.Generator:
     from discreet.kernels.random.bit_generator import ChaCha20
 
-    return np.random.Generator(ChaCha20(key))
+    return np.random.Generator(ChaCha20())
+
+
+def keyed_order(key: int, n: int) -> IntArray:
+    """Return the numbers below n in an order that follows from a secret of up to 256 bits, and from nothing else.
+
+    >>> keyed_order(7, 5).tolist() == keyed_order(7, 5).tolist(), sorted(keyed_order(7, 5).tolist())
+    (True, [0, 1, 2, 3, 4])
+    """
+    stream = hashlib.shake_256(int(key).to_bytes(32, "little")).digest(8 * n)
+    order: IntArray = np.argsort(np.frombuffer(stream, "<u8"), kind="stable")
+    return order
+
+
+def secret_seed(random_state: RandomState, *, owner: str | object = "discreet") -> int:
+    """Draw a secret of 256 bits: from the operating system (None), or from a seed or generator."""
+    require(owner, "random_state", random_state, *RANDOM_STATE)
+    if random_state is None:
+        return secrets.randbits(256)
+    return int.from_bytes(np.random.default_rng(random_state).bytes(32), "little")
 
 
 def seed_of(random_state: RandomState) -> int | None:
@@ -56,7 +69,7 @@ def seed_of(random_state: RandomState) -> int | None:
 
 
 def without_seed(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a recipe that tells whether there was a seed but not which: whoever knows it can undo what was drawn.
+    """Return a recipe that says whether there was a seed but not which: whoever knows it can undo what was drawn.
 
     >>> without_seed({"method": "Cahd", "seed": 7})
     {'method': 'Cahd', 'seeded': True}
@@ -78,7 +91,7 @@ def rng_from_plain(plain: Mapping[str, Any]) -> np.random.Generator:
     kinds = {"PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937"}
     name = plain.get("bit_generator") if isinstance(plain, Mapping) else None
     if name == _FRESH:
-        return _chacha(None)
+        return _chacha()
     if not isinstance(name, str) or name not in kinds:
         raise InputError("The state names a generator of random numbers that is not known here.")
     bits = getattr(np.random, name)()

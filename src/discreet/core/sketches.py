@@ -27,7 +27,7 @@ class Signs(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """What tells keys apart."""
+        """What distinguishes keys."""
         ...
 
     @property

@@ -18,7 +18,7 @@ from discreet.core.tables.encoding import Codebook, Kind, domain_of, in_order, k
 from discreet.core.tables.table import Table
 
 _MOST_INDICATORS = 16
-"""So many categories of a column are told apart in distances; the rarer ones lie together."""
+"""How many categories of a column distances distinguish; rarer ones count as one."""
 WIDEST = 1e150
 """The largest number that is taken: its square still is one."""
 _FARTHEST = 2.0**63 - 1024
@@ -148,7 +148,7 @@ def _line(name: str, array: pa.Array) -> tuple[Line, FloatArray]:
     origin = int(seen.min()) if seen.size else 0
     width = int(seen.max()) - origin if seen.size else 0
     if width > np.iinfo(np.int64).max:
-        raise SchemaError(f"Column '{name}' spans more than whole numbers can be told apart in; rescale it.")
+        raise SchemaError(f"Column '{name}' spans a range too wide to distinguish whole numbers; rescale it.")
     numbers = np.where(missing, numbers.dtype.type(origin), numbers)
     places = (numbers - numbers.dtype.type(origin)).astype(np.float64)
     places[missing] = np.nan

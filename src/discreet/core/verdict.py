@@ -58,13 +58,13 @@ class Verdict:
     def __str__(self) -> str:
         if self.parts:
             return "\n".join(str(part) for part in self.parts)
-        told = f"{self.measure} {self.worst:.10g}, required {self.relation} {self.bound:.10g}; {self.basis.value}"
+        details = f"{self.measure} {self.worst:.10g}, required {self.relation} {self.bound:.10g}; {self.basis.value}"
         if self.ok:
-            return f"{self.guarantee}: kept ({told})"
+            return f"{self.guarantee}: kept ({details})"
         if not self.n_groups:
-            return f"{self.guarantee}: broken ({told})"
+            return f"{self.guarantee}: broken ({details})"
         where = f"{self.failing_groups} of {self.n_groups} classes ({self.failing_rows} rows) fail"
-        return f"{self.guarantee}: broken ({told}, {where})"
+        return f"{self.guarantee}: broken ({details}, {where})"
 
     def to_dict(self) -> dict[str, object]:
         """Return the verdict as plain data for JSON."""

@@ -59,7 +59,7 @@ class KMap(Guarantee):
         """Count for every class the people of the population its cells fit."""
         if groups.cover is None:
             raise SchemaError(
-                "KMap cannot tell what the classes describe: judge a table or a release with "
+                "KMap needs to know what the classes describe: judge a table or a release with "
                 "quasi-identifying columns, not bare classes."
             )
         return groups.cover.matches(self.population).astype(np.float64)

@@ -122,7 +122,7 @@ class PerUnit(Guarantee):
         return made
 
     def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
-        """Name the coded columns that the guarantee looks at: those that tell units apart."""
+        """Name the coded columns that the guarantee looks at: those that distinguish units."""
         return self._known().hidden(self.guarantee.columns(sensitive))
 
     def measure(self, groups: Groups) -> FloatArray:

@@ -148,8 +148,9 @@ class TableKind(Kind):
         from discreet.engines.files import read
 
         frame = read(job.data, **job.reading) if job.is_file else job.data
-        roles = complete(job.columns or {}, source_of(frame).names, rest=job.rest)
-        return Table(frame, roles, spreadsheet_safe=job.spreadsheet_safe)
+        source = source_of(frame)
+        roles = complete(job.columns or {}, source.names, rest=job.rest)
+        return Table(source, roles, spreadsheet_safe=job.spreadsheet_safe)
 
     def output_format(self, job: Job) -> str | None:
         """Return the format of the written data: the input's by default."""

@@ -40,7 +40,7 @@ class GroupedBaskets:
     Examples
     --------
     The five customers of the paper and their groups (figure 1c). Who buys cream but no meat also buys a pregnancy test:
-    one of one in truth, and half of one as far as the release tells (equation 2).
+    one of one in truth, and half of one as estimated from the release (equation 2).
 
     >>> customers = Baskets.from_lists([
     ...     ["wine", "meat"], ["wine", "meat"], ["wine", "meat", "cream"],

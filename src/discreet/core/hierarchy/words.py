@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from discreet.core.hierarchy.countries import COUNTRIES
 
@@ -21,8 +22,13 @@ _MOST_UNKNOWN = 2
 class Step:
     """One step of a scale: the words for it, and the groups it belongs to on the levels above."""
 
-    words: re.Pattern[str]
+    pattern: str
     groups: tuple[str, ...]
+
+    @cached_property
+    def words(self) -> re.Pattern[str]:
+        """The pattern, compiled when it is first needed; most runs need none of them."""
+        return re.compile(self.pattern)
 
 
 _ORDINALS = [
@@ -155,11 +161,11 @@ def _grade(number: int) -> str:
 def _steps(groups: str, pattern: str) -> Iterator[Step]:
     above = tuple(groups.split(" / "))
     if not pattern.startswith("GRADES "):
-        yield Step(re.compile(pattern), above)
+        yield Step(pattern, above)
         return
     first, last = map(int, pattern.split()[1:])
     for number in range(first, last + 1):
-        yield Step(re.compile(_grade(number)), above)
+        yield Step(_grade(number), above)
 
 
 def _parsed(text: str) -> dict[str, tuple[Step, ...]]:

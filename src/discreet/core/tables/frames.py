@@ -12,17 +12,17 @@ import pyarrow as pa
 from discreet.core.arrays import CodeArray
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.pseudonym import pseudonyms
-from discreet.core.rng import keyed_generator
+from discreet.core.rng import keyed_order
 from discreet.core.tables.encoding import Codebook, cleaned, refuse_unpublishable, spell, whole_array
 from discreet.core.tables.native_frames import as_pandas, as_polars
 from discreet.core.tables.publication import publishable
-from discreet.core.tables.source import Lone, Recoding, Replacement, Tuples
+from discreet.core.tables.source import Lone, Recoding, Replacement, Source, Tuples
 from discreet.core.tables.spreadsheet import defused
 
 _WIDE = 1 << 31
 
 
-class FrameSource:
+class FrameSource(Source):
     """A frame in memory."""
 
     def __init__(self, native: Any, frame: nw.DataFrame[Any], *, lazy: bool) -> None:
@@ -131,7 +131,7 @@ class FrameSource:
         if recoding.dropped is not None:
             order = order[~recoding.dropped[pieces]]
         if recoding.seed is not None:
-            order = keyed_generator(recoding.seed).permutation(order)
+            order = order[keyed_order(recoding.seed, order.size)]
         tuple_of_row = recoding.parts.tuple_[pieces]
         replaced: dict[str, pa.Array] = {}
         for name, replacement in recoding.by_piece.items():

@@ -36,14 +36,15 @@ class GroupedTable:
 
     def groups(self) -> Groups:
         """Return the groups as guarantees judge them; frames that do not fit each other are refused."""
-        names = source_of(self.frame).names
-        table = Table(self.frame, {name: quasi() if name == self.group else other() for name in names})
+        source = source_of(self.frame)
+        roles = {name: quasi() if name == self.group else other() for name in source.names}
+        table = Table(source, roles)
         numbers, sizes = table.encoded[self.group].values, table.groups().sizes
         at = pc.index_in(self.counts[self.group].combine_chunks(), value_set=numbers.cast(self._kind))
         _, name, count = self.counts.column_names
         counts = self.counts[count].to_numpy()
         if at.null_count or len(numbers) < sizes.size or (counts < 1).any():
-            raise InputError("The two frames do not tell of the same groups.")
+            raise InputError("The two frames do not describe the same groups.")
         group = at.to_numpy(zero_copy_only=False).astype(np.int64)
         if (np.bincount(group, weights=counts, minlength=sizes.size) != sizes).any():
             raise InputError("The sensitive counts of a group do not add up to its rows.")

@@ -59,7 +59,7 @@ class Recoding:
 
     A column in none of the mappings is published as it is. ``by_value`` replaces cells by their code, ``by_piece``
     by the piece their row belongs to. ``dropped`` marks pieces whose rows are left out. ``seed`` shuffles the rows,
-    so that their order tells nothing; None keeps the order. ``renamed`` holds new names of columns, and
+    so that their order reveals nothing; None keeps the order. ``renamed`` holds new names of columns, and
     ``spreadsheet_safe`` makes texts harmless that a spreadsheet would run.
     """
 
@@ -128,7 +128,13 @@ class Source(Protocol):
 
 
 def source_of(frame: Any) -> Source:
-    """Find the source for a frame: DuckDB relations stay lazy, other frames are read through Narwhals."""
+    """Find the source for a frame: DuckDB relations stay lazy, other frames are read through Narwhals.
+
+    A source is returned as it is, so that rows once read need not be read again.
+    """
+    if Source in type(frame).__mro__:
+        known: Source = frame
+        return known
     from discreet.core.tables.frames import FrameSource
 
     package = type(frame).__module__.split(".")[0].lstrip("_")

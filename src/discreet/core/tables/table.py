@@ -155,7 +155,7 @@ class Table:
         return self._groups
 
     def unit_groups(self) -> Groups:
-        """Return the classes with what tells units apart in them, for `Units.counted`; only with units."""
+        """Return the classes with what distinguishes units in them, for `Units.counted`; only with units."""
         return self._unit_groups
 
     @cached_property

@@ -62,7 +62,7 @@ def told_by_content(path: Path, *, long: bool, delimiter: str | None) -> str:
             kind = kind or _delimited(head, delimiter or separator(path))
     if kind is None:
         raise InputError(
-            f"{path}: it cannot be told how the baskets are written; pass format, one of {', '.join(FORMATS)}, or"
+            f"{path}: the format of the baskets is not recognized; pass format, one of {', '.join(FORMATS)}, or"
             " for a long table the names of its columns, basket and item."
         )
     return kind

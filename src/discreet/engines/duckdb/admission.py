@@ -22,8 +22,8 @@ _AS_TEXT = ("TIME WITH TIME ZONE", "UUID", "BIT", "BIGNUM", "JSON")
 _WIDE = ("HUGEINT", "UHUGEINT")
 _FLOATS = ("FLOAT", "DOUBLE")
 _UNPUBLISHABLE = ("STRUCT", "MAP", "UNION", "BLOB", "VARIANT", "GEOMETRY")
-_PROBES = ("a", "A", "á", "a\u0301", "a ")
-"""Texts that a collation may take for the same."""
+_PROBES, _SIMILAR = ("a", "á"), ("A", "a\u0301", "a ")
+"""Texts, and others that a collation may take for the same."""
 _HOLDS = (
     ("BIGINT", -(2**63), 2**63 - 1),
     ("UBIGINT", 0, 2**64 - 1),
@@ -106,14 +106,15 @@ def _collated(native: duckdb.DuckDBPyRelation, types: Sequence[str]) -> set[int]
     if not texts:
         return set()
     chosen = ", ".join(f"c{number}" for number in texts)
-    counts = ", ".join(f"count(DISTINCT c{number})" for number in texts)
-    probes = ", ".join(f"({', '.join([literal(probe)] * len(texts))})" for probe in _PROBES)
+    same = ", ".join(f"c{number} IN ({', '.join(map(literal, _SIMILAR))})" for number in texts)
+    probes = ", ".join(f"({literal(probe)})" for probe in _PROBES)
     sql = (
-        f"SELECT {counts} FROM (SELECT {chosen} FROM (SELECT * FROM source LIMIT 0) AS probed"
-        f"({inner_names(len(types))}) UNION ALL VALUES {probes})"
+        f"SELECT {same} FROM (SELECT {chosen} FROM (SELECT * FROM source LIMIT 0) AS probed"
+        f"({inner_names(len(types))}) UNION ALL SELECT {', '.join(['probe'] * len(texts))} "
+        f"FROM (VALUES {probes}) AS probes(probe))"
     )
-    found = run(native, sql).fetchall()[0]
-    return {number for number, count in zip(texts, found, strict=True) if count < len(_PROBES)}
+    found = zip(*run(native, sql).fetchall(), strict=True)
+    return {number for number, equal in zip(texts, found, strict=True) if any(equal)}
 
 
 def _narrowest(native: duckdb.DuckDBPyRelation, number: int, name: str) -> str:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.pseudonym import LENGTH
 from discreet.core.tables.encoding import Codebook, cleaned, kind_of
-from discreet.core.tables.source import Lone, Recoding, Replacement, Tuples
+from discreet.core.tables.source import Lone, Recoding, Replacement, Source, Tuples
 from discreet.engines.duckdb.admission import Admitted, admitted, framed, listed
 from discreet.engines.duckdb.queries import batches, run, schema_of
 from discreet.engines.duckdb.spreadsheet import defused_cell
@@ -24,7 +24,7 @@ _BLOCK = 64
 _LARGEST_KEY = 1 << 62
 
 
-class RelationSource:
+class RelationSource(Source):
     """Rows behind DuckDB: a file, a query, a table of the user's.
 
     In all queries the user's columns are called ``c0``, ``c1``, … by their places, so that every other name is ours.

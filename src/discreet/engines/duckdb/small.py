@@ -24,7 +24,7 @@ _HELD_BYTES = 256 << 20
 _ESTIMATE = re.compile(r"~([\d,]+) rows?")
 
 
-class HeldSource:
+class HeldSource(Source):
     """Rows of a small relation, in memory."""
 
     def __init__(self, native: duckdb.DuckDBPyRelation, admitted_: Admitted, rows: pa.Table) -> None:
@@ -85,4 +85,4 @@ def _fetched(native: duckdb.DuckDBPyRelation) -> pa.Table | None:
         n_bytes += batch.nbytes
         if n_rows > HELD_ROWS or n_bytes > _HELD_BYTES:
             return None
-    return pa.Table.from_batches(parts, schema_of(native))
+    return pa.Table.from_batches(parts, parts[0].schema if parts else schema_of(native))

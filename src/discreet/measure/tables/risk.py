@@ -150,7 +150,7 @@ def _described(groups: Groups, population: Table) -> IntArray:
     """Count the people each class describes: those of the population, and no fewer than its own records."""
     if groups.cover is None:
         raise SchemaError(
-            "The classes do not tell what they describe, so no population can be matched with them."
+            "It is not known what the classes describe, so no population can be matched with them."
         )
     return np.maximum(groups.cover.matches(population), groups.sizes)
 

@@ -14,7 +14,7 @@ from discreet.core.errors import InfeasibleError, InputError, SchemaError
 from discreet.core.hierarchy.bound import type_named
 from discreet.core.params import FloatIn, InstanceOf, OneOf, require
 from discreet.core.release import Cells, Evidence, Release
-from discreet.core.rng import RandomState
+from discreet.core.rng import RandomState, secret_seed
 from discreet.core.tables import labels
 from discreet.core.tables.encoding import Codebook, Kind, overall
 from discreet.core.tables.groups import Groups
@@ -261,8 +261,6 @@ class Application:
         return assigned.without(left).joined(Assigned(whole, cells))
 
     def _published(self, assigned: Assigned) -> Release:
-        from discreet.publish.recipes.recipe import row_seed
-
         dropped = assigned.group < 0
         pieces = {
             name: Replacement(cell.shown.index[assigned.group], cell.shown.labels)
@@ -272,7 +270,7 @@ class Application:
         changes = {
             "by_piece": pieces,
             "dropped": dropped,
-            "seed": row_seed(self.random_state, self.recipe),
+            "seed": secret_seed(self.random_state, owner=self.recipe),
         }
         return Release(
             data=self.table.recode(**changes),

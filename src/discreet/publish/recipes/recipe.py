@@ -18,7 +18,7 @@ from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchy.specs import Masked, spec_from_dict
 from discreet.core.release import Release
-from discreet.core.rng import RandomState, generator, seed_of
+from discreet.core.rng import RandomState, seed_of
 from discreet.core.schema import Column, Role, Schema, identifier, person
 from discreet.core.tables import labels
 from discreet.core.tables.source import Replacement
@@ -40,11 +40,6 @@ class Written:
 
     def __repr__(self) -> str:
         return f"Written({len(self.public)} public entries, {len(self.private)} private)"
-
-
-def row_seed(random_state: RandomState, owner: object) -> int:
-    """Draw the secret of 256 bits that shuffles the rows of a release."""
-    return int.from_bytes(generator(random_state, owner=owner).bytes(32), "little")
 
 
 def private_place(folder: str | Path) -> Path:

@@ -14,14 +14,14 @@ from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import Constraints, FloatIn, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence, Release
-from discreet.core.rng import RANDOM_STATE, RandomState
+from discreet.core.rng import RANDOM_STATE, RandomState, secret_seed
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.lattice.lattice import Lattice, Node
-from discreet.publish.recipes.recipe import recipe_of, row_seed
+from discreet.publish.recipes.recipe import recipe_of
 from discreet.publish.tables.suppression import kept_groups, refuse_too_many
 
 
@@ -133,7 +133,7 @@ def release_node(
     changes = {
         "by_value": changed,
         "dropped": ~kept[labels] if n_dropped else None,
-        "seed": row_seed(publisher.random_state, publisher),
+        "seed": secret_seed(publisher.random_state, owner=publisher),
     }
     return Release(
         data=table.recode(**changes),

@@ -13,7 +13,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import BOOL, Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence, Release
-from discreet.core.rng import RandomState
+from discreet.core.rng import RandomState, secret_seed
 from discreet.core.tables.encoding import overall
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.source import Replacement
@@ -22,7 +22,7 @@ from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.lattice.lattice import Lattice, Node
-from discreet.publish.recipes.recipe import recipe_of, row_seed
+from discreet.publish.recipes.recipe import recipe_of
 from discreet.publish.tables.cell_suppression import joined, starred
 from discreet.publish.tables.divided_recoding import partitioned
 from discreet.publish.tables.leftover_merging import Merging
@@ -236,7 +236,7 @@ class LocalRecoding:
                 name: Replacement(shown[name].index[recoded.group_of], shown[name].labels) for name in changed
             },
             "dropped": left if left.any() else None,
-            "seed": row_seed(self.random_state, self),
+            "seed": secret_seed(self.random_state, owner=self),
         }
         return Release(
             data=table.recode(**changes),

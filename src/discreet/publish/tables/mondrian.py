@@ -22,7 +22,7 @@ from discreet.core.params import (
     require,
 )
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RANDOM_STATE, RandomState
+from discreet.core.rng import RANDOM_STATE, RandomState, secret_seed
 from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
@@ -30,7 +30,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
-from discreet.publish.recipes.recipe import recipe_of, row_seed
+from discreet.publish.recipes.recipe import recipe_of
 from discreet.publish.tables.alike_segments import rejoined
 from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
 from discreet.publish.tables.feasibility import refuse_infeasible
@@ -113,7 +113,7 @@ class Mondrian:
     def release(self, table: Table) -> Release:
         """Partition the table and publish its groups."""
         self._check(table)
-        seed = row_seed(self.random_state, self)
+        seed = secret_seed(self.random_state, owner=self)
         segments, rows = self.partition(table)
         books = _quasi_books(table)
         described = boxes(books, segments, _overall(table))
