@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -88,8 +89,20 @@ def kind_of(type_: pa.DataType, column: str) -> Kind:
     if pa.types.is_temporal(type_) and not pa.types.is_interval(type_):
         return Kind.DATE
     raise SchemaError(
-        f"Column '{column}' has the type {type_}, which has no order and no categories; make it text."
+        f"Column '{column}' has the type {type_name(type_)}, which has no order and no categories; make it text."
     )
+
+
+def type_name(type_: object) -> str:
+    """Return the name of an Arrow, NumPy or Narwhals type for a message, without what it is made of.
+
+    The fields of a struct and the categories of an enumeration may be data.
+
+    >>> type_name(pa.struct([("Ann", pa.int64())])), type_name(pa.timestamp("us")), type_name(np.dtype("f8"))
+    ('struct', 'timestamp', 'float64')
+    """
+    found = re.match(r"\w+", str(type_))
+    return type(type_).__name__ if found is None else found[0]
 
 
 def refuse_unpublishable(type_: pa.DataType, column: str) -> None:
@@ -260,7 +273,7 @@ def in_order(domain: pa.Array, ordered: Sequence[object], column: str) -> pa.Arr
         given = pa.array(list(ordered), type=domain.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise SchemaError(
-            f"The order given for column '{column}' is not of the column's type ({domain.type})."
+            f"The order given for column '{column}' is not of the column's type ({type_name(domain.type)})."
         ) from None
     if len(pc.unique(given)) < len(given):
         raise SchemaError(f"The order given for column '{column}' names a value twice.")
