@@ -10,7 +10,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from discreet.core.errors import SchemaError
 from discreet.engines.writing import write_frame
+from discreet.parties.mining.matching.people_matching import read_keyed
+from discreet.parties.mining.models.columns import read_columns
 
 PLANTED = "PLANTED-4417"
 N = 60
@@ -24,7 +27,8 @@ COLUMNS: dict[str, pa.Array] = {
 }
 SENTENCE = (
     "error: Column 'notes' holds nested values or bytes, which are neither judged nor published: drop it as an "
-    "identifier, or make it text first.\ntry: --identifier 'notes' (with perturb --drop 'notes'), or --text 'notes'\n"
+    "identifier, or make it text first.\n"
+    "try: --identifier 'notes' (with perturb and fit --drop 'notes'), or --text 'notes'\n"
 )
 ROLES = ("--quasi", "age,weight", "--sensitive", "disease")
 COMMANDS: dict[str, Sequence[Any]] = {
@@ -122,6 +126,29 @@ def test_lines_of_json_are_refused_the_same_way_or_read_as_text(invoke, tmp_path
     result = invoke(*command, tmp_path / "b", "--text", "notes")
     assert result.exit_code == 0, result.output
     assert f'{PLANTED}\\":[\\"0\\"]'.encode() in (tmp_path / "b" / "data.jsonl").read_bytes()
+
+
+def test_learning_and_predicting_say_the_same(invoke, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    parquet.write_table(rows(COLUMNS["struct"]), "data.parquet")
+    Path("channels.json").write_text('{"age": {"noise": "gaussian", "spread": 3.0, "low": 0, "high": 100}}')
+    fit = ("fit", "data.parquet", "--target", "disease", "--channels", "channels.json", "--out", "model.json")
+    result = invoke(*fit)
+    assert (result.exit_code, result.output) == (2, SENTENCE)
+    assert invoke(*fit, "--drop", "notes").exit_code == 0
+    result = invoke("predict", "model.json", "data.parquet", "--keep", "notes", "--out", "predicted.csv")
+    assert (result.exit_code, result.output) == (2, SENTENCE)
+    assert not Path("predicted.csv").exists()
+    assert invoke("predict", "model.json", "data.parquet", "--out", "predicted.csv").exit_code == 0
+
+
+def test_parties_say_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    parquet.write_table(rows(COLUMNS["list"]), path)
+    for attempt in (lambda: read_columns(path, ["age", "notes"]), lambda: read_keyed(path, "age")):
+        with pytest.raises(SchemaError, match="Column 'notes' holds nested values or bytes"):
+            attempt()
+    assert list(read_columns(path, ["age"])) == ["age"]
 
 
 def test_init_drops_it(invoke, tmp_path: Path) -> None:

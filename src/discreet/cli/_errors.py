@@ -20,7 +20,7 @@ _REMEDIES = (
     (r"header=False", "--no-header"),
     (
         r"Column '(.*)' holds nested values or bytes",
-        r"--identifier '\1' (with perturb --drop '\1'), or --text '\1'",
+        r"--identifier '\1' (with perturb and fit --drop '\1'), or --text '\1'",
     ),
     (r"max_suppressed=([0-9]+\.[0-9]+)", r"--max-suppressed \1"),
     (r"time_limit in seconds", "--time-limit 60"),

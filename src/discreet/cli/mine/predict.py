@@ -64,6 +64,7 @@ def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> p
 
     from discreet.cli._model_files import require_columns
     from discreet.core.errors import InputError, SchemaError
+    from discreet.core.tables.encoding import require_flat
 
     if not hasattr(model, "feature_names_in_"):
         raise InputError("The model was learned from columns without names; it can only be used from Python.")
@@ -72,6 +73,7 @@ def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> p
     clash = [name for name in keep if name in (_PREDICTED, _PROBABILITY)]
     if clash:
         raise SchemaError(f"Column '{clash[0]}' cannot be kept: the predictions have a column of that name.")
+    require_flat(rows.select([*names, *keep]))
     predictions = rows.select(keep)
     if rows.num_rows:
         chances = model.predict_proba(rows.select(names))

@@ -117,6 +117,13 @@ def refuse_unpublishable(type_: pa.DataType, column: str) -> None:
         raise unpublishable(column)
 
 
+def require_flat(rows: pa.Table) -> pa.Table:
+    """Return a table; one with a column of nested values or bytes is refused."""
+    for field in rows.schema:
+        refuse_unpublishable(field.type, field.name)
+    return rows
+
+
 def unpublishable(column: str) -> SchemaError:
     """Return the one error for columns that hold neither texts nor numbers nor dates; it names no type and no value.
 
