@@ -129,10 +129,17 @@ def test_distorted_baskets_are_counted_or_defused(tmp_path: Path) -> None:
     assert formula_cells(pa.table({"item": names})) == 0
 
 
+def test_columns_of_streams_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text("=age,weight\n" + "".join(f"{20 + n},{n % 7}\n" for n in range(40)))
+    command = ("stream", "condense", "--from", tmp_path / "visits.csv", "--columns", "=age,weight", "-k", 5)
+    made = invoke(*command, "--out", tmp_path / "out", "--json")
+    assert [one["code"] for one in made["cautions"]] == ["formula-cells"]
+
+
 def test_results_of_parties_are_counted() -> None:
     from types import SimpleNamespace
 
-    from discreet.cli._output import formula_cautions
+    from discreet.cli._output import plain_cautions
     from discreet.parties.network.running import written_frames
 
     files = {
@@ -142,5 +149,5 @@ def test_results_of_parties_are_counted() -> None:
     }
     protocol = SimpleNamespace(result_files=lambda output: files)
     outcome: Any = SimpleNamespace(session=SimpleNamespace(protocol=protocol), output=None)
-    (caution,) = formula_cautions(*written_frames(outcome))
+    (caution,) = plain_cautions(*written_frames(outcome))
     assert str(caution["text"]).startswith(f"{RUN + 1} cells")

@@ -54,10 +54,10 @@ def test_no_kernel_multiplies_matrices(kernel: Path) -> None:
 def test_a_signal_while_the_engine_loads_waits_until_it_has_loaded() -> None:
     code = (
         "import os, signal, types\nfrom importlib.machinery import ModuleSpec\n"
-        "from discreet.cli._interruption import Interrupted, heed_signals, stop_if_asked\nheed_signals()\n"
+        "from discreet.cli._interruption import Interrupted, heed_signals, stop_if_interrupted\nheed_signals()\n"
         "engine = types.ModuleType('duckdb')\nengine.__spec__ = ModuleSpec('duckdb', None)\n"
         "engine.__spec__._initializing = True\nsys.modules['duckdb'] = engine\n"
         "os.kill(os.getpid(), signal.SIGTERM)\nengine.__spec__._initializing = False\nprint('loaded')\n"
-        "try:\n    stop_if_asked()\nexcept Interrupted:\n    print('stopped')\n"
+        "try:\n    stop_if_interrupted()\nexcept Interrupted:\n    print('stopped')\n"
     )
     assert run(code).stdout == "loaded\nstopped\n"

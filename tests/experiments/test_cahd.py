@@ -14,7 +14,7 @@ from discreet.experiments.cahd.runs import CAHD, PERM, Sample, point, released, 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines: list[str] = []
-    written = perform("cahd", tmp_path_factory.mktemp("cahd"), quick=True, seeds=1, tell=lines.append)
+    written = perform("cahd", tmp_path_factory.mktemp("cahd"), quick=True, seeds=1, log=lines.append)
     assert any("generated" in line for line in lines)
     return written
 

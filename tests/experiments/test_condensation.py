@@ -24,7 +24,7 @@ def test_without_the_data_scikit_learn_s_sets_stand_in(tmp_path: Path) -> None:
 def test_the_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(condensation, "_ALPHAS", {True: (5, 12)})
     lines: list[str] = []
-    page = perform("condensation", tmp_path / "out", data=tmp_path, quick=True, seeds=1, tell=lines.append)
+    page = perform("condensation", tmp_path / "out", data=tmp_path, quick=True, seeds=1, log=lines.append)
     text = page.read_text(encoding="utf-8")
     linked = set(re.findall(r'(?:href|src)="([^"]+)"', text))
     assert linked == {path.name for path in page.parent.iterdir()} - {"index.html"}

@@ -47,7 +47,7 @@ def test_the_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(randomization, "_PRIVACIES", {True: (1.0,)})
     monkeypatch.setattr(randomization, "_SIZES", {True: (500,)})
     lines: list[str] = []
-    page = perform("randomization", tmp_path / "out", quick=True, seeds=1, tell=lines.append)
+    page = perform("randomization", tmp_path / "out", quick=True, seeds=1, log=lines.append)
     text = page.read_text(encoding="utf-8")
     linked = set(re.findall(r'(?:href|src)="([^"]+)"', text))
     assert linked == {path.name for path in page.parent.iterdir()} - {"index.html"}

@@ -122,7 +122,7 @@ def test_the_page_is_written(
     monkeypatch.setattr(sketches, "_SIZES", {True: SMALL})
     lines: list[str] = []
     data = messages if present else tmp_path / "newsgroups20"
-    page = perform("sketches", tmp_path / "out", data=data, quick=True, seeds=1, tell=lines.append)
+    page = perform("sketches", tmp_path / "out", data=data, quick=True, seeds=1, log=lines.append)
     text = page.read_text(encoding="utf-8")
     linked = set(re.findall(r'(?:href|src)="([^"]+)"', text))
     assert linked == {path.name for path in page.parent.iterdir()} - {"index.html"}

@@ -40,7 +40,7 @@ def test_a_session_file_is_read_whole(two: Path) -> None:
     [
         ("length = 2", "length = 0", "'length' parameter of SecureSum must be an int"),
         ("length = 2", "size = 2", "no parameter 'size'"),
-        ("length = 2", "", "needs the parameter 'length'"),
+        ("length = 2", "", "The 'length' parameter of SecureSum is missing"),
         ("secure-sum", "secure-product", "must be one of anonymize, candidate-union"),
         ('name = "secure-sum"', "", r"needs a table \[protocol\] with a name"),
         ("timeout = 20\nconnect", "timeout = -3\nconnect", "'timeout' of the session file must be"),

@@ -13,7 +13,7 @@ import click
 
 from discreet import __version__
 from discreet.cli._errors import Failure, failure_of
-from discreet.cli._interruption import was_asked_to_stop
+from discreet.cli._interruption import was_interrupted
 from discreet.cli.collect.choose_pq import choose_pq
 from discreet.cli.collect.distort import distort
 from discreet.cli.collect.perturb import perturb
@@ -78,8 +78,8 @@ class Discreet(click.Group):
         except BaseException as error:  # every failure ends here, as one line
             if isinstance(error, SystemExit):
                 raise
-            failure = failure_of(error, debug="--debug" in given, interrupted=was_asked_to_stop())
-            _tell(failure, as_json="--json" in given)
+            failure = failure_of(error, debug="--debug" in given, interrupted=was_interrupted())
+            _print(failure, as_json="--json" in given)
             sys.exit(failure.code)
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -137,7 +137,7 @@ def _unsaid(caught: object) -> None:
     del caught
 
 
-def _tell(failure: Failure, *, as_json: bool) -> None:
+def _print(failure: Failure, *, as_json: bool) -> None:
     if as_json:
         import json
 

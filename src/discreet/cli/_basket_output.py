@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli._output import number, plain_judgment, tell_json, tell_lines, verdict_lines
+from discreet.cli._output import number, plain_judgment, plain_release, print_json, print_lines, verdict_lines
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
@@ -23,13 +23,9 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
     from discreet.core.baskets.grouped import GroupedBaskets
     from discreet.measure import basket_risk
 
-    data, report = release.data, out / "report.html"
+    data = release.data
     sizes = data.sizes if isinstance(data, GroupedBaskets) else None
-    return {
-        "command": command,
-        "ok": release.verdict.ok,
-        "promise": release.guarantee.describe(),
-        "verdict": release.verdict.to_dict(),
+    return plain_release(command, release, out) | {
         "baskets": len(data),
         "groups": None
         if sizes is None
@@ -38,17 +34,13 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
         "items": {"before": release.original.n_items, "after": _items(release)},
         "risk": basket_risk(release, known=_KNOWN).to_dict(),
         "only_sensitive": _only_sensitive(release),
-        "cautions": [caution.to_dict() for caution in release.cautions],
-        "folder": str(out),
-        "files": sorted(path.name for path in out.iterdir()),
-        "report": str(report) if report.is_file() else None,
     }
 
 
-def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) -> None:
+def print_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) -> None:
     """Describe what a run on baskets came to, where it is, and what to do next."""
     if as_json:
-        tell_json(plain)
+        print_json(plain)
         return
     groups, tie = plain["groups"], plain["risk"]["tie"]
     lines = [
@@ -80,16 +72,16 @@ def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) -
     lines.append(("written", f"{plain['folder']}: {', '.join(plain['files'])}"))
     if plain["report"] is not None:
         lines += [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]
-    tell_lines(lines)
+    print_lines(lines)
 
 
-def tell_judgment(judgment: BasketJudgment, *, as_json: bool) -> None:
+def print_judgment(judgment: BasketJudgment, *, as_json: bool) -> None:
     """Describe whether the promise is kept, and what the baskets reach."""
     verdict = judgment.verdict
     if as_json:
-        tell_json(plain_judgment(judgment, baskets=judgment.n_baskets, groups=judgment.n_groups))
+        print_json(plain_judgment(judgment, baskets=judgment.n_baskets, groups=judgment.n_groups))
         return
-    tell_lines([*(() if verdict is None else _verdict_lines(verdict)), *measure_lines(judgment)])
+    print_lines([*(() if verdict is None else _verdict_lines(verdict)), *measure_lines(judgment)])
 
 
 def measure_lines(judgment: BasketJudgment) -> list[tuple[str, str]]:
@@ -102,14 +94,14 @@ def measure_lines(judgment: BasketJudgment) -> list[tuple[str, str]]:
     ]
 
 
-def tell_risk(
+def print_risk(
     found: Sequence[Reidentification], n_baskets: int, tie: SensitiveTie | None, *, as_json: bool
 ) -> None:
     """Describe how likely baskets are to be found again."""
     if as_json:
         plain = [one.to_dict() for one in found]
         tied = None if tie is None else {"highest": tie.highest, "mean": tie.mean}
-        tell_json({"command": "risk", "ok": True, "baskets": n_baskets, "known": plain, "tie": tied})
+        print_json({"command": "risk", "ok": True, "baskets": n_baskets, "known": plain, "tie": tied})
         return
     lines = [("baskets", f"{n_baskets:,}")]
     for one in found:
@@ -128,7 +120,7 @@ def tell_risk(
                 f"to a sensitive item with certainty {percent(tie.highest)} at most, {percent(tie.mean)} on average",
             )
         )
-    tell_lines(lines)
+    print_lines(lines)
 
 
 def _verdict_lines(verdict: Verdict) -> list[tuple[str, str]]:

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from discreet.cli import _options as options
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ("fimi", "spmf", "lines", "long", "onehot", "bits", "sparse")
@@ -15,7 +17,7 @@ _OPTIONS = (
         "--format",
         "format_",
         type=click.Choice(FORMATS),
-        help="How the baskets are written; told by the file by default.",
+        help="The format of the baskets; recognized by default.",
     ),
     click.option("--basket", metavar="COLUMN", help="The column that names the basket, in a long table."),
     click.option("--item", metavar="COLUMN", help="The column that names the item, in a long table."),
@@ -27,9 +29,7 @@ _OPTIONS = (
 
 def basket_reading(command: F) -> F:
     """Add the options for reading baskets."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return options.add_all(_OPTIONS, command)
 
 
 def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,17 +62,17 @@ _PUBLISHING = (
 
 def publishing(command: F) -> F:
     """Add the options for publishing baskets."""
-    return _all(_PUBLISHING, command)
+    return options.add_all(_PUBLISHING, command)
 
 
 def judging(command: F) -> F:
     """Add the options for judging baskets."""
-    return _all((_P, _KM, *_READING), command)
+    return options.add_all((_P, _KM, *_READING), command)
 
 
 def reading(command: F) -> F:
     """Add the options for reading baskets."""
-    return _all(_READING, command)
+    return options.add_all(_READING, command)
 
 
 def is_baskets(data: Path, given: Mapping[str, Any]) -> bool:
@@ -85,7 +85,7 @@ def is_baskets(data: Path, given: Mapping[str, Any]) -> bool:
         from discreet.job.parse import toml_of
 
         return "baskets" in toml_of(data)
-    if rules.asked(given):
+    if rules.is_set(given):
         return True
     ending = [one for one in data.suffixes if one not in (".gz", ".zst", ".zstd")]
     return bool(ending and ending[-1] in _ENDINGS) or _is_folder(data)
@@ -129,43 +129,43 @@ def job(data: Path, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> bool:
-    """Judge published baskets in a folder, or baskets in a file, by what was asked or by what they reach."""
-    from discreet.cli._basket_output import tell_judgment
+    """Judge published baskets in a folder, or baskets in a file, by a promise or by what they reach."""
+    from discreet.cli._basket_output import print_judgment
     from discreet.cli._progress import stages
     from discreet.job.basket_checking import judge_baskets
     from discreet.job.parse import guarantee_from
 
     refuse_of_tables(given)
-    promised = guarantee_from([promise(given)], {}, Path()) if _is_asked(given) else None
-    with stages(2, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    promised = guarantee_from([promise(given)], {}, Path()) if _has_promise(given) else None
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Reading")
         baskets = read(data, given)
-        tell("Judging")
+        progress("Judging")
         judgment = judge_baskets(baskets, promised)
     if as_json or not quiet:
-        tell_judgment(judgment, as_json=as_json)
+        print_judgment(judgment, as_json=as_json)
     return judgment.ok
 
 
 def risk(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Measure how likely baskets are to be found again by a few known items."""
-    from discreet.cli._basket_output import tell_risk
+    from discreet.cli._basket_output import print_risk
     from discreet.cli._progress import stages
     from discreet.core.baskets.grouped import GroupedBaskets
     from discreet.measure import reidentification, sensitive_tie
 
     refuse_of_tables(given, besides=("rest",))
     numbers = [_whole("--known", one) for one in (given["known"] or _KNOWN).split(",")]
-    with stages(2, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Reading")
         baskets = read(data, given)
-        tell("Measuring")
+        progress("Measuring")
         plain = baskets.baskets if isinstance(baskets, GroupedBaskets) else baskets
         longest = int(plain.lengths.max(initial=0))
-        asked = numbers if given["known"] else [r for r in numbers if r <= longest]
-        found = [reidentification(baskets, r, random_state=given["seed"]) for r in asked]
+        known = numbers if given["known"] else [r for r in numbers if r <= longest]
+        found = [reidentification(baskets, r, random_state=given["seed"]) for r in known]
     if as_json or not quiet:
-        tell_risk(found, len(plain), sensitive_tie(baskets), as_json=as_json)
+        print_risk(found, len(plain), sensitive_tie(baskets), as_json=as_json)
 
 
 def read(data: Path, given: Mapping[str, Any]) -> Baskets | GroupedBaskets:
@@ -192,13 +192,13 @@ def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {"\\t": "\t"}.get(value, value) for name, value in named.items() if value is not None}
 
 
-def _is_asked(given: Mapping[str, Any]) -> bool:
-    return given["p"] is not None or bool(given["km"]) or rules.asked(given)
+def _has_promise(given: Mapping[str, Any]) -> bool:
+    return given["p"] is not None or bool(given["km"]) or rules.is_set(given)
 
 
 def promise(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the guarantee that the options name, laid out as in a job file."""
-    if rules.asked(given):
+    if rules.is_set(given):
         if given["p"] is not None or given["km"]:
             raise gather.mistake("Hidden rules are judged by themselves; leave -p and --km out.")
         return rules.promise(given)
@@ -210,7 +210,7 @@ def promise(given: Mapping[str, Any]) -> dict[str, Any]:
             raise gather.mistake("--km takes two numbers: k and m.", "--km 5,2")
         return {"kind": "km-anonymity", "k": parts[0], "m": parts[1]}
     if given["p"] is None:
-        raise gather.mistake("Say what the baskets shall keep.", "--sensitive-items … -p 10, or --km 5,2")
+        raise gather.mistake("Choose a guarantee for the baskets.", "--sensitive-items … -p 10, or --km 5,2")
     return {"kind": "privacy-degree", "p": given["p"]}
 
 
@@ -235,9 +235,3 @@ def _is_folder(data: Path) -> bool:
     return data.is_dir() and any(
         (data / f"baskets.{kind}").is_file() for kind in ("csv", "tsv", "parquet", "arrow")
     )
-
-
-def _all(several: tuple[Callable[[F], F], ...], command: F) -> F:
-    for option in reversed(several):
-        command = option(command)
-    return command

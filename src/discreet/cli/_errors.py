@@ -1,10 +1,9 @@
-"""Failures: what a user is told when something goes wrong. One line, no traceback, never a data value."""
+"""Failures: what a user reads when something goes wrong. One line, no traceback, never a data value."""
 
 from __future__ import annotations
 
 import errno
 import os
-import re
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,21 +15,17 @@ from discreet.core.errors import DiscreetError, InternalError
 
 MEND, BUG = 2, 70
 
-_REMEDIES = (
-    (r"header=False", "--no-header"),
-    (
-        r"Column '(.*)' holds nested values or bytes",
-        r"--identifier '\1' (with perturb and fit --drop '\1'), or --text '\1'",
-    ),
-    (r"max_suppressed=([0-9]+\.[0-9]+)", r"--max-suppressed \1"),
-    (r"time_limit in seconds", "--time-limit 60"),
-    (r"allow overwriting", "--overwrite"),
-    (r"give (its|the) encoding|not UTF-8", "--encoding, for example --encoding latin-1"),
-    (
-        "cannot be told how the baskets are written",
-        "--format lines; with anonymize, check and risk --basket-format lines; for a table of texts, sketch --column",
-    ),
-)
+_OPTIONS = {
+    "allow_unique": "--allow-unique {}",
+    "encoding": "--encoding, for example --encoding {}",
+    "format": "--format {0}; with anonymize, check and risk --basket-format {0}; for a table of texts, sketch --column",
+    "header": "--no-header",
+    "identifier": "--identifier '{0}' (with perturb and fit --drop '{0}'), or --text '{0}'",
+    "max_suppressed": "--max-suppressed {:g}",
+    "overwrite": "--overwrite",
+    "time_limit": "--time-limit {:g}",
+}
+"""The options for the parameters that an error names as its fix."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +53,7 @@ def failure_of(error: BaseException, *, debug: bool = False, interrupted: bool =
         return _usage(error)
     kind = type(error).__name__
     if isinstance(error, DiscreetError):
-        message = one_line(str(error))
-        return Failure(MEND, kind, message, remedy_for(error, message), trace)
+        return Failure(MEND, kind, one_line(str(error)), remedy_for(error), trace)
     if isinstance(error, MemoryError):
         return Failure(
             MEND, kind, "there is not enough memory.", "a machine with more, or fewer columns", trace
@@ -76,19 +70,10 @@ def failure_of(error: BaseException, *, debug: bool = False, interrupted: bool =
     )
 
 
-def remedy_for(error: DiscreetError, message: str) -> str | None:
-    """Find the flags that would mend a mistake."""
-    given = getattr(error, "remedy", None)
-    if isinstance(given, str):
-        return given
-    columns = getattr(error, "columns", None)
-    if columns:
-        return f"--allow-unique {','.join(columns)}"
-    for pattern, remedy in _REMEDIES:
-        found = re.search(pattern, message)
-        if found:
-            return found.expand(remedy)
-    return None
+def remedy_for(error: DiscreetError) -> str | None:
+    """Return the options that would mend a mistake."""
+    options = [_OPTIONS[name].format(value) for name, value in error.fix.items()]
+    return error.remedy or " ".join(options) or None
 
 
 def one_line(text: str) -> str:

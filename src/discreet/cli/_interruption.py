@@ -13,11 +13,11 @@ INTERRUPTED = 130
 INTERRUPTION = "interrupted; nothing was left half-written."
 """What an interrupted command prints."""
 
-_asked = threading.Event()
+_interrupted = threading.Event()
 
 
 class Interrupted(BaseException):
-    """The user or the system asked the process to stop."""
+    """The user or the system interrupted the process."""
 
 
 def heed_signals() -> None:
@@ -26,20 +26,20 @@ def heed_signals() -> None:
         signal.signal(number, _stop)
 
 
-def was_asked_to_stop() -> bool:
+def was_interrupted() -> bool:
     """Return whether a signal came: an engine may report it as an error of its own, or swallow it."""
-    return _asked.is_set()
+    return _interrupted.is_set()
 
 
-def stop_if_asked() -> None:
+def stop_if_interrupted() -> None:
     """Stop between stages, where a library on the way swallowed the interruption."""
-    if _asked.is_set():
+    if _interrupted.is_set():
         raise Interrupted
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
     """Stop at once, but not while the engine is loading, which would abort the process: then between stages."""
     del number, frame
-    _asked.set()
+    _interrupted.set()
     if not is_loading("duckdb"):
         raise Interrupted

@@ -63,11 +63,3 @@ def write_plain(plain: Mapping[str, Any], out: Path) -> None:
     with atomic_file(out) as temporary:
         text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
         temporary.write_text(f"{text}\n", encoding="utf-8")
-
-
-def refuse_existing(out: Path, *, overwrite: bool) -> None:
-    """Refuse to replace a file unasked."""
-    from discreet.core.errors import OutputError
-
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")

@@ -51,7 +51,7 @@ def channel(
         return AdditiveNoise(NOISES[noise](spread), low=low, high=high)  # type: ignore[call-arg]
     if low is None or high is None:
         raise gather.mistake(
-            f"The range of '{column}' is not known, and taking it from the data would tell of them.",
+            f"The range of '{column}' is not known, and taking it from the data would reveal some of them.",
             f"--range {column}=0,100",
         )
     if privacy is not None:

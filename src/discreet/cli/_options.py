@@ -218,7 +218,7 @@ _OUTPUT = (
         "--seed", type=click.IntRange(min=0), help="Make the order of the rows repeatable; keep it secret."
     ),
 )
-_TELLING = (
+_PRINTING = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for machines."),
     click.option("--quiet", is_flag=True, help="Print nothing but errors."),
     click.option("--debug", is_flag=True, hidden=True, expose_value=False),
@@ -227,7 +227,7 @@ _TELLING = (
 
 def reading(command: F) -> F:
     """Add the options for reading a file."""
-    return _all(_READING, command)
+    return add_all(_READING, command)
 
 
 def roles(*, rest: str | None) -> Callable[[F], F]:
@@ -239,7 +239,7 @@ def roles(*, rest: str | None) -> Callable[[F], F]:
         default=rest,
         help=f"The role of columns that are not named; {told}.",
     )
-    return lambda command: _all((*_ROLES, choice, _HIERARCHY, _ROLES_FROM), command)
+    return lambda command: add_all((*_ROLES, choice, _HIERARCHY, _ROLES_FROM), command)
 
 
 def roles_from(command: F) -> F:
@@ -249,17 +249,17 @@ def roles_from(command: F) -> F:
 
 def promises(command: F) -> F:
     """Add the options for guarantees."""
-    return _all((_K, *_PROMISES), command)
+    return add_all((_K, *_PROMISES), command)
 
 
 def many_promises(command: F) -> F:
     """Add the options for guarantees, with several k at once."""
-    return _all((_KS, *_PROMISES), command)
+    return add_all((_KS, *_PROMISES), command)
 
 
 def method(command: F) -> F:
     """Add the options for methods."""
-    return _all(_METHOD, command)
+    return add_all(_METHOD, command)
 
 
 def pseudonym(command: F) -> F:
@@ -275,7 +275,7 @@ def allow_unique(command: F) -> F:
 def output(command: F, *, required: bool = True) -> F:
     """Add the options for writing a release."""
     out = click.option("--out", required=required, type=DATA, metavar="DIR", help="The folder to write.")
-    return _all((out, *_OUTPUT), command)
+    return add_all((out, *_OUTPUT), command)
 
 
 def spreadsheet_safe(command: F) -> F:
@@ -283,12 +283,13 @@ def spreadsheet_safe(command: F) -> F:
     return _SPREADSHEET_SAFE(command)
 
 
-def telling(command: F) -> F:
+def printing(command: F) -> F:
     """Add the options for what is printed."""
-    return _all(_TELLING, command)
+    return add_all(_PRINTING, command)
 
 
-def _all(options: tuple[Callable[[F], F], ...], command: F) -> F:
+def add_all(options: tuple[Callable[[F], F], ...], command: F) -> F:
+    """Add several options to a command, in their order."""
     for option in reversed(options):
         command = option(command)
     return command

@@ -24,12 +24,12 @@ _WORDS = {">=": "at least", "<=": "at most", "<": "below"}
 _COLORS = {"kept": "green", "broken": "red", "caution": "yellow"}
 
 
-def tell_json(plain: Mapping[str, Any]) -> None:
+def print_json(plain: Mapping[str, Any]) -> None:
     """Print one JSON object; a number that is not finite is null."""
     click.echo(json.dumps(_finite(plain), ensure_ascii=False, allow_nan=False))
 
 
-def tell_lines(rows: Iterable[tuple[str, str]]) -> None:
+def print_lines(rows: Iterable[tuple[str, str]]) -> None:
     """Print labeled lines, the labels aligned; a line without a label goes on with the one above."""
     listed = [(label, one_line(text)) for label, text in rows]
     width = max((len(label) for label, _ in listed), default=0)
@@ -38,6 +38,23 @@ def tell_lines(rows: Iterable[tuple[str, str]]) -> None:
         if label in _COLORS and "NO_COLOR" not in os.environ:
             padded = click.style(padded, fg=_COLORS[label], bold=True)
         click.echo(f"{padded}  {text}".rstrip())
+
+
+def print_result(
+    command: str,
+    plain: Mapping[str, Any],
+    rows: Iterable[tuple[str, str]],
+    *,
+    as_json: bool,
+    quiet: bool,
+    ok: bool = True,
+) -> None:
+    """Print what a command found: one JSON object, or labeled lines with the cautions below them, or nothing."""
+    if as_json:
+        print_json({"command": command, "ok": ok, **plain})
+    elif not quiet:
+        cautions = (("caution", caution["text"]) for caution in plain.get("cautions", ()))
+        print_lines([*rows, *cautions])
 
 
 def plain_judgment(judgment: Judgment | BasketJudgment, **counts: int | None) -> dict[str, Any]:
@@ -67,7 +84,7 @@ def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "row
     return lines
 
 
-def tell_cautions(release: Release, out: Path | None) -> None:
+def print_cautions(release: Release, out: Path | None) -> None:
     """Print what to know before the release is handed on, and which folder stays with the owner, if there is one."""
     from discreet.guarantees import RulesHidden
     from discreet.report.folder import private_folder
@@ -78,20 +95,14 @@ def tell_cautions(release: Release, out: Path | None) -> None:
         lines.append(
             ("private", f"{private_folder(out)} {named}compares with the original: do not hand it on")
         )
-    tell_lines(lines)
+    print_lines(lines)
 
 
-def formula_cautions(*published: Any) -> list[dict[str, object]]:
-    """Return, as plain data, what to say of formulas in data that is written outside of a release."""
-    from discreet.measure.formulas import published_formulas
-    from discreet.measure.release_cautions import formula_caution
+def plain_cautions(*published: Any) -> list[dict[str, object]]:
+    """Return, as plain data, what to say of data that is written outside of a release: formulas in it."""
+    from discreet.measure.formulas import formula_cautions
 
-    return [one.to_dict() for one in formula_caution(sum(map(published_formulas, published)))]
-
-
-def caution_lines(cautions: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return the lines of cautions that are plain data."""
-    return [("caution", one["text"]) for one in cautions]
+    return [caution.to_dict() for caution in formula_cautions(*published)]
 
 
 def number(value: float) -> str:
@@ -107,24 +118,14 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
 
 
-def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
-    """Return what a run came to, as plain data."""
-    from discreet.measure import loss, risk
-
-    after = risk(release)
+def plain_release(command: str, release: Release, out: Path) -> dict[str, Any]:
+    """Return what all releases have as plain data: whether the promise is kept, the cautions, and the files."""
     report = out / "report.html"
     return {
         "command": command,
         "ok": release.verdict.ok,
         "promise": release.guarantee.describe(),
         "verdict": release.verdict.to_dict(),
-        "rows": release.evidence.n_rows,
-        "suppressed": release.evidence.suppressed,
-        "classes": after.n_classes,
-        "levels": None if release.evidence.levels is None else dict(release.evidence.levels),
-        "search": _search(release),
-        "loss": loss(release).to_dict(),
-        "risk": {"before": risk(release.original).to_dict(), "after": after.to_dict()},
         "cautions": [caution.to_dict() for caution in release.cautions],
         "folder": str(out),
         "files": sorted(path.name for path in out.iterdir()),
@@ -132,25 +133,38 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
     }
 
 
-def tell_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, quiet: bool) -> None:
+def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
+    """Return what a run came to, as plain data."""
+    from discreet.measure import loss, risk
+
+    after = risk(release)
+    return plain_release(command, release, out) | {
+        "rows": release.evidence.n_rows,
+        "suppressed": release.evidence.suppressed,
+        "classes": after.n_classes,
+        "levels": None if release.evidence.levels is None else dict(release.evidence.levels),
+        "search": _search(release),
+        "loss": loss(release).to_dict(),
+        "risk": {"before": risk(release.original).to_dict(), "after": after.to_dict()},
+    }
+
+
+def print_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, quiet: bool) -> None:
     """Describe what a run came to, where it is, and what to do next."""
     if as_json:
-        tell_json(plain)
+        print_json(plain)
         return
     if quiet:
         return
     before, after = plain["risk"]["before"], plain["risk"]["after"]
     sizes = f"{after['smallest_class']:,} to {after['largest_class']:,} {_counted(release)}"
     suppressed = f"{plain['suppressed']:,} left out" if plain["suppressed"] else "none left out"
-    tell_lines(
+    print_lines(
         [
             *verdict_lines(release.verdict),
             ("", _basis(release)),
             ("rows", f"{plain['rows']:,}, {suppressed}"),
-            (
-                "classes",
-                f"{plain['classes']:,}, of {sizes}",
-            ),
+            ("classes", f"{plain['classes']:,}, of {sizes}"),
             *_chosen(plain),
             ("loss", f"{percent(plain['loss']['total'])} of the quasi-identifiers' detail"),
             ("risk", f"highest re-identification risk: {_highest(before)} → {_highest(after)}"),

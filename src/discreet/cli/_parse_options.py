@@ -66,12 +66,10 @@ def support(text: str) -> float:
     >>> support("100"), support("0.01")
     (100, 0.01)
     """
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise mistake("--min-support takes a number.", "--min-support 0.01")
+    number = _number(text)
+    if isinstance(number, str):
+        raise mistake("--min-support takes a number.", "--min-support 0.01")
+    return number
 
 
 def reading(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,25 +22,25 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
         raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
     try:
         with (
-            stages(len(STAGES), quiet=quiet or as_json) as tell,
-            watched(job, tell, anytime=anytime) as seen,
+            stages(len(STAGES), quiet=quiet or as_json) as progress,
+            watched(job, progress, anytime=anytime) as seen,
         ):
-            release = run(seen, tell)
+            release = run(seen, progress)
     except SchemaError as error:
         if isinstance(error, MissingRoleError):
-            error.remedy = _missing(command, job, error.names)  # type: ignore[attr-defined]
+            error.remedy = _missing(command, job, error.names)
         elif isinstance(error, SinglingOutError):
-            error.remedy = _unique(command, error.columns)  # type: ignore[attr-defined]
+            error.remedy = _unique(command, error.columns)
         raise
     if as_json or not quiet:
-        _tell(command, job, release, as_json=as_json)
+        _print(command, job, release, as_json=as_json)
     if not as_json and not quiet:
-        from discreet.cli._output import tell_cautions
+        from discreet.cli._output import print_cautions
 
-        tell_cautions(release, job.out)
+        print_cautions(release, job.out)
 
 
-def _tell(command: str, job: Job, release: Any, *, as_json: bool) -> None:
+def _print(command: str, job: Job, release: Any, *, as_json: bool) -> None:
     """Print the outcome in the way of what was made."""
     from discreet.core.registry import METHODS
 
@@ -50,25 +50,25 @@ def _tell(command: str, job: Job, release: Any, *, as_json: bool) -> None:
     if made == "baskets":
         from discreet.cli import _basket_output
 
-        _basket_output.tell_outcome(
+        _basket_output.print_outcome(
             _basket_output.outcome(command, release, job.out), release, as_json=as_json
         )
     elif made.startswith("sanitized"):
         from discreet.cli.output import hide
 
-        hide.tell_outcome(command, release, job.out, as_json=as_json)
+        hide.print_outcome(command, release, job.out, as_json=as_json)
     elif made == "pseudo-data":
         from discreet.cli.publish import condense
 
-        condense.tell_outcome(command, release, job.out, as_json=as_json)
+        condense.print_outcome(command, release, job.out, as_json=as_json)
     elif made == "sketches":
         from discreet.cli.publish import sketch
 
-        sketch.tell_outcome(command, release, job.out, as_json=as_json)
+        sketch.print_outcome(command, release, job.out, as_json=as_json)
     else:
         from discreet.cli import _output
 
-        _output.tell_outcome(
+        _output.print_outcome(
             _output.outcome(command, release, job.out), release, as_json=as_json, quiet=False
         )
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from discreet.cli._interruption import stop_if_asked
+from discreet.cli._interruption import stop_if_interrupted
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -22,7 +22,7 @@ _UNKNOWN = 1e29
 
 @contextmanager
 def stages(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show a bar that moves one step with each new stage told to it; after a colon a stage says how far it is."""
+    """Show a bar that moves one step with each new stage; after a colon a stage says how far it is."""
     if quiet or not sys.stderr.isatty():
         yield _unseen
         return
@@ -33,20 +33,20 @@ def stages(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     with Progress(*shown, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Starting", total=total, completed=-1)
 
-        def tell(stage: str) -> None:
-            stop_if_asked()
+        def advance(stage: str) -> None:
+            stop_if_interrupted()
             bar.update(task, description=stage, advance=0 if ":" in stage else 1)
 
-        yield tell
+        yield advance
 
 
 def _unseen(stage: str) -> None:
     del stage
-    stop_if_asked()
+    stop_if_interrupted()
 
 
 @contextmanager
-def watched(job: Job, tell: Callable[[str], None], *, anytime: bool) -> Iterator[Job]:
+def watched(job: Job, progress: Callable[[str], None], *, anytime: bool) -> Iterator[Job]:
     """Return the job so that a solver shows its gap; with ``anytime`` Ctrl-C takes the best so far."""
     from discreet.core.registry import METHODS
 
@@ -59,11 +59,11 @@ def watched(job: Job, tell: Callable[[str], None], *, anytime: bool) -> Iterator
     before = signal.getsignal(signal.SIGINT)
 
     def watch(value: float, bound: float) -> None:
-        stop_if_asked()
+        stop_if_interrupted()
         if enough.is_set():
             raise Stop
         if math.isfinite(value) and value < _UNKNOWN:
-            tell(gap_text(value, bound))
+            progress(gap_text(value, bound))
 
     if anytime:
         signal.signal(signal.SIGINT, lambda number, frame: enough.set())

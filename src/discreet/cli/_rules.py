@@ -45,15 +45,10 @@ def naming(*, required: bool) -> Callable[[F], F]:
         ),
     )
 
-    def add(command: F) -> F:
-        for option in reversed(added):
-            command = option(command)
-        return command
-
-    return add
+    return lambda command: options.add_all(added, command)
 
 
-def asked(given: Mapping[str, Any]) -> bool:
+def is_set(given: Mapping[str, Any]) -> bool:
     """Return whether any of the options was used."""
     names = ("rules", "rules_file", "min_support", "min_confidence", "margin")
     return any(given.get(name) for name in names)

@@ -30,7 +30,7 @@ _SUPPORT, _CONFIDENCE = 0.04, 0.6
     metavar="DIR",
     help="The folder to write; release-demo by default, or parties-demo.",
 )
-@options.telling
+@options.printing
 def demo(parties: bool, out: Path | None, as_json: bool, quiet: bool) -> None:
     """Protect a generated hospital table of 20,000 patients; nobody in it exists.
 
@@ -61,7 +61,7 @@ def _is_demo(out: Path, columns: list[str]) -> bool:
 
 
 def _between_parties(out: Path, *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import tell_json
+    from discreet.cli._output import print_json
     from discreet.cli._progress import stages
     from discreet.datasets import shops
     from discreet.engines.baskets.files import write_baskets
@@ -74,24 +74,24 @@ def _between_parties(out: Path, *, as_json: bool, quiet: bool) -> None:
         shutil.rmtree(out)
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
-    with stages(2, quiet=quiet or as_json) as tell:
-        tell("Writing the baskets of three shops")
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Writing the baskets of three shops")
         data = {name: out / f"{name}.csv" for name in held}
         for name, baskets in held.items():
             write_baskets(baskets, data[name], format="lines", lossy=True)
         session = write_session(out, "rules", parameters, tuple(held))
-        tell("Mining together, three processes over TLS")
+        progress("Mining together, three processes over TLS")
         run = run_locally(session, data)
     sizes = {name: len(baskets) for name, baskets in held.items()}
     alone = {name: _alone(baskets) for name, baskets in held.items()}
     found = _found(run)
     if as_json:
         plain = {"out": str(out), "baskets": sizes, "seconds": round(run.seconds, 3)}
-        tell_json(
+        print_json(
             {"command": "demo", "ok": True, **plain, "rules": found, "transcript": run.transcript("north")}
         )
     elif not quiet:
-        _tell_run(out, run, sizes, alone, found)
+        _print_run(out, run, sizes, alone, found)
 
 
 def _is_parties_demo(out: Path, names: Iterable[str]) -> bool:
@@ -130,10 +130,10 @@ def _rule(before: list[str], after: list[str]) -> str:
     return f"{', '.join(before)} → {', '.join(after)}"
 
 
-def _tell_run(
+def _print_run(
     out: Path, run: LocalRun, sizes: dict[str, int], alone: dict[str, set[str]], found: list[dict[str, Any]]
 ) -> None:
-    from discreet.cli._output import tell_lines
+    from discreet.cli._output import print_lines
 
     record = run.transcript("north")
     meter = record["meter"]
@@ -153,4 +153,4 @@ def _tell_run(
     lines.append(
         ("written", f"{out}: session.toml, the baskets, and result-NAME with report.html for each shop")
     )
-    tell_lines(lines)
+    print_lines(lines)

@@ -25,19 +25,19 @@ Public data sets are looked for in the folder that DISCREET_DATA names; what is 
 )
 @click.option("--quick", is_flag=True, help="Take smaller data: seconds, not minutes.")
 @click.option("--seeds", type=int, default=3, help="How many seeds to run, for the spread; 3 by default.")
-@options.telling
+@options.printing
 def experiments(
     name: str | None, out: Path | None, quick: bool, seeds: int, as_json: bool, quiet: bool
 ) -> None:
     """Run the experiment NAME and write its tables and pictures beside the paper's; without a NAME, list them."""
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_json, print_lines
     from discreet.experiments import EXPERIMENTS, perform
 
     if name is None:
         if as_json:
-            tell_json({"command": "experiments", "ok": True, "experiments": EXPERIMENTS})
+            print_json({"command": "experiments", "ok": True, "experiments": EXPERIMENTS})
         elif not quiet:
-            tell_lines(EXPERIMENTS.items())
+            print_lines(EXPERIMENTS.items())
         return
     silent = quiet or as_json
     page = perform(
@@ -45,10 +45,10 @@ def experiments(
         Path("experiments") / name if out is None else out,
         quick=quick,
         seeds=seeds,
-        tell=None if silent else click.echo,
+        log=None if silent else click.echo,
     )
     if as_json:
         files = sorted(path.name for path in page.parent.iterdir())
-        tell_json({"command": "experiments", "ok": True, "name": name, "page": str(page), "files": files})
+        print_json({"command": "experiments", "ok": True, "name": name, "page": str(page), "files": files})
     elif not quiet:
-        tell_lines([("written", str(page))])
+        print_lines([("written", str(page))])

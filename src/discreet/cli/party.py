@@ -62,27 +62,23 @@ def party() -> None:
 @click.option(
     "--folder", type=options.DATA, default=Path(), metavar="DIR", help="Where to write; here by default."
 )
-@options.telling
+@options.printing
 def keys(name: str, address: str, days: int, folder: Path, as_json: bool, quiet: bool) -> None:
     """Write a private key with its self-signed certificate, and the public entry for session files."""
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_result
     from discreet.parties.network.keys import make_keys
     from discreet.parties.network.session import parse_address
 
     if address != "HOST:PORT":
         parse_address(address, "of --address")
     private, public, fingerprint = make_keys(name, folder, address=address, days=days)
-    if as_json:
-        plain = {"private": str(private), "public": str(public), "fingerprint": fingerprint}
-        tell_json({"command": "party keys", "ok": True, **plain})
-    elif not quiet:
-        tell_lines(
-            [
-                ("private", f"{private}: keep it here"),
-                ("public", f"{public}: send it to the other parties"),
-                ("fingerprint", f"{fingerprint}: compare it with them by telephone"),
-            ]
-        )
+    plain = {"private": str(private), "public": str(public), "fingerprint": fingerprint}
+    lines = [
+        ("private", f"{private}: keep it here"),
+        ("public", f"{public}: send it to the other parties"),
+        ("fingerprint", f"{fingerprint}: compare it with them by telephone"),
+    ]
+    print_result("party keys", plain, lines, as_json=as_json, quiet=quiet)
 
 
 @party.command(short_help="Check whether a session could run.", epilog=_DOCTOR)
@@ -91,7 +87,7 @@ def keys(name: str, address: str, days: int, folder: Path, as_json: bool, quiet:
 @_KEY
 @_LISTEN
 @click.option("--wait", type=float, default=10.0, help="The seconds to wait for the others; 10 by default.")
-@options.telling
+@options.printing
 def doctor(
     session: Path,
     name: str | None,
@@ -102,7 +98,7 @@ def doctor(
     quiet: bool,
 ) -> int:
     """Check names, ports, clocks, certificates, versions and the SESSION file itself; no data is read."""
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_json, print_lines
     from discreet.parties.network.doctor import examine
     from discreet.parties.network.running import find_key
     from discreet.parties.network.session import Session
@@ -115,9 +111,9 @@ def doctor(
     ok = all(check.ok for check in checks)
     if as_json:
         plain = [{"what": x.what, "party": x.party, "ok": x.ok, "detail": x.detail} for x in checks]
-        tell_json({"command": "party doctor", "ok": ok, "checks": plain})
+        print_json({"command": "party doctor", "ok": ok, "checks": plain})
     elif not quiet or not ok:
-        tell_lines(
+        print_lines(
             ("well" if x.ok else "broken", f"{x.what} of {x.party}: {x.detail}")
             for x in checks
             if not quiet or not x.ok
@@ -133,10 +129,10 @@ def doctor(
 @click.option("--overwrite", is_flag=True, help="Replace an earlier result.")
 @_KEY
 @_LISTEN
-@options.telling
+@options.printing
 def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Run the protocol of the SESSION with the other parties and write the common result."""
-    from discreet.cli._output import caution_lines, formula_cautions, tell_json, tell_lines
+    from discreet.cli._output import plain_cautions, print_result
     from discreet.parties.network.running import (
         check_folder,
         find_key,
@@ -154,27 +150,25 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
     pages = {"report.html": party_page(outcome)}
     write_outcome(outcome, out, overwrite=given["overwrite"], pages=pages)
     meter = outcome.meter
-    cautions = formula_cautions(*written_frames(outcome))
-    if as_json:
-        plain = {
-            "protocol": known.protocol.name,
-            "out": str(out),
-            "leaks": list(known.protocol.leaks),
-            "covers": list(outcome.covers),
-            "cautions": cautions,
-        }
-        tell_json({"command": "party run", "ok": True, **plain, "meter": meter.to_dict()})
-    elif not quiet:
-        seconds = sum(step.seconds for step in meter.steps)
-        traffic = f"{meter.bytes_sent:,} bytes sent, {meter.bytes_received:,} received"
-        lines = [
-            ("protocol", f"{known.protocol.name} among {', '.join(known.names)}"),
-            ("covers", ", ".join(outcome.covers)),
-            ("cost", f"{meter.rounds} rounds, {traffic}, {seconds:.2f} s"),
-            ("promise", str(known.protocol.verdict(known.names))),
-        ]
-        lines += [("reveals" if at == 0 else "", leak) for at, leak in enumerate(known.protocol.leaks)]
-        tell_lines([*lines, ("written", str(out)), *caution_lines(cautions)])
+    plain = {
+        "protocol": known.protocol.name,
+        "out": str(out),
+        "leaks": list(known.protocol.leaks),
+        "covers": list(outcome.covers),
+        "cautions": plain_cautions(*written_frames(outcome)),
+        "meter": meter.to_dict(),
+    }
+    seconds = sum(step.seconds for step in meter.steps)
+    traffic = f"{meter.bytes_sent:,} bytes sent, {meter.bytes_received:,} received"
+    lines = [
+        ("protocol", f"{known.protocol.name} among {', '.join(known.names)}"),
+        ("covers", ", ".join(outcome.covers)),
+        ("cost", f"{meter.rounds} rounds, {traffic}, {seconds:.2f} s"),
+        ("promise", str(known.protocol.verdict(known.names))),
+        *(("reveals" if at == 0 else "", leak) for at, leak in enumerate(known.protocol.leaks)),
+        ("written", str(out)),
+    ]
+    print_result("party run", plain, lines, as_json=as_json, quiet=quiet)
 
 
 def _address(text: str | None) -> tuple[str, int] | None:

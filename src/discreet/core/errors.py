@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class DiscreetError(Exception):
-    """Something the user can mend; the message says what, and never shows a data value."""
+    """Something the user can mend; the message says what, and never shows a data value.
+
+    ``fix`` holds parameters that would mend it, by name, with values to try. The command line shows them as options.
+    """
+
+    remedy: str | None = None
+    """What to type instead, where a command knows it."""
+
+    def __init__(self, *args: object, fix: Mapping[str, object] | None = None) -> None:
+        super().__init__(*args)
+        self.fix = dict(fix or {})
 
 
 class ParameterError(DiscreetError, ValueError):

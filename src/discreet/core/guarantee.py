@@ -228,15 +228,15 @@ class SensitiveGuarantee(Guarantee):
             if not sensitive:
                 raise SchemaError(f"{type(self).__name__} needs a sensitive column, but none is named.")
             return tuple(sensitive)
-        asked = (self.of,) if isinstance(self.of, str) else self.of
-        for name in asked:
+        named = (self.of,) if isinstance(self.of, str) else self.of
+        for name in named:
             if name not in sensitive:
                 known = ", ".join(repr(column) for column in sensitive) or "none"
                 raise SchemaError(
                     f"{type(self).__name__} looks at the column {name!r}, which is not sensitive here. "
                     f"The sensitive columns: {known}."
                 )
-        return asked
+        return named
 
     def measure(self, groups: Groups) -> FloatArray:
         """Measure every class, unrounded; the worst over the columns."""

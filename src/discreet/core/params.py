@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -198,6 +198,17 @@ def require(
     astray = is_number and not any(_takes_numbers(one) for one in constraints)
     got = _kind(value) if secret or astray else shown(value, words)
     raise ParameterError(f"The '{name}' parameter of {_called(owner)} must be {wording}. Got {got} instead.")
+
+
+def check_fields(owner: str, kind: Any, given: Iterable[str]) -> None:
+    """Raise a ParameterError unless names are parameters of a dataclass, with all that have no default among them."""
+    parameters = {field.name: field for field in fields(kind) if field.init}
+    for name in given:
+        if name not in parameters:
+            raise ParameterError(f"{owner} has no parameter {name!r}. It has: {', '.join(parameters)}.")
+    for name, field in parameters.items():
+        if name not in given and field.default is MISSING and field.default_factory is MISSING:
+            raise ParameterError(f"The '{name}' parameter of {owner} is missing.")
 
 
 def unknown(owner: str | object, name: str, given: object, known: Iterable[str]) -> ParameterError:

@@ -15,7 +15,7 @@ from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, require
-from discreet.kernels.ragged import entries_of
+from discreet.kernels.ragged import bounds, entries_of
 from discreet.kernels.threads import in_threads
 
 _MANY = 1 << 20
@@ -103,7 +103,7 @@ class Sketches:
             raise InputError(
                 f"'lengths' must be a whole number in [0, {width}] for each of the {n} sketches."
             )
-        return cls(rows[np.arange(width) < wanted[:, None]], _bounds(wanted), family)
+        return cls(rows[np.arange(width) < wanted[:, None]], bounds(wanted), family)
 
     @cached_property
     def lengths(self) -> IntArray:
@@ -210,19 +210,19 @@ class Sketches:
             raise InputError(
                 f"'records' must be numbers in [0, {len(self) - 1}], or a truth value for each of {len(self)} sketches."
             ) from None
-        bounds, place = entries_of(self.indptr, chosen)
-        return Sketches(self.values[place], bounds, self.family)
+        indptr, place = entries_of(self.indptr, chosen)
+        return Sketches(self.values[place], indptr, self.family)
 
     def shortened(self, lengths: ArrayLike) -> Sketches:
         """Cut every sketch to a length, one for all or one for each; those that are shorter stay as they are."""
-        asked = _whole(lengths, "'lengths'")
-        if asked.shape not in ((), (len(self),)):
+        given = _whole(lengths, "'lengths'")
+        if given.shape not in ((), (len(self),)):
             raise InputError(
                 f"'lengths' must be one whole number, or one for each of the {len(self)} sketches."
             )
-        wanted = np.minimum(self.lengths, np.maximum(asked, 0))
-        bounds, place = entries_of(self.indptr, np.arange(len(self)), wanted)
-        return Sketches(self.values[place], bounds, self.family)
+        wanted = np.minimum(self.lengths, np.maximum(given, 0))
+        indptr, place = entries_of(self.indptr, np.arange(len(self)), wanted)
+        return Sketches(self.values[place], indptr, self.family)
 
     @staticmethod
     def concat(parts: Sequence[Sketches]) -> Sketches:
@@ -231,8 +231,8 @@ class Sketches:
             raise InputError("There are no sketches to put together.")
         for part in parts:
             parts[0].require_family(part.family)
-        bounds = _bounds(np.concatenate([part.lengths for part in parts]))
-        return Sketches(np.concatenate([part.values for part in parts]), bounds, parts[0].family)
+        indptr = bounds(np.concatenate([part.lengths for part in parts]))
+        return Sketches(np.concatenate([part.values for part in parts]), indptr, parts[0].family)
 
     def to_arrow(self) -> pa.Table:
         """Return an Arrow table with a column ``sketch`` of lists of components."""
@@ -308,7 +308,3 @@ def _places(records: ArrayLike | slice) -> Any:
         return records
     given = np.atleast_1d(np.asarray(records))
     return given if given.size else given.astype(np.int64)
-
-
-def _bounds(lengths: IntArray) -> IntArray:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

@@ -14,7 +14,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.tables.encoding import type_name
-from discreet.kernels.ragged import entries_of
+from discreet.kernels.ragged import bounds, entries_of
 
 SMALLEST, LARGEST = 2.0**-500, 2.0**500
 """The sizes that the largest value of a record may have, so that squares neither vanish nor overflow."""
@@ -186,7 +186,7 @@ def _compressed(matrix: Any, names: Iterable[Any] | None) -> SparseRows:
     _refuse(bad, beyond)
     if zeros:
         held = weights != 0
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])[indptr]
+        indptr = bounds(held)[indptr]
         columns, weights = columns[held], weights[held]
     if not marked.size:
         used, items = np.unique(columns, return_inverse=True)
@@ -219,22 +219,22 @@ def _from_records(records: Any) -> SparseRows:
     if isinstance(records, Mapping) or not isinstance(records, Iterable) or isinstance(records, str | bytes):
         raise InputError("Records must be a sparse matrix, Baskets, an array or a sequence of mappings.")
     place: dict[Any, int] = {}
-    bounds, items, weights = [0], [], []
+    ends, items, weights = [0], [], []
     for record in records:
         if not isinstance(record, Mapping):
             raise InputError("Records must be a sparse matrix, Baskets, an array or a sequence of mappings.")
         if not isinstance(record, dict) and len(set(record)) < len(record.items()):
-            raise InputError(f"Record {len(bounds) - 1} names an item more than once.")
+            raise InputError(f"Record {len(ends) - 1} names an item more than once.")
         for name, value in record.items():
             try:
                 number = float(value)
             except (TypeError, ValueError, OverflowError):
-                raise InputError(f"Record {len(bounds) - 1} holds a value that is no number.") from None
+                raise InputError(f"Record {len(ends) - 1} holds a value that is no number.") from None
             if number != 0:
                 items.append(place.setdefault(name, len(place)))
                 weights.append(number)
-        bounds.append(len(items))
-    indptr = np.array(bounds, np.int64)
+        ends.append(len(items))
+    indptr = np.array(ends, np.int64)
     rows = SparseRows(indptr, np.array(items, np.int32), np.array(weights, np.float64), list(place))
     bad = int((~np.isfinite(rows.weights)).sum()) if rows.weights is not None else 0
     largest = rows.largest[rows.lengths > 0]

@@ -77,7 +77,23 @@ def _require_replaceable(target: Path, shown: str | os.PathLike[str], *, overwri
     if target in (here, Path.home(), *here.parents, *Path.home().parents):
         raise OutputError(f"{shown} is a folder in use; name a new one for the output.")
     if not overwrite and any(target.iterdir()):
-        raise OutputError(f"{shown} is there already and not empty; name a new folder, or allow overwriting.")
+        raise folder_in_use(shown)
+
+
+def require_new_file(target: Path, *, overwrite: bool) -> None:
+    """Raise an OutputError where a file would be replaced although that is not allowed."""
+    if target.exists() and not overwrite:
+        raise OutputError(
+            f"{target} is there already; name a new file, or allow overwriting.", fix={"overwrite": True}
+        )
+
+
+def folder_in_use(folder: str | os.PathLike[str]) -> OutputError:
+    """Return the error for a folder that would be replaced although that is not allowed."""
+    return OutputError(
+        f"{folder} is there already and not empty; name a new folder, or allow overwriting.",
+        fix={"overwrite": True},
+    )
 
 
 def _clear(target: Path) -> None:

@@ -85,26 +85,9 @@ def read(
     require("read", "sheet", sheet, OneOf((None,)), InstanceOf((str,), "a name"), IntIn(1))
     _require_options(delimiter, quote, decimal, thousands, dates)
     conventions = Conventions("", decimal, thousands, dates)
+    options = _Options(delimiter, encoding, quote, header, nulls, conventions, tuple(text), sheet, labels)
     try:
-        source = Path(path)
-        require_file(source)
-        known = format_of(source)
-        kind = "text" if known is None else known.reader
-        if kind == "text":
-            relation = _read_delimited(
-                source, delimiter, encoding, quote, header, nulls, conventions, tuple(text)
-            )
-        elif kind == "json":
-            relation = _read_json(source, encoding, tuple(text))
-        elif kind == "sheets":
-            rows = read_sheet(source, sheet=sheet, header=header, nulls=nulls, text=tuple(text))
-            relation = _in_memory(rows, source, tuple(text))
-        elif kind == "statistics":
-            rows = read_statistics(source, encoding=encoding, labels=labels, nulls=nulls, text=tuple(text))
-            relation = _in_memory(rows, source, tuple(text))
-        else:
-            relation = _read_parquet(source) if kind == "parquet" else _read_arrow(source)
-            relation = _flat(relation, source, tuple(text))
+        relation = _read(Path(path), options)
     except DiscreetError as error:
         failure: DiscreetError = error
     except OSError as error:
@@ -124,6 +107,42 @@ def describe(relation: duckdb.DuckDBPyRelation) -> list[tuple[str, str]]:
     [('age', 'BIGINT'), ('zip', 'VARCHAR')]
     """
     return [(name, str(type_)) for name, type_ in zip(relation.columns, relation.types, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The options of `read`."""
+
+    delimiter: str | None
+    encoding: str | None
+    quote: str
+    header: bool
+    nulls: Sequence[str]
+    conventions: Conventions
+    text: tuple[str, ...]
+    sheet: str | int | None
+    labels: bool
+
+
+def _read(source: Path, options: _Options) -> duckdb.DuckDBPyRelation:
+    """Read a file by the reader of its format."""
+    require_file(source)
+    known = format_of(source)
+    kind = "text" if known is None else known.reader
+    header, nulls, text = options.header, options.nulls, options.text
+    if kind == "text":
+        return _read_delimited(source, options)
+    if kind == "json":
+        return _read_json(source, options.encoding, text)
+    if kind == "sheets":
+        rows = read_sheet(source, sheet=options.sheet, header=header, nulls=nulls, text=text)
+        return _in_memory(rows, source, text)
+    if kind == "statistics":
+        rows = read_statistics(
+            source, encoding=options.encoding, labels=options.labels, nulls=nulls, text=text
+        )
+        return _in_memory(rows, source, text)
+    return _flat(_read_parquet(source) if kind == "parquet" else _read_arrow(source), source, text)
 
 
 @dataclass(frozen=True)
@@ -163,30 +182,24 @@ def require_file(source: Path) -> None:
             raise InputError(f"{source} is empty.")
 
 
-def _read_delimited(
-    source: Path,
-    delimiter: str | None,
-    encoding: str | None,
-    quote: str,
-    header: bool,
-    nulls: Sequence[str],
-    conventions: Conventions,
-    text: Sequence[str],
-) -> duckdb.DuckDBPyRelation:
+def _read_delimited(source: Path, options: _Options) -> duckdb.DuckDBPyRelation:
     folder = private_folder()
+    delimiter, text = options.delimiter, options.text
     try:
-        clear = plain(source, encoding, folder)
+        clear = plain(source, options.encoding, folder)
         if delimiter is None and any(suffix.lower() in TABS for suffix in source.suffixes):
             delimiter = "\t"
-        dialect = sniff(clear, delimiter=delimiter, quote=quote, header=header, shown=source, named=text)
+        dialect = sniff(
+            clear, delimiter=delimiter, quote=options.quote, header=options.header, shown=source, named=text
+        )
         _require_columns(text, dialect.names, source)
         connection = connect()
         delimited.load(
             connection,
             clear,
             dialect,
-            nulls=nulls,
-            conventions=replace(conventions, delimiter=dialect.delimiter),
+            nulls=options.nulls,
+            conventions=replace(options.conventions, delimiter=dialect.delimiter),
             text=text,
             folder=folder,
             shown=source,

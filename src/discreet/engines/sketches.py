@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.boundary import public
-from discreet.core.errors import InputError, OutputError
+from discreet.core.errors import InputError
 from discreet.core.sketches import Sketches
-from discreet.engines.atomic import atomic_file
+from discreet.engines.atomic import atomic_file, require_new_file
 from discreet.engines.files import reason, require_file
 
 VERSION = 1
@@ -29,8 +29,7 @@ def write_sketches(sketches: Sketches, path: str | os.PathLike[str], *, overwrit
     of the key (not the key) and a checksum.
     """
     target = Path(path)
-    if target.exists() and not overwrite:
-        raise OutputError(f"{target} is there already; name a new file, or allow overwriting.")
+    require_new_file(target, overwrite=overwrite)
     table = sketches.to_arrow()
     metadata = {_MARK: str(VERSION), _FAMILY: sketches.family, _SUM: str(_checksum(sketches))}
     table = table.replace_schema_metadata(metadata)

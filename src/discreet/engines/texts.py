@@ -116,7 +116,8 @@ def read_folder(folder: str | os.PathLike[str], *, encoding: str = "utf-8") -> t
             raise InputError("There is no such encoding.") from None
         except UnicodeError:
             raise InputError(
-                f"File {number} of the {len(paths)} in {home} is not in {encoding}; give its encoding."
+                f"File {number} of the {len(paths)} in {home} is not in {encoding}; pass its encoding.",
+                fix={"encoding": "latin-1"},
             ) from None
         except OSError as error:
             raise InputError(

@@ -13,7 +13,7 @@ def main(names: list[str]) -> int:
     """Run the experiments named, or all; each into a folder of its own."""
     for name in names or list(EXPERIMENTS):
         try:
-            page = perform(name, Path("release") / "experiments" / name, tell=_print)
+            page = perform(name, Path("release") / "experiments" / name, log=_print)
         except DiscreetError as error:
             sys.stderr.write(f"error: {error}\n")
             return 2

@@ -32,7 +32,7 @@ def perform(
     data: Path | None = None,
     quick: bool = False,
     seeds: int = 3,
-    tell: Callable[[str], None] | None = None,
+    log: Callable[[str], None] | None = None,
 ) -> Path:
     """Run an experiment and return the path of its page.
 
@@ -48,7 +48,7 @@ def perform(
         Whether to take smaller data, so that it is a matter of seconds.
     seeds
         How many seeds to run, for the spread.
-    tell
+    log
         Called with a line about each step.
     """
     if name not in EXPERIMENTS:
@@ -56,7 +56,7 @@ def perform(
     require("perform", "quick", quick, InstanceOf((bool,), "a bool"))
     require("perform", "seeds", seeds, IntIn(1, 100))
     command = f"discreet experiments {name} --seeds {seeds}{' --quick' if quick else ''}"
-    page = Page(Path(out), command=command, log=tell)
+    page = Page(Path(out), command=command, log=log)
     found = data_folder() if data is None else data
     import_module(f"discreet.experiments.{name}.experiment").run(page, data=found, quick=quick, seeds=seeds)
     return page.finish()

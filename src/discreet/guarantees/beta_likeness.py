@@ -14,9 +14,33 @@ from discreet.core.params import POSITIVE, Constraints
 from discreet.core.tables.groups import SensitiveCounts
 
 
+@dataclass(frozen=True, repr=False)
+class _BetaLikeness(SensitiveGuarantee):
+    """A bound ``beta`` on the relative gain of a value."""
+
+    beta: float
+    of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    relation: ClassVar[Relation] = "<="
+    relative: ClassVar[bool] = True
+    constraints: ClassVar[Constraints] = {"beta": POSITIVE, "of": ColumnNames()}
+
+    @property
+    def bound(self) -> float:
+        """The bound beta."""
+        return float(self.beta)
+
+    def describe(self) -> str:
+        """Describe the promise in one plain sentence."""
+        return (
+            f"In no class is a value of {self._where()} more than {1 + self.beta:g} times "
+            "as frequent as in the whole table."
+        )
+
+
 @public
 @dataclass(frozen=True, repr=False)
-class BasicBetaLikeness(SensitiveGuarantee):
+class BasicBetaLikeness(_BetaLikeness):
     """The share p of a value in a class exceeds its share q in the table by at most ``beta`` times q.
 
     The measure is the largest (p - q) / q over the values with p > q.
@@ -33,25 +57,7 @@ class BasicBetaLikeness(SensitiveGuarantee):
     J. Cao, P. Karras: Publishing microdata with a robust privacy guarantee. PVLDB 5(11), 2012.
     """
 
-    beta: float
-    of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
-
-    relation: ClassVar[Relation] = "<="
-    relative: ClassVar[bool] = True
     measured: ClassVar[str] = "relative gain of a value"
-    constraints: ClassVar[Constraints] = {"beta": POSITIVE, "of": ColumnNames()}
-
-    @property
-    def bound(self) -> float:
-        """The bound beta."""
-        return float(self.beta)
-
-    def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
-        return (
-            f"In no class is a value of {self._where()} more than {1 + self.beta:g} times "
-            "as frequent as in the whole table."
-        )
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
         return np.asarray(np.maximum.reduceat(_gain(counts), counts.indptr[:-1]))
@@ -59,7 +65,7 @@ class BasicBetaLikeness(SensitiveGuarantee):
 
 @public
 @dataclass(frozen=True, repr=False)
-class EnhancedBetaLikeness(SensitiveGuarantee):
+class EnhancedBetaLikeness(_BetaLikeness):
     """The relative gain (p - q) / q of a value in a class is at most ``beta`` and at most -ln q.
 
     The second bound holds frequent values back, which a relative gain alone would let rise to certainty. So
@@ -78,25 +84,11 @@ class EnhancedBetaLikeness(SensitiveGuarantee):
     J. Cao, P. Karras: Publishing microdata with a robust privacy guarantee. PVLDB 5(11), 2012.
     """
 
-    beta: float
-    of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
-
-    relation: ClassVar[Relation] = "<="
-    relative: ClassVar[bool] = True
     measured: ClassVar[str] = "relative gain of a value, scaled to its allowance"
-    constraints: ClassVar[Constraints] = {"beta": POSITIVE, "of": ColumnNames()}
-
-    @property
-    def bound(self) -> float:
-        """The bound beta."""
-        return float(self.beta)
 
     def describe(self) -> str:
         """Describe the promise in one plain sentence."""
-        return (
-            f"In no class is a value of {self._where()} more than {1 + self.beta:g} times "
-            "as frequent as in the whole table, and less still if the value is common."
-        )
+        return f"{super().describe().removesuffix('.')}, and less still if the value is common."
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
         gain = _gain(counts)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 from discreet.core.boundary import public, reads
 from discreet.core.errors import ParameterError
 from discreet.core.guarantee import Guarantee
-from discreet.core.params import InstanceOf, require, unknown
+from discreet.core.params import InstanceOf, check_fields, require, unknown
 from discreet.guarantees.alpha_k_anonymity import AlphaKAnonymity
 from discreet.guarantees.basic_privacy import BasicPrivacy
 from discreet.guarantees.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
@@ -86,12 +85,5 @@ def guarantee_from_dict(plain: Mapping[str, object], *, population: object = Non
             "Which rules are hidden, and at which thresholds, is not said here: public files do not say it. The "
             "owner's private folder does."
         )
-    fields = {field.name: field for field in dataclasses.fields(kind) if field.init}  # type: ignore[arg-type]
-    for name in given:
-        if name not in fields:
-            raise ParameterError(f"{named} has no parameter {name!r}. It has: {', '.join(fields)}.")
-    for name, field in fields.items():
-        bare = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        if name not in given and bare:
-            raise ParameterError(f"The '{name}' parameter of {named} is missing.")
+    check_fields(named, kind, given)
     return kind(**given)

@@ -1,4 +1,4 @@
-"""Judging baskets: published groups or plain baskets, by what was asked and by what they reach."""
+"""Judging baskets: published groups or plain baskets, by a promise and by what they reach."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_SETS = 3e8
 
 @dataclass(frozen=True)
 class BasketJudgment:
-    """The verdict on what was asked, if anything was, and what the baskets reach."""
+    """The verdict on a promise, if one was named, and what the baskets reach."""
 
     n_baskets: int
     n_groups: int | None
@@ -28,7 +28,7 @@ class BasketJudgment:
 
     @property
     def ok(self) -> bool:
-        """Whether the promise asked for is kept."""
+        """Whether the named promise is kept."""
         return self.verdict is None or self.verdict.ok
 
 

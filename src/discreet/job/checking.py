@@ -41,7 +41,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Judgment:
-    """The verdict on what was asked, if anything was, and what the table reaches in every measure."""
+    """The verdict on a promise, if one was named, and what the table reaches in every measure."""
 
     n_rows: int
     n_classes: int
@@ -50,7 +50,7 @@ class Judgment:
 
     @property
     def ok(self) -> bool:
-        """Whether every promise asked for is kept."""
+        """Whether the named promise is kept."""
         return self.verdict is None or self.verdict.ok
 
 
@@ -68,7 +68,7 @@ def judge(
     table
         Any table.
     guarantee
-        The promise asked for; None only measures.
+        The promise to judge by; None only measures.
     suppressed
         Whether the class of fully suppressed rows is judged like any other, or exempt.
     population

@@ -10,7 +10,7 @@ from pathlib import Path
 from discreet.core.errors import InputError
 from discreet.core.hierarchy.knowledge import tokens
 from discreet.core.schema import Role
-from discreet.engines.baskets.formats import ENDINGS, told_by_content
+from discreet.engines.baskets.formats import ENDINGS, format_from_content
 from discreet.engines.formats import ending, format_of
 from discreet.job.roles import Proposal
 
@@ -62,7 +62,7 @@ def basket_form(data: Path) -> str | None:
     if known is not None and known.reader != "text" and ending(data) not in ENDINGS:
         return None
     try:
-        form = told_by_content(data, long=False, delimiter=None)
+        form = format_from_content(data, long=False, delimiter=None)
     except (InputError, OSError):
         return None
     if form == "onehot":

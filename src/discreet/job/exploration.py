@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.arrays import FloatArray
 from discreet.core.errors import InfeasibleError, SchemaError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
 from discreet.core.tables.table import Table
@@ -31,7 +30,7 @@ from discreet.publish.tables.suppression import allowed_rows, kept_groups
 MOST_VISITED = 200_000
 """A lattice of more nodes is searched, not visited whole."""
 _MOST_JUDGED = 5_000
-"""As many nodes are visited where the guarantee must be asked about each."""
+"""As many nodes are visited where the guarantee must judge each."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class _Look:
         cls, lattice: Lattice, guarantee: Guarantee, measure: str, share: float, time_limit: float
     ) -> _Look:
         """Visit every node of a small lattice, or search for the best of a large one."""
-        made = MEASURES[measure](lattice, _weights(lattice), "mean")
+        made = MEASURES[measure](lattice, lattice.weights(), "mean")
         scorer = Scorer(lattice, guarantee, made, allowed_rows(share, lattice.table.n_rows))
         at_once = guarantee.by_size and scorer.is_packed and made.relaxed_is_exact
         if lattice.n_nodes <= (MOST_VISITED if at_once else _MOST_JUDGED):
@@ -257,8 +256,3 @@ def _choice(
         highest_risk=1 / int(sizes.min()),
         mean_risk=sizes.size / int(sizes.sum()),
     )
-
-
-def _weights(lattice: Lattice) -> FloatArray:
-    weights = np.array([lattice.table.schema[name].weight for name in lattice.names], np.float64)
-    return np.asarray(weights / weights.max(), np.float64)

@@ -91,8 +91,8 @@ def look(relation: duckdb.DuckDBPyRelation) -> list[Facts]:
     exact = n_rows <= _EXACT_ROWS
     found: list[Facts] = []
     for part in _parts(columns, n_rows if exact else 1):
-        asked = [one for name, type_ in part for one in _questions(identifier(name), type_, exact=exact)]
-        answers = iter(relation.aggregate(", ".join(asked)).fetchall()[0])
+        queried = [one for name, type_ in part for one in _questions(identifier(name), type_, exact=exact)]
+        answers = iter(relation.aggregate(", ".join(queried)).fetchall()[0])
         for name, type_ in part:
             n_known, n_distinct, *rest = (next(answers) for _ in range(5))
             found.append(Facts(name, type_, n_rows, n_rows - n_known, n_distinct, *rest))
@@ -103,8 +103,8 @@ def value_sets(relation: duckdb.DuckDBPyRelation, names: Sequence[str]) -> dict[
     """Return the different values of columns that have few of them."""
     found: dict[str, frozenset[Any]] = {}
     for part in _parts(names, 1):
-        asked = ", ".join(f"list(DISTINCT {identifier(name)})" for name in part)
-        lists = relation.aggregate(asked).fetchall()[0]
+        queried = ", ".join(f"list(DISTINCT {identifier(name)})" for name in part)
+        lists = relation.aggregate(queried).fetchall()[0]
         found |= {name: frozenset(values or ()) - {None} for name, values in zip(part, lists, strict=True)}
     return found
 

@@ -15,6 +15,7 @@ from .baskets.risk import SensitiveTie as SensitiveTie
 from .baskets.risk import basket_risk as basket_risk
 from .baskets.risk import reidentification as reidentification
 from .baskets.risk import sensitive_tie as sensitive_tie
+from .caution import Caution as Caution
 from .noise.noise_stripping import NoiseStripped as NoiseStripped
 from .noise.pca_attack import pca_attack as pca_attack
 from .noise.spectral_attack import spectral_attack as spectral_attack
@@ -42,7 +43,6 @@ from .queries.attacks import linear_reconstruction as linear_reconstruction
 from .queries.attacks import random_queries as random_queries
 from .queries.target import QueryAttack as QueryAttack
 from .queries.target import QueryTarget as QueryTarget
-from .release_cautions import Caution as Caution
 from .release_cautions import cautions as cautions
 from .sketches.attacks import GuessedAttributes as GuessedAttributes
 from .sketches.attacks import LinkedSketches as LinkedSketches

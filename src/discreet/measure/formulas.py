@@ -14,6 +14,7 @@ from discreet.core.release import Release
 from discreet.core.sketches import Sketches
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.spreadsheet import formula_cells
+from discreet.measure.caution import Caution
 
 
 def published_formulas(published: Any) -> int:
@@ -26,6 +27,20 @@ def published_formulas(published: Any) -> int:
     1
     """
     return sum(map(formula_cells, _frames(published.data if isinstance(published, Release) else published)))
+
+
+def formula_cautions(*published: Any) -> tuple[Caution, ...]:
+    """Return what to say of published data that a spreadsheet would run; nothing where there is none."""
+    found = sum(map(published_formulas, published))
+    if not found:
+        return ()
+    return (
+        Caution(
+            "formula-cells",
+            f"{found:,} cells, items or names of columns start as a formula of a spreadsheet does, and would be run by "
+            "one. A spreadsheet-safe release puts an apostrophe before cells and items; columns are to be renamed.",
+        ),
+    )
 
 
 def _frames(data: Any) -> Iterator[Any]:

@@ -20,6 +20,9 @@ from discreet.parties.errors import PartyError, PeerLostError, require_libraries
 from discreet.parties.meter import Meter
 from discreet.parties.transcript import FrameShape, Transcript
 
+Facts = Mapping[str, Any]
+"""What every party learns during a run, by name, as noted by :meth:`Party.reveal`."""
+
 
 @public
 class Party:

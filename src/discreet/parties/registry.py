@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
 from importlib import import_module
 from typing import Any
 
-from discreet.core.errors import ParameterError
-from discreet.core.params import unknown
+from discreet.core.params import check_fields, unknown
 from discreet.parties.protocol import Protocol
 
 _HOMES = {
@@ -66,16 +64,7 @@ def make_protocol(name: str, parameters: Mapping[str, Any]) -> Protocol:
     'masks'
     """
     found = protocol_class(name)
-    known = {field.name: field for field in fields(found)}  # type: ignore[arg-type]
-    for parameter in parameters:
-        if parameter not in known:
-            raise ParameterError(
-                f"The protocol '{name}' has no parameter '{parameter}'. It has: {', '.join(known)}."
-            )
-    for parameter, field in known.items():
-        required = field.default is MISSING and field.default_factory is MISSING
-        if required and parameter not in parameters:
-            raise ParameterError(f"The protocol '{name}' needs the parameter '{parameter}'.")
+    check_fields(found.__name__, found, parameters)
     return found(
         **{key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
     )

@@ -20,7 +20,7 @@ from discreet.core.release import Release
 from discreet.core.rng import without_seed
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis, Verdict
-from discreet.engines.atomic import atomic_folder
+from discreet.engines.atomic import atomic_folder, folder_in_use
 from discreet.report.kinds import Kind, kind_of
 from discreet.report.markup import plain_json
 from discreet.report.parts.about import About, today
@@ -90,9 +90,7 @@ def refuse_folder(folder: Path, *, overwrite: bool) -> None:
         if not place.is_dir() or not any(place.iterdir()):
             continue
         if not overwrite:
-            raise OutputError(
-                f"{place} is there already and not empty; name a new folder, or allow overwriting."
-            )
+            raise folder_in_use(place)
         if not (place / mark).is_file():
             raise OutputError(
                 f"{place} holds no earlier release, so it is not overwritten; name another folder."

@@ -173,7 +173,7 @@ def test_a_wrong_job_file_is_named(invoke, shop: Path, tmp_path: Path, changed: 
     ("args", "words"),
     [
         (("-p", 4), "sensitive items"),
-        ((), "Say what the baskets shall keep"),
+        ((), "Choose a guarantee for the baskets"),
         (("--sensitive-items", "item01", "-p", 4, "--km", "2,2"), "two promises"),
         (("--km", "2"), "two numbers"),
         (("--km", "2,x"), "whole numbers"),

@@ -147,7 +147,7 @@ def test_a_table_of_texts_without_a_column_is_told_what_to_do(invoke, key: Path,
     table.write_text("id,from,body\n" + "".join(f"{n},ann,red green {n}\n" for n in range(9)))
     result = invoke("sketch", table, "--delta", 0.2, "--key-file", key, "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "cannot be told" in result.stderr
+    assert "is not recognized" in result.stderr
     assert "sketch --column" in result.stderr
 
 

@@ -424,7 +424,7 @@ def test_the_state_is_saved_before_partitions_go_to_another_collector(tmp_path: 
             assert source.position()["offsets"] == {"1": 200}
 
     stream = StreamCondensation(4, init_number=50)
-    condense_stream(stream, source, state=state, snapshot_every=10_000, idle=0.0, tell=leave_at_the_end)
+    condense_stream(stream, source, state=state, snapshot_every=10_000, idle=0.0, progress=leave_at_the_end)
 
 
 def test_the_later_of_saved_and_committed_offsets_is_taken() -> None:

@@ -41,7 +41,7 @@ from discreet.measure import loss
 from discreet.measure.tables.loss import Loss, aggregate
 from discreet.publish import OptimalLattice
 from discreet.publish.lattice.lattice import Lattice
-from discreet.publish.tables.optimal_lattice import MEASURES
+from discreet.publish.tables.lattice_search import MEASURES
 
 Row = dict[str, Any]
 Node = tuple[int, ...]

@@ -49,7 +49,7 @@ _HEAD = f"{'p':>6} {'q':>6} {'privacy':>9} {'error/MASK':>11} {'epsilon':>8} {'e
 @click.option("--every", is_flag=True, help="Show every point of the grid, not only the good ones.")
 @click.option("--picture", type=options.DATA, metavar="FILE", help="Draw the grid: .html, .svg or .png.")
 @basket_reading
-@options.telling
+@options.printing
 def choose_pq(
     data: Path | None, every: bool, picture: Path | None, as_json: bool, quiet: bool, **params: Any
 ) -> None:
@@ -95,30 +95,23 @@ def _sample(data: Path | None, params: dict[str, Any]) -> tuple[float, int]:
 def _print_result(
     choices: Choices, shown: tuple[Choice, ...], picture: Path | None, *, as_json: bool, quiet: bool
 ) -> None:
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_result
 
-    if as_json:
-        tell_json(
-            {
-                "command": "choose-pq",
-                "ok": bool(choices.good),
-                "support": choices.support,
-                "baskets": choices.n_baskets,
-                "points": [_plain(one) for one in shown],
-                "picture": None if picture is None else str(picture),
-            }
-        )
-    elif not quiet:
-        tell_lines(
-            [
-                ("support", f"{choices.support:.4g} on average, {choices.n_baskets:,} baskets"),
-                *([("points", _HEAD)] if shown else []),
-                *(("good" if one.good else "", _line(one)) for one in shown),
-                *_advice(choices),
-                *([] if picture is None else [("picture", str(picture))]),
-                *(_legend(choices) if shown else []),
-            ]
-        )
+    plain = {
+        "support": choices.support,
+        "baskets": choices.n_baskets,
+        "points": [_plain(one) for one in shown],
+        "picture": None if picture is None else str(picture),
+    }
+    lines = [
+        ("support", f"{choices.support:.4g} on average, {choices.n_baskets:,} baskets"),
+        *([("points", _HEAD)] if shown else []),
+        *(("good" if one.good else "", _line(one)) for one in shown),
+        *_advice(choices),
+        *([] if picture is None else [("picture", str(picture))]),
+        *(_legend(choices) if shown else []),
+    ]
+    print_result("choose-pq", plain, lines, ok=bool(choices.good), as_json=as_json, quiet=quiet)
 
 
 def _legend(choices: Choices) -> list[tuple[str, str]]:

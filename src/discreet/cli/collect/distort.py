@@ -46,7 +46,7 @@ The miner must know p and q; discreet choose-pq proposes them."""
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.spreadsheet_safe
-@options.telling
+@options.printing
 def distort(
     data: Path,
     p: float,
@@ -58,16 +58,15 @@ def distort(
     **params: Any,
 ) -> None:
     """Report every item of the baskets in FILE with the given probabilities, and write what was reported."""
-    from discreet.cli._output import formula_cautions
     from discreet.cli._progress import stages
     from discreet.collect import EMask
-    from discreet.core.errors import InputError, OutputError
+    from discreet.core.errors import InputError
+    from discreet.engines.atomic import require_new_file
     from discreet.engines.baskets.files import read_baskets
 
     channel = EMask(p, p if q is None else q)
     form = params["out_format"] or _format_of(out)
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
+    require_new_file(out, overwrite=overwrite)
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
         baskets = read_baskets(data, **reading_of(params))
@@ -77,18 +76,16 @@ def distort(
             raise InputError(f"{data} holds no items, so there is nothing to distort.")
         progress("Distorting")
         entries = _write(channel, baskets, out, form, params["seed"], progress, overwrite=overwrite)
-    plain = _plain(channel, baskets, entries, out, params["seed"])
-    plain["cautions"] = formula_cautions(baskets)
-    _print_result(plain, as_json=as_json, quiet=quiet)
+    _print_result(_plain(channel, baskets, entries, out, params["seed"]), as_json=as_json, quiet=quiet)
 
 
 def _format_of(out: Path) -> str:
     """Determine by the ending how to write, before any work is done."""
     from discreet.core.errors import OutputError
-    from discreet.engines.baskets.formats import told_by_ending
+    from discreet.engines.baskets.formats import format_from_name
 
     try:
-        return told_by_ending(out)
+        return format_from_name(out)
     except OutputError:
         raise gather.mistake(f"The ending of {out} names no format.", "--out-format lines") from None
 
@@ -122,10 +119,10 @@ def _write(
 
 
 def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int | None) -> dict[str, Any]:
+    from discreet.cli._output import plain_cautions
+
     longest = int(baskets.lengths.max(initial=0))
     return {
-        "command": "distort",
-        "ok": True,
         "p": channel.p,
         "q": channel.q,
         "baskets": len(baskets),
@@ -143,34 +140,25 @@ def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int 
             "zeros": channel.basic_privacy(baskets, ones=0.0),
         },
         "seeded": seed is not None,
+        "cautions": plain_cautions(baskets),
         "file": str(out),
     }
 
 
 def _print_result(plain: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import caution_lines, number, tell_json, tell_lines
+    from discreet.cli._output import number, print_result
 
-    if as_json:
-        tell_json(plain)
-    elif not quiet:
-        epsilon, privacy = plain["epsilon"], plain["basic_privacy"]
-        tell_lines(
-            [
-                ("baskets", f"{plain['baskets']:,} of {plain['items']:,} items"),
-                ("entries", f"{plain['entries']['in']:,} → {plain['entries']['out']:,}"),
-                (
-                    "epsilon",
-                    f"{number(epsilon['bit'])} for one bit; {number(epsilon['record'])} for a whole basket,",
-                ),
-                (
-                    "",
-                    f"{number(epsilon['record_of_longest'])} where no basket may hold more than {epsilon['longest']:,}",
-                ),
-                ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items in a basket, exactly;"),
-                ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
-                ("written", plain["file"]),
-                *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
-                *caution_lines(plain["cautions"]),
-                ("next", f"mine it with p = {plain['p']:g} and q = {plain['q']:g}"),
-            ]
-        )
+    epsilon, privacy = plain["epsilon"], plain["basic_privacy"]
+    bit, record, of_longest = (number(epsilon[name]) for name in ("bit", "record", "record_of_longest"))
+    lines = [
+        ("baskets", f"{plain['baskets']:,} of {plain['items']:,} items"),
+        ("entries", f"{plain['entries']['in']:,} → {plain['entries']['out']:,}"),
+        ("epsilon", f"{bit} for one bit; {record} for a whole basket,"),
+        ("", f"{of_longest} where no basket may hold more than {epsilon['longest']:,}"),
+        ("privacy", f"{privacy['ones']:.1f} % basic privacy of the items in a basket, exactly;"),
+        ("", f"{privacy['ones_by_average_support']:.1f} % by the average support, as papers have it"),
+        ("written", plain["file"]),
+        *([("warning", "seeded: whoever knows the seed can undo this")] if plain["seeded"] else []),
+        ("next", f"mine it with p = {plain['p']:g} and q = {plain['q']:g}"),
+    ]
+    print_result("distort", plain, lines, as_json=as_json, quiet=quiet)

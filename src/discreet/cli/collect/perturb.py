@@ -58,26 +58,25 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.spreadsheet_safe
 @options.reading
-@options.telling
+@options.printing
 def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any) -> None:
     """Add noise to columns of FILE and write the rows with their noisy numbers."""
-    from discreet.cli._output import formula_cautions
+    from discreet.cli._output import plain_cautions
     from discreet.cli._progress import stages
-    from discreet.core.errors import OutputError
+    from discreet.engines.atomic import require_new_file
     from discreet.engines.duckdb.spreadsheet import defused
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
     channels = _channels(params)
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
+    require_new_file(out, overwrite=overwrite)
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
         relation = read(data, **reading_from(gather.reading(params)))
         kept = _kept(relation, channels, gather.names_in(params["drop"]), data)
         if params["spreadsheet_safe"]:
             kept = defused(kept)
-        cautions = formula_cautions(kept)
+        cautions = plain_cautions(kept)
         rows = _examined(relation, channels.channels)
         progress("Adding noise")
         _write(kept, channels, out, params["seed"])
@@ -205,40 +204,32 @@ def _print_result(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from discreet.cli._output import caution_lines, number, tell_json, tell_lines
+    from discreet.cli._output import number, print_result
 
+    columns = {name: _plain(channel) for name, channel in channels.channels.items()}
     plain = {
-        "command": "perturb",
-        "ok": True,
         "rows": rows,
-        "columns": {name: _plain(channel) for name, channel in channels.channels.items()},
+        "columns": columns,
         "epsilon": channels.epsilon,
         "seeded": seed is not None,
         "cautions": cautions,
         "file": str(out),
     }
-    if as_json:
-        tell_json(plain)
-    elif not quiet:
-        lines = []
-        for name, column in plain["columns"].items():  # type: ignore[attr-defined]
-            share = (
-                ""
-                if column["privacy"] is None
-                else f", {percent(column['privacy'])} of the range at 95 % confidence"
-            )
-            lines.append((name, f"{column['noise']} noise, spread {column['spread']:.6g}{share}"))
-        tell_lines(
-            [
-                ("rows", f"{rows:,}"),
-                *lines,
-                ("epsilon", f"{number(channels.epsilon)} for a whole row"),
-                ("written", str(out)),
-                *([("warning", "seeded: whoever knows the seed can undo this")] if seed is not None else []),
-                *caution_lines(cautions),
-                ("next", "pass the noise to discreet reconstruct"),
-            ]
-        )
+    lines = [
+        ("rows", f"{rows:,}"),
+        *((name, _described(column)) for name, column in columns.items()),
+        ("epsilon", f"{number(channels.epsilon)} for a whole row"),
+        ("written", str(out)),
+        *([("warning", "seeded: whoever knows the seed can undo this")] if seed is not None else []),
+        ("next", "pass the noise to discreet reconstruct"),
+    ]
+    print_result("perturb", plain, lines, as_json=as_json, quiet=quiet)
+
+
+def _described(column: dict[str, Any]) -> str:
+    privacy = column["privacy"]
+    share = "" if privacy is None else f", {percent(privacy)} of the range at 95 % confidence"
+    return f"{column['noise']} noise, spread {column['spread']:.6g}{share}"
 
 
 def _plain(channel: Any) -> dict[str, Any]:

@@ -49,7 +49,7 @@ Examples:
 @click.option("--picture", type=options.DATA, metavar="FILE", help="Draw the density: .html, .svg or .png.")
 @click.option("--overwrite", is_flag=True, help="Replace the files that are there.")
 @options.reading
-@options.telling
+@options.printing
 def reconstruct(
     data: Path, out: Path | None, picture: Path | None, as_json: bool, quiet: bool, **params: Any
 ) -> None:
@@ -90,13 +90,14 @@ def _reconstruction(params: dict[str, Any]) -> Any:
 def _refuse(out: Path | None, picture: Path | None, *, overwrite: bool) -> None:
     """Refuse what could not be written, before any work is done."""
     from discreet.core.errors import OutputError
+    from discreet.engines.atomic import require_new_file
     from discreet.report.pictures import KINDS
 
     if picture is not None and picture.suffix.lower() not in KINDS:
         raise OutputError(f"A picture's name must end in {', '.join(KINDS)}.")
     for target in (out, picture):
-        if target is not None and target.exists() and not overwrite:
-            raise OutputError(f"{target} is there already; name a new file, or allow overwriting.")
+        if target is not None:
+            require_new_file(target, overwrite=overwrite)
 
 
 def _numbers(relation: Any, column: str, data: Path) -> Iterator[FloatArray]:
@@ -132,12 +133,10 @@ def _write(found: Density, counted: Any, out: Path | None, picture: Path | None)
 def _print_result(
     found: Density, out: Path | None, picture: Path | None, *, as_json: bool, quiet: bool
 ) -> None:
-    from discreet.cli._output import number, tell_json, tell_lines
+    from discreet.cli._output import number, print_result
 
     quartiles = [float(value) for value in found.ppf([0.25, 0.5, 0.75])]
     plain = {
-        "command": "reconstruct",
-        "ok": found.converged,
         "values": found.n,
         "intervals": int(found.shares.size),
         "steps": found.iterations,
@@ -152,17 +151,13 @@ def _print_result(
         "file": None if out is None else str(out),
         "picture": None if picture is None else str(picture),
     }
-    if as_json:
-        tell_json(plain)
-    elif not quiet:
-        steps = f"{found.iterations:,}" + ("" if found.converged else ", not settled: the best so far")
-        tell_lines(
-            [
-                ("values", f"{found.n:,} noisy ones, on {found.shares.size} intervals"),
-                ("steps", steps),
-                ("mean", f"{number(found.mean)}, standard deviation {number(found.variance**0.5)}"),
-                ("quartiles", ", ".join(number(value) for value in quartiles)),
-                *([] if out is None else [("written", str(out))]),
-                *([] if picture is None else [("picture", str(picture))]),
-            ]
-        )
+    settled = "" if found.converged else ", not settled: the best so far"
+    lines = [
+        ("values", f"{found.n:,} noisy ones, on {found.shares.size} intervals"),
+        ("steps", f"{found.iterations:,}{settled}"),
+        ("mean", f"{number(found.mean)}, standard deviation {number(found.variance**0.5)}"),
+        ("quartiles", ", ".join(number(value) for value in quartiles)),
+        *([] if out is None else [("written", str(out))]),
+        *([] if picture is None else [("picture", str(picture))]),
+    ]
+    print_result("reconstruct", plain, lines, ok=found.converged, as_json=as_json, quiet=quiet)

@@ -47,7 +47,7 @@ Exit codes: 0 every guarantee holds, 1 one is broken or a file of the release wa
 @baskets.judging
 @rules.naming(required=False)
 @options.reading
-@options.telling
+@options.printing
 def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any) -> None:
     """Judge DATA by the guarantees named, and measure it by all others.
 
@@ -71,23 +71,23 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
 
     asked = _asked(given)
     of_job = promised(data, given)
-    with stages(2, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Reading")
         table = table_of(data, given)
         population = population_of(table, given)
         required = guarantee_from(asked, table.schema, Path()) if asked else of_job
         if isinstance(required, RulesHidden):
             required = with_reading(required, table)
-        tell("Judging")
+        progress("Judging")
         judgment = judge(table, required, suppressed=suppressed, population=population)
-    _tell(judgment, as_json=as_json, quiet=quiet)
+    _print(judgment, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(0 if judgment.ok else 1)
 
 
 def _asked(given: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the guarantees that the options name; hidden rules are judged by themselves."""
     asked = gather.promises(given)
-    if not rules.asked(given):
+    if not rules.is_set(given):
         return asked
     if asked:
         raise gather.mistake("Hidden rules are judged by themselves; leave the other guarantees out.")
@@ -105,8 +105,8 @@ def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: b
     asked = _asked(given)
     if given["p"] is not None or given["km"]:
         asked = [baskets.promise(given)]
-    with stages(2, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Reading")
         record = read_record(folder)
         is_table = record["kind"] in ("table", "sanitized-table")
         columns = released_columns(folder, record) if asked and is_table else {}
@@ -116,21 +116,21 @@ def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: b
             roles = released_columns(folder, record)
             names = [name for name, one in roles.items() if one.role.value == "quasi"]
             people = population(given["population"], names)
-        tell("Judging")
+        progress("Judging")
         judgment = judge_release(folder, required, population=people)
-    _tell_release(judgment, as_json=as_json, quiet=quiet)
+    _print_release(judgment, as_json=as_json, quiet=quiet)
     return judgment.ok
 
 
-def _tell_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import tell_json, tell_lines, verdict_lines
+def _print_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli._output import print_json, print_lines, verdict_lines
 
     verdict, recorded = judgment.verdict, judgment.recorded
     if as_json:
         plain = {"command": "check", "ok": judgment.ok, "kind": judgment.kind, **judgment.counts}
         judged = None if verdict is None else verdict.to_dict()
         more = {"verdict": judged, "recorded": dict(recorded), "changed_files": list(judgment.changed)}
-        tell_json(plain | more | {"measures": [measure.to_dict() for measure in judgment.measures]})
+        print_json(plain | more | {"measures": [measure.to_dict() for measure in judgment.measures]})
         return
     if quiet:
         return
@@ -151,7 +151,7 @@ def _tell_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> N
     if judgment.measures:
         lines.append(("reaches", "the guarantees this data keeps:"))
         lines += [("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures]
-    tell_lines(lines)
+    print_lines(lines)
 
 
 def population_of(table: Table, given: dict[str, Any]) -> Table | None:
@@ -161,14 +161,14 @@ def population_of(table: Table, given: dict[str, Any]) -> Table | None:
     return None if given["population"] is None else population(given["population"], table.schema.quasi)
 
 
-def _tell(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import plain_judgment, tell_json, tell_lines, verdict_lines
+def _print(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli._output import plain_judgment, print_json, print_lines, verdict_lines
 
     verdict = judgment.verdict
     if as_json:
-        tell_json(plain_judgment(judgment, rows=judgment.n_rows, classes=judgment.n_classes))
+        print_json(plain_judgment(judgment, rows=judgment.n_rows, classes=judgment.n_classes))
     elif not quiet:
-        tell_lines(
+        print_lines(
             [
                 *(() if verdict is None else verdict_lines(verdict)),
                 ("rows", f"{judgment.n_rows:,} in {judgment.n_classes:,} classes"),

@@ -49,7 +49,7 @@ Examples:
 @click.option("--seed", type=click.IntRange(min=0), help="Baskets: seeds what is drawn for many known items.")
 @baskets.reading
 @options.reading
-@options.telling
+@options.printing
 def risk(
     data: Path, external: Path | None, external_person: str | None, as_json: bool, quiet: bool, **given: Any
 ) -> None:
@@ -59,7 +59,7 @@ def risk(
         baskets.risk(data, given, as_json=as_json, quiet=quiet)
         return
     from discreet.cli._described import table_of
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages
     from discreet.cli.measure.check import population_of
     from discreet.engines.files import read
@@ -68,20 +68,20 @@ def risk(
 
     if external_person is not None and external is None:
         raise gather.mistake("--external-person requires --external.", "--external FILE")
-    with stages(2, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Reading")
         table = table_of(data, given)
         population = population_of(table, given)
-        tell("Measuring")
+        progress("Measuring")
         found = measured(table, threshold=given["threshold"], population=population)
         linked = None
         if external is not None:
             linked = linkage(table, read(external), person=external_person, threshold=given["threshold"])
     if as_json:
         joined = None if linked is None else linked.to_dict()
-        tell_json({"command": "risk", "ok": True, "risk": found.to_dict(), "linkage": joined})
+        print_json({"command": "risk", "ok": True, "risk": found.to_dict(), "linkage": joined})
     elif not quiet:
-        tell_lines([*_risk_lines(found), *([] if linked is None else _linkage_lines(linked))])
+        print_lines([*_risk_lines(found), *([] if linked is None else _linkage_lines(linked))])
 
 
 def _refuse_drawn(data: Path) -> None:

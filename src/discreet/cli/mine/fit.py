@@ -68,14 +68,15 @@ discreet predict uses the model."""
 @click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The model to write: .json.")
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.reading
-@options.telling
+@options.printing
 def fit(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any) -> None:
     """Learn a classifier from the noisy rows of FILE through reconstructed distributions; save it without any row."""
     from discreet.cli import _model_files as model_files
     from discreet.cli._progress import stages
+    from discreet.engines.atomic import require_new_file
     from discreet.mine import model_to_dict
 
-    model_files.refuse_existing(out, overwrite=overwrite)
+    require_new_file(out, overwrite=overwrite)
     channels = None if params["channels"] is None else model_files.channels_of(params["channels"])
     learner = _learner(params, channels)
     with stages(4, quiet=quiet or as_json) as progress:
@@ -145,23 +146,29 @@ def _accuracy(learner: Model, params: dict[str, Any]) -> float:
 def _print_result(
     learner: Model, rows: pa.Table, accuracy: float | None, out: Path, *, as_json: bool, quiet: bool
 ) -> None:
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_result
 
     hidden = [column.name for column in learner.columns_ if not column.exact]
     tree = getattr(learner, "tree_", None)
-    if as_json:
-        size = {} if tree is None else {"leaves": tree.n_leaves, "depth": tree.depth}
-        plain = {"command": "fit", "ok": True, "model": "naive-bayes" if tree is None else "tree", **size}
-        plain |= {"rows": rows.num_rows, "columns": rows.num_columns, "hidden": hidden}
-        tell_json(plain | {"classes": int(learner.classes_.size), "accuracy": accuracy, "file": str(out)})
-    elif not quiet:
-        lines = [("rows", f"{rows.num_rows:,}, {rows.num_columns} columns, {len(hidden)} of them hidden")]
-        lines += [("classes", f"{learner.classes_.size:,}")] + ([] if tree is None else _tree_lines(learner))
-        if accuracy is not None:
-            lines.append(("accuracy", f"{percent(accuracy)} on the test rows"))
-        tell_lines(
-            [*lines, ("written", str(out)), ("next", f"discreet predict {out} new.csv --out predicted.csv")]
-        )
+    plain = {
+        "model": "naive-bayes" if tree is None else "tree",
+        **({} if tree is None else {"leaves": tree.n_leaves, "depth": tree.depth}),
+        "rows": rows.num_rows,
+        "columns": rows.num_columns,
+        "hidden": hidden,
+        "classes": int(learner.classes_.size),
+        "accuracy": accuracy,
+        "file": str(out),
+    }
+    lines = [
+        ("rows", f"{rows.num_rows:,}, {rows.num_columns} columns, {len(hidden)} of them hidden"),
+        ("classes", f"{learner.classes_.size:,}"),
+        *([] if tree is None else _tree_lines(learner)),
+        *([] if accuracy is None else [("accuracy", f"{percent(accuracy)} on the test rows")]),
+        ("written", str(out)),
+        ("next", f"discreet predict {out} new.csv --out predicted.csv"),
+    ]
+    print_result("fit", plain, lines, as_json=as_json, quiet=quiet)
 
 
 def _tree_lines(learner: Any) -> list[tuple[str, str]]:

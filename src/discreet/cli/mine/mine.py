@@ -69,32 +69,32 @@ A support with a point is a share of the baskets (1.0: all), one without is a nu
     help="Write what was found: .csv, .tsv, .parquet, .arrow or .jsonl.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
-@options.telling
+@options.printing
 def mine(data: Path, as_rules: bool, out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Find the itemsets, or the rules, of the baskets in DATA."""
     from discreet.cli._progress import stages
-    from discreet.core.errors import OutputError
+    from discreet.engines.atomic import require_new_file
 
     _check(given, as_rules)
-    if out is not None and out.exists() and not given["overwrite"]:
-        raise OutputError(f"{out} is there already; name a new file, or allow overwriting.")
-    with stages(3, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    if out is not None:
+        require_new_file(out, overwrite=given["overwrite"])
+    with stages(3, quiet=quiet or as_json) as progress:
+        progress("Reading")
         baskets = _read(data, given)
-        tell("Mining")
+        progress("Mining")
         found = _mined(baskets, given)
         table = _rules(found, given) if as_rules else found.table
-        tell("Writing")
+        progress("Writing")
         if out is not None:
             _write(table, out)
     metric = given["metric"] or "confidence"
     highest = _highest(found, metric) if as_rules and not table.num_rows else None
     if as_json:
-        _tell_json(found, table, as_rules, out, highest)
+        _print_json(found, table, as_rules, out, highest)
     elif not quiet:
-        _tell(found, table, metric if as_rules else None, out)
+        _print(found, table, metric if as_rules else None, out)
         if as_rules and not table.num_rows:
-            _tell_none(metric, highest)
+            _print_none(metric, highest)
 
 
 def _check(given: dict[str, Any], as_rules: bool) -> None:
@@ -162,16 +162,18 @@ def _highest(found: FoundItemsets, metric: str) -> float | None:
     return pc.max(every[metric]).as_py() if every.num_rows else None
 
 
-def _tell_none(metric: str, highest: float | None) -> None:
+def _print_none(metric: str, highest: float | None) -> None:
     """Describe why there are no rules."""
-    from discreet.cli._output import number, tell_lines
+    from discreet.cli._output import number, print_lines
 
     if highest is None:
-        tell_lines([("hint", "no itemset has several items, so there is no rule; try a lower --min-support")])
+        print_lines(
+            [("hint", "no itemset has several items, so there is no rule; try a lower --min-support")]
+        )
         return
     reached = percent(highest) if metric in _SHARES else number(highest)
     low = math.floor(100 * highest) / 100
-    tell_lines([("hint", f"the highest {metric} there is: {reached}; try --min-threshold {low:g}")])
+    print_lines([("hint", f"the highest {metric} there is: {reached}; try --min-threshold {low:g}")])
 
 
 def _items(values: tuple[str, ...], names: pa.Array, flag: str) -> list[Any] | None:
@@ -222,10 +224,10 @@ def _by_length(found: FoundItemsets) -> dict[str, int]:
     return counts
 
 
-def _tell_json(
+def _print_json(
     found: FoundItemsets, table: pa.Table, as_rules: bool, out: Path | None, highest: float | None
 ) -> None:
-    from discreet.cli._output import tell_json
+    from discreet.cli._output import print_json
 
     plain: dict[str, Any] = {
         "command": "mine",
@@ -239,7 +241,7 @@ def _tell_json(
         plain["rules"] = table.num_rows
         if not table.num_rows:
             plain["highest"] = highest
-    tell_json(plain | {"top": _top(table, as_rules).to_pylist()})
+    print_json(plain | {"top": _top(table, as_rules).to_pylist()})
 
 
 def _top(table: pa.Table, as_rules: bool) -> pa.Table:
@@ -256,14 +258,14 @@ def _top(table: pa.Table, as_rules: bool) -> pa.Table:
     return shown
 
 
-def _tell(found: FoundItemsets, table: pa.Table, metric: str | None, out: Path | None) -> None:
+def _print(found: FoundItemsets, table: pa.Table, metric: str | None, out: Path | None) -> None:
     """Describe what was found, and show the first of it; for rules the metric they were judged by too."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
     from discreet.cli._errors import one_line
-    from discreet.cli._output import tell_lines
+    from discreet.cli._output import print_lines
 
     lengths = ", ".join(f"{count:,} of {length}" for length, count in _by_length(found).items())
     lines = [("baskets", f"{found.n:,}"), ("itemsets", f"{len(found):,} {found.kind}: {lengths or 'none'}")]
@@ -271,7 +273,7 @@ def _tell(found: FoundItemsets, table: pa.Table, metric: str | None, out: Path |
     lines += [("rules", f"{table.num_rows:,}")] if as_rules else []
     lines += [("unsure", text)] if (text := _unsure(found)) else []
     lines += [] if out is None else [("written", str(out))]
-    tell_lines(lines)
+    print_lines(lines)
     if not table.num_rows:
         return
     columns = [name for name in table.column_names if name not in ("length", "representativity")]

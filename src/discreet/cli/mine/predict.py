@@ -29,18 +29,19 @@ Examples:
 @click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The predictions to write.")
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.reading
-@options.telling
+@options.printing
 def predict(
     model: Path, data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any
 ) -> None:
     """Describe the class of every true row of FILE by MODEL, and how likely it is."""
     from discreet.cli import _model_files as model_files
-    from discreet.cli._output import caution_lines, formula_cautions, tell_json, tell_lines
+    from discreet.cli._output import plain_cautions, print_result
     from discreet.cli._progress import stages
+    from discreet.engines.atomic import require_new_file
     from discreet.engines.writing import write_frame
     from discreet.mine import model_from_dict
 
-    model_files.refuse_existing(out, overwrite=overwrite)
+    require_new_file(out, overwrite=overwrite)
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
         learned = model_from_dict(model_files.plain_of(model))
@@ -49,13 +50,9 @@ def predict(
         predictions = _predictions(learned, rows, gather.names_in(params["keep"]), data)
         progress("Writing")
         write_frame(predictions, out)
-    cautions = formula_cautions(predictions)
-    if as_json:
-        plain = {"command": "predict", "ok": True, "rows": predictions.num_rows, "file": str(out)}
-        tell_json(plain | {"cautions": cautions})
-    elif not quiet:
-        rows_out = f"{predictions.num_rows:,}"
-        tell_lines([("rows", rows_out), ("written", str(out)), *caution_lines(cautions)])
+    plain = {"rows": predictions.num_rows, "cautions": plain_cautions(predictions), "file": str(out)}
+    lines = [("rows", f"{predictions.num_rows:,}"), ("written", str(out))]
+    print_result("predict", plain, lines, as_json=as_json, quiet=quiet)
 
 
 def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> pa.Table:

@@ -72,10 +72,10 @@ def audit() -> None:
 @click.option("--per-user", is_flag=True, help="One history for each user; users who collude defeat it.")
 @click.option("--key", metavar="COLUMN", help="The column that names each person once; needed for update.")
 @click.option("--table", metavar="NAME", help="The table of a DuckDB file.")
-@options.telling
+@options.printing
 def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Make a vault for DATA: a file, a folder of Parquet files, or a DuckDB file. It stays where it is."""
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_result
     from discreet.output.audit import Vault
 
     folder = vault or data.with_suffix(".vault")
@@ -90,24 +90,15 @@ def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **given: An
         key=given["key"],
         table=given["table"],
     ) as made:
-        plain = {
-            "command": "audit init",
-            "ok": True,
-            "vault": str(folder),
-            "records": made.holdings.n_records,
-            "auditor": made.auditor.to_dict(),
-        }
-        if as_json:
-            tell_json(plain)
-        elif not quiet:
-            tell_lines(
-                [
-                    ("vault", str(folder)),
-                    ("records", f"{made.holdings.n_records:,}"),
-                    ("auditor", str(made.auditor)),
-                    ("next", f'discreet audit ask {folder} "SELECT count(*) FROM data"'),  # noqa: S608
-                ]
-            )
+        records, kind = made.holdings.n_records, made.auditor
+    plain = {"vault": str(folder), "records": records, "auditor": kind.to_dict()}
+    lines = [
+        ("vault", str(folder)),
+        ("records", f"{records:,}"),
+        ("auditor", str(kind)),
+        ("next", f'discreet audit ask {folder} "SELECT count(*) FROM data"'),  # noqa: S608
+    ]
+    print_result("audit init", plain, lines, as_json=as_json, quiet=quiet)
 
 
 @audit.command(
@@ -119,24 +110,24 @@ def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **given: An
 @click.option("--user", default="", metavar="NAME", help="Who is asking.")
 @click.option("--epsilon", type=float, help="With private answers: what to spend on the question.")
 @click.option("--wait", type=float, default=10.0, help="Seconds to wait for another process; 10 by default.")
-@options.telling
+@options.printing
 def ask(
     vault: Path, sql: str, user: str, epsilon: float | None, wait: float, as_json: bool, quiet: bool
 ) -> int:
     """Answer SQL over the table data, or deny it (exit code 1)."""
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_json, print_lines
     from discreet.output.audit import Denied, Vault
     from discreet.output.audit.plain import plain_result
 
     with Vault.open(vault, wait=wait) as opened:
         found = opened.ask(sql, user=user, epsilon=epsilon)
     if as_json:
-        tell_json({"command": "audit ask", **plain_result(found)})
+        print_json({"command": "audit ask", **plain_result(found)})
     elif isinstance(found, Denied):
         if not quiet:
-            tell_lines([("denied", found.reason)])
+            print_lines([("denied", found.reason)])
     else:
-        _tell_rows(found)
+        _print_rows(found)
     return 1 if isinstance(found, Denied) else 0
 
 
@@ -147,10 +138,10 @@ def ask(
 @click.option("--verify", is_flag=True, help="Check the chain, and put the query sets together again.")
 @click.option("--last", type=click.IntRange(min=1), default=20, help="How many statements; 20 by default.")
 @click.option("--report", type=options.DATA, metavar="FILE", help="Write a page about the vault.")
-@options.telling
+@options.printing
 def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool, quiet: bool) -> int:
     """Show the statements that VAULT was asked, and what became of them; never an answer."""
-    from discreet.cli._output import tell_json, tell_lines, verdict_lines
+    from discreet.cli._output import print_result, verdict_lines
     from discreet.output.audit import Vault
 
     with Vault.open(vault, wait=10) as opened:
@@ -164,33 +155,24 @@ def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool
             with atomic_file(report) as temporary:
                 temporary.write_text(render_vault(opened), encoding="utf-8")
     answered = sum(one.answered for one in history)
-    if as_json:
-        tell_json(
-            {
-                "command": "audit log",
-                "ok": verdict is None or verdict.ok,
-                "asked": len(history),
-                "answered": answered,
-                "epsilon_left": left,
-                "verdict": None if verdict is None else verdict.to_dict(),
-                "entries": [vars(one) for one in history[-last:]],
-                "report": None if report is None else str(report),
-            }
-        )
-    elif not quiet:
-        tell_lines(
-            [
-                (
-                    "asked",
-                    f"{len(history):,} statements, {answered:,} answered, {len(history) - answered:,} denied",
-                ),
-                *([] if left is None else [("epsilon", f"{left:g} left")]),
-                *((str(one.number), _entry(one)) for one in history[-last:]),
-                *([] if verdict is None else [("chain", "every entry matches"), *verdict_lines(verdict)]),
-                *([] if report is None else [("report", str(report))]),
-            ]
-        )
-    return 0 if verdict is None or verdict.ok else 1
+    ok = verdict is None or verdict.ok
+    plain = {
+        "asked": len(history),
+        "answered": answered,
+        "epsilon_left": left,
+        "verdict": None if verdict is None else verdict.to_dict(),
+        "entries": [vars(one) for one in history[-last:]],
+        "report": None if report is None else str(report),
+    }
+    lines = [
+        ("asked", f"{len(history):,} statements, {answered:,} answered, {len(history) - answered:,} denied"),
+        *([] if left is None else [("epsilon", f"{left:g} left")]),
+        *((str(one.number), _entry(one)) for one in history[-last:]),
+        *([] if verdict is None else [("chain", "every entry matches"), *verdict_lines(verdict)]),
+        *([] if report is None else [("report", str(report))]),
+    ]
+    print_result("audit log", plain, lines, ok=ok, as_json=as_json, quiet=quiet)
+    return 0 if ok else 1
 
 
 @audit.command(
@@ -201,12 +183,12 @@ def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool
 @click.option("--column", metavar="COLUMN", help="The sensitive column to attack; the first by default.")
 @click.option("--picture", type=options.DATA, metavar="FILE", help="Draw it: .html, .svg or .png.")
 @click.option("--seed", type=click.IntRange(min=0), help="Make the attackers' draws repeatable.")
-@options.telling
+@options.printing
 def attack(
     vault: Path, column: str | None, picture: Path | None, seed: int | None, as_json: bool, quiet: bool
 ) -> int:
     """Run the published attacks on copies of VAULT, with its auditor and with the gate alone; its log is untouched."""
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_result
     from discreet.output.audit import Vault
     from discreet.output.audit.attacking import attack as attacked
 
@@ -218,17 +200,13 @@ def attack(
 
         write_picture(attack_picture(found), picture)
     pinned = max((one.pinned for one in found), default=0)
-    if as_json:
-        tell_json({"command": "audit attack", "ok": not pinned, "attacks": [one.to_dict() for one in found]})
-    elif not quiet:
-        head = f"{'asked':>7} {'answered':>9} {'pinned':>8} {'gate alone':>11} {'targets':>8}"
-        tell_lines(
-            [
-                ("attack", head),
-                *((one.attack, _attacked(one)) for one in found),
-                *([] if picture is None else [("picture", str(picture))]),
-            ]
-        )
+    lines = [
+        ("attack", f"{'asked':>7} {'answered':>9} {'pinned':>8} {'gate alone':>11} {'targets':>8}"),
+        *((one.attack, _attacked(one)) for one in found),
+        *([] if picture is None else [("picture", str(picture))]),
+    ]
+    plain = {"attacks": [one.to_dict() for one in found]}
+    print_result("audit attack", plain, lines, ok=not pinned, as_json=as_json, quiet=quiet)
     return 1 if pinned else 0
 
 
@@ -238,19 +216,18 @@ def attack(
 )
 @click.argument("vault", type=options.DATA)
 @click.argument("data", type=options.DATA)
-@options.telling
+@options.printing
 def update(vault: Path, data: Path, as_json: bool, quiet: bool) -> None:
     """Move VAULT to changed DATA; old answers keep counting. The old data must still be there."""
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_result
     from discreet.output.audit import Vault
 
     with Vault.open(vault, wait=10) as opened:
         opened.update(data)
         records = opened.holdings.n_records
-    if as_json:
-        tell_json({"command": "audit update", "ok": True, "vault": str(vault), "records": records})
-    elif not quiet:
-        tell_lines([("vault", str(vault)), ("records", f"{records:,}"), ("data", str(data))])
+    plain = {"vault": str(vault), "records": records}
+    lines = [("vault", str(vault)), ("records", f"{records:,}"), ("data", str(data))]
+    print_result("audit update", plain, lines, as_json=as_json, quiet=quiet)
 
 
 @audit.command(
@@ -260,10 +237,10 @@ def update(vault: Path, data: Path, as_json: bool, quiet: bool) -> None:
 @click.argument("vault", type=options.DATA)
 @click.argument("user")
 @click.option("--revoke", is_flag=True, help="Withdraw the user's tokens instead.")
-@options.telling
+@options.printing
 def token(vault: Path, user: str, revoke: bool, as_json: bool, quiet: bool) -> None:
     """Make a bearer token for USER; it is shown once, and only its hash is kept."""
-    from discreet.cli._output import tell_json
+    from discreet.cli._output import print_json
     from discreet.output.audit.service.tokens import Tokens
 
     tokens = Tokens(vault)
@@ -272,7 +249,7 @@ def token(vault: Path, user: str, revoke: bool, as_json: bool, quiet: bool) -> N
         return
     made = tokens.issue(user)
     if as_json:
-        tell_json({"command": "audit token", "ok": True, "user": user, "token": made})
+        print_json({"command": "audit token", "ok": True, "user": user, "token": made})
     elif not quiet:
         click.echo(made)
 
@@ -288,7 +265,7 @@ def token(vault: Path, user: str, revoke: bool, as_json: bool, quiet: bool) -> N
 @click.option("--tls-key", type=options.DATA, metavar="FILE", help="The certificate's key.")
 @click.option("--rate", type=float, default=50.0, help="Questions a second for each user; 50 by default.")
 @click.option("--plain-http", is_flag=True, help="Allow HTTP without TLS on other addresses than loopback.")
-@options.telling
+@options.printing
 def serve(vault: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Serve VAULT to users with tokens; JSON in and out, described at /openapi.json."""
     from discreet.output.audit import Vault
@@ -333,7 +310,7 @@ def _auditor(given: dict[str, Any]) -> Auditor:
     return kind(**named)
 
 
-def _tell_rows(found: Answer | Denied) -> None:
+def _print_rows(found: Answer | Denied) -> None:
     from discreet.output.audit import Denied
 
     assert not isinstance(found, Denied)

@@ -76,7 +76,7 @@ The release names neither rules nor thresholds; the report in DIR.private does, 
 @partial(options.output, required=False)
 @reading
 @options.reading
-@options.telling
+@options.printing
 def hide(data: Path, out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Change DATA, baskets or a table, so that sensitive rules are no longer found in it."""
     from discreet.job import Job
@@ -129,28 +129,20 @@ def _method(given: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": given["method"]} | {name: value for name, value in named.items() if name in usable}
 
 
-def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
+def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
     """Describe what hiding came to, and where it is."""
-    from discreet.cli._output import next_lines, tell_json, tell_lines, verdict_lines
+    from discreet.cli._output import next_lines, plain_release, print_json, print_lines, verdict_lines
 
-    details, report = dict(release.evidence.details), out / "report.html"
-    plain = {
-        "command": command,
-        "ok": release.verdict.ok,
-        "promise": release.guarantee.describe(),
-        "verdict": release.verdict.to_dict(),
+    details = dict(release.evidence.details)
+    plain = plain_release(command, release, out) | {
         "method": release.recipe["method"],
         "parameters": release.recipe["parameters"],
         "details": details,
-        "cautions": [caution.to_dict() for caution in release.cautions],
-        "folder": str(out),
-        "files": sorted(path.name for path in out.iterdir()),
-        "report": str(report) if report.is_file() else None,
     }
     if as_json:
-        tell_json(plain)
+        print_json(plain)
         return
-    tell_lines(
+    print_lines(
         [
             *verdict_lines(release.verdict),
             ("", f"{release.verdict.basis.value} on the released data alone"),
@@ -184,8 +176,8 @@ def _solver_lines(details: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _compare(job: Job, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Try every method on the same data, and print what each came to."""
-    from discreet.cli._interruption import stop_if_asked
-    from discreet.cli._output import tell_json
+    from discreet.cli._interruption import stop_if_interrupted
+    from discreet.cli._output import print_json
     from discreet.cli._progress import stages
     from discreet.core.baskets.row_items import row_items
     from discreet.core.tables.table import Table
@@ -196,17 +188,17 @@ def _compare(job: Job, given: Mapping[str, Any], *, as_json: bool, quiet: bool) 
     if isinstance(data, Table):
         named = [str(name) for rule in guarantee.rules for name in rule.items]
         data = row_items(data, job.options.get("levels"), named, owner="hide").baskets(data)
-    with stages(len(HIDERS), quiet=quiet or as_json) as tell:
+    with stages(len(HIDERS), quiet=quiet or as_json) as progress:
         found = compare_methods(
             data,
             guarantee,
             time_limit=given["time_limit"] or _COMPARED_SECONDS,
             random_state=job.seed or 0,
-            tell=tell,
+            progress=progress,
         )
-    stop_if_asked()
+    stop_if_interrupted()
     if as_json:
-        tell_json({"command": "hide", "ok": True, "methods": [one.to_dict() for one in found]})
+        print_json({"command": "hide", "ok": True, "methods": [one.to_dict() for one in found]})
     elif not quiet:
         _show(found)
 

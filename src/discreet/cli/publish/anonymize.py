@@ -43,7 +43,7 @@ Examples:
 @baskets.publishing
 @options.output
 @options.reading
-@options.telling
+@options.printing
 def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Protect DATA, a table or baskets, and write a release that keeps the promise, with a report of what it cost."""
     from discreet.job import Job

@@ -48,13 +48,13 @@ Examples:
 @options.allow_unique
 @options.output
 @options.reading
-@options.telling
+@options.printing
 def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Protect the new rows of DATA as an earlier release did, and judge the result afresh.
 
     RECIPE is the folder of that release, or its release.json.
     """
-    from discreet.cli._output import outcome, tell_cautions, tell_outcome
+    from discreet.cli._output import outcome, print_cautions, print_outcome
     from discreet.cli._progress import stages
     from discreet.job.descriptions import RECORD
     from discreet.job.hierarchies import key_from
@@ -68,10 +68,10 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
         raise gather.mistake("--joined-unknown requires --released.", "--released")
     places = gather.pairs("--pseudonym", given["pseudonyms"])
     keys = {name: key_from(place, column=name, folder=Path()) for name, place in places.items()}
-    with stages(len(STAGES), quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(len(STAGES), quiet=quiet or as_json) as progress:
+        progress("Reading")
         frame = _read(data, gather.reading(given), known)
-        tell("Protecting")
+        progress("Protecting")
         release = known.apply(
             frame,
             released=None if given["released"] is None else _read(_released(given["released"]), {}, known),
@@ -84,16 +84,11 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
             random_state=given["seed"],
         )
         writing = {"format": _format(data, given), "report": given["report"], "overwrite": given["overwrite"]}
-        writing |= {
-            "strict": given["strict"],
-            "name": given["name"],
-            "source": data.name,
-            "pdf": given["pdf"],
-        }
-        finish(release, tell, out, **writing)
-    tell_outcome(outcome("apply", release, out), release, as_json=as_json, quiet=quiet)
+        writing |= {name: given[name] for name in ("strict", "name", "pdf")} | {"source": data.name}
+        finish(release, progress, out, **writing)
+    print_outcome(outcome("apply", release, out), release, as_json=as_json, quiet=quiet)
     if not as_json and not quiet:
-        tell_cautions(release, out)
+        print_cautions(release, out)
 
 
 def _released(place: Path) -> Path:

@@ -53,7 +53,7 @@ Examples:
 @options.roles_from
 @options.output
 @options.reading
-@options.telling
+@options.printing
 def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Condense DATA, a table or a job file, into groups and publish pseudo-records drawn from their statistics."""
     from discreet.cli._described import data_file, description
@@ -85,7 +85,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
     try:
         perform("condense", job, as_json=as_json, quiet=quiet)
     except UnavoidableCopiesError as error:
-        error.remedy = "--allow-copies"  # type: ignore[attr-defined]
+        error.remedy = "--allow-copies"
         raise
 
 
@@ -126,38 +126,24 @@ def _columns(data: Path, given: dict[str, Any]) -> tuple[Any, dict[str, Column]]
     return frame, columns
 
 
-def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
+def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
     """Describe what a run came to, and where it is."""
-    from discreet.cli._output import number, tell_json, tell_lines, verdict_lines
+    from discreet.cli._output import number, plain_release, print_json, print_lines, verdict_lines
     from discreet.measure import copies, fidelity
 
     alike, copied = fidelity(release), copies(release)
-    files = sorted(path.name for path in out.iterdir())
-    sizes = release.evidence.sizes
+    sizes, left_out = release.evidence.sizes, release.evidence.suppressed
+    plain = plain_release(command, release, out) | {
+        "rows": {"in": alike.n_original, "out": alike.n_pseudo, "suppressed": left_out},
+        "groups": int(sizes.size),
+        "fidelity": alike.to_dict(),
+        "copies": copied.to_dict(),
+    }
     if as_json:
-        tell_json(
-            {
-                "command": command,
-                "ok": release.verdict.ok,
-                "promise": release.guarantee.describe(),
-                "verdict": release.verdict.to_dict(),
-                "rows": {
-                    "in": alike.n_original,
-                    "out": alike.n_pseudo,
-                    "suppressed": release.evidence.suppressed,
-                },
-                "groups": int(sizes.size),
-                "fidelity": alike.to_dict(),
-                "copies": copied.to_dict(),
-                "cautions": [caution.to_dict() for caution in release.cautions],
-                "folder": str(out),
-                "files": files,
-            }
-        )
+        print_json(plain)
         return
-    left_out = release.evidence.suppressed
     besides = f", {left_out:,} left out as copies of one person" if left_out else ""
-    tell_lines(
+    print_lines(
         [
             *verdict_lines(release.verdict),
             ("", release.guarantee.describe()),
@@ -166,6 +152,6 @@ def tell_outcome(command: str, release: Release, out: Path, *, as_json: bool) ->
             ("groups", f"{sizes.size:,}, of {sizes.min():,} to {sizes.max():,} records"),
             ("alike", f"covariance compatibility {number(alike.covariance_compatibility)} (1 is best)"),
             ("copies", f"{copied.equal:,} rows equal a record, {copied.unique:,} of them one that is unique"),
-            ("written", f"{out}: {', '.join(files)}"),
+            ("written", f"{out}: {', '.join(plain['files'])}"),
         ]
     )

@@ -89,7 +89,7 @@ Examples:
     help="The row whose command is printed; the best by default.",
 )
 @options.reading
-@options.telling
+@options.printing
 def explore(data: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Show the best ways to publish DATA, a table or a job file, what each costs, and the command that does it.
 
@@ -101,20 +101,20 @@ def explore(data: Path, as_json: bool, quiet: bool, **given: Any) -> None:
 
     ks = _numbers("-k", given["ks"], int) if given["ks"] else [None]
     shares = _numbers("--max-suppressed", given["shares"], float)
-    with stages(2, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Reading")
         table = table_of(data, given, judged=False)
         guarantees = _guarantees(data, given, ks, table)
-        tell("Exploring")
+        progress("Exploring")
         measures = gather.names_in([given["measures"]])
         limits = {"top": given["top"], "time_limit": given["time_limit"]}
         found = explored(table, guarantees, shares=shares, measures=measures, **limits)
     base = [[*_base(data, given), *([] if k is None else ["-k", str(k)])] for k in ks for _ in shares]
     rows = _rows(found, base)
     if as_json:
-        _tell_json(found, base)
+        _print_json(found, base)
     elif not quiet:
-        _tell(found, rows, chosen=given["row"], every=given["every"])
+        _print(found, rows, chosen=given["row"], every=given["every"])
 
 
 def _guarantees(data: Path, given: Mapping[str, Any], ks: list[Any], table: Table) -> list[Guarantee]:
@@ -207,8 +207,8 @@ def _cost(choice: Choice) -> tuple[bool, float, int]:
     return (math.isnan(first), first, choice.suppressed)
 
 
-def _tell_json(found: Exploration, base: list[list[str]]) -> None:
-    from discreet.cli._output import tell_json
+def _print_json(found: Exploration, base: list[list[str]]) -> None:
+    from discreet.cli._output import print_json
 
     plain = [
         {
@@ -220,10 +220,10 @@ def _tell_json(found: Exploration, base: list[list[str]]) -> None:
         for part, words in zip(found.parts, base, strict=True)
     ]
     about = {"rows": found.n_rows, "nodes": found.n_nodes, "visited_all": found.whole, "parts": plain}
-    tell_json({"command": "explore", "ok": True} | about)
+    print_json({"command": "explore", "ok": True} | about)
 
 
-def _tell(found: Exploration, rows: list[_Row], *, chosen: int, every: bool) -> None:
+def _print(found: Exploration, rows: list[_Row], *, chosen: int, every: bool) -> None:
     """Print the best rows of each guarantee, ten in all, and the command of one."""
     looked = "all of them visited" if found.whole else "searched, not all of them visited"
     lines = [f"{found.n_rows:,} rows; {found.n_nodes:,} ways to generalize whole columns, {looked}"]

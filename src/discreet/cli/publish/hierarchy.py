@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+
+if TYPE_CHECKING:
+    from discreet.job.hierarchy_files import HierarchyCheck
 
 _EPILOG = """\b
 Examples:
@@ -35,7 +39,7 @@ def hierarchy() -> None:
     "--how", metavar="HOW", help="How values become coarser, as --hierarchy takes it; proposed by default."
 )
 @options.reading
-@options.telling
+@options.printing
 def init_(
     data: Path, column: str, out: Path, how: str | None, as_json: bool, quiet: bool, **given: Any
 ) -> None:
@@ -43,7 +47,7 @@ def init_(
 
     The file names the column's values, so keep it as you keep the data.
     """
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_result
     from discreet.core.errors import OutputError
     from discreet.engines.atomic import atomic_file
     from discreet.engines.files import read
@@ -61,20 +65,15 @@ def init_(
     with atomic_file(out) as temporary:
         write_hierarchy(bound, temporary)
     nodes = [bound.n_leaves, *(len(labels) - 1 for labels in bound.labels[1:-1]), 1]
-    if as_json:
-        tell_json(
-            {"command": "hierarchy init", "ok": True, "file": str(out), "nodes": nodes, "reason": reason}
-        )
-    elif not quiet:
-        tell_lines(
-            [
-                ("why", reason),
-                ("levels", _levels(nodes)),
-                ("written", str(out)),
-                ("next", f"edit it; then: discreet hierarchy check {out} --data {data} --column {column}"),
-                ("", f"and use it with --hierarchy {column}={out}"),
-            ]
-        )
+    plain = {"file": str(out), "nodes": nodes, "reason": reason}
+    lines = [
+        ("why", reason),
+        ("levels", _levels(nodes)),
+        ("written", str(out)),
+        ("next", f"edit it; then: discreet hierarchy check {out} --data {data} --column {column}"),
+        ("", f"and use it with --hierarchy {column}={out}"),
+    ]
+    print_result("hierarchy init", plain, lines, as_json=as_json, quiet=quiet)
 
 
 @hierarchy.command(short_help="Check that a file is a hierarchy, and covers a column.", epilog=_EPILOG)
@@ -82,7 +81,7 @@ def init_(
 @click.option("--data", type=options.DATA, metavar="DATA", help="The table whose values it must cover.")
 @click.option("--column", metavar="COLUMN", help="The column of the table.")
 @options.reading
-@options.telling
+@options.printing
 def check(file: Path, data: Path | None, column: str | None, as_json: bool, quiet: bool, **given: Any) -> int:
     """Check that FILE is a tree, and that it covers a column; says counts, never a value.
 
@@ -90,37 +89,34 @@ def check(file: Path, data: Path | None, column: str | None, as_json: bool, quie
     """
     from dataclasses import asdict
 
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_result
     from discreet.engines.files import read
-    from discreet.job.hierarchy_files import FEW, check_hierarchy
+    from discreet.job.hierarchy_files import check_hierarchy
 
     if (data is None) != (column is None):
         raise gather.mistake("--data and --column belong together.", "--data patients.csv --column age")
     relation = None if data is None else read(data, **gather.reading(given))
     found = check_hierarchy(file, relation, column)
-    if as_json:
-        tell_json({"command": "hierarchy check", "ok": found.ok, "file": str(file), **asdict(found)})
-    elif not quiet:
-        rows = [
-            ("tree", f"each level coarsens the one below; {len(found.nodes) - 1} levels above the values")
-        ]
-        rows.append(("levels", _levels(list(found.nodes))))
-        if found.n_values is not None:
-            covered = found.n_values - (found.n_uncovered or 0)
-            rows.append(("covered", f"{covered:,} of {found.n_values:,} values of the column"))
-            if found.n_uncovered:
-                rows.append(("missing", f"{found.n_uncovered:,} values, in {found.n_rows_uncovered:,} rows"))
-            if found.n_unused:
-                rows.append(("unused", f"{found.n_unused:,} values of the file are not in the column"))
-            if found.n_naming_rare:
-                rows.append(
-                    (
-                        "caution",
-                        f"{found.n_naming_rare:,} labels name a value that fewer than {FEW} rows have",
-                    )
-                )
-        tell_lines(rows)
+    plain = {"file": str(file), **asdict(found)}
+    print_result("hierarchy check", plain, _checked(found), ok=found.ok, as_json=as_json, quiet=quiet)
     return 0 if found.ok else 1
+
+
+def _checked(found: HierarchyCheck) -> Iterator[tuple[str, str]]:
+    """Describe what the check of a file found."""
+    from discreet.job.hierarchy_files import FEW
+
+    yield "tree", f"each level coarsens the one below; {len(found.nodes) - 1} levels above the values"
+    yield "levels", _levels(list(found.nodes))
+    if found.n_values is not None:
+        covered = found.n_values - (found.n_uncovered or 0)
+        yield "covered", f"{covered:,} of {found.n_values:,} values of the column"
+        if found.n_uncovered:
+            yield "missing", f"{found.n_uncovered:,} values, in {found.n_rows_uncovered:,} rows"
+        if found.n_unused:
+            yield "unused", f"{found.n_unused:,} values of the file are not in the column"
+        if found.n_naming_rare:
+            yield "caution", f"{found.n_naming_rare:,} labels name a value that fewer than {FEW} rows have"
 
 
 def _levels(nodes: list[int]) -> str:

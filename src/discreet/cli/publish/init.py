@@ -27,7 +27,7 @@ Examples:
     help="The job file to write; job.toml by default.",
 )
 @options.reading
-@options.telling
+@options.printing
 def init(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Look at DATA, propose roles and hierarchies, and write them into a commented job file.
 
@@ -50,50 +50,41 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> Non
     require_file(data)
     if not reading and basket_form(data) is not None:
         baskets = InputError(f"{data} holds baskets, not a table, so there are no columns to give roles to.")
-        baskets.remedy = basket_command(data)  # type: ignore[attr-defined]
+        baskets.remedy = basket_command(data)
         raise baskets
-    with stages(2, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(2, quiet=quiet or as_json) as progress:
+        progress("Reading")
         relation = read(data, **reading)
-        tell("Looking")
+        progress("Looking")
         proposals = propose(relation, data)
     text = job_text(data, proposals, folder=out.parent, reading=reading)
     with atomic_file(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    _tell(data, out, proposals, as_json=as_json, quiet=quiet)
+    _print(data, out, proposals, as_json=as_json, quiet=quiet)
 
 
-def _tell(data: Path, out: Path, proposals: Any, *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import tell_json, tell_lines
+def _print(data: Path, out: Path, proposals: Any, *, as_json: bool, quiet: bool) -> None:
+    from discreet.cli._output import print_result
     from discreet.job.decisions import decisions, notes
 
-    asked, better = decisions(proposals), notes(data, proposals)
-    if as_json:
-        columns = [_described(one) for one in proposals]
-        plain = [{"question": one.question, "proposed": one.proposed} for one in asked]
-        tell_json(
-            {
-                "command": "init",
-                "ok": True,
-                "job": str(out),
-                "columns": columns,
-                "decisions": plain,
-                "notes": better,
-            }
-        )
-    elif not quiet:
-        known = dict.fromkeys((*(one.role.value for one in proposals if one.person), *gather.ROLES))
-        roles = {role: [one.name for one in proposals if one.role.value == role] for role in known}
-        tell_lines(
-            [
-                *((role, ", ".join(names)) for role, names in roles.items() if names),
-                *(("check", f"{one.name}: {one.warning}") for one in proposals if one.warning),
-                *(("decide", f"{number}. {one}") for number, one in enumerate(asked, start=1)),
-                *(("note", one) for one in better),
-                ("written", str(out)),
-                ("next", f"read {out}, it is a proposal; then: discreet run {out}"),
-            ]
-        )
+    open_questions, better = decisions(proposals), notes(data, proposals)
+    plain = {
+        "job": str(out),
+        "columns": [_described(one) for one in proposals],
+        "decisions": [{"question": one.question, "proposed": one.proposed} for one in open_questions],
+        "notes": better,
+    }
+    known = dict.fromkeys((*(one.role.value for one in proposals if one.person), *gather.ROLES))
+    roles = {role: [one.name for one in proposals if one.role.value == role] for role in known}
+    lines = [
+        *((role, ", ".join(names)) for role, names in roles.items() if names),
+        *(("check", f"{one.name}: {one.warning}") for one in proposals if one.warning),
+        *(("decide", f"{number}. {one}") for number, one in enumerate(open_questions, start=1)),
+        *(("note", one) for one in better),
+        ("written", str(out)),
+        ("next", f"read {out}, it is a proposal; then: discreet run {out}"),
+    ]
+    print_result("init", plain, lines, as_json=as_json, quiet=quiet)
 
 
 def _described(proposal: Any) -> dict[str, Any]:

@@ -36,10 +36,10 @@ Examples:
 @click.option("--sql", is_flag=True, help="Print the generalization as one SELECT statement.")
 @click.option("--dialect", type=click.Choice(["duckdb", "ansi"]), help="The kind of SQL; duckdb by default.")
 @click.option("--table", metavar="NAME", help="The table that the statement reads; data by default.")
-@options.telling
+@options.printing
 def recipe(recipe: Path, sql: bool, dialect: Any, table: str | None, as_json: bool, quiet: bool) -> None:
     """Show what the RECIPE (release.json) of a release says."""
-    from discreet.cli._output import tell_json, tell_lines
+    from discreet.cli._output import print_json, print_lines
     from discreet.publish.recipes.recipe import Recipe
 
     if not sql and (dialect or table):
@@ -50,13 +50,13 @@ def recipe(recipe: Path, sql: bool, dialect: Any, table: str | None, as_json: bo
 
         written = statement(known, table=table or "data", dialect=dialect or "duckdb")
         if as_json:
-            tell_json({"command": "recipe", "ok": True, "dialect": dialect or "duckdb", "sql": written})
+            print_json({"command": "recipe", "ok": True, "dialect": dialect or "duckdb", "sql": written})
         elif not quiet:
             click.echo(f"{_NOTE}{written};")
     elif as_json:
-        tell_json({"command": "recipe", "ok": True, "recipe": _plain(known)})
+        print_json({"command": "recipe", "ok": True, "recipe": _plain(known)})
     elif not quiet:
-        tell_lines(_summary(known, recipe))
+        print_lines(_summary(known, recipe))
 
 
 def _plain(known: Recipe) -> dict[str, Any]:

@@ -27,7 +27,7 @@ Examples:
 )
 @click.option("-k", type=int, help="The k of the job's k-anonymity, instead of the job's own.")
 @options.method
-@options.telling
+@options.printing
 def run(
     job: Path,
     out: Path | None,

@@ -71,7 +71,7 @@ _FLAGS = {"format_": "format", "nulls": "null", "header": "no-header"}
 @click.option("--item", metavar="COLUMN", help="The column that names the item, in a long table.")
 @click.option("--overwrite", is_flag=True, help="Replace what is there.")
 @options.reading
-@options.telling
+@options.printing
 def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Publish the texts in the folder DATA, those in a column of it, or its baskets, as sketches."""
     from discreet.cli._progress import stages
@@ -82,8 +82,8 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
 
     _refuse_misfits(data, given)
     about = SketchSection(_key(given["key_file"]), given["components"])
-    with stages(5, quiet=quiet or as_json) as tell:
-        tell("Reading")
+    with stages(5, quiet=quiet or as_json) as progress:
+        progress("Reading")
         rows, n_empty = read_records(data, **reading_from(_reading(data, given), SketchKind.reading))
         folder = None if out.suffix == ".arrow" else out
         proposal = _proposal(rows, given)
@@ -96,16 +96,16 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
             out=folder,
             overwrite=given["overwrite"],
         )
-        release = run(job, tell)
+        release = run(job, progress)
         if folder is None:
             release.verdict.enforce()
             write_sketches(release.data, out, overwrite=given["overwrite"])
     if as_json or not quiet:
-        tell_outcome("sketch", release, out, n_empty=n_empty, as_json=as_json, proposal=proposal)
+        print_outcome("sketch", release, out, n_empty=n_empty, as_json=as_json, proposal=proposal)
     if not as_json and not quiet:
-        from discreet.cli._output import tell_cautions
+        from discreet.cli._output import print_cautions
 
-        tell_cautions(release, folder)
+        print_cautions(release, folder)
 
 
 def _refuse_misfits(data: Path, given: dict[str, Any]) -> None:
@@ -205,7 +205,7 @@ def _plain(command: str, release: Release, n_empty: int, out: Path) -> dict[str,
     }
 
 
-def tell_outcome(
+def print_outcome(
     command: str,
     release: Release,
     out: Path,
@@ -215,20 +215,20 @@ def tell_outcome(
     proposal: DeltaProposal | None = None,
 ) -> None:
     """Describe what a run came to, and where it is."""
-    from discreet.cli._output import tell_json, tell_lines, verdict_lines
+    from discreet.cli._output import print_json, print_lines, verdict_lines
 
     plain = _plain(command, release, n_empty, out)
     suggested = _suggested(release) if proposal is None else None
     if as_json:
         found = proposal or suggested
-        tell_json(plain | {"proposal": None if found is None else asdict(found)})
+        print_json(plain | {"proposal": None if found is None else asdict(found)})
         return
     records, lengths, error = plain["records"], plain["lengths"], plain["distance_error"]
     empty = f", {records['empty']:,} empty and dropped" if records["empty"] else ""
     told = f"{records['suppressed']:,} suppressed, {records['out']:,} published"
     span = f"{lengths['least']:.0f} to {lengths['most']:.0f} components"
     off = f"squared distances are off by about {error['relative']:.0%}"
-    tell_lines(
+    print_lines(
         [
             *verdict_lines(release.verdict),
             ("", "by construction: from the lengths, and what is kept of the records"),

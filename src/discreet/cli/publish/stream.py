@@ -12,6 +12,7 @@ from discreet.cli import _parse_options as gather
 from discreet.engines.formats import WRITTEN
 
 if TYPE_CHECKING:
+    from discreet.core.release import Release
     from discreet.engines.streams.lines import Source
     from discreet.publish import StreamCondensation
 
@@ -102,7 +103,7 @@ def stream() -> None:
 )
 @_released
 @click.option("--seed", type=click.IntRange(min=0), help="Make the draws repeatable; keep it secret.")
-@options.telling
+@options.printing
 def condense(
     out: Path | None, out_format: str, overwrite: bool, as_json: bool, quiet: bool, **given: Any
 ) -> None:
@@ -125,6 +126,7 @@ def condense(
     )
     if not made.__sklearn_is_fitted__():
         raise gather.mistake("The stream held no record.")
+    release = None
     if out is not None:
         release = made.release()
         if given["state"] is not None:
@@ -132,7 +134,7 @@ def condense(
         release.write(out, format=out_format, overwrite=overwrite)
     plain = {"records": told.records, "skipped": told.skipped, "snapshots": told.snapshots}
     files = [path for path in (given["state"], out) if path is not None]
-    _tell("stream condense", made, plain, files, as_json=as_json, quiet=quiet)
+    _print("stream condense", made, plain, files, release, as_json=as_json, quiet=quiet)
 
 
 @stream.command(
@@ -146,7 +148,7 @@ def condense(
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Make the draws repeatable; the system draws otherwise."
 )
-@options.telling
+@options.printing
 def sample(
     state: Path,
     n: int | None,
@@ -163,8 +165,9 @@ def sample(
 
     made = StreamCondensation.load(state)
     made.rng_ = generator(seed)
-    made.release(n).write(out, format=out_format, overwrite=overwrite)
-    _tell("stream sample", made, {}, [out], as_json=as_json, quiet=quiet)
+    release = made.release(n)
+    release.write(out, format=out_format, overwrite=overwrite)
+    _print("stream sample", made, {}, [out], release, as_json=as_json, quiet=quiet)
 
 
 @stream.command(
@@ -173,7 +176,7 @@ def sample(
 )
 @click.argument("states", type=options.DATA, nargs=-1, required=True)
 @click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The state to write.")
-@options.telling
+@options.printing
 def merge(states: tuple[Path, ...], out: Path, as_json: bool, quiet: bool) -> None:
     """Merge STATES of streams with the same columns into one; they stay as they are."""
     from discreet.publish import StreamCondensation
@@ -182,7 +185,7 @@ def merge(states: tuple[Path, ...], out: Path, as_json: bool, quiet: bool) -> No
     for other in others:
         first.merge(other)
     first.save(out)
-    _tell("stream merge", first, {}, [out], as_json=as_json, quiet=quiet)
+    _print("stream merge", first, {}, [out], as_json=as_json, quiet=quiet)
 
 
 def _refuse_idle(out: Path | None, given: dict[str, Any]) -> None:
@@ -253,29 +256,28 @@ def _position(state: Path) -> dict[str, Any]:
     return dict(StreamCondensation.load(state).position_)
 
 
-def _tell(
+def _print(
     command: str,
     made: StreamCondensation,
     counts: dict[str, int],
     files: list[Path],
+    release: Release | None = None,
     *,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from discreet.cli._output import tell_json, tell_lines, verdict_lines
+    from discreet.cli._output import print_result, verdict_lines
 
     verdict = made.guarantee.check(made.statistics_)
     groups = made.statistics_.n_groups
-    if as_json:
-        plain = {"command": command, "ok": verdict.ok, "verdict": verdict.to_dict(), "groups": groups}
-        tell_json(plain | {"all_records": made.n_records_, **counts, "files": [str(path) for path in files]})
-    elif not quiet:
-        read = f"{counts['records']:,} read, {counts['skipped']:,} lines passed over; " if counts else ""
-        tell_lines(
-            [
-                *verdict_lines(verdict),
-                ("", "by construction, from the sizes and levels of the groups"),
-                ("records", f"{read}{made.n_records_:,} in all, in {groups:,} groups"),
-                ("written", ", ".join(str(path) for path in files)),
-            ]
-        )
+    written = [str(path) for path in files]
+    plain = {"verdict": verdict.to_dict(), "groups": groups, "all_records": made.n_records_, **counts}
+    plain["cautions"] = [] if release is None else [caution.to_dict() for caution in release.cautions]
+    read = f"{counts['records']:,} read, {counts['skipped']:,} lines passed over; " if counts else ""
+    lines = [
+        *verdict_lines(verdict),
+        ("", "by construction, from the sizes and levels of the groups"),
+        ("records", f"{read}{made.n_records_:,} in all, in {groups:,} groups"),
+        ("written", ", ".join(written)),
+    ]
+    print_result(command, plain | {"files": written}, lines, ok=verdict.ok, as_json=as_json, quiet=quiet)

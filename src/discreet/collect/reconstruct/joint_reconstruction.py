@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,6 +40,7 @@ _BINS_PER_SPREAD = {1: 20, 2: 8, 3: 5}
 
 
 @public
+@dataclass(repr=False, eq=False)
 class JointReconstruction:
     """Recover the distribution of up to three columns together by EM.
 
@@ -69,6 +71,13 @@ class JointReconstruction:
     True
     """
 
+    channels: Mapping[str, AdditiveNoise | RandomizedResponse]
+    _: KW_ONLY
+    intervals: int | Mapping[str, int | Sequence[float]] = 20
+    stop: Stop = "chi2"
+    tolerance: float | None = None
+    max_steps: int = 2_000
+
     constraints: ClassVar[Constraints] = {
         "channels": MappingOf(
             InstanceOf((AdditiveNoise, RandomizedResponse), ""),
@@ -82,21 +91,6 @@ class JointReconstruction:
         "tolerance": (FloatIn(0, 1, closed="neither"), NONE),
         "max_steps": IntIn(1),
     }
-
-    def __init__(
-        self,
-        channels: Mapping[str, AdditiveNoise | RandomizedResponse],
-        *,
-        intervals: int | Mapping[str, int | Sequence[float]] = 20,
-        stop: Stop = "chi2",
-        tolerance: float | None = None,
-        max_steps: int = 2_000,
-    ) -> None:
-        self.channels = channels
-        self.intervals = intervals
-        self.stop = stop
-        self.tolerance = tolerance
-        self.max_steps = max_steps
 
     def histogram(self, noisy: Any) -> JointHistogram:
         """Count noisy rows (a frame, or a mapping from columns to arrays); such histograms add up."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -73,6 +73,7 @@ class Edges:
 
 
 @public
+@dataclass(repr=False, eq=False)
 class Reconstruction:
     """Recover a distribution on k intervals.
 
@@ -117,6 +118,16 @@ class Reconstruction:
     D. Agrawal, C. Aggarwal: On the design and quantification of privacy preserving data mining algorithms. PODS 2001.
     """
 
+    noise: Noise
+    intervals: int | Sequence[float] = 50
+    _: KW_ONLY
+    low: float | None = None
+    high: float | None = None
+    method: Literal["em", "bayes"] = "em"
+    stop: Stop = "chi2"
+    tolerance: float | None = None
+    max_steps: int = 5_000
+
     constraints: ClassVar[Constraints] = {
         "noise": InstanceOf((Noise,), "a noise such as Gaussian(sd)"),
         "intervals": (IntIn(2, _MOST_INTERVALS), Edges()),
@@ -127,27 +138,6 @@ class Reconstruction:
         "tolerance": (FloatIn(0, 1, closed="neither"), NONE),
         "max_steps": IntIn(1),
     }
-
-    def __init__(
-        self,
-        noise: Noise,
-        intervals: int | Sequence[float] = 50,
-        *,
-        low: float | None = None,
-        high: float | None = None,
-        method: Literal["em", "bayes"] = "em",
-        stop: Stop = "chi2",
-        tolerance: float | None = None,
-        max_steps: int = 5_000,
-    ) -> None:
-        self.noise = noise
-        self.intervals = intervals
-        self.low = low
-        self.high = high
-        self.method = method
-        self.stop = stop
-        self.tolerance = tolerance
-        self.max_steps = max_steps
 
     def histogram(self, values: Any) -> Histogram:
         """Count noisy values in the bins this reconstruction wants; such histograms add up, batch after batch.

@@ -19,7 +19,7 @@ from discreet.core.baskets.names import codes_among, in_order, whole_or_text
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.tables.spreadsheet import defused
-from discreet.kernels.ragged import entries_of
+from discreet.kernels.ragged import bounds, entries_of
 
 
 @public
@@ -87,7 +87,7 @@ class Baskets:
         if (keys[1:] <= keys[:-1]).any():
             keys = np.unique(keys)
         rows, codes = np.divmod(keys, max(len(names), 1))
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=n))])
+        indptr = bounds(np.bincount(rows, minlength=n))
         return cls(indptr, codes.astype(np.int32), names)
 
     @classmethod
@@ -164,7 +164,7 @@ class Baskets:
     def keep(self, wanted: BoolArray) -> Baskets:
         """Keep the items that are wanted, one truth value each; every basket stays, perhaps empty."""
         held = wanted[self.items]
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])[self.indptr]
+        indptr = bounds(held)[self.indptr]
         fresh = np.cumsum(wanted, dtype=np.int32) - np.int32(1)
         return Baskets(indptr, fresh[self.items[held]], self.names.filter(pa.array(wanted)))
 
@@ -221,8 +221,7 @@ class Baskets:
     def __iter__(self) -> Iterator[list[int]]:
         """Go through the baskets, each a list of codes."""
         items = self.items.tolist()
-        bounds = self.indptr.tolist()
-        return (items[start:stop] for start, stop in itertools.pairwise(bounds))
+        return (items[start:stop] for start, stop in itertools.pairwise(self.indptr.tolist()))
 
     def __len__(self) -> int:
         return self.indptr.size - 1

@@ -16,6 +16,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
+from discreet.kernels.ragged import bounds
 
 MOST_ITEMS = 20
 """The most items that can be grouped by at once: a cell for every combination of them."""
@@ -160,7 +161,7 @@ class GroupedBaskets:
         order = np.argsort(self.group, kind="stable")
         chosen = self.baskets.take(order)
         lists = pa.LargeListArray.from_arrays(chosen.indptr, chosen.names.take(pa.array(chosen.items)))
-        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.sizes)])
+        ends = bounds(self.sizes)
         names = self.sensitive_names.take(pa.array(self.sensitive.values))
         held = pa.StructArray.from_arrays([names, pa.array(self.sensitive.counts)], ["item", "count"])
         return pa.table({
@@ -183,7 +184,7 @@ def item_counts(
     groups: IntArray, values: IntArray, counts: IntArray, *, n_groups: int, n_items: int
 ) -> SensitiveCounts:
     """Put counts per group and sensitive item, in ascending order of both, into compressed rows."""
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(groups, minlength=n_groups))])
+    indptr = bounds(np.bincount(groups, minlength=n_groups))
     overall = np.bincount(values, weights=counts, minlength=n_items).astype(np.int64)
     return SensitiveCounts(
         "sensitive items", indptr, values.astype(np.int32), counts.astype(np.int64), overall

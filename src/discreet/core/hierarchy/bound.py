@@ -18,6 +18,7 @@ from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public, reads
 from discreet.core.errors import HierarchyError, InputError
 from discreet.core.tables import labels as written
+from discreet.kernels.ragged import bounds
 
 
 @public
@@ -232,7 +233,7 @@ def arrange(leaves: pa.Array, upper: Sequence[Sequence[str]], *, column: str, or
     for level, node in zip(seen[:-1], nodes[:-1], strict=True):
         along = node[order]
         starts = np.concatenate([np.ones(min(len(along), 1), np.bool_), along[1:] != along[:-1]])
-        levels.append(np.concatenate([[0], np.cumsum(starts)]).astype(np.int32))
+        levels.append(bounds(starts).astype(np.int32))
         labels.append([None, *level.dictionary.take(pa.array(along[starts])).to_pylist()])
     levels.append(np.zeros_like(codes))
     labels.append([upper[-1][0] if len(leaves) else written.STAR])

@@ -132,7 +132,8 @@ def read_hierarchy(
         content = raw.decode(encoding)
     except UnicodeDecodeError:
         raise HierarchyError(
-            f"The hierarchy file {path.name} is not {encoding}; give its encoding."
+            f"The hierarchy file {path.name} is not {encoding}; pass its encoding.",
+            fix={"encoding": "latin-1"},
         ) from None
     except (OSError, EOFError, LookupError) as error:
         raise HierarchyError(

@@ -131,7 +131,8 @@ def unpublishable(column: str) -> SchemaError:
     """
     return SchemaError(
         f"Column '{column}' holds nested values or bytes, which are neither judged nor published: drop it as an "
-        "identifier, or make it text first."
+        "identifier, or make it text first.",
+        fix={"identifier": column},
     )
 
 

@@ -14,6 +14,7 @@ from discreet.core.schema import other, quasi
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import source_of
 from discreet.core.tables.table import Table
+from discreet.kernels.ragged import bounds
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -53,7 +54,7 @@ class GroupedTable:
         keys, entry = np.unique(group * max(len(book.dictionary), 1) + values, return_inverse=True)
         summed = np.bincount(entry, weights=counts).astype(np.int64)
         groups, codes = np.divmod(keys, max(len(book.dictionary), 1))
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(groups, minlength=sizes.size))])
+        indptr = bounds(np.bincount(groups, minlength=sizes.size))
         overall = np.bincount(codes, weights=summed).astype(np.int64)
         return Groups(sizes, {name: SensitiveCounts(name, indptr, codes.astype(np.int32), summed, overall)})
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from discreet.kernels.ragged import bounds
 
 if TYPE_CHECKING:
     from discreet.core.hierarchy.bound import Hierarchy
@@ -64,7 +65,7 @@ class SensitiveCounts:
         """Return the counts of some groups, in a table of those groups alone."""
         entries = kept[self.group]
         values, counts = self.values[entries], self.counts[entries]
-        indptr = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[kept])])
+        indptr = bounds(np.diff(self.indptr)[kept])
         overall = np.bincount(values, weights=counts, minlength=self.overall.size).astype(np.int64)
         return SensitiveCounts(self.name, indptr, values, counts, overall, self.hierarchy)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
@@ -24,6 +26,16 @@ class LabelCover:
 
     classes: CodeArray
     books: tuple[Codebook, ...]
+
+    @classmethod
+    def of(cls, columns: Iterable[tuple[str, pa.Array, CodeArray]]) -> LabelCover:
+        """Return the cover from the name of each column, its labels, and the place of each class's label in them."""
+        classes, books = [], []
+        for name, labels, places in columns:
+            valid = np.asarray(labels.is_valid())
+            classes.append((np.cumsum(valid) * valid)[places])
+            books.append(Codebook(name, Kind.CATEGORY, pa.string(), labels.drop_null()))
+        return cls(np.stack(classes, axis=1).astype(np.int32), tuple(books))
 
     def matches(self, population: object) -> IntArray:
         """Count, for each class, the population rows that its labels cover in every column."""

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from discreet.core.arrays import BoolArray
 from discreet.core.errors import SchemaError
 from discreet.core.tables.encoding import decimal_of_128_bits, number_cleaned, spell, type_name, whole_array
+from discreet.kernels.ragged import bounds
 
 _PADDING = 64
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -159,7 +160,7 @@ def _texts(array: pa.Array) -> pa.Array:
     kept = array.filter(pa.array(valid))
     kept = kept if kept.offset == 0 else pa.concat_arrays([kept, pa.array([], kind)])
     lengths = np.where(valid, np.diff(ends), 0)
-    offsets = np.concatenate([np.zeros(1, offset_type), np.cumsum(lengths, dtype=offset_type)])
+    offsets = bounds(lengths).astype(offset_type)
     from_, to = (
         (0, 0) if not len(kept) else np.frombuffer(kept.buffers()[1], offset_type)[[0, len(kept)]].tolist()
     )
@@ -173,7 +174,7 @@ def _lists(array: pa.ListArray | pa.LargeListArray) -> pa.Array:
     items = scrubbed(array.flatten())
     lengths = np.asarray(pc.list_value_length(array).fill_null(0))
     wide = isinstance(array, pa.LargeListArray)
-    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64 if wide else np.int32)
+    ends = bounds(lengths).astype(np.int64 if wide else np.int32)
     mask = array.is_null() if array.null_count else None
     return type(array).from_arrays(pa.array(ends), items, mask=mask)
 

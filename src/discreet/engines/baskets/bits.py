@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.boundary import public
-from discreet.core.errors import InputError, OutputError
-from discreet.engines.atomic import atomic_file
+from discreet.core.errors import InputError
+from discreet.engines.atomic import atomic_file, require_new_file
 from discreet.engines.files import reason, require_file
 
 MAGIC = b"discbits"
@@ -41,8 +41,7 @@ def write_bits(bits: ItemBits, path: str | os.PathLike[str], *, overwrite: bool 
         Whether a file that is there is replaced.
     """
     target = Path(path)
-    if target.exists() and not overwrite:
-        raise OutputError(f"{target} is there already; name a new file, or allow overwriting.")
+    require_new_file(target, overwrite=overwrite)
     names = _spelled(bits.names)
     header = _sealed(bits.n, bits.n_items, names) + names
     with atomic_file(target) as temporary, temporary.open("wb") as stream:

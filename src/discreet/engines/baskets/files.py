@@ -13,10 +13,10 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError, InputError, OutputError
 from discreet.core.params import InstanceOf, OneOf, require
-from discreet.engines.atomic import atomic_file
+from discreet.engines.atomic import atomic_file, require_new_file
 from discreet.engines.baskets.bits import read_bits, write_bits
 from discreet.engines.baskets.fimi import read_fimi, read_spmf, write_fimi, write_spmf
-from discreet.engines.baskets.formats import FORMATS, Mark, told_by_content, told_by_ending
+from discreet.engines.baskets.formats import FORMATS, Mark, format_from_content, format_from_name
 from discreet.engines.baskets.lines import read_lines, write_lines
 from discreet.engines.baskets.tables import (
     read_long,
@@ -75,7 +75,7 @@ def read_baskets(
     source = Path(path)
     try:
         require_file(source)
-        kind = format or told_by_content(
+        kind = format or format_from_content(
             source, long=basket is not None or item is not None, delimiter=delimiter
         )
         _require_fitting(kind, basket, item, delimiter)
@@ -114,10 +114,9 @@ def write_baskets(
     """
     require("write_baskets", "format", format, OneOf((None, *FORMATS)))
     target = Path(path)
-    kind = format or told_by_ending(target)
+    kind = format or format_from_name(target)
     fitting = _fitting(baskets, kind, lossy=lossy)
-    if target.exists() and not overwrite:
-        raise OutputError(f"{target} is there already; name a new file, or allow overwriting.")
+    require_new_file(target, overwrite=overwrite)
     if kind == "bits":
         return write_bits(fitting.bits(), target, overwrite=overwrite)
     if kind == "long":

@@ -36,7 +36,7 @@ class Mark:
         return "one ASCII character"
 
 
-def told_by_ending(path: Path) -> str:
+def format_from_name(path: Path) -> str:
     """Describe the format to write by the ending of the file's name."""
     kind = {".dat": "fimi", ".bits": "bits", ".npz": "sparse"}.get(ending(path))
     if kind is None:
@@ -46,7 +46,7 @@ def told_by_ending(path: Path) -> str:
     return kind
 
 
-def told_by_content(path: Path, *, long: bool, delimiter: str | None) -> str:
+def format_from_content(path: Path, *, long: bool, delimiter: str | None) -> str:
     """Describe the format of a file to read, by its ending and its beginning; what is not clear is refused."""
     if long:
         return "long"
@@ -63,7 +63,8 @@ def told_by_content(path: Path, *, long: bool, delimiter: str | None) -> str:
     if kind is None:
         raise InputError(
             f"{path}: the format of the baskets is not recognized; pass format, one of {', '.join(FORMATS)}, or"
-            " for a long table the names of its columns, basket and item."
+            " for a long table the names of its columns, basket and item.",
+            fix={"format": "lines"},
         )
     return kind
 

@@ -77,7 +77,8 @@ def check_names(names: Sequence[str], shown: Path) -> None:
         where = " and ".join(str(number) for number in repeated[0][:2])
         raise InputError(
             f"{shown}: columns {where} have the same name but for letter case ({len(repeated)} such"
-            f" name{'s' * (len(repeated) > 1)}); rename them, or pass header=False if there is no header."
+            f" name{'s' * (len(repeated) > 1)}); rename them, or pass header=False if there is no header.",
+            fix={"header": False},
         )
 
 
@@ -91,7 +92,8 @@ def refuse_data(names: Sequence[str], shown: Path) -> None:
     if any(len(name) > _LONGEST_NAME for name in names):
         raise InputError(
             f"{shown}: the first line looks like data, not like column names (one has more than"
-            f" {_LONGEST_NAME} characters); pass header=False, or name the columns."
+            f" {_LONGEST_NAME} characters); pass header=False, or name the columns.",
+            fix={"header": False},
         )
     numbers = [name for name in names if _NUMBER.fullmatch(name)]
     if not numbers:
@@ -102,7 +104,8 @@ def refuse_data(names: Sequence[str], shown: Path) -> None:
             return
     raise InputError(
         f"{shown}: the first line looks like data, not like column names ({len(numbers)} of {len(names)} are"
-        " numbers); pass header=False, or name the columns."
+        " numbers); pass header=False, or name the columns.",
+        fix={"header": False},
     )
 
 
@@ -126,7 +129,8 @@ def _refuse_repeated(names: Sequence[str], sample: str, delimiter: str, quote: s
     if again:
         raise InputError(
             f"{shown}: the first line looks like data, not like column names ({again} of {len(names)} occur as values"
-            " in their own columns); pass header=False, or name the columns."
+            " in their own columns); pass header=False, or name the columns.",
+            fix={"header": False},
         )
 
 

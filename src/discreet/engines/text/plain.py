@@ -118,7 +118,7 @@ def _decoded(
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
             line = lines + error.object[: error.start].count(b"\n")
-            raise InputError(_not_decodable(path, codec, line, stated=stated)) from None
+            raise _not_decodable(path, codec, line, stated=stated) from None
         if "\0" in text:
             line = lines + text[: text.index("\0")].count("\n")
             raise InputError(
@@ -132,7 +132,9 @@ def _decoded(
         chunk = stream.read(_CHUNK)
 
 
-def _not_decodable(path: Path, codec: str, line: int, *, stated: bool) -> str:
+def _not_decodable(path: Path, codec: str, line: int, *, stated: bool) -> InputError:
     if stated or codec != "utf-8":
-        return f"{path} is not {codec} text (line {line}); pass another encoding."
-    return f'{path} is not UTF-8 text (line {line}); try encoding="cp1252" or encoding="latin-1".'
+        message = f"{path} is not {codec} text (line {line}); pass another encoding."
+    else:
+        message = f'{path} is not UTF-8 text (line {line}); try encoding="cp1252" or encoding="latin-1".'
+    return InputError(message, fix={"encoding": "latin-1"})

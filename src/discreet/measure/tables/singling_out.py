@@ -31,7 +31,7 @@ class SinglingOutError(SchemaError):
 
     def __init__(self, message: str, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
-        super().__init__(message)
+        super().__init__(message, fix={"allow_unique": ",".join(self.columns)} if columns else None)
 
 
 @public
@@ -110,7 +110,7 @@ def refuse_singling_out(data: Table | Release) -> None:
         return
     lone = table.source.lone_rows(names, unit)
     if is_many(lone):
-        changed = _most_telling(table.source, names, unit)
+        changed = _most_identifying(table.source, names, unit)
         raise SinglingOutError(
             f"Columns {_listed(names)} would be published as they are, and {lone.n_lone:,} of {lone.n_held:,} rows "
             f"have a combination of their own in them: whoever knows it finds the person. Without {_listed(changed)} "
@@ -148,7 +148,7 @@ def refuse_keys(names: Sequence[str], values: FloatArray, allowed: Collection[st
             )
 
 
-def _most_telling(source: Source, names: Sequence[str], unit: str | None) -> list[str]:
+def _most_identifying(source: Source, names: Sequence[str], unit: str | None) -> list[str]:
     """Return columns, those with the most values first, without which the others single out few enough rows."""
     order = sorted(names, key=lambda name: -source.lone_rows([name]).n_different)
     for n_dropped in range(1, len(order)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -27,6 +28,7 @@ _ENTRY = 400
 
 
 @public
+@dataclass(repr=False, eq=False)
 class Itemsets:
     """Find the itemsets that enough baskets hold.
 
@@ -65,22 +67,14 @@ class Itemsets:
     T. Uno, M. Kiyomi, H. Arimura: LCM ver. 2. FIMI 2004 (the delivery of occurrences).
     """
 
-    constraints: ClassVar[Constraints] = {**MINING, "kind": OneOf(("frequent", "closed", "maximal"))}
+    min_support: float
+    _: KW_ONLY
+    kind: Kind = "frequent"
+    max_length: int | None = None
+    include: Names | None = None
+    exclude: Names | None = None
 
-    def __init__(
-        self,
-        min_support: float,
-        *,
-        kind: Kind = "frequent",
-        max_length: int | None = None,
-        include: Names | None = None,
-        exclude: Names | None = None,
-    ) -> None:
-        self.min_support = min_support
-        self.kind = kind
-        self.max_length = max_length
-        self.include = include
-        self.exclude = exclude
+    constraints: ClassVar[Constraints] = {**MINING, "kind": OneOf(("frequent", "closed", "maximal"))}
 
     def mine(self, baskets: Baskets | ItemBits | GroupedBaskets | Release) -> FoundItemsets:
         """Find the sets in baskets, in their bit columns, or in published groups.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -109,6 +109,7 @@ class FlippingChannel:
 
 
 @public
+@dataclass(repr=False, eq=False)
 class MaskedItemsets:
     """Find the itemsets that are frequent in the true baskets, from distorted ones alone.
 
@@ -149,24 +150,15 @@ class MaskedItemsets:
     S. Agrawal, V. Krishnan, J. Haritsa: On addressing efficiency concerns in privacy-preserving mining. DASFAA 2004.
     """
 
-    constraints: ClassVar[Constraints] = {"channel": FlippingChannel(), **MINING, "margin": FloatIn(0)}
+    channel: Distortion
+    min_support: float
+    _: KW_ONLY
+    margin: float = 0.0
+    max_length: int | None = None
+    include: Names | None = None
+    exclude: Names | None = None
 
-    def __init__(
-        self,
-        channel: Distortion,
-        min_support: float,
-        *,
-        margin: float = 0.0,
-        max_length: int | None = None,
-        include: Names | None = None,
-        exclude: Names | None = None,
-    ) -> None:
-        self.channel = channel
-        self.min_support = min_support
-        self.margin = margin
-        self.max_length = max_length
-        self.include = include
-        self.exclude = exclude
+    constraints: ClassVar[Constraints] = {"channel": FlippingChannel(), **MINING, "margin": FloatIn(0)}
 
     def mine(self, baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
         """Find the sets from distorted baskets, or from their bit columns."""

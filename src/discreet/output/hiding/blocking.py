@@ -86,8 +86,8 @@ class Blocking(Hider):
             fake[column] = self._fakes(problem, editing, column, int(true[column].sum()), rng)
         made = _marked(problem, editing, true | fake, names)
         changed = int(np.count_nonzero((true | fake).any(axis=0)))
-        told = {"unknown_items": int(true.sum()), "camouflage": int(fake.sum()), "changed_baskets": changed}
-        return Sanitized(made, {**told, "removed_items": int(true.sum()), "added_items": 0})
+        counts = {"unknown_items": int(true.sum()), "camouflage": int(fake.sum()), "changed_baskets": changed}
+        return Sanitized(made, {**counts, "removed_items": int(true.sum()), "added_items": 0})
 
     def _fakes(
         self, problem: Problem, editing: Editing, column: int, n_true: int, rng: np.random.Generator

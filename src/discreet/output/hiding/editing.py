@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.kernels.ragged import bounds
 
 
 class Editing:
@@ -95,5 +96,5 @@ class Editing:
             width = np.int64(max(self.original.n_items, 1))
             keys = np.concatenate([rows * width + items, number[row] * width + self.codes[column]])
             rows, items = np.divmod(np.sort(keys), width)
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=self.n))])
+        indptr = bounds(np.bincount(rows, minlength=self.n))
         return Baskets(indptr, items.astype(np.int32), self.original.names)

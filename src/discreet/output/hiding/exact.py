@@ -262,7 +262,7 @@ def _left(ends: float) -> float | None:
 
 
 def _shifted(progress: Progress | None, total: float) -> Progress | None:
-    """Return a progress function that is told of lost itemsets, where the program counts those that stay."""
+    """Return a progress function called with lost itemsets, where the program counts those that stay."""
     if progress is None:
         return None
     return lambda value, bound: progress(value + total, bound + total)

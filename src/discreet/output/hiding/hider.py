@@ -130,13 +130,13 @@ class Hider(ABC):
         if not len(baskets):
             raise InputError("There are no baskets.")
         problem = Problem(baskets, guarantee)
-        told = {"already_hidden": problem.already_hidden, "covered": problem.covered}
+        known = {"already_hidden": problem.already_hidden, "covered": problem.covered}
         if problem.already_hidden == len(guarantee.rules):
-            return Sanitized(baskets, told | _UNTOUCHED)
+            return Sanitized(baskets, known | _UNTOUCHED)
         made = self._sanitized(problem, rng)
         if made.baskets.items.size == 0 or not guarantee.check(made.baskets).ok:
             raise emptied()
-        return Sanitized(made.baskets, told | dict(made.details), made.rows)
+        return Sanitized(made.baskets, known | dict(made.details), made.rows)
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters that a recipe may name: nothing about the rules, nor their thresholds."""
@@ -161,14 +161,14 @@ def emptied() -> InfeasibleError:
 def edited(editing: Editing, **details: object) -> Sanitized:
     """Return what an `Editing` has come to, and how much of it was changed."""
     kept = editing.kept
-    told = {
+    counts = {
         "changed_baskets": int(np.count_nonzero(editing.changed)),
         "removed_baskets": int(np.count_nonzero(~kept)),
         "removed_items": int(np.count_nonzero((editing.before & ~editing.held)[:, kept])),
         "added_items": int(np.count_nonzero(editing.held & ~editing.before)),
     }
     rows = None if kept.all() else np.flatnonzero(kept)
-    return Sanitized(editing.baskets(), {**told, **details}, rows)
+    return Sanitized(editing.baskets(), {**counts, **details}, rows)
 
 
 def released(hider: Hider, original: Baskets, made: Sanitized, rng: np.random.Generator) -> Release:

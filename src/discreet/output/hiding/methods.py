@@ -75,7 +75,7 @@ def compare_methods(
     methods: Iterable[str] | None = None,
     time_limit: float | None = 30.0,
     random_state: RandomState = 0,
-    tell: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> list[Compared]:
     """Hide the same rules by several methods, all by default, and measure what each costs.
 
@@ -91,8 +91,8 @@ def compare_methods(
     found = []
     named = [method.name for method in registered(role="hider")] if methods is None else methods
     for method in named:
-        if tell is not None:
-            tell(method)
+        if progress is not None:
+            progress(method)
         began = time.process_time()
         try:
             hider = hider_of(method, guarantee, random_state=random_state, time_limit=time_limit)

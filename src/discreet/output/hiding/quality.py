@@ -173,10 +173,10 @@ def _dissimilarity(original: Baskets, after: Baskets) -> float:
 
 def _changes(original: Baskets, sanitized: Baskets | Release) -> tuple[int | None, int | None]:
     if isinstance(sanitized, Release):
-        told: dict[str, Any] = dict(sanitized.evidence.details)
-        cells = [told.get(name) for name in ("removed_items", "added_items")]
+        details: dict[str, Any] = dict(sanitized.evidence.details)
+        cells = [details.get(name) for name in ("removed_items", "added_items")]
         known = [int(one) for one in cells if one is not None]
-        return told.get("changed_baskets"), sum(known) if known else None
+        return details.get("changed_baskets"), sum(known) if known else None
     if len(original) != len(sanitized):
         return None, None
     pairs = zip(original.lists(), sanitized.lists(), strict=True)

@@ -172,7 +172,7 @@ def _loaded(highspy: Any, program: Program, time_limit: float | None) -> Any:
 
 
 def _run(solver: Any, state: dict[str, Any], progress: Progress | None, time_limit: float | None) -> bool:
-    """Run the solver in a thread of its own, so that this one can be interrupted; tell whether it was stopped."""
+    """Run the solver in a thread of its own, so that this one can be interrupted; return whether it was stopped."""
     worker = threading.Thread(target=solver.run, daemon=True)
     began = time.monotonic()
     worker.start()

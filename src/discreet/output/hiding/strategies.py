@@ -18,7 +18,7 @@ Strategy: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Options:
-    """What a strategy may be told: ψ for every target, the window of swa, and the source of what it draws."""
+    """The options of a strategy: ψ for every target, the window of swa, and the source of what it draws."""
 
     psi: list[float | None]
     window: int

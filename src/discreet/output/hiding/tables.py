@@ -36,7 +36,7 @@ def hide_table(hider: Hider, table: Table) -> Release:
 
     Examples
     --------
-    Nobody shall find that people of 26 in ZIP code 10562 have HIV:
+    Nobody is to find that people of 26 in ZIP code 10562 have HIV:
 
     >>> from discreet import Table, identifier, quasi, sensitive
     >>> from discreet.output.hiding import ExactHiding

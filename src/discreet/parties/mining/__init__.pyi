@@ -4,6 +4,7 @@ from .matching.people_matching import PeopleMatching as PeopleMatching
 from .models.decision_tree import HorizontalTree as HorizontalTree
 from .models.k_means import HorizontalKMeans as HorizontalKMeans
 from .models.logistic import HorizontalLogistic as HorizontalLogistic
+from .models.model_protocol import Fitted as Fitted
 from .models.naive_bayes import HorizontalNaiveBayes as HorizontalNaiveBayes
 from .models.quantiles import HorizontalQuantiles as HorizontalQuantiles
 from .models.ridge import HorizontalRidge as HorizontalRidge
@@ -11,7 +12,6 @@ from .models.saved import model_from_dict as model_from_dict
 from .models.saved import model_to_dict as model_to_dict
 from .models.statistics import HorizontalStatistics as HorizontalStatistics
 from .models.statistics import Statistics as Statistics
-from .models.totals import Fitted as Fitted
 from .models.vertical_k_means import VerticalKMeans as VerticalKMeans
 from .models.vertical_naive_bayes import VerticalNaiveBayes as VerticalNaiveBayes
 from .models.vertical_products import VerticalRidge as VerticalRidge

@@ -19,7 +19,7 @@ from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import FloatIn, IntIn, require
 from discreet.parties.mining.models.columns import own_columns, read_columns, require_names
-from discreet.parties.protocol import Party, Protocol
+from discreet.parties.protocol import Facts, Party, Protocol
 from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
 
@@ -139,9 +139,7 @@ class AnonymizeTogether(Protocol):
             "Of two parties each learns the other's part of every published class, by subtracting its own.",
         )
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run that tried so many nodes and chose one."""
         facts: dict[str, Any] = {"tried": [], "levels": None, **(revealed or {})}
         pair = PairFrames(names)

@@ -93,13 +93,13 @@ def run_party(
 
 def check_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Raise an OutputError before the run if its result could not be written afterwards."""
+    from discreet.engines.atomic import folder_in_use
+
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise OutputError(f"{folder} is a file; a folder is to be written there.")
     if target.is_dir() and not overwrite and any(target.iterdir()):
-        raise OutputError(
-            f"{folder} is there already and not empty; name a new folder, or allow overwriting."
-        )
+        raise folder_in_use(folder)
 
 
 def write_outcome(

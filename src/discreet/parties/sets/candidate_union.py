@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,15 +11,15 @@ import numpy as np
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, require
-from discreet.parties.protocol import Party, Protocol
-from discreet.parties.sets.items import Union, encoded_items, union_columns
+from discreet.parties.protocol import Party
+from discreet.parties.sets.items import Union, UnionProtocol, encoded_items
 from discreet.parties.sums.secure_sum import SecureSum
 from discreet.parties.transcript import FrameShape
 
 
 @public
 @dataclass(frozen=True)
-class CandidateUnion(Protocol):
+class CandidateUnion(UnionProtocol):
     """The candidates that at least one party holds; nobody learns who, or how many.
 
     For each candidate it holds, a party adds a random word of 64 bits to a secure sum, and zero for the others. The sum
@@ -102,21 +101,6 @@ class CandidateUnion(Protocol):
     def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
         """Raise a ParameterError unless the set holds candidates only."""
         self._held(data, collects=name == (self.collector or names[0]))
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the set: a file of one column."""
-        from discreet.parties.tables import texts
-
-        return texts(path)
-
-    def result_columns(self, output: Union) -> dict[str, Any]:
-        """Return the union as a column."""
-        return union_columns(output)
-
-    def covers(self, output: Union, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the parties whose sets are in the union."""
-        del names
-        return output.parties
 
     def withstands(self, n_parties: int) -> int:
         """Return how many parties may pool what they saw without learning more than the leaks say."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
+from discreet.parties.protocol import Protocol
 
 
 @public
@@ -17,6 +19,31 @@ class Union:
 
     items: tuple[str, ...]
     parties: tuple[str, ...]
+
+
+class SetProtocol(Protocol):
+    """A protocol whose private input is a set."""
+
+    def read_input(self, path: str | os.PathLike[str]) -> Any:
+        """Read the set: a file of one column."""
+        from discreet.parties.tables import texts
+
+        return texts(path)
+
+
+class UnionProtocol(SetProtocol):
+    """A protocol whose output is a :class:`Union`."""
+
+    def result_columns(self, output: Union) -> dict[str, Any]:
+        """Return the union as a column of texts."""
+        import pyarrow as pa
+
+        return {"item": pa.array(list(output.items), pa.string())}
+
+    def covers(self, output: Union, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the parties whose sets are in the union."""
+        del names
+        return output.parties
 
 
 def encoded_items(
@@ -40,10 +67,3 @@ def encoded_items(
             f"The set of {name} holds a text of more than {max_bytes} bytes; raise max_item_bytes."
         )
     return encoded
-
-
-def union_columns(union: Union) -> dict[str, Any]:
-    """Return a union as a column of texts."""
-    import pyarrow as pa
-
-    return {"item": pa.array(list(union.items), pa.string())}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,14 +13,14 @@ from discreet.parties.channel import MAX_PAYLOAD
 from discreet.parties.crypto.embedding import blocks_for, embed, extract
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, received_elements, ristretto, scalar_from
 from discreet.parties.crypto.shuffling import shuffled
-from discreet.parties.protocol import Party, Protocol
-from discreet.parties.sets.items import Union, encoded_items, union_columns
+from discreet.parties.protocol import Party
+from discreet.parties.sets.items import Union, UnionProtocol, encoded_items
 from discreet.parties.transcript import FrameShape
 
 
 @public
 @dataclass(frozen=True)
-class SetUnion(Protocol):
+class SetUnion(UnionProtocol):
     """The union of the parties' sets of texts; nobody learns who holds what.
 
     Every party fills its set with fakes up to ``max_items``, encrypts and shuffles it. The sets go around until every
@@ -113,21 +112,6 @@ class SetUnion(Protocol):
         """Raise a ParameterError unless the set fits."""
         del names, name
         self._encoded(data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the set: a file of one column."""
-        from discreet.parties.tables import texts
-
-        return texts(path)
-
-    def result_columns(self, output: Union) -> dict[str, Any]:
-        """Return the union as a column."""
-        return union_columns(output)
-
-    def covers(self, output: Union, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the parties whose sets are in the union."""
-        del names
-        return output.parties
 
     @property
     def _set_bytes(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.crypto.aes import KeyStream
 from discreet.parties.inputs import private_set
-from discreet.parties.protocol import Protocol
+from discreet.parties.sets.items import SetProtocol
 
 MAX_SIZE = 1 << 24
 _AT_ONCE = 1 << 20
@@ -19,7 +18,7 @@ _FAKE = 32
 
 
 @dataclass(frozen=True)
-class TwoSets(Protocol, ABC):
+class TwoSets(SetProtocol, ABC):
     """A protocol between two private sets, padded to the agreed sizes.
 
     Parameters
@@ -44,12 +43,6 @@ class TwoSets(Protocol, ABC):
     def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
         """Raise an InputError unless the party could run with this input."""
         self._checked(names.index(name), data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the set: a file of one column."""
-        from discreet.parties.tables import texts
-
-        return texts(path)
 
     def _checked(self, index: int, data: Any) -> dict[bytes, Any]:
         return private_set(data, max_size=(self.max_first, self.max_second)[index], of="set")

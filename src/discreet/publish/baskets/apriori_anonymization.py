@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ _AT_ONCE = 64
 
 
 @public
+@dataclass(repr=False, eq=False)
 class AprioriAnonymization:
     """Generalize items until every combination of at most m of them is in at least k baskets, or in none.
 
@@ -69,6 +71,13 @@ class AprioriAnonymization:
     M. Terrovitis, N. Mamoulis, P. Kalnis: Privacy-preserving anonymization of set-valued data. VLDB 2008.
     """
 
+    k: int | KmAnonymity
+    m: int | None = None
+    _: KW_ONLY
+    hierarchy: Hierarchy | HierarchySpec | None = None
+    fan_out: int = 4
+    random_state: RandomState = None
+
     constraints: ClassVar[Constraints] = {
         "k": (IntIn(1), InstanceOf((KmAnonymity,), "a KmAnonymity")),
         "m": (IntIn(1), NONE),
@@ -76,21 +85,6 @@ class AprioriAnonymization:
         "fan_out": IntIn(2),
         "random_state": RANDOM_STATE,
     }
-
-    def __init__(
-        self,
-        k: int | KmAnonymity,
-        m: int | None = None,
-        *,
-        hierarchy: Hierarchy | HierarchySpec | None = None,
-        fan_out: int = 4,
-        random_state: RandomState = None,
-    ) -> None:
-        self.k = k
-        self.m = m
-        self.hierarchy = hierarchy
-        self.fan_out = fan_out
-        self.random_state = random_state
 
     @property
     def guarantee(self) -> KmAnonymity:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, 
 
 
 @public
+@dataclass(repr=False, eq=False)
 class Cahd:
     """Publish ordinary items exactly, and sensitive items as counts in groups of similar baskets.
 
@@ -70,6 +72,14 @@ class Cahd:
     G. Ghinita, Y. Tao, P. Kalnis: On the anonymization of sparse high-dimensional data. ICDE 2008.
     """
 
+    p: int | PrivacyDegree
+    _: KW_ONLY
+    sensitive: Sequence[Any]
+    alpha: int = 3
+    order: Literal["rcm", "lexicographic"] = "rcm"
+    randomize_groups: bool = True
+    random_state: RandomState = None
+
     constraints: ClassVar[Constraints] = {
         "p": DEGREE,
         "sensitive": ITEM_NAMES,
@@ -78,23 +88,6 @@ class Cahd:
         "randomize_groups": BOOL,
         "random_state": RANDOM_STATE,
     }
-
-    def __init__(
-        self,
-        p: int | PrivacyDegree,
-        *,
-        sensitive: Sequence[Any],
-        alpha: int = 3,
-        order: Literal["rcm", "lexicographic"] = "rcm",
-        randomize_groups: bool = True,
-        random_state: RandomState = None,
-    ) -> None:
-        self.p = p
-        self.sensitive = sensitive
-        self.alpha = alpha
-        self.order = order
-        self.randomize_groups = randomize_groups
-        self.random_state = random_state
 
     @property
     def guarantee(self) -> PrivacyDegree:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from discreet.core.arrays import CodeArray
@@ -16,6 +17,7 @@ from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, 
 
 
 @public
+@dataclass(repr=False, eq=False)
 class PermMondrian:
     """Divide the baskets by whether they hold an item, again and again, as long as both halves keep the degree p.
 
@@ -49,14 +51,12 @@ class PermMondrian:
     K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian multidimensional k-anonymity. ICDE 2006.
     """
 
-    constraints: ClassVar[Constraints] = {"p": DEGREE, "sensitive": ITEM_NAMES, "random_state": RANDOM_STATE}
+    p: int | PrivacyDegree
+    _: KW_ONLY
+    sensitive: Sequence[Any]
+    random_state: RandomState = None
 
-    def __init__(
-        self, p: int | PrivacyDegree, *, sensitive: Sequence[Any], random_state: RandomState = None
-    ) -> None:
-        self.p = p
-        self.sensitive = sensitive
-        self.random_state = random_state
+    constraints: ClassVar[Constraints] = {"p": DEGREE, "sensitive": ITEM_NAMES, "random_state": RANDOM_STATE}
 
     @property
     def guarantee(self) -> PrivacyDegree:

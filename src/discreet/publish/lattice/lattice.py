@@ -13,8 +13,7 @@ from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.hierarchy.specs import flat
-from discreet.core.params import IntIn
-from discreet.core.tables.encoding import Codebook, Kind
+from discreet.core.params import POSITIVE, IntIn, require
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.table import Table
@@ -123,6 +122,11 @@ class Lattice:
         """Return a node as levels by column name."""
         return dict(zip(self.names, node, strict=True))
 
+    def weights(self, given: Mapping[str, float] | None = None, *, owner: object = None) -> FloatArray:
+        """Return the weight of each column in a measure, the largest as 1."""
+        weights = column_weights(self.table, given, owner=owner or self)
+        return np.asarray(weights / weights.max(), np.float64)
+
     def _limits(self, which: str, given: Mapping[str, int] | None, default: list[int]) -> Node:
         for name, level in (given or {}).items():
             if name not in self.names:
@@ -148,13 +152,22 @@ class NodeCover:
 
     def matches(self, population: object) -> IntArray:
         """Count, for each class, the population rows it may describe."""
-        classes, books = [], []
-        for column, (name, level) in enumerate(zip(self.lattice.names, self.node, strict=True)):
-            written = pa.array(self.lattice.trees[column].labels[level], pa.string())
-            valid = np.asarray(written.is_valid())
-            classes.append((np.cumsum(valid) * valid)[self.codes(column)])
-            books.append(Codebook(name, Kind.CATEGORY, pa.string(), written.drop_null()))
-        return LabelCover(np.stack(classes, axis=1).astype(np.int32), tuple(books)).matches(population)
+        columns = enumerate(zip(self.lattice.names, self.lattice.trees, self.node, strict=True))
+        return LabelCover.of(
+            (name, pa.array(tree.labels[level], pa.string()), self.codes(column))
+            for column, (name, tree, level) in columns
+        ).matches(population)
+
+
+def column_weights(table: Table, given: Mapping[str, float] | None, *, owner: object) -> FloatArray:
+    """Return the weight of each quasi-identifier: the schema's, times the owner's parameter ``weights``."""
+    given = given or {}
+    for name, weight in given.items():
+        if name not in table.schema.quasi:
+            raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
+        require(owner, "weights", weight, POSITIVE)
+    weights = [table.schema[name].weight * given.get(name, 1.0) for name in table.schema.quasi]
+    return np.array(weights, np.float64)
 
 
 def tree_of(table: Table, name: str) -> Hierarchy:

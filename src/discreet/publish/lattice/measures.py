@@ -43,7 +43,7 @@ class NodeMeasure(ABC):
     """
 
     prunes: ClassVar[bool] = True
-    """Whether the floors tell anything."""
+    """Whether the floors rule anything out."""
     counts_suppressed: ClassVar[bool] = True
     """Whether the relaxed cost of a mean over columns takes in all that suppression costs."""
 
@@ -133,7 +133,7 @@ class LossMeasure(NodeMeasure):
 
 
 class EntropyMeasure(NodeMeasure):
-    """Non-uniform entropy as a share of what the columns hold; suppressed rows lose what their cells still told."""
+    """Non-uniform entropy as a share of what the columns hold; suppressed rows lose what their cells still showed."""
 
     counts_suppressed: ClassVar[bool] = False
 
@@ -199,7 +199,7 @@ class HeightMeasure(NodeMeasure):
 
 
 class _ClassMeasure(NodeMeasure):
-    """A measure of class sizes, of which levels alone tell nothing."""
+    """A measure of class sizes, which levels alone do not bound."""
 
     prunes: ClassVar[bool] = False
 

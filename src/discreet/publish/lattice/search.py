@@ -89,7 +89,7 @@ class Search:
                     yield number
 
     def _start(self) -> None:
-        """Prepare: with no limit every node is open; where floors tell nothing, all nodes are looked at first."""
+        """Prepare: with no limit every node is open; where floors rule nothing out, all nodes are looked at first."""
         scorer = self.scorer
         if scorer.limit >= self.lattice.table.n_rows:
             self._ruled[...] = _OPEN

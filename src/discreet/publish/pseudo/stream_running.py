@@ -25,6 +25,9 @@ class StreamProgress:
     snapshots: int = 0
 
 
+OnBatch = Callable[[StreamProgress], None]
+
+
 def condense_stream(
     stream: StreamCondensation,
     source: Source,
@@ -33,7 +36,7 @@ def condense_stream(
     snapshot_every: int = 10_000,
     records: int | None = None,
     idle: float | None = None,
-    tell: Callable[[StreamProgress], None] | None = None,
+    progress: OnBatch | None = None,
 ) -> StreamProgress:
     """Condense the records of a source until it ends, and close the source.
 
@@ -56,7 +59,7 @@ def condense_stream(
         Stop after this many records.
     idle
         Stop when nothing has come for this many seconds, where the source reports that.
-    tell
+    progress
         Called after every batch.
     """
     try:
@@ -66,7 +69,7 @@ def condense_stream(
         run = _Run(stream, source, None if state is None else Path(state), snapshot_every)
         if hasattr(source, "on_leave"):
             source.on_leave = run.snapshot
-        run.guarded(records, idle, tell)
+        run.guarded(records, idle, progress)
     finally:
         source.close()
     return run.progress
@@ -87,20 +90,16 @@ class _Run:
         self.settled = True
         self.unsaved = 0
 
-    def guarded(
-        self, records: int | None, idle: float | None, tell: Callable[[StreamProgress], None] | None
-    ) -> None:
+    def guarded(self, records: int | None, idle: float | None, progress: OnBatch | None) -> None:
         """Read to the end; whatever goes wrong, what went in whole is saved."""
         try:
-            self.read(records, idle, tell)
+            self.read(records, idle, progress)
         except BaseException:
             if self.settled:
                 self.snapshot()
             raise
 
-    def read(
-        self, records: int | None, idle: float | None, tell: Callable[[StreamProgress], None] | None
-    ) -> None:
+    def read(self, records: int | None, idle: float | None, progress: OnBatch | None) -> None:
         """Read batches to the end, or up to the number of records."""
         last = time.monotonic()
         most = min(LIMIT, self.snapshot_every)
@@ -113,8 +112,8 @@ class _Run:
                 last = time.monotonic()
             elif idle is not None and time.monotonic() - last >= idle:
                 break
-            if tell is not None:
-                tell(self.progress)
+            if progress is not None:
+                progress(self.progress)
         if not self.stream.__sklearn_is_fitted__() and self.stream.n_records_:
             self.stream.initialize()
         self.snapshot()

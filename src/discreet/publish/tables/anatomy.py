@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import count
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,19 +19,20 @@ from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.schema import Role, Schema, other
 from discreet.core.tables.grouped import GroupedTable
-from discreet.core.tables.names import fresh_name
 from discreet.core.tables.publication import publishable
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.spreadsheet import defused
 from discreet.core.tables.table import Table
 from discreet.guarantees import DistinctDiversity, Guarantee, PrivacyDegree
 from discreet.guarantees.per_unit import refuse_units
+from discreet.kernels.ragged import bounds
 from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.baskets.grouping import ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
 from discreet.publish.recipes.recipe import recipe_of
 
 
 @public
+@dataclass(repr=False, eq=False)
 class Anatomy:
     """Put rows or baskets into groups of l that share no sensitive value, and publish those values as counts per group.
 
@@ -64,6 +67,11 @@ class Anatomy:
     X. Xiao, Y. Tao: Anatomy: simple and effective privacy preservation. VLDB 2006.
     """
 
+    l: int | PrivacyDegree | DistinctDiversity  # noqa: E741  # the published letter
+    _: KW_ONLY
+    sensitive: Sequence[Any] | None = None
+    random_state: RandomState = None
+
     constraints: ClassVar[Constraints] = {
         "l": (
             IntIn(1),
@@ -72,17 +80,6 @@ class Anatomy:
         "sensitive": (NONE, ITEM_NAMES),
         "random_state": RANDOM_STATE,
     }
-
-    def __init__(
-        self,
-        l: int | PrivacyDegree | DistinctDiversity,  # noqa: E741  # the published letter
-        *,
-        sensitive: Sequence[Any] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.l = l
-        self.sensitive = sensitive
-        self.random_state = random_state
 
     @property
     def guarantee(self) -> PrivacyDegree | DistinctDiversity:
@@ -164,7 +161,7 @@ class Anatomy:
         keys, counts = np.unique(tuple_of.astype(np.int64) * n_groups + group, return_counts=True)
         tuples, groups = np.divmod(keys, n_groups)
         taken = [one for one in table.schema if table.schema[one].role is not Role.IDENTIFIER]
-        name = fresh_name("group", taken)
+        name = _fresh_name("group", taken)
         frame = table.recode(
             by_piece={
                 secret: Replacement(groups.astype(np.int32), pa.array(np.arange(n_groups, dtype=np.int32)))
@@ -189,7 +186,7 @@ class Anatomy:
 
 def _buckets(rows: Any, bucket: Any, n_buckets: int) -> tuple[Any, CodeArray]:
     """Sort rows into buckets, keeping their order; gives compressed rows."""
-    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(bucket, minlength=n_buckets))])
+    start = bounds(np.bincount(bucket, minlength=n_buckets))
     return start, rows[np.argsort(bucket, kind="stable")].astype(np.int32)
 
 
@@ -220,7 +217,7 @@ def _counts(table: Table, secret: str, tuple_of: CodeArray, group: CodeArray, na
     groups, codes = np.divmod(keys, book.n_codes)
     values = book.values.take(pa.array(np.maximum(codes - 1, 0), mask=codes == 0))
     cells = defused(values) if table.spreadsheet_safe else values
-    names = [name, secret, fresh_name("count", [name, secret])]
+    names = [name, secret, _fresh_name("count", [name, secret])]
     return publishable(
         pa.table([pa.array(groups, pa.int32()), cells, pa.array(counts, pa.int64())], names=names)
     )
@@ -234,3 +231,14 @@ def _evidence(table: Table, n_groups: int) -> Evidence:
         for number, name in enumerate(table.schema.quasi)
     }
     return Evidence(table.n_rows, table.groups().sizes, cells, details={"groups": n_groups})
+
+
+def _fresh_name(stem: str, taken: Iterable[str]) -> str:
+    """Return a name that none of the taken ones equals, also where upper and lower case are alike.
+
+    >>> _fresh_name("group", ["age"]), _fresh_name("group", ["Group", "group_2"])
+    ('group', 'group_3')
+    """
+    known = {name.casefold() for name in taken}
+    names = (stem if number == 1 else f"{stem}_{number}" for number in count(1))
+    return next(name for name in names if name.casefold() not in known)

@@ -18,6 +18,7 @@ from discreet.core.release import Cells
 from discreet.core.tables import labels
 from discreet.core.tables.encoding import Codebook, Kind, as_line
 from discreet.core.tables.label_coverage import LabelCover
+from discreet.kernels.ragged import bounds
 
 LARGEST_SET = 20
 """A set of more values than this is written as ``*``: a longer list tells little and fills the page."""
@@ -138,13 +139,8 @@ def is_exact(book: Codebook, box: Box) -> bool:
 
 def cover_of(books: Sequence[Codebook], described: Mapping[str, Box]) -> LabelCover:
     """Return the cover of described groups, for guarantees that look at a population."""
-    columns, label_books = [], []
-    for book in books:
-        box = described[book.name]
-        valid = np.asarray(box.labels.is_valid())
-        columns.append((np.cumsum(valid) * valid)[box.index])
-        label_books.append(Codebook(book.name, Kind.CATEGORY, pa.string(), box.labels.drop_null()))
-    return LabelCover(np.stack(columns, axis=1).astype(np.int32), tuple(label_books))
+    columns = ((book.name, described[book.name]) for book in books)
+    return LabelCover.of((name, box.labels, box.index) for name, box in columns)
 
 
 def _nodes(tree: Hierarchy, index: CodeArray, low: CodeArray, high: CodeArray, counts: IntArray) -> Box:
@@ -163,7 +159,7 @@ def _ranges(book: Codebook, index: CodeArray, low: CodeArray, high: CodeArray, c
     values = [None, *book.values.to_pylist()]
     written = [_range(book, values, int(first), int(last)) for first, last in zip(low, high, strict=True)]
     starred = np.array([label == labels.STAR for label in written], np.bool_) & (low < high)
-    up_to = np.concatenate([[0], np.cumsum(counts)])
+    up_to = bounds(counts)
     position = np.nan_to_num(book.positions)
     loss = np.where(starred, 1.0, position[high] - position[low])
     covered = np.where(starred, up_to[-1], up_to[high + 1] - up_to[low])

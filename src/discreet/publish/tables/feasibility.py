@@ -19,7 +19,7 @@ def refuse_infeasible(guarantee: Guarantee, table: Table, whole: Groups | None =
         return
     broken = [part for part in verdict.parts or (verdict,) if not part.ok]
     raise InfeasibleError(
-        "No release can keep the promise: " + "; ".join(_told(part) for part in broken) + "."
+        "No release can keep the promise: " + "; ".join(_shortfall(part) for part in broken) + "."
     )
 
 
@@ -29,7 +29,7 @@ def whole_table(table: Table) -> Groups:
     return Groups.of(one, table.tuples.counts, 1, table.sensitive_codes())
 
 
-def _told(verdict: Verdict) -> str:
+def _shortfall(verdict: Verdict) -> str:
     return (
         f"{verdict.guarantee} asks for {verdict.measure} {verdict.relation} {verdict.bound:g}, and the whole table "
         f"as one class ({verdict.n_rows} rows) reaches {verdict.worst:g}; ask for that at the most"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -12,8 +13,6 @@ import numpy as np
 from discreet.core.arrays import BoolArray
 from discreet.core.boundary import public
 from discreet.core.params import BOOL, Constraints
-from discreet.core.rng import RandomState
-from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.samarati import Minimal, MinimalGeneralization
 
@@ -28,6 +27,7 @@ SubLattices: TypeAlias = Mapping[Subset, BoolArray]
 
 
 @public
+@dataclass(kw_only=True, repr=False, eq=False)
 class Incognito(MinimalGeneralization):
     """Find every minimal generalization of whole columns that keeps the promise, and release the one that costs least.
 
@@ -79,25 +79,14 @@ class Incognito(MinimalGeneralization):
     K. LeFevre, D. DeWitt, R. Ramakrishnan: Incognito: efficient full-domain k-anonymity. SIGMOD 2005.
     """
 
+    super_roots: bool = True
+    precompute: bool = True
+
     constraints: ClassVar[Constraints] = {
         **MinimalGeneralization.constraints,
         "super_roots": BOOL,
         "precompute": BOOL,
     }
-
-    def __init__(
-        self,
-        guarantee: Guarantee,
-        *,
-        max_suppressed: float = 0.0,
-        measure: str = "loss",
-        super_roots: bool = True,
-        precompute: bool = True,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(guarantee, max_suppressed=max_suppressed, measure=measure, random_state=random_state)
-        self.super_roots = super_roots
-        self.precompute = precompute
 
     def _search(self, scorer: Scorer) -> Minimal:
         sets = FrequencySets(scorer, super_roots=self.super_roots, precompute=self.precompute)
@@ -122,7 +111,7 @@ class Incognito(MinimalGeneralization):
     def _check_nodes(
         self, columns: Subset, candidates: BoolArray, sets: FrequencySets
     ) -> tuple[BoolArray, list[Node]]:
-        """Check candidates breadth first; give those that pass or lie above one that does, and the lowest that do."""
+        """Check candidates breadth first; return those that pass or lie above one that does, and the lowest that do."""
         lattice = sets.lattice
         has_all = len(columns) == len(lattice.names)
         sets.start(columns, candidates)
@@ -168,7 +157,7 @@ def roots(candidates: BoolArray) -> list[Subset]:
 
 
 def whole_node(lattice: Lattice, columns: Subset, levels: Subset) -> Node:
-    """Return the node over all columns that tells as much: the others are at the top, where all rows are alike."""
+    """Return the node over all columns with the same classes: the others are at the top, where all rows are alike."""
     node = list(lattice.top)
     for column, level in zip(columns, levels, strict=True):
         node[column] = level
@@ -179,7 +168,7 @@ class FrequencySets:
     """The frequency sets of a search: counted from the rows where it starts, from there on rolled up.
 
     A search of a sub-lattice starts at each of its roots, at one super-root below them all, or at sets made beforehand
-    for every column subset. ``n_from_rows`` tells how many sets were counted from the rows.
+    for every column subset. ``n_from_rows`` is the number of sets counted from the rows.
     """
 
     def __init__(self, scorer: Scorer, *, super_roots: bool, precompute: bool) -> None:

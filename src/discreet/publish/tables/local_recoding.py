@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError
-from discreet.core.params import BOOL, Constraints, InstanceOf, IntIn, check_parameters, require
+from discreet.core.params import BOOL, Constraints, IntIn
 from discreet.core.release import Cells, Evidence, Release
-from discreet.core.rng import RandomState, secret_seed
+from discreet.core.rng import secret_seed
 from discreet.core.tables.encoding import overall
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.source import Replacement
@@ -25,6 +25,7 @@ from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.recipes.recipe import recipe_of
 from discreet.publish.tables.cell_suppression import joined, starred
 from discreet.publish.tables.divided_recoding import partitioned
+from discreet.publish.tables.lattice_search import LatticeSearch
 from discreet.publish.tables.leftover_merging import Merging
 from discreet.publish.tables.optimal_lattice import OptimalLattice
 from discreet.publish.tables.recoding_rounds import Recoded, Rounds, Spelling, Steps, label_cover, ladder
@@ -35,7 +36,8 @@ _CHEAP = 0.3
 
 
 @public
-class LocalRecoding:
+@dataclass(kw_only=True, repr=False, eq=False)
+class LocalRecoding(LatticeSearch):
     """Publish each row at the lowest levels at which it finds company, so that rare rows do not blur common ones.
 
     The nodes of the lattice are taken in rounds, from the cheapest up. Each publishes those classes of the rows still
@@ -93,48 +95,28 @@ class LocalRecoding:
     challenges ahead. Software: Practice and Experience, 2020.
     """
 
+    aggregate: Literal["mean", "maximum", "geometric"] = "mean"
+    weights: Mapping[str, float] | None = None
+    lowest: Mapping[str, int] | None = None
+    highest: Mapping[str, int] | None = None
+    time_limit: float | None = None
+    max_rounds: int = 20_000
+    cells: bool = True
+
     constraints: ClassVar[Constraints] = {
         **{name: allowed for name, allowed in OptimalLattice.constraints.items() if name != "visit"},
         "max_rounds": IntIn(1),
         "cells": BOOL,
     }
 
-    def __init__(
-        self,
-        guarantee: Guarantee,
-        *,
-        measure: str = "loss",
-        max_suppressed: float = 0.0,
-        aggregate: Literal["mean", "maximum", "geometric"] = "mean",
-        weights: Mapping[str, float] | None = None,
-        lowest: Mapping[str, int] | None = None,
-        highest: Mapping[str, int] | None = None,
-        time_limit: float | None = None,
-        max_rounds: int = 20_000,
-        cells: bool = True,
-        random_state: RandomState = None,
-    ) -> None:
-        self.guarantee = guarantee
-        self.measure = measure
-        self.max_suppressed = max_suppressed
-        self.aggregate = aggregate
-        self.weights = weights
-        self.lowest = lowest
-        self.highest = highest
-        self.time_limit = time_limit
-        self.max_rounds = max_rounds
-        self.cells = cells
-        self.random_state = random_state
-
     @by_unit
     def release(self, table: Table) -> Release:
         """Recode the table and publish it."""
-        check_parameters(self)
-        require(self, "table", table, InstanceOf((Table,), "a Table"))
+        self._check(table)
         refuse_singling_out(table)
         found, infeasible = self._single(table)
         lattice = Lattice(table, lowest=self.lowest, highest=self.highest)
-        weights = _weights(self.weights or {}, lattice)
+        weights = lattice.weights(self.weights)
         spelling = [Spelling.of(lattice, column) for column in range(len(lattice.names))]
         limit = allowed_rows(self.max_suppressed, table.n_rows)
         possible = []
@@ -153,17 +135,8 @@ class LocalRecoding:
 
     def _single(self, table: Table) -> tuple[Node | None, InfeasibleError | None]:
         """Find the best single node, or why there is none."""
-        search = OptimalLattice(
-            self.guarantee,
-            measure=self.measure,
-            max_suppressed=self.max_suppressed,
-            aggregate=self.aggregate,
-            weights=self.weights,
-            lowest=self.lowest,
-            highest=self.highest,
-            time_limit=self.time_limit,
-            random_state=self.random_state,
-        )
+        shared = OptimalLattice.constraints.keys() & self.constraints.keys()
+        search = OptimalLattice(**{name: getattr(self, name) for name in shared})
         try:
             return tuple(search.best(table).values()), None
         except InfeasibleError as error:
@@ -250,16 +223,6 @@ class LocalRecoding:
             private=recipe.private,
         )
 
-    def _parameters(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in self.constraints}
-        given |= {name: dict(given[name] or {}) for name in ("weights", "lowest", "highest")}
-        return {name: value for name, value in given.items() if name not in ("guarantee", "random_state")}
-
-
-def _weights(given: Mapping[str, float], lattice: Lattice) -> FloatArray:
-    weights = np.array([lattice.table.schema[name].weight * given.get(name, 1.0) for name in lattice.names])
-    return np.asarray(weights / weights.max(), np.float64)
-
 
 def _settled(guarantee: Guarantee, lattice: Lattice, spelling: list[Spelling], recoded: Recoded) -> Recoded:
     """Leave out the groups that break the promise in the whole release, where groups of the same labels are one."""
@@ -300,11 +263,11 @@ def _evidence(lattice: Lattice, spelling: list[Spelling], recoded: Recoded, cost
         name: Cells(one.cells(recoded), one.loss, one.covered)
         for name, one in zip(lattice.names, spelling, strict=True)
     }
-    details = {"rounds": _told(lattice, recoded.levels, sizes), "loss": cost}
+    details = {"rounds": _rounds(lattice, recoded.levels, sizes), "loss": cost}
     return Evidence(lattice.table.n_rows, sizes, cells, int(counts[recoded.rest].sum()), details=details)
 
 
-def _told(lattice: Lattice, levels: IntArray, sizes: IntArray) -> list[dict[str, Any]]:
+def _rounds(lattice: Lattice, levels: IntArray, sizes: IntArray) -> list[dict[str, Any]]:
     """Describe what was published at which levels: the levels in the order of the groups, and the rows."""
     rows: dict[tuple[int, ...], int] = {}
     for node, size in zip(map(tuple, levels.tolist()), sizes.tolist(), strict=True):

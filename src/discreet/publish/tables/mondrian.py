@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,7 +15,6 @@ from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.params import (
     BOOL,
     BY_COLUMN,
-    POSITIVE,
     Constraints,
     InstanceOf,
     OneOf,
@@ -30,6 +30,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
+from discreet.publish.lattice.lattice import column_weights
 from discreet.publish.recipes.recipe import recipe_of
 from discreet.publish.tables.alike_segments import rejoined
 from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
@@ -41,6 +42,7 @@ _AT_ONCE = 100_000
 
 
 @public
+@dataclass(repr=False, eq=False)
 class Mondrian:
     """Divide the table into ever smaller groups along its quasi-identifiers, as long as both halves keep the promise.
 
@@ -86,6 +88,13 @@ class Mondrian:
     K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian multidimensional k-anonymity. ICDE 2006.
     """
 
+    guarantee: Guarantee
+    _: KW_ONLY
+    strict: bool = True
+    summary: Literal["box", "mean"] = "box"
+    weights: Mapping[str, float] | None = None
+    random_state: RandomState = None
+
     constraints: ClassVar[Constraints] = {
         "guarantee": A_GUARANTEE,
         "strict": BOOL,
@@ -93,21 +102,6 @@ class Mondrian:
         "weights": BY_COLUMN,
         "random_state": RANDOM_STATE,
     }
-
-    def __init__(
-        self,
-        guarantee: Guarantee,
-        *,
-        strict: bool = True,
-        summary: Literal["box", "mean"] = "box",
-        weights: Mapping[str, float] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.guarantee = guarantee
-        self.strict = strict
-        self.summary = summary
-        self.weights = weights
-        self.random_state = random_state
 
     @by_unit
     def release(self, table: Table) -> Release:
@@ -163,7 +157,9 @@ class Mondrian:
         from discreet.kernels.tables import partition as kernels
 
         codes, weights, rows = self._rows(table)
-        geometry = _geometry(_quasi_books(table), self._weights(table)).arrays()
+        geometry = _geometry(
+            _quasi_books(table), column_weights(table, self.weights, owner=self).tolist()
+        ).arrays()
         low = np.zeros(1, np.int32)
         high = np.array([len(codes)], np.int32)
         refuse_infeasible(self.guarantee, table, _evidence(self.guarantee, table, codes, weights, low, high))
@@ -227,14 +223,6 @@ class Mondrian:
         self.guarantee.columns(table.schema.sensitive)
         refuse_singling_out(table)
 
-    def _weights(self, table: Table) -> list[float]:
-        given = self.weights or {}
-        for name, weight in given.items():
-            if name not in table.schema.quasi:
-                raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
-            require(self, "weights", weight, POSITIVE)
-        return [table.schema[name].weight * given.get(name, 1.0) for name in table.schema.quasi]
-
     def _rows(self, table: Table) -> tuple[Any, Any, CodeArray]:
         """Return the coded rows to permute: the distinct tuples with weights, or one by one for relaxed cuts."""
         largest = max(book.n_codes for book in table.encoded.values())
@@ -258,7 +246,7 @@ def _quasi_books(table: Table) -> list[Codebook]:
 def _plain_boxes(
     books: list[Codebook], described: Mapping[str, Box], segments: Segments
 ) -> dict[str, dict[str, Any]]:
-    """Write the boxes down so that new rows can be told to belong to one: by labels, or by branches of a tree."""
+    """Write the boxes down so that new rows can be assigned to one: by labels, or by branches of a tree."""
     plain: dict[str, dict[str, Any]] = {}
     for column, book in enumerate(books):
         if book.hierarchy is None:

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.source import Replacement
@@ -150,12 +149,8 @@ class Spelling:
 
 def label_cover(spelling: Sequence[Spelling], shown: Sequence[Replacement], groups: IntArray) -> LabelCover:
     """Return what some groups describe, by the labels that each column shows."""
-    classes, books = [], []
-    for one, column in zip(spelling, shown, strict=True):
-        valid = np.asarray(column.labels.is_valid())
-        classes.append((np.cumsum(valid) * valid)[column.index[groups]])
-        books.append(Codebook(one.name, Kind.CATEGORY, pa.string(), column.labels.drop_null()))
-    return LabelCover(np.stack(classes, axis=1).astype(np.int32), tuple(books))
+    columns = zip(spelling, shown, strict=True)
+    return LabelCover.of((one.name, column.labels, column.index[groups]) for one, column in columns)
 
 
 class Rounds:
@@ -165,9 +160,9 @@ class Rounds:
         self.lattice = lattice
         self.guarantee = guarantee
         self._counts = lattice.table.tuples.counts
-        asked = guarantee.columns(lattice.table.schema.sensitive)
+        judged = guarantee.columns(lattice.table.schema.sensitive)
         sensitive = lattice.table.sensitive_codes()
-        self.sensitive = {name: sensitive[name] for name in asked}
+        self.sensitive = {name: sensitive[name] for name in judged}
         self._codes: dict[tuple[int, int], CodeArray] = {}
 
     def run(self, nodes: Sequence[Node], start: Recoded) -> Recoded:

@@ -6,24 +6,20 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import reduce
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, ParameterError
-from discreet.core.guarantee import A_GUARANTEE
-from discreet.core.params import Constraints, FloatIn, InstanceOf, OneOf, check_parameters, require
 from discreet.core.release import Release
-from discreet.core.rng import RANDOM_STATE, RandomState
 from discreet.core.tables.table import Table
-from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import by_unit
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.generalization import release_node
-from discreet.publish.tables.optimal_lattice import MEASURES
-from discreet.publish.tables.suppression import allowed_rows, kept_groups, share_for
+from discreet.publish.tables.lattice_search import LatticeSearch
+from discreet.publish.tables.suppression import kept_groups
 
 if TYPE_CHECKING:
     from discreet.publish.lattice.scoring import Score, Scorer
@@ -31,50 +27,35 @@ if TYPE_CHECKING:
 MOST_NODES = 2_000_000
 """A search that may have to look at more nodes is refused."""
 Minimal: TypeAlias = tuple[list[Node], dict[str, object]]
-"""The minimal nodes of a search, and what to tell about it."""
+"""The minimal nodes of a search, and details for the evidence."""
 
 
-class MinimalGeneralization(ABC):
+class MinimalGeneralization(LatticeSearch, ABC):
     """A search for minimal nodes of the lattice, of which the one that costs least is released."""
-
-    constraints: ClassVar[Constraints] = {
-        "guarantee": A_GUARANTEE,
-        "max_suppressed": FloatIn(0, 1),
-        "measure": OneOf(MEASURES),
-        "random_state": RANDOM_STATE,
-    }
-
-    def __init__(
-        self, guarantee: Guarantee, *, max_suppressed: float, measure: str, random_state: RandomState
-    ) -> None:
-        self.guarantee = guarantee
-        self.max_suppressed = max_suppressed
-        self.measure = measure
-        self.random_state = random_state
 
     @by_unit
     def release(self, table: Table) -> Release:
         """Find the minimal nodes and publish the table at the one that costs least."""
         scorer = self._scorer(table)
         lattice = scorer.lattice
-        minimal, told = self._search(scorer)
+        minimal, found = self._search(scorer)
         if not minimal:
-            raise self._infeasible(scorer)
+            raise self._none_minimal(scorer)
         best = _cheapest([scorer.exact(node) for node in minimal])
-        details = {
+        details: dict[str, object] = {
             "minimal": [lattice.levels(node) for node in minimal],
             "measure": self.measure,
             "cost": best.cost,
             "n_nodes": lattice.n_nodes,
             "checked": len(scorer.scores),
         }
-        parameters = {
-            name: getattr(self, name)
-            for name in self.constraints
-            if name not in ("guarantee", "random_state")
-        }
         return release_node(
-            self, lattice, best.node, self.max_suppressed, parameters=parameters, details=details | told
+            self,
+            lattice,
+            best.node,
+            self.max_suppressed,
+            parameters=self._parameters(),
+            details=details | found,
         )
 
     @by_unit
@@ -104,9 +85,6 @@ class MinimalGeneralization(ABC):
         return score.feasible or not score.rules_out
 
     def _scorer(self, table: Table) -> Scorer:
-        from discreet.publish.lattice.measures import MEASURES as KINDS
-        from discreet.publish.lattice.scoring import Scorer
-
         self._check(table)
         lattice = Lattice(table)
         size = self._size(lattice)
@@ -116,29 +94,13 @@ class MinimalGeneralization(ABC):
                 f"{lattice.n_nodes:,}), and {MOST_NODES:,} are the most: give the columns fewer levels, or use "
                 "OptimalLattice with a time_limit."
             )
-        weights = np.array([table.schema[name].weight for name in lattice.names])
-        measure = KINDS[self.measure](lattice, weights / weights.max(), "mean")
-        return Scorer(lattice, self.guarantee, measure, allowed_rows(self.max_suppressed, table.n_rows))
+        return self._scorer_of(lattice)
 
-    def _infeasible(self, scorer: Scorer) -> InfeasibleError:
-        """Describe how many rows the best node looked at would suppress."""
-        lattice, n_rows = scorer.lattice, scorer.lattice.table.n_rows
+    def _none_minimal(self, scorer: Scorer) -> InfeasibleError:
         nearest = min(scorer.scores.values(), key=lambda score: score.suppressed)
-        groups, *_ = lattice.groups(nearest.node)
+        groups, *_ = scorer.lattice.groups(nearest.node)
         least = int(groups.sizes[~kept_groups(self.guarantee, groups)].sum())
-        if least < n_rows:
-            remedy = f"allow max_suppressed={share_for(least, n_rows):g} or ask for less"
-        else:
-            remedy = "ask for less"
-        return InfeasibleError(
-            f"No generalization keeps {self.guarantee} with at most {self.max_suppressed:.2%} of the rows suppressed: "
-            f"the best node looked at suppresses {least} of {n_rows} rows ({least / n_rows:.2%}); {remedy}."
-        )
-
-    def _check(self, table: Table) -> None:
-        check_parameters(self)
-        require(self, "table", table, InstanceOf((Table,), "a Table"))
-        self.guarantee.columns(table.schema.sensitive)
+        return self._infeasible(least, scorer.lattice.table.n_rows)
 
 
 @public
@@ -181,16 +143,6 @@ class Samarati(MinimalGeneralization):
     ----------
     P. Samarati: Protecting respondents' identities in microdata release. IEEE TKDE 13(6), 2001.
     """
-
-    def __init__(
-        self,
-        guarantee: Guarantee,
-        *,
-        max_suppressed: float = 0.0,
-        measure: str = "loss",
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(guarantee, max_suppressed=max_suppressed, measure=measure, random_state=random_state)
 
     def _search(self, scorer: Scorer) -> Minimal:
         heights = _heights(scorer.lattice)

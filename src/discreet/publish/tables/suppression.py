@@ -41,10 +41,12 @@ def refuse_too_many(guarantee: Guarantee, n_dropped: int, n_rows: int, max_suppr
     """Raise an InfeasibleError where more rows must be left out than may be, or all; it says what would do."""
     if n_dropped <= allowed_rows(max_suppressed, n_rows) and n_dropped < n_rows:
         return
-    remedy = "generalize further or ask for less"
+    remedy, fix = "generalize further or ask for less", {}
     if n_dropped < n_rows:
-        remedy = f"allow max_suppressed={share_for(n_dropped, n_rows):g}"
+        fix = {"max_suppressed": share_for(n_dropped, n_rows)}
+        remedy = f"allow max_suppressed={fix['max_suppressed']:g}"
     raise InfeasibleError(
         f"{n_dropped} of {n_rows} rows ({n_dropped / n_rows:.2%}) would have to be suppressed to keep {guarantee}, "
-        f"and at most {max_suppressed:.2%} may be; {remedy}."
+        f"and at most {max_suppressed:.2%} may be; {remedy}.",
+        fix=fix,
     )

@@ -20,20 +20,82 @@ from discreet.parties.mining.models.columns import (
     numbers,
     own_columns,
     require_categories,
-    require_names,
     require_ranges,
     sort_classes,
 )
-from discreet.parties.mining.models.totals import Fitted, HorizontalProtocol, Totals
+from discreet.parties.mining.models.model_protocol import Fitted, ModelProtocol
+from discreet.parties.mining.models.totals import HorizontalProtocol, Totals
 from discreet.parties.mining.models.tree_splits import best_split, grown, tree_columns, worth_splitting
-from discreet.parties.protocol import Party
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.sums.sum_rounds import round_frames
 from discreet.parties.transcript import FrameShape
+
+Bits = NDArray[np.bool_]
+Table = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeProtocol(ModelProtocol):
+    """A protocol that learns a decision tree; its parameters are described at :class:`HorizontalTree`."""
+
+    target: str
+    classes: tuple[Any, ...]
+    categories: Mapping[str, Any] = field(default_factory=dict)
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+    bins: int = 32
+    criterion: str = "gini"
+    max_depth: int = 4
+    min_leaf: int = 1
+
+    def require_tree(self, columns: Sequence[str]) -> None:
+        """Raise a ParameterError unless the parameters fit together."""
+        sort_classes(self)
+        for listed in self.categories.values():
+            require_categories(self, "categories", listed)
+        unknown = [name for name in self.categories if name not in columns]
+        if unknown:
+            raise ParameterError(f"The 'categories' parameter names '{unknown[0]}', which is no column.")
+        rest = tuple(name for name in columns if name not in self.categories)
+        require_ranges(self, self.ranges, rest, all_of=True)
+        require(self, "bins", self.bins, IntIn(2, 256))
+        require(self, "criterion", self.criterion, OneOf(("gini", "entropy")))
+        require(self, "max_depth", self.max_depth, IntIn(1, 32))
+        require(self, "min_leaf", self.min_leaf, IntIn(1))
+
+    def tree_columns(self, names: Sequence[str]) -> list[NoisyColumn]:
+        """Return columns with their places: categories, or intervals of the public range."""
+        return tree_columns(names, self.categories, self.ranges, self.bins)
+
+    def worth_splitting(self, node: Node) -> bool:
+        """Whether a node has two classes and rows enough for two leaves."""
+        return worth_splitting(node.counts.tolist(), min_leaf=self.min_leaf)
+
+    def split(
+        self, nodes: list[Node], columns: Sequence[NoisyColumn], number: int, tables: Sequence[Table]
+    ) -> Bits | None:
+        """Split a node where that helps, and return which places of its column lead to the first child.
+
+        ``tables`` are the counts of the node by place and class, of every column.
+        """
+        node = nodes[number]
+        if number == 0:
+            node.counts = tables[0].sum(axis=0).astype(np.float64)
+        if not self.worth_splitting(node):
+            return None
+        found = best_split(tables, columns, criterion=self.criterion, min_leaf=self.min_leaf)
+        if found is None:
+            return None
+        node.column, node.left = found
+        left = node.left[: columns[node.column].n_places]
+        node.children = [len(nodes), len(nodes) + 1]
+        counts = tables[node.column]
+        nodes += [Node(counts[side].sum(axis=0).astype(np.float64)) for side in (left, ~left)]
+        return left
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class HorizontalTree(HorizontalProtocol):
+class HorizontalTree(TreeProtocol, HorizontalProtocol):
     """A decision tree learned from the rows of all parties, as CART or ID3 learn it from histograms.
 
     At every level one secure sum opens, for each node that may still split, the counts of every column's places and the
@@ -77,19 +139,9 @@ class HorizontalTree(HorizontalProtocol):
 
     name: ClassVar[str] = "decision-tree"
 
-    columns: tuple[str, ...]
-    target: str
-    classes: tuple[Any, ...]
-    categories: Mapping[str, Any] = field(default_factory=dict)
-    ranges: Mapping[str, Any] = field(default_factory=dict)
-    bins: int = 32
-    criterion: str = "gini"
-    max_depth: int = 4
-    min_leaf: int = 1
-
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_tree(self, self.columns)
+        self.require_tree(self.columns)
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -99,18 +151,16 @@ class HorizontalTree(HorizontalProtocol):
             *self._sum_leaks,
         )
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run, by the number of nodes that may split at each level."""
-        places = sum(column.n_places for column in self._columns())
+        places = sum(column.n_places for column in self.tree_columns(self.columns))
         cells = places * len(self.classes)
         return round_frames(names, [cells * n for n in (revealed or {}).get("open_nodes", [1])])
 
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
         self.check_parties(party.names)
-        columns = self._columns()
+        columns = self.tree_columns(self.columns)
         places, labels = self.read(data)
         totals = Totals(party, self)
         nodes, at = [Node(np.zeros(len(self.classes)))], np.zeros(len(labels), np.int64)
@@ -119,16 +169,15 @@ class HorizontalTree(HorizontalProtocol):
         while opened and len(n_open) < self.max_depth:
             n_open.append(len(opened))
             tables = self._tables(totals, columns, places, labels, at, opened)
-            opened = self._split(nodes, columns, opened, tables, places, at)
+            opened = self._split_level(nodes, columns, opened, tables, places, at)
         party.reveal("open_nodes", n_open)
         return Fitted(grown(nodes, columns, self.classes), totals.parties)
 
     def read(self, data: Any) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
         """Return the place of every own row in every column, and its class."""
-        return placed_rows(self, self._columns(), data)
-
-    def _columns(self) -> list[NoisyColumn]:
-        return tree_columns(self.columns, self.categories, self.ranges, self.bins)
+        *held, target = own_columns(data, self.names_read)
+        labels = codes(target, self.target, self.classes)
+        return places_of(self.tree_columns(self.columns), held), labels
 
     def _tables(
         self,
@@ -154,7 +203,7 @@ class HorizontalTree(HorizontalProtocol):
         parts = [counts[ends[i] : ends[i + 1]].reshape(-1, n) for i in range(len(ends) - 1)]
         return [parts[start : start + d] for start in range(0, len(parts), d)]
 
-    def _split(
+    def _split_level(
         self,
         nodes: list[Node],
         columns: Sequence[NoisyColumn],
@@ -166,50 +215,12 @@ class HorizontalTree(HorizontalProtocol):
         """Split the open nodes where that helps, move the own rows down, and return the nodes to open next."""
         found = []
         for number, own in zip(opened, tables, strict=True):
-            node = nodes[number]
-            if number == 0:
-                node.counts = own[0].sum(axis=0).astype(np.float64)
-            if not worth_splitting(node.counts.tolist(), min_leaf=self.min_leaf):
-                continue
-            split = best_split(own, columns, criterion=self.criterion, min_leaf=self.min_leaf)
-            if split is None:
-                continue
-            node.column, node.left = split
-            left = node.left[: columns[node.column].n_places]
-            node.children = [len(nodes), len(nodes) + 1]
-            table = own[node.column]
-            nodes += [Node(table[side].sum(axis=0).astype(np.float64)) for side in (left, ~left)]
-            here = at == number
-            at[here] = np.where(left[places[node.column][here]], *node.children)
-            found += node.children
-        return [n for n in found if worth_splitting(nodes[n].counts.tolist(), min_leaf=self.min_leaf)]
-
-
-def require_tree(protocol: Any, columns: tuple[str, ...]) -> None:
-    """Raise a ParameterError unless the parameters of a tree fit together."""
-    require_names(protocol, "columns", columns)
-    require_names(protocol, "target", (protocol.target, *columns))
-    sort_classes(protocol)
-    for listed in protocol.categories.values():
-        require_categories(protocol, "categories", listed)
-    unknown = [name for name in protocol.categories if name not in columns]
-    if unknown:
-        raise ParameterError(f"The 'categories' parameter names '{unknown[0]}', which is no column.")
-    rest = tuple(name for name in columns if name not in protocol.categories)
-    require_ranges(protocol, protocol.ranges, rest, all_of=True)
-    require(protocol, "bins", protocol.bins, IntIn(2, 256))
-    require(protocol, "criterion", protocol.criterion, OneOf(("gini", "entropy")))
-    require(protocol, "max_depth", protocol.max_depth, IntIn(1, 32))
-    require(protocol, "min_leaf", protocol.min_leaf, IntIn(1))
-
-
-def placed_rows(
-    protocol: Any, columns: Sequence[NoisyColumn], data: Any
-) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
-    """Return the place of every own row in every column, and its class."""
-    *held, target = own_columns(data, (*(column.name for column in columns), protocol.target))
-    labels = codes(target, protocol.target, protocol.classes)
-    return places_of(columns, held), labels
+            left = self.split(nodes, columns, number, own)
+            if left is not None:
+                node, here = nodes[number], at == number
+                at[here] = np.where(left[places[node.column][here]], *node.children)
+                found += node.children
+        return [number for number in found if self.worth_splitting(nodes[number])]
 
 
 def places_of(columns: Sequence[NoisyColumn], held: Sequence[NDArray[Any]]) -> list[NDArray[np.int64]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -15,29 +15,21 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.mining.models import fitted
-from discreet.parties.mining.models.columns import (
-    Placed,
-    in_ranges,
-    on_grid,
-    own_columns,
-    require_names,
-    require_ranges,
-)
-from discreet.parties.mining.models.saved import model_to_dict
+from discreet.parties.mining.models.columns import Placed, own_columns, require_ranges
+from discreet.parties.mining.models.model_protocol import Fitted
 from discreet.parties.mining.models.seeds import draw_seeds, seed_lengths
-from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
-from discreet.parties.protocol import Party
+from discreet.parties.mining.models.totals import WIDE, NumbersProtocol, Totals
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.sums.sum_rounds import round_frames
 from discreet.parties.transcript import FrameShape
 
-_NOISY_BITS = 13
 _WORDS = 5
 """The words of a sum, so that no number of rows makes it too large in the middle of a run."""
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class HorizontalKMeans(HorizontalProtocol):
+class HorizontalKMeans(NumbersProtocol):
     """k-means over the rows of all parties.
 
     In every round each party labels its own rows with the nearest center. The sums and sizes of the clusters are
@@ -79,23 +71,18 @@ class HorizontalKMeans(HorizontalProtocol):
 
     name: ClassVar[str] = "k-means"
 
-    columns: tuple[str, ...]
     k: int
     max_rounds: int = 20
     init: str = "k-means++"
     min_rows: int = 5
     centers: tuple[Any, ...] = ()
-    ranges: Mapping[str, Any] = field(default_factory=dict)
-    fraction_bits: int = 16
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_names(self, "columns", self.columns)
         require(self, "k", self.k, IntIn(1, 10_000))
         require(self, "max_rounds", self.max_rounds, IntIn(1, 10_000))
         require(self, "init", self.init, OneOf(("k-means++", "ranges", "given")))
         require(self, "min_rows", self.min_rows, IntIn(1))
-        require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
         require_ranges(self, self.ranges, self.columns, all_of=bool(self.epsilon) or self.init == "ranges")
         if self.epsilon and self.init == "k-means++":
             raise ParameterError(
@@ -126,9 +113,7 @@ class HorizontalKMeans(HorizontalProtocol):
             *self._sum_leaks,
         )
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run that took so many rounds and drew so many seeds."""
         facts = {"rounds": self.max_rounds, "seeds": self.k, **(revealed or {})}
         d, lengths = len(self.columns), []
@@ -158,16 +143,9 @@ class HorizontalKMeans(HorizontalProtocol):
         model = fitted.kmeans(values, self.columns, n_iter=n_rounds, inertia=inertia, labels=labels)
         return Fitted(model, totals.parties)
 
-    def result_files(self, output: Fitted) -> dict[str, Any]:
-        """Return the model as plain data, and the labels of the party's own rows."""
-        return {"model.json": model_to_dict(output.model), "labels.csv": {"cluster": output.model.labels_}}
-
     def read(self, data: Any) -> Placed:
         """Return the own values on a grid, in their ranges where noise is added."""
-        columns = own_columns(data, self.columns)
-        if self.epsilon:
-            return in_ranges(columns, self.columns, self.ranges, bits=_NOISY_BITS, clip=True, same_step=True)
-        return on_grid(columns, self.columns, fraction_bits=self.fraction_bits)
+        return self.placed(own_columns(data, self.columns), self.columns, same_step=True)
 
     def _seeds(self, party: Party, totals: Totals, placed: Placed) -> NDArray[np.float64]:
         """Return the first centers on the grid."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,15 +13,10 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import POSITIVE, IntIn, require
 from discreet.parties.mining.models import fitted
-from discreet.parties.mining.models.columns import (
-    codes,
-    numbers,
-    own_columns,
-    require_names,
-    sort_classes,
-)
-from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
-from discreet.parties.protocol import Party
+from discreet.parties.mining.models.columns import codes, numbers, own_columns, sort_classes
+from discreet.parties.mining.models.model_protocol import Fitted
+from discreet.parties.mining.models.totals import WIDE, HorizontalProtocol, Totals
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.sums.sum_rounds import round_frames
 from discreet.parties.transcript import FrameShape
 
@@ -69,7 +64,6 @@ class HorizontalLogistic(HorizontalProtocol):
     name: ClassVar[str] = "logistic-regression"
     private_sums: ClassVar[bool] = False
 
-    columns: tuple[str, ...]
     target: str
     classes: tuple[Any, ...]
     C: float = 1.0
@@ -79,8 +73,6 @@ class HorizontalLogistic(HorizontalProtocol):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_names(self, "columns", self.columns)
-        require_names(self, "target", (self.target, *self.columns))
         sort_classes(self)
         require(self, "C", self.C, POSITIVE)
         require(self, "tol", self.tol, POSITIVE)
@@ -96,9 +88,7 @@ class HorizontalLogistic(HorizontalProtocol):
             *self._sum_leaks,
         )
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run that took so many rounds over so many classes."""
         facts = {"rounds": self.max_rounds, "classes": len(self.classes), **(revealed or {})}
         size = _n_free(facts["classes"]) * (len(self.columns) + 1)

@@ -12,30 +12,26 @@ import numpy as np
 
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
-from discreet.core.params import POSITIVE, FloatIn, IntIn, require
+from discreet.core.params import POSITIVE, FloatIn, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import (
     Placed,
     codes,
-    in_ranges,
-    on_grid,
     own_columns,
     require_categories,
-    require_names,
     require_ranges,
     sort_classes,
 )
-from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
-from discreet.parties.protocol import Party
+from discreet.parties.mining.models.model_protocol import Fitted
+from discreet.parties.mining.models.totals import WIDE, NumbersProtocol, Totals
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.sums.sum_rounds import round_frames
 from discreet.parties.transcript import FrameShape
-
-_NOISY_BITS = 13
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class HorizontalNaiveBayes(HorizontalProtocol):
+class HorizontalNaiveBayes(NumbersProtocol):
     """Naive Bayes learned from the rows of all parties.
 
     Columns of numbers make a ``GaussianNB``: the sums and sums of squares of each class are exact, of values rounded to
@@ -75,35 +71,19 @@ class HorizontalNaiveBayes(HorizontalProtocol):
 
     name: ClassVar[str] = "naive-bayes"
 
-    columns: tuple[str, ...]
     target: str
     classes: tuple[Any, ...]
     categories: Mapping[str, Any] = field(default_factory=dict)
     alpha: float = 1.0
     var_smoothing: float = 1e-9
-    ranges: Mapping[str, Any] = field(default_factory=dict)
-    fraction_bits: int = 16
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_names(self, "columns", self.columns)
-        require_names(self, "target", (self.target, *self.columns))
-        sort_classes(self)
-        require(self, "alpha", self.alpha, POSITIVE)
-        require(self, "var_smoothing", self.var_smoothing, FloatIn(0))
-        require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
-        if self.categories and set(self.categories) != set(self.columns):
-            raise ParameterError(
-                "The 'categories' parameter must have all columns, or be left out for numbers."
-            )
-        for listed in self.categories.values():
-            require_categories(self, "categories", listed)
+        require_bayes(self, self.columns)
         all_of = bool(self.epsilon) and not self.categories
         require_ranges(self, self.ranges, self.columns, all_of=all_of)
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a complete run."""
         del revealed
         n, d = len(self.classes), len(self.columns)
@@ -129,9 +109,7 @@ class HorizontalNaiveBayes(HorizontalProtocol):
         if self.categories:
             pairs = zip(columns, self.columns, strict=True)
             return labels, [codes(column, name, self.categories[name]) for column, name in pairs]
-        if self.epsilon:
-            return labels, in_ranges(columns, self.columns, self.ranges, bits=_NOISY_BITS, clip=True)
-        return labels, on_grid(columns, self.columns, fraction_bits=self.fraction_bits)
+        return labels, self.placed(columns, self.columns)
 
     def _categorical(self, totals: Totals, labels: Any, held: list[Any]) -> Any:
         n, sizes = len(self.classes), [len(self.categories[name]) for name in self.columns]
@@ -167,3 +145,14 @@ class HorizontalNaiveBayes(HorizontalProtocol):
             model.theta_ = np.clip(model.theta_, -ends, ends) + placed.middle
             model.var_ = np.maximum(model.var_, placed.step**2)
         return model
+
+
+def require_bayes(protocol: Any, columns: Sequence[str]) -> None:
+    """Raise a ParameterError unless the parameters of naive Bayes fit together."""
+    sort_classes(protocol)
+    require(protocol, "alpha", protocol.alpha, POSITIVE)
+    require(protocol, "var_smoothing", protocol.var_smoothing, FloatIn(0))
+    if protocol.categories and set(protocol.categories) != set(columns):
+        raise ParameterError("The 'categories' parameter must have all columns, or be left out for numbers.")
+    for listed in protocol.categories.values():
+        require_categories(protocol, "categories", listed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,22 +13,16 @@ from numpy.typing import NDArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, require
-from discreet.parties.mining.models.columns import (
-    numbers,
-    own_columns,
-    read_columns,
-    require_names,
-    require_ranges,
-)
-from discreet.parties.mining.models.totals import Fitted
-from discreet.parties.protocol import Party, Protocol
+from discreet.parties.mining.models.columns import numbers, own_columns, require_ranges
+from discreet.parties.mining.models.model_protocol import Fitted, RowsProtocol
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class HorizontalQuantiles(Protocol):
+class HorizontalQuantiles(RowsProtocol):
     """Quantiles of columns over the rows of all parties.
 
     The quantile q of a column is the least step of its grid that at least a share q of all rows does not exceed, but at
@@ -60,13 +53,12 @@ class HorizontalQuantiles(Protocol):
 
     name: ClassVar[str] = "quantiles"
 
-    columns: tuple[str, ...]
     q: tuple[float, ...] = (0.25, 0.5, 0.75)
     ranges: Mapping[str, Any] = field(default_factory=dict)
     bits: int = 16
 
     def __post_init__(self) -> None:
-        require_names(self, "columns", self.columns)
+        super().__post_init__()
         require_ranges(self, self.ranges, self.columns, all_of=True)
         require(self, "bits", self.bits, IntIn(2, 32))
         if not self.q or not all(isinstance(one, int | float) and 0 <= one <= 1 for one in self.q):
@@ -80,9 +72,7 @@ class HorizontalQuantiles(Protocol):
             "The first two parties together learn the counts of every other party at the steps that were compared.",
         )
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a complete run."""
         del revealed
         n, pair = len(self.columns) * len(self.q), PairFrames(names)
@@ -93,7 +83,7 @@ class HorizontalQuantiles(Protocol):
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
         self.check_parties(party.names)
-        rows = np.sort(self._steps(data), axis=0)
+        rows = np.sort(self.read(data), axis=0)
         shares = PairShares(party, label="counts")
         first = np.uint64(1 if party.index == 0 else 0)
         held = shares.gathered(np.array([len(rows)], np.uint64)) - first
@@ -107,25 +97,11 @@ class HorizontalQuantiles(Protocol):
             low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
         return Fitted(self._values(low), party.names)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        del names, name
-        self._steps(data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the columns from a file."""
-        return read_columns(path, self.columns)
-
-    def result_columns(self, output: Fitted) -> dict[str, Any]:
+    def result_files(self, output: Fitted) -> dict[str, Any]:
         """Return a row for each share."""
-        return {"q": list(self.q), **output.model}
+        return {"result.csv": {"q": list(self.q), **output.model}}
 
-    def covers(self, output: Fitted, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the parties whose rows count: all of them."""
-        del output
-        return tuple(names)
-
-    def _steps(self, data: Any) -> NDArray[np.int64]:
+    def read(self, data: Any) -> NDArray[np.int64]:
         """Return the own values as steps of the grid, from 0."""
         columns = own_columns(data, self.columns)
         steps = np.empty((columns[0].shape[0], len(columns)), np.int64)

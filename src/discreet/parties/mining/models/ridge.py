@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from discreet.core.boundary import public
-from discreet.core.params import FloatIn, IntIn, require
+from discreet.core.params import FloatIn, require
 from discreet.parties.mining.models import fitted
-from discreet.parties.mining.models.columns import (
-    Placed,
-    in_ranges,
-    on_grid,
-    own_columns,
-    require_names,
-    require_ranges,
-)
-from discreet.parties.mining.models.statistics import NOISY_BITS, gram_length, summed_products
-from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
-from discreet.parties.protocol import Party
+from discreet.parties.mining.models.columns import Placed, own_columns, require_ranges
+from discreet.parties.mining.models.model_protocol import Fitted
+from discreet.parties.mining.models.statistics import gram_length, summed_products
+from discreet.parties.mining.models.totals import WIDE, NumbersProtocol, Totals
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.sums.sum_rounds import round_frames
 from discreet.parties.transcript import FrameShape
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class HorizontalRidge(HorizontalProtocol):
+class HorizontalRidge(NumbersProtocol):
     """Ridge regression on the rows of all parties; with ``alpha=0`` ordinary least squares.
 
     One secure sum has the products of all columns with each other and with the target. It is exact for values rounded
@@ -60,19 +54,13 @@ class HorizontalRidge(HorizontalProtocol):
 
     name: ClassVar[str] = "ridge"
 
-    columns: tuple[str, ...]
     target: str
     alpha: float = 1.0
-    ranges: Mapping[str, Any] = field(default_factory=dict)
-    fraction_bits: int = 16
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_names(self, "columns", self.columns)
-        require_names(self, "target", (self.target, *self.columns))
         require(self, "alpha", self.alpha, FloatIn(0))
         require_ranges(self, self.ranges, self.names_read, all_of=bool(self.epsilon))
-        require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -82,9 +70,7 @@ class HorizontalRidge(HorizontalProtocol):
             *self._sum_leaks,
         )
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a complete run."""
         del revealed
         return round_frames(names, [WIDE * gram_length(len(self.names_read))])
@@ -99,7 +85,4 @@ class HorizontalRidge(HorizontalProtocol):
 
     def read(self, data: Any) -> Placed:
         """Return the own values on a grid, in their ranges where noise is added."""
-        columns = own_columns(data, self.names_read)
-        if self.epsilon:
-            return in_ranges(columns, self.names_read, self.ranges, bits=NOISY_BITS, clip=True)
-        return on_grid(columns, self.names_read, fraction_bits=self.fraction_bits)
+        return self.placed(own_columns(data, self.names_read), self.names_read)

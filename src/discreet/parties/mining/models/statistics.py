@@ -17,22 +17,18 @@ from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import (
     Placed,
     exact_gram,
-    in_ranges,
     numbers,
-    on_grid,
     own_columns,
-    require_names,
     require_ranges,
 )
+from discreet.parties.mining.models.model_protocol import Fitted
 from discreet.parties.mining.models.saved import model_to_dict
-from discreet.parties.mining.models.totals import WIDE, Fitted, HorizontalProtocol, Totals
-from discreet.parties.protocol import Party
+from discreet.parties.mining.models.totals import WIDE, NumbersProtocol, Totals
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.sums.sum_rounds import round_frames
 from discreet.parties.transcript import FrameShape
 
 Floats = NDArray[np.float64]
-NOISY_BITS = 13
-"""The bits of a value to which noise is added."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,7 @@ class Statistics:
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class HorizontalStatistics(HorizontalProtocol):
+class HorizontalStatistics(NumbersProtocol):
     """Means, covariances, correlations, histograms and principal components of the rows of all parties.
 
     Secure sums have the number of rows, the sums of values and of products of two, and the counts of histograms. They
@@ -140,21 +136,14 @@ class HorizontalStatistics(HorizontalProtocol):
 
     name: ClassVar[str] = "statistics"
 
-    columns: tuple[str, ...]
-    ranges: Mapping[str, Any] = field(default_factory=dict)
     bins: int = 20
-    fraction_bits: int = 16
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_names(self, "columns", self.columns)
         require_ranges(self, self.ranges, self.columns, all_of=bool(self.epsilon))
         require(self, "bins", self.bins, IntIn(1, 1 << 16))
-        require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a complete run."""
         del revealed
         lengths = [WIDE * gram_length(len(self.columns))]
@@ -185,16 +174,12 @@ class HorizontalStatistics(HorizontalProtocol):
     def read(self, data: Any) -> tuple[Placed, NDArray[np.int64]]:
         """Return the own values on a grid, and their histograms, one after the other."""
         columns = own_columns(data, self.columns)
-        if self.epsilon:
-            placed = in_ranges(columns, self.columns, self.ranges, bits=NOISY_BITS, clip=True)
-        else:
-            placed = on_grid(columns, self.columns, fraction_bits=self.fraction_bits)
         held = dict(zip(self.columns, columns, strict=True))
         counts = [np.zeros(0, np.int64)]
         for name, (low, high) in self.ranges.items():
             clipped = np.clip(numbers(held[name], name), low, high)
             counts.append(np.histogram(clipped, bins=self.bins, range=(low, high))[0])
-        return placed, np.concatenate(counts)
+        return self.placed(columns, self.columns), np.concatenate(counts)
 
 
 def gram_length(d: int) -> int:

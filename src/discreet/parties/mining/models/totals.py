@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.core.boundary import public
 from discreet.core.errors import InternalError, ParameterError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
-from discreet.parties.mining.models.columns import read_columns
-from discreet.parties.mining.models.saved import model_to_dict
-from discreet.parties.protocol import Party, Protocol
+from discreet.parties.mining.models.columns import Placed, in_ranges, on_grid
+from discreet.parties.mining.models.model_protocol import RowsProtocol
+from discreet.parties.protocol import Party
 from discreet.parties.sums.noise_shares import noise_shares
 from discreet.parties.sums.secure_sum import SecureSum, Sum
 from discreet.parties.sums.sum_rounds import SumRounds
@@ -27,6 +25,8 @@ _LIMB = 16
 """The bits of an integer that each of several words holds."""
 _HIDING = 40
 """The random bits that hide the carries between words."""
+_NOISY_BITS = 13
+"""The bits of a value to which noise is added."""
 _LEAST_EPSILON = 1e-3
 """Less would be noise alone, and take long to draw."""
 _UNITS = 256
@@ -34,17 +34,8 @@ _UNITS = 256
 many values: finer ones would only take longer to draw."""
 
 
-@public
-@dataclass(frozen=True)
-class Fitted:
-    """The output of a party: the model or the statistics, and the parties whose rows are in it."""
-
-    model: Any
-    parties: tuple[str, ...]
-
-
 @dataclass(frozen=True, kw_only=True)
-class HorizontalProtocol(Protocol):
+class HorizontalProtocol(RowsProtocol):
     """A protocol over rows that are split between parties, made of secure sums.
 
     Parameters
@@ -65,12 +56,12 @@ class HorizontalProtocol(Protocol):
     """Whether the protocol can add noise."""
     max_parties: ClassVar[int | None] = 64
 
-    columns: tuple[str, ...]
     epsilon: float = 0.0
     min_honest: int = 1
     threshold: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require(self, "epsilon", self.epsilon, OneOf((0, 0.0)), FloatIn(_LEAST_EPSILON))
         require(self, "min_honest", self.min_honest, IntIn(1))
         require(self, "threshold", self.threshold, IntIn(0))
@@ -94,34 +85,6 @@ class HorizontalProtocol(Protocol):
         return self._sum_leaks
 
     @property
-    def names_read(self) -> tuple[str, ...]:
-        """The columns that are read: those named, and the target where there is one."""
-        target = getattr(self, "target", None)
-        return self.columns if target is None else (*self.columns, target)
-
-    @abstractmethod
-    def read(self, data: Any) -> Any:
-        """Return a party's rows as the protocol uses them; refuse what the session does not admit."""
-
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        del names, name
-        self.read(data)
-
-    def read_input(self, path: str | os.PathLike[str]) -> Any:
-        """Read the columns from a file."""
-        return read_columns(path, self.names_read)
-
-    def result_files(self, output: Fitted) -> dict[str, Any]:
-        """Return the model as plain data."""
-        return {"model.json": model_to_dict(output.model)}
-
-    def covers(self, output: Fitted, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the parties whose rows are in the model."""
-        del names
-        return output.parties
-
-    @property
     def _sum_leaks(self) -> tuple[str, ...]:
         """What every protocol of secure sums shows."""
         found = (
@@ -141,6 +104,34 @@ class HorizontalProtocol(Protocol):
             "Of two parties each learns the other's part of every sum, which the sum reveals.",
             "If a party drops out between two sums, the others can see in the difference what it added to the first.",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumbersProtocol(HorizontalProtocol):
+    """A protocol of sums over columns of numbers.
+
+    Parameters
+    ----------
+    ranges : mapping of str to pair of float
+        The public range of columns.
+    fraction_bits : int
+        The bits after the binary point of values; without ``epsilon``.
+    """
+
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+    fraction_bits: int = 16
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
+
+    def placed(
+        self, columns: Sequence[NDArray[Any]], names: Sequence[str], *, same_step: bool = False
+    ) -> Placed:
+        """Return columns on a grid, clipped to their ranges where noise is added."""
+        if self.epsilon:
+            return in_ranges(columns, names, self.ranges, bits=_NOISY_BITS, clip=True, same_step=same_step)
+        return on_grid(columns, names, fraction_bits=self.fraction_bits)
 
 
 class Totals:

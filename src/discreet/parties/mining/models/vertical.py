@@ -1,4 +1,4 @@
-"""Columns of the same people at several parties: products of two parties' columns, and what all of them are told."""
+"""Columns of the same people at several parties: products of two parties' columns, and integers that all exchange."""
 
 from __future__ import annotations
 
@@ -11,21 +11,26 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InputError, ParameterError
 from discreet.parties.errors import PartyError
-from discreet.parties.mining.models.columns import own_columns, read_columns, require_names
-from discreet.parties.mining.models.saved import model_to_dict
-from discreet.parties.mining.models.totals import Fitted
+from discreet.parties.mining.models.columns import (
+    codes,
+    own_columns,
+    read_columns,
+    require_names,
+    sort_classes,
+)
+from discreet.parties.mining.models.model_protocol import ModelProtocol
 from discreet.parties.ot.extension import TransferReceiver, TransferSender, setup_frames
-from discreet.parties.protocol import Party, Protocol
+from discreet.parties.protocol import Party
 from discreet.parties.shares.opening import other_share
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.transcript import FrameShape
 
-WIDE_BYTES = 16
-"""The bytes of an integer that is told to others."""
+_WIDE_BYTES = 16
+"""The bytes of an integer that parties exchange."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerticalProtocol(Protocol):
+class VerticalProtocol(ModelProtocol):
     """A protocol over columns of the same people, who are in the same order at every party.
 
     Parameters
@@ -37,8 +42,7 @@ class VerticalProtocol(Protocol):
     columns: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        listed = [name for held in self.columns.values() for name in held]
-        require_names(self, "columns", tuple(listed))
+        require_names(self, "columns", self.all_names())
         holder = getattr(self, "holder", None)
         empty = [party for party, held in self.columns.items() if not held and party != holder]
         if empty:
@@ -49,11 +53,7 @@ class VerticalProtocol(Protocol):
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless every party is named with its columns."""
         super().check_parties(names)
-        if set(self.columns) != set(names):
-            raise ParameterError(
-                f"The 'columns' parameter of {type(self).__name__} must have every party of the session by name, and "
-                "no other."
-            )
+        require_every_party(self, names)
 
     def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
         """Raise an InputError unless the party could run with this input."""
@@ -65,7 +65,7 @@ class VerticalProtocol(Protocol):
         from discreet.engines.files import read
 
         held = set(read(path).columns)
-        found = [name for listed in self.columns.values() for name in listed if name in held]
+        found = [name for name in self.all_names() if name in held]
         if not found:
             raise InputError(f"{path} has no column that the session names.")
         return read_columns(path, found)
@@ -78,18 +78,52 @@ class VerticalProtocol(Protocol):
         """Return the columns of a party."""
         return tuple(self.columns[party])
 
-    def all_names(self, parties: Sequence[str]) -> tuple[str, ...]:
-        """Return all columns, in the order of the parties."""
-        return tuple(name for party in parties for name in self.columns[party])
+    def all_names(self, parties: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return all columns, in the order of the parties, or else of the ``columns`` parameter."""
+        return tuple(name for party in parties or self.columns for name in self.columns[party])
 
-    def result_files(self, output: Fitted) -> dict[str, Any]:
-        """Return the model as plain data."""
-        return {"model.json": model_to_dict(output.model)}
 
-    def covers(self, output: Fitted, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the parties whose columns are in the model: all of them."""
-        del output
-        return tuple(names)
+@dataclass(frozen=True, kw_only=True)
+class VerticalClassifier(VerticalProtocol):
+    """A protocol over columns of the same people, whose classes one party holds.
+
+    Parameters
+    ----------
+    target, holder : str
+        The column of classes, and the party that has it.
+    classes : tuple of str or int
+        The public list of classes.
+    """
+
+    target: str
+    holder: str
+    classes: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.holder not in self.columns:
+            raise ParameterError(
+                f"The 'holder' parameter of {type(self).__name__} must be the name of a party."
+            )
+        require_names(self, "target", (self.target, *self.all_names()))
+        sort_classes(self)
+
+    def read_classes(self, data: Any, name: str) -> tuple[list[NDArray[Any]], NDArray[np.int64] | None]:
+        """Return a party's columns, and the classes of the rows at their holder."""
+        own = self.names_of(name)
+        if name != self.holder:
+            return own_columns(data, own), None
+        *columns, target = own_columns(data, (*own, self.target))
+        return columns, codes(target, self.target, self.classes)
+
+
+def require_every_party(protocol: Any, names: Sequence[str]) -> None:
+    """Raise a ParameterError unless the ``columns`` of a protocol name all parties and no other."""
+    if set(protocol.columns) != set(names):
+        raise ParameterError(
+            f"The 'columns' parameter of {type(protocol).__name__} must have every party of the session by name, and "
+            "no other."
+        )
 
 
 def agree_on_rows(party: Party, n_rows: int) -> None:
@@ -105,13 +139,15 @@ def agree_on_rows(party: Party, n_rows: int) -> None:
 
 def row_frames(names: Sequence[str]) -> Iterator[FrameShape]:
     """Return the frames of ``agree_on_rows``."""
-    yield from told_frames(names, "rows", dict.fromkeys(names, 8))
+    return broadcast_frames(names, "rows", dict.fromkeys(names, 1), width=8)
 
 
-def tell(party: Party, kind: str, values: Iterable[int], lengths: Mapping[str, int]) -> dict[str, list[int]]:
+def exchange(
+    party: Party, kind: str, values: Iterable[int], lengths: Mapping[str, int]
+) -> dict[str, list[int]]:
     """Send integers of up to 127 bits to all parties; return those of every party, by name."""
     own = [int(value) for value in values]
-    payload = b"".join(value.to_bytes(WIDE_BYTES, "little", signed=True) for value in own)
+    payload = b"".join(value.to_bytes(_WIDE_BYTES, "little", signed=True) for value in own)
     if own:
         party.broadcast(kind, payload)
     found = {}
@@ -119,23 +155,26 @@ def tell(party: Party, kind: str, values: Iterable[int], lengths: Mapping[str, i
         if name == party.name:
             found[name] = own
         elif lengths[name]:
-            found[name] = _integers(party.recv(name, kind, WIDE_BYTES * lengths[name]))
+            found[name] = _integers(party.recv(name, kind, _WIDE_BYTES * lengths[name]))
         else:
             found[name] = []
     return found
 
 
-def told_frames(names: Sequence[str], kind: str, sizes: Mapping[str, int]) -> Iterator[FrameShape]:
-    """Return the frames in which every party sends so many bytes to all others; none where it has none."""
+def broadcast_frames(
+    names: Sequence[str], kind: str, lengths: Mapping[str, int], *, width: int = _WIDE_BYTES
+) -> Iterator[FrameShape]:
+    """Return the frames in which every party that has values sends them, of some bytes each, to all others."""
     for sender in names:
-        if sizes[sender]:
-            yield from (FrameShape(sender, peer, kind, sizes[sender]) for peer in names if peer != sender)
+        if lengths[sender]:
+            size = width * lengths[sender]
+            yield from (FrameShape(sender, peer, kind, size) for peer in names if peer != sender)
 
 
 def _integers(payload: bytes) -> list[int]:
     return [
-        int.from_bytes(payload[at : at + WIDE_BYTES], "little", signed=True)
-        for at in range(0, len(payload), WIDE_BYTES)
+        int.from_bytes(payload[at : at + _WIDE_BYTES], "little", signed=True)
+        for at in range(0, len(payload), _WIDE_BYTES)
     ]
 
 
@@ -167,11 +206,6 @@ class PairProducts:
         other = other_share(self.party, share.view(np.uint8).reshape(-1), "both")
         assert other is not None
         return (share + other.view(np.uint64).reshape(share.shape)).view(np.int64)
-
-
-def pair_setup_frames(pair: tuple[str, str]) -> list[FrameShape]:
-    """Return the frames that set up the products of two parties."""
-    return setup_frames(*pair)
 
 
 def opened_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameShape]:

@@ -14,10 +14,14 @@ from discreet.core.errors import ParameterError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import Placed, in_ranges, own_columns, require_ranges
-from discreet.parties.mining.models.saved import model_to_dict
-from discreet.parties.mining.models.totals import Fitted
-from discreet.parties.mining.models.vertical import VerticalProtocol, agree_on_rows, row_frames, told_frames
-from discreet.parties.protocol import Party
+from discreet.parties.mining.models.model_protocol import Fitted
+from discreet.parties.mining.models.vertical import (
+    VerticalProtocol,
+    agree_on_rows,
+    broadcast_frames,
+    row_frames,
+)
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
 
@@ -33,7 +37,7 @@ class VerticalKMeans(VerticalProtocol):
     Each party knows the parts of the centers that concern its own columns. It computes the parts of all squared
     distances, and hands them as shares to the first two parties, who find the nearest center of each row by comparing
     shared sums; only the number of that center is opened. An empty cluster keeps its center. Distances are rounded to
-    squared steps of the grid. At the end the centers are told to all, unless ``open_centers`` is false.
+    squared steps of the grid. At the end all learn the centers, unless ``open_centers`` is false.
 
     The output has a fitted ``KMeans``, over all columns or over the party's own.
 
@@ -84,7 +88,7 @@ class VerticalKMeans(VerticalProtocol):
         require(self, "max_rounds", self.max_rounds, IntIn(1, 1000))
         require(self, "init", self.init, OneOf(("k-means++", "given")))
         require(self, "open_centers", self.open_centers, OneOf((False, True)))
-        require_ranges(self, self.ranges, self.all_names(tuple(self.columns)), all_of=True)
+        require_ranges(self, self.ranges, self.all_names(), all_of=True)
         if self.init == "given" and len(self.seeds) != self.k:
             raise ParameterError("The 'seeds' parameter of VerticalKMeans must have k rows.")
 
@@ -99,14 +103,7 @@ class VerticalKMeans(VerticalProtocol):
             "The first two parties together learn all distances.",
         )
 
-    def withstands(self, n_parties: int) -> int:
-        """Return how many parties may pool what they saw: one, as the first two together learn all distances."""
-        del n_parties
-        return 1
-
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run over so many rows, rounds and comparisons of each draw."""
         facts = {"rows": 1, "rounds": self.max_rounds, "searches": [], **(revealed or {})}
         n, pair = facts["rows"], PairFrames(names)
@@ -119,16 +116,15 @@ class VerticalKMeans(VerticalProtocol):
             for _ in range(self.k - 1):
                 yield from pair.at_least_zero(n) + pair.chosen(n, 2)
             yield from pair.opened(8 * n)
-        sizes = {name: 8 * self.k * len(self.columns[name]) for name in names}
         if self.open_centers:
-            yield from told_frames(names, "centers", sizes)
+            lengths = {name: self.k * len(self.columns[name]) for name in names}
+            yield from broadcast_frames(names, "centers", lengths, width=8)
 
     def read(self, data: Any, name: str) -> Placed:
         """Return a party's columns on the grid that all share."""
         own = self.names_of(name)
         held = own_columns(data, own)
-        listed = self.all_names(tuple(self.columns))
-        widest = max(self.ranges[one][1] - self.ranges[one][0] for one in listed)
+        widest = max(high - low for low, high in self.ranges.values())
         shifted = {one: (self.ranges[one][0], self.ranges[one][0] + widest) for one in own}
         in_ranges(held, own, self.ranges, bits=self.bits, clip=False)
         return in_ranges(held, own, shifted, bits=self.bits, clip=False)
@@ -156,10 +152,6 @@ class VerticalKMeans(VerticalProtocol):
             centers = _means(placed.rows, labels, centers)
         party.reveal("rounds", n_rounds)
         return Fitted(self._model(party, placed, centers, labels, n_rounds), party.names)
-
-    def result_files(self, output: Fitted) -> dict[str, Any]:
-        """Return the model as plain data, and the cluster of each row."""
-        return {"model.json": model_to_dict(output.model), "labels.csv": {"cluster": output.model.labels_}}
 
     def _labels(self, shares: PairShares, placed: Placed, centers: Floats) -> NDArray[np.int64]:
         """Return the nearest center of each row: a running minimum over shared distances, with its number."""

@@ -10,37 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.boundary import public
-from discreet.core.errors import ParameterError
-from discreet.core.params import POSITIVE, FloatIn, IntIn, require
+from discreet.core.params import IntIn, require
 from discreet.parties.mining.models import fitted
-from discreet.parties.mining.models.columns import (
-    codes,
-    in_ranges,
-    own_columns,
-    require_categories,
-    require_ranges,
-    sort_classes,
-)
-from discreet.parties.mining.models.totals import Fitted
+from discreet.parties.mining.models.columns import codes, in_ranges, require_ranges
+from discreet.parties.mining.models.model_protocol import Fitted
+from discreet.parties.mining.models.naive_bayes import require_bayes
 from discreet.parties.mining.models.vertical import (
-    WIDE_BYTES,
     PairProducts,
-    VerticalProtocol,
+    VerticalClassifier,
     agree_on_rows,
-    opened_frames,
-    pair_setup_frames,
+    broadcast_frames,
+    exchange,
     row_frames,
-    tell,
-    told_frames,
 )
-from discreet.parties.protocol import Party
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.transcript import FrameShape
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class VerticalNaiveBayes(VerticalProtocol):
+class VerticalNaiveBayes(VerticalClassifier):
     """Naive Bayes on columns of the same people at several parties, one of which holds the classes.
 
     The holder of the classes and each other party compute the scalar products of the indicators of the classes with
@@ -77,9 +67,6 @@ class VerticalNaiveBayes(VerticalProtocol):
 
     name: ClassVar[str] = "vertical-naive-bayes"
 
-    target: str
-    holder: str
-    classes: tuple[Any, ...]
     categories: Mapping[str, Any] = field(default_factory=dict)
     ranges: Mapping[str, Any] = field(default_factory=dict)
     bits: int = 20
@@ -88,20 +75,9 @@ class VerticalNaiveBayes(VerticalProtocol):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        listed = self.all_names(tuple(self.columns))
-        sort_classes(self)
+        require_bayes(self, self.all_names())
         require(self, "bits", self.bits, IntIn(2, 24))
-        require(self, "alpha", self.alpha, POSITIVE)
-        require(self, "var_smoothing", self.var_smoothing, FloatIn(0))
-        if self.holder not in self.columns or self.target in listed:
-            raise ParameterError("The 'holder' must be a party, and the 'target' none of the other columns.")
-        if self.categories and set(self.categories) != set(listed):
-            raise ParameterError(
-                "The 'categories' parameter must have all columns, or be left out for numbers."
-            )
-        for one in self.categories.values():
-            require_categories(self, "categories", one)
-        require_ranges(self, self.ranges, listed, all_of=not self.categories)
+        require_ranges(self, self.ranges, self.all_names(), all_of=not self.categories)
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -114,25 +90,18 @@ class VerticalNaiveBayes(VerticalProtocol):
             ),
         )
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run over so many rows."""
         n = (revealed or {"rows": 1})["rows"]
         yield from row_frames(names)
         for name in self._featured(names):
-            pair = (name, self.holder)
-            yield from pair_setup_frames(pair)
-            yield from opened_frames(pair, self._product(name, n))
-        lengths = self._told_lengths(names)
-        yield from told_frames(names, "class sums", {name: WIDE_BYTES * lengths[name] for name in names})
+            yield from self._product(name, n).frames((name, self.holder))
+        yield from broadcast_frames(names, "class sums", self._n_sent(names))
 
     def read(self, data: Any, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
         """Return what a party's columns add to sums, a column each, and the indicators of classes at their holder."""
         own = self.names_of(name)
-        holds = name == self.holder
-        columns = own_columns(data, (*own, self.target) if holds else own)
-        labels = codes(columns.pop(), self.target, self.classes) if holds else None
+        columns, labels = self.read_classes(data, name)
         indicators = None if labels is None else np.eye(len(self.classes), dtype=np.int64)[labels]
         if self.categories:
             parts = [
@@ -162,8 +131,8 @@ class VerticalNaiveBayes(VerticalProtocol):
         if indicators is not None:
             local = added.astype(object).T @ indicators.astype(object)
             own = [*indicators.sum(axis=0).tolist(), *local.reshape(-1).tolist()]
-        heard = tell(party, "class sums", own, self._told_lengths(party.names))
-        return Fitted(self._model(party.names, heard), party.names)
+        received = exchange(party, "class sums", own, self._n_sent(party.names))
+        return Fitted(self._model(party.names, received), party.names)
 
     def _featured(self, names: Sequence[str]) -> list[str]:
         """Return the parties with columns, without the holder of the classes."""
@@ -180,16 +149,17 @@ class VerticalNaiveBayes(VerticalProtocol):
             n=n, first_bits=bits, second_bits=1, n_first=self._width(name), n_second=len(self.classes)
         )
 
-    def _told_lengths(self, names: Sequence[str]) -> dict[str, int]:
+    def _n_sent(self, names: Sequence[str]) -> dict[str, int]:
+        """Return the number of sums that each party sends: its own, and the sizes of the classes from their holder."""
         n = len(self.classes)
         return {name: n * (self._width(name) + (name == self.holder)) for name in names}
 
-    def _model(self, names: Sequence[str], heard: Mapping[str, list[int]]) -> Any:
-        """Return the model from what every party tells: a row for all that was summed, a column for each class."""
+    def _model(self, names: Sequence[str], received: Mapping[str, list[int]]) -> Any:
+        """Return the model from what every party sent: a row for all that was summed, a column for each class."""
         n = len(self.classes)
-        counts = np.array(heard[self.holder][:n], np.float64)
+        counts = np.array(received[self.holder][:n], np.float64)
         sums = {
-            name: np.array(heard[name][n if name == self.holder else 0 :], np.float64).reshape(-1, n)
+            name: np.array(received[name][n if name == self.holder else 0 :], np.float64).reshape(-1, n)
             for name in names
         }
         listed = self.all_names(names)

@@ -20,20 +20,17 @@ from discreet.parties.mining.models.columns import (
     own_columns,
     require_ranges,
 )
+from discreet.parties.mining.models.model_protocol import Fitted
 from discreet.parties.mining.models.statistics import Products, gram_length, statistics_of
-from discreet.parties.mining.models.totals import Fitted
 from discreet.parties.mining.models.vertical import (
-    WIDE_BYTES,
     PairProducts,
     VerticalProtocol,
     agree_on_rows,
-    opened_frames,
-    pair_setup_frames,
+    broadcast_frames,
+    exchange,
     row_frames,
-    tell,
-    told_frames,
 )
-from discreet.parties.protocol import Party
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.transcript import FrameShape
 
@@ -48,7 +45,7 @@ class _ProductsTogether(VerticalProtocol):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self, "bits", self.bits, IntIn(2, 31))
-        require_ranges(self, self.ranges, self.all_names(tuple(self.columns)), all_of=True)
+        require_ranges(self, self.ranges, self.all_names(), all_of=True)
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -62,17 +59,13 @@ class _ProductsTogether(VerticalProtocol):
             ),
         )
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run over so many rows."""
         n = (revealed or {"rows": 1})["rows"]
         yield from row_frames(names)
         for pair in combinations(names, 2):
-            yield from pair_setup_frames(pair)
-            yield from opened_frames(pair, self._product(pair, n))
-        lengths = self._told_lengths(names)
-        yield from told_frames(names, "products", {name: WIDE_BYTES * lengths[name] for name in names})
+            yield from self._product(pair, n).frames(pair)
+        yield from broadcast_frames(names, "products", self._n_sent(names))
 
     def read(self, data: Any, name: str) -> Placed:
         """Return a party's columns on a grid."""
@@ -92,17 +85,13 @@ class _ProductsTogether(VerticalProtocol):
                 crossed[pair] = ends.opened(self._product(pair, n), placed.rows)
         d = placed.rows.shape[1]
         own = exact_gram(np.concatenate([np.ones((n, 1), np.int64), placed.rows], axis=1))
-        told = [own[i][j] for i in range(d + 1) for j in range(i, d + 1)]
+        sent = [own[i][j] for i in range(d + 1) for j in range(i, d + 1)]
         for pair, found in crossed.items():
-            told += found.reshape(-1).tolist() if pair[0] == party.name else []
-        heard = tell(party, "products", told, self._told_lengths(party.names))
-        everywhere = in_ranges(
-            [np.zeros(0)] * len(self._all(party)), self._all(party), self.ranges, bits=self.bits, clip=False
-        )
-        return Products.of(self._assembled(party.names, heard), everywhere)
-
-    def _all(self, party: Party) -> tuple[str, ...]:
-        return self.all_names(party.names)
+            sent += found.reshape(-1).tolist() if pair[0] == party.name else []
+        received = exchange(party, "products", sent, self._n_sent(party.names))
+        names = self.all_names(party.names)
+        grid = in_ranges([np.zeros(0)] * len(names), names, self.ranges, bits=self.bits, clip=False)
+        return Products.of(self._assembled(party.names, received), grid)
 
     def _product(self, pair: tuple[str, str], n: int) -> ScalarProduct:
         n_first, n_second = (len(self.columns[name]) for name in pair)
@@ -112,21 +101,21 @@ class _ProductsTogether(VerticalProtocol):
             n=n, first_bits=self.bits, second_bits=self.bits, n_first=n_first, n_second=n_second
         )
 
-    def _told_lengths(self, names: Sequence[str]) -> dict[str, int]:
-        """Return the number of products that each party tells: of its own columns, and with those of later parties."""
+    def _n_sent(self, names: Sequence[str]) -> dict[str, int]:
+        """Return the number of products that each party sends: of its own columns, and with those of later parties."""
         sizes = [len(self.columns[name]) for name in names]
         return {
             name: gram_length(size) + size * sum(sizes[at + 1 :])
             for at, (name, size) in enumerate(zip(names, sizes, strict=True))
         }
 
-    def _assembled(self, names: Sequence[str], heard: Mapping[str, list[int]]) -> list[list[int]]:
-        """Return the products of (1, all columns) with each other from what every party tells."""
+    def _assembled(self, names: Sequence[str], received: Mapping[str, list[int]]) -> list[list[int]]:
+        """Return the products of (1, all columns) with each other from those that every party sent."""
         sizes = [len(self.columns[name]) for name in names]
         starts = np.cumsum([1, *sizes]).tolist()
         whole = [[0] * starts[-1] for _ in range(starts[-1])]
         for at, name in enumerate(names):
-            values = iter(heard[name])
+            values = iter(received[name])
             own = [0, *range(starts[at], starts[at + 1])]
             for i, row in enumerate(own):
                 for column in own[i:]:
@@ -213,7 +202,7 @@ class VerticalRidge(_ProductsTogether):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self, "alpha", self.alpha, FloatIn(0))
-        if self.target not in self.all_names(tuple(self.columns)) or len(self.ranges) < 2:
+        if self.target not in self.all_names() or len(self.ranges) < 2:
             raise ParameterError(
                 "The 'target' parameter of VerticalRidge must be one of at least two columns."
             )

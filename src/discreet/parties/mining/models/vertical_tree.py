@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.boundary import public
-from discreet.core.errors import ParameterError
-from discreet.mine.noisy.columns import NoisyColumn
 from discreet.mine.noisy.tree_growing import Node
-from discreet.parties.mining.models.columns import codes, own_columns
-from discreet.parties.mining.models.decision_tree import places_of, require_tree
-from discreet.parties.mining.models.totals import Fitted
-from discreet.parties.mining.models.tree_splits import best_split, grown, tree_columns, worth_splitting
+from discreet.parties.mining.models.decision_tree import Bits, Table, TreeProtocol, places_of
+from discreet.parties.mining.models.model_protocol import Fitted
+from discreet.parties.mining.models.tree_splits import grown
 from discreet.parties.mining.models.vertical import (
     PairProducts,
-    VerticalProtocol,
+    VerticalClassifier,
     agree_on_rows,
     opened_frames,
-    pair_setup_frames,
     row_frames,
 )
-from discreet.parties.protocol import Party
+from discreet.parties.ot.extension import setup_frames
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.transcript import FrameShape
-
-Bits = NDArray[np.bool_]
-Table = NDArray[np.int64]
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class VerticalTree(VerticalProtocol):
+class VerticalTree(TreeProtocol, VerticalClassifier):
     """A decision tree on columns of the same people at two parties, one of which holds the classes.
 
     A party knows which rows meet the questions about its own columns on the way to a node. The counts of a node are
@@ -70,21 +64,11 @@ class VerticalTree(VerticalProtocol):
     name: ClassVar[str] = "vertical-decision-tree"
     max_parties: ClassVar[int | None] = 2
 
-    target: str
-    holder: str
-    classes: tuple[Any, ...]
-    categories: Mapping[str, Any] = field(default_factory=dict)
-    ranges: Mapping[str, Any] = field(default_factory=dict)
     bins: int = 16
-    criterion: str = "gini"
-    max_depth: int = 4
-    min_leaf: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.holder not in self.columns:
-            raise ParameterError("The 'holder' parameter of VerticalTree must be the name of a party.")
-        require_tree(self, self.all_names(tuple(self.columns)))
+        self.require_tree(self.all_names())
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -98,24 +82,20 @@ class VerticalTree(VerticalProtocol):
             ),
         )
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run over so many rows that opened so many nodes."""
         facts = {"rows": 1, "open_nodes": 1, **(revealed or {})}
         pair = self._pair(names)
         yield from row_frames(names)
-        yield from pair_setup_frames(pair)
+        yield from setup_frames(*pair)
         for _ in range(facts["open_nodes"]):
             for product in self._products(pair, facts["rows"]):
                 yield from opened_frames(pair, product)
 
     def read(self, data: Any, name: str) -> tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]:
         """Return the places of a party's rows in its columns, and their classes at the holder of them."""
-        own = self.names_of(name)
-        held = own_columns(data, (*own, self.target) if name == self.holder else own)
-        labels = codes(held.pop(), self.target, self.classes) if name == self.holder else None
-        return places_of(self._columns(own), held), labels
+        held, labels = self.read_classes(data, name)
+        return places_of(self.tree_columns(self.names_of(name)), held), labels
 
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its columns."""
@@ -125,7 +105,7 @@ class VerticalTree(VerticalProtocol):
         agree_on_rows(party, n)
         pair = self._pair(party.names)
         ends = PairProducts(party, pair, label="counts of nodes")
-        columns = self._columns(self.all_names(pair))
+        columns = self.tree_columns(self.all_names(pair))
         first = len(self.columns[pair[0]])
         offset = 0 if party.name == pair[0] else first
         mine = dict(enumerate(places, start=offset))
@@ -133,29 +113,24 @@ class VerticalTree(VerticalProtocol):
         waiting: list[tuple[int, int, Bits]] = [(0, 0, np.ones(n, np.bool_))]
         while waiting:
             number, depth, here = waiting.pop(0)
-            if number and not self._open(nodes[number], depth):
+            node = nodes[number]
+            if number and not (depth < self.max_depth and self.worth_splitting(node)):
                 continue
-            tables = self._tables(ends, pair, n, here, places, labels)
+            left = self.split(nodes, columns, number, self._tables(ends, pair, n, here, places, labels))
             n_opened += 1
-            for child, side in self._split(nodes, columns, number, tables):
-                column = nodes[number].column
-                met = side[mine[column]] if column in mine else np.ones(n, np.bool_)
-                waiting.append((child, depth + 1, here & met))
+            if left is not None:
+                for child, side in zip(node.children, (left, ~left), strict=True):
+                    met = side[mine[node.column]] if node.column in mine else True
+                    waiting.append((child, depth + 1, here & met))
         party.reveal("open_nodes", n_opened)
         return Fitted(grown(nodes, columns, self.classes), party.names)
-
-    def _open(self, node: Node, depth: int) -> bool:
-        return depth < self.max_depth and worth_splitting(node.counts.tolist(), min_leaf=self.min_leaf)
 
     def _pair(self, names: Sequence[str]) -> tuple[str, str]:
         """Return the party without the classes, and the one with them."""
         return next(name for name in names if name != self.holder), self.holder
 
-    def _columns(self, names: Sequence[str]) -> list[NoisyColumn]:
-        return tree_columns(names, self.categories, self.ranges, self.bins)
-
     def _widths(self, pair: tuple[str, str]) -> list[list[int]]:
-        return [[one.n_places for one in self._columns(self.names_of(name))] for name in pair]
+        return [[one.n_places for one in self.tree_columns(self.names_of(name))] for name in pair]
 
     def _products(self, pair: tuple[str, str], n: int) -> list[ScalarProduct]:
         """Return the products of one node: the first party's places with the classes, its rows with the second's."""
@@ -198,22 +173,3 @@ class VerticalTree(VerticalProtocol):
         if widths[1]:
             tables += np.split(found[1].reshape(-1, n_classes), np.cumsum(widths[1])[:-1])
         return list(tables)
-
-    def _split(
-        self, nodes: list[Node], columns: Sequence[NoisyColumn], number: int, tables: Sequence[Table]
-    ) -> list[tuple[int, Bits]]:
-        """Split a node where that helps; return its children and the places that lead to each."""
-        node = nodes[number]
-        if number == 0:
-            node.counts = tables[0].sum(axis=0).astype(np.float64)
-            if not self._open(node, 0):
-                return []
-        split = best_split(tables, columns, criterion=self.criterion, min_leaf=self.min_leaf)
-        if split is None:
-            return []
-        node.column, node.left = split
-        left = node.left[: columns[node.column].n_places]
-        node.children = [len(nodes), len(nodes) + 1]
-        sides = (left, ~left)
-        nodes += [Node(tables[node.column][side].sum(axis=0).astype(np.float64)) for side in sides]
-        return list(zip(node.children, sides, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from discreet.parties.mining.rules.horizontal import (
     large_items,
 )
 from discreet.parties.mining.rules.joint_rules import JointRules, require_thresholds
-from discreet.parties.protocol import Party, Protocol
+from discreet.parties.protocol import Facts, Party, Protocol
 from discreet.parties.sets.set_union import SetUnion
 from discreet.parties.sums.secure_sum import SecureSum
 from discreet.parties.transcript import FrameShape
@@ -63,7 +63,7 @@ class AssociationRules(Protocol):
     threshold : int
         How many parties must remain, as for :class:`SecureSum`; 0 stands for more than half.
     format : str
-        How the files of the parties are written, as for :func:`discreet.read_baskets`; told by each file by default.
+        How the files of the parties are written, as for :func:`discreet.read_baskets`; recognized by default.
     basket, item : str
         The columns of the data, where it is a table with a row for each entry.
 
@@ -139,9 +139,7 @@ class AssociationRules(Protocol):
         SecureSum(length=1, threshold=self.threshold).check_parties(names)
         SetUnion(max_items=self.max_items, max_item_bytes=self.max_item_bytes).check_parties(names)
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run without drop-outs; ``revealed`` holds the sizes that the run makes known."""
         return horizontal_frames(self, names, revealed or {})
 

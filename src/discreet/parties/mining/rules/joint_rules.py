@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.baskets.supports import Support
 from discreet.core.boundary import public
 from discreet.core.params import FloatIn, IntIn, OneOf, require
+from discreet.kernels.ragged import bounds
 from discreet.mine.itemsets.found import FoundItemsets
 
 Sets = NDArray[np.int32]
@@ -64,7 +65,7 @@ def joint_rules(
 
     lengths = np.repeat([one.shape[1] for one in levels], [len(one) for one in levels]).astype(np.int64)
     codes = np.concatenate([np.empty(0, np.int32), *(one.ravel() for one in levels)]).astype(np.int32)
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    indptr = bounds(lengths)
     used, places = np.unique(codes, return_inverse=True)
     named = pa.array([names[code] for code in used], pa.string())
     found = FoundItemsets(indptr, places.astype(np.int32), counts, n, named)

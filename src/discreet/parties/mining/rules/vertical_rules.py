@@ -16,9 +16,10 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, require
 from discreet.parties.mining.matching.people import matched_rows
 from discreet.parties.mining.matching.people_matching import arrow_table, keys_of, matching_leaks, read_keyed
+from discreet.parties.mining.models.vertical import require_every_party
 from discreet.parties.mining.rules.joint_rules import JointRules, require_thresholds
 from discreet.parties.mining.rules.vertical import Vertical, vertical_frames
-from discreet.parties.protocol import Party, Protocol
+from discreet.parties.protocol import Facts, Party, Protocol
 from discreet.parties.sets.two_sets import MAX_SIZE
 from discreet.parties.transcript import FrameShape
 
@@ -108,14 +109,9 @@ class VerticalRules(Protocol):
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless every party is named with its items."""
         super().check_parties(names)
-        if set(self.columns) != set(names):
-            raise ParameterError(
-                "The 'columns' parameter of VerticalRules must have every party of the session by name, and no other."
-            )
+        require_every_party(self, names)
 
-    def frames(
-        self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
-    ) -> Iterator[FrameShape]:
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run; ``revealed`` holds the number of people and the frequent sets, its output."""
         return vertical_frames(self, names, revealed or {})
 
