@@ -6,7 +6,7 @@ import pytest
 
 from discreet.experiments.charts import at_points, band, colored, level, ranged
 from discreet.experiments.timing import fastest
-from discreet.report.pictures import standing
+from discreet.report.theme import altair_chart
 
 
 def test_a_range_holds_the_mean_and_both_ends() -> None:
@@ -28,7 +28,7 @@ def test_every_series_has_its_color() -> None:
 
 
 def test_a_band_lies_between_the_ends() -> None:
-    drawn = band(standing([{"low": 1, "high": 2}]), {"title": "%"}, opacity=0.2).to_dict()
+    drawn = band(altair_chart([{"low": 1, "high": 2}]), {"title": "%"}, opacity=0.2).to_dict()
     assert drawn["encoding"] == {
         "y": {"field": "low", "type": "quantitative", "title": "%"},
         "y2": {"field": "high"},

@@ -23,8 +23,8 @@ from discreet.parties import (
     simulate,
 )
 from discreet.parties.mining import AssociationRules, VerticalRules
-from discreet.parties.picture import merged, message_chart
 from discreet.parties.transcript import FrameShape
+from discreet.report.party_run import merged, message_chart
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 CLINICS = ("clinic", "hospital", "practice")

@@ -41,8 +41,8 @@ from discreet.publish import (
     Samarati,
 )
 from discreet.report.page import render
-from discreet.report.parts.pdf_metadata import without_metadata
-from discreet.report.parts.printing import browser
+from discreet.report.pdf import browser
+from discreet.report.pdf_metadata import without_metadata
 
 TREES = {
     "name": identifier(),
@@ -133,14 +133,14 @@ def test_a_report_has_a_name_a_date_terms_and_examples(tmp_path: Path, monkeypat
         "People &lt;2030&gt;",
         "2030-03-17",
         "May it be handed on?",
-        "<dfn>Class</dfn>",
-        "<dfn>Quasi-identifier</dfn>",
-        "What a row looks like",
-        "What can be predicted",
+        "<dt>Class</dt>",
+        "<dt>Quasi-identifier</dt>",
+        "Example rows",
+        "Predictions",
         "Pairs of columns",
     ):
         assert words in page
-    assert page.index("<dfn>Class</dfn>") < page.index("<dt>Classes</dt>")
+    assert page.index("<dt>Class</dt>") < page.index("<dt>Classes</dt>")
     record = json.loads((folder / "release.json").read_text())
     assert (record["name"], record["date"]) == ("People <2030>", "2030-03-17")
     assert "From the original" not in page
@@ -157,7 +157,7 @@ def test_no_bar_is_invented_for_rare_values() -> None:
     for internal in (False, True):
         page = render(release, internal=internal)
         assert "other values" not in page
-        assert "A few rows of rarer values are not drawn." in page
+        assert "A few rows of rarer values are not shown." in page
 
 
 def test_wide_tables_have_an_index_and_examples_column_by_column() -> None:
@@ -165,7 +165,7 @@ def test_wide_tables_have_an_index_and_examples_column_by_column() -> None:
     frame = pa.table({f"c{at}": rng.integers(0, 3, 300) for at in range(12)})
     release = Mondrian(KAnonymity(5)).release(Table(frame, {f"c{at}": quasi() for at in range(12)}))
     page = render(release)
-    links = re.findall(r'href="#(chart-\d+-title)"', page)
+    links = re.findall(r'href="#(distribution-\d+)"', page)
     assert len(links) == 12
     assert all(f'id="{one}"' in page for one in links)
     assert "Row 3" in page

@@ -89,7 +89,7 @@ def test_the_curve_is_below_totals_alone() -> None:
     curve = kl_curve_of(release)
     assert curve is not None
     assert curve.mean.mean() < curve.totals.mean()
-    assert "var(--after)" in json.dumps(kl_curve(curve))
+    assert "var(--after," in json.dumps(kl_curve(curve))
 
 
 def test_a_report_has_the_sections_that_belong_to_it() -> None:
@@ -97,14 +97,14 @@ def test_a_report_has_the_sections_that_belong_to_it() -> None:
     groups = Cahd(3, sensitive=rare(baskets, 12), random_state=1).release(baskets)
     grouped = render(groups, internal=True)
     plain = render(AprioriAnonymization(4, 2, random_state=1).release(baskets), internal=True)
-    assert 'id="queries"' not in render(groups)
-    for place in ("matrix", "queries", "risk", "groups"):
+    assert 'id="estimates"' not in render(groups)
+    for place in ("matrix", "estimates", "risk", "groups"):
         assert f'id="{place}"' in grouped
     for place in ("items", "risk"):
         assert f'id="{place}"' in plain
     assert 'id="groups"' not in plain
     assert 'href="#matrix"' in grouped
-    assert re.search(r"Being found again", plain)
+    assert re.search("Re-identification risk", plain)
     small = render(Cahd(2, sensitive=["x"], random_state=1).release(Baskets.from_lists([["a", "x"], ["a"]])))
     assert 'id="matrix"' not in small
 
@@ -114,6 +114,6 @@ def test_a_few_holders_are_not_compared_with_the_truth() -> None:
     release = Cahd(3, sensitive=["s", "t"]).release(few)
     assert release.data.sensitive.counts.sum() == 24
     assert kl_curve_of(release) is None
-    assert "How near estimates are" not in render(release, internal=True)
+    assert "Accuracy of estimates" not in render(release, internal=True)
     more = Baskets.from_lists([["a", "s"], ["b"], ["a", "b"], ["c", "t"], ["c"], ["b", "c"]] * 25)
     assert kl_curve_of(Cahd(3, sensitive=["s", "t"]).release(more)) is not None

@@ -95,7 +95,7 @@ def test_a_search_is_completed_where_that_is_cheap(monkeypatch: pytest.MonkeyPat
     assert partial is not None
     assert partial.n_seen == n_searched < partial.n_nodes
     assert partial.kind[-1] == CHOSEN
-    assert f"{n_searched} nodes of {partial.n_nodes:,} were looked at" in render(release, internal=True)
+    assert f"{n_searched} nodes of {partial.n_nodes:,} were evaluated" in render(release, internal=True)
 
 
 def test_many_nodes_are_thinned_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,12 +109,12 @@ def test_many_nodes_are_thinned_out(monkeypatch: pytest.MonkeyPatch) -> None:
         BORDER: 1,
         CHOSEN: 1,
     }
-    assert "Shown are 11, evenly chosen." in render(release, internal=True)
+    assert "An even sample of 11 is shown." in render(release, internal=True)
 
 
 def spec_of(page: str) -> dict[str, object]:
-    charts = json.loads(re.findall(r'id="charts">(.*?)</script>', page, re.DOTALL)[0])
-    (found,) = [one for one in charts.values() if "of the lattice" in one["description"]]
+    charts = map(json.loads, re.findall(r'"application/json">(.*?)</script>', page, re.DOTALL))
+    (found,) = [one for one in charts if "of the lattice" in one["description"]]
     return found
 
 
@@ -129,10 +129,10 @@ def test_the_page_holds_one_sound_picture() -> None:
     assert len(page.encode()) < 2_000_000
     spec = spec_of(page)
     assert vl_convert.vegalite_to_vega(spec)["marks"]
-    assert page.index('id="cost"') < page.index('id="lattice"') < page.index('id="shapes"')
+    assert page.index('id="cost"') < page.index('id="lattice"') < page.index('id="distributions"')
     assert 'href="#lattice"' in page
     written = json.dumps(spec)
-    for words in ("on the border", "chosen", "breaks the promise", "rows left out", "mean risk"):
+    for words in ("minimal", "chosen", "breaks the guarantee", "rows suppressed", "mean risk"):
         assert words in written
 
 

@@ -141,7 +141,7 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
         written_frames,
     )
     from discreet.parties.network.session import Session
-    from discreet.report.kinds.party_run import party_page
+    from discreet.report.party_run import party_page
 
     known = Session.read(session)
     key = given["key"] or find_key(session, known.member(name).name)

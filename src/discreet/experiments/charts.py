@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.report.pictures import SOFT, standing
+from discreet.report.theme import SOFT, altair_chart
 
 SUBTITLE = "line: mean over the seeds; band: their range"
 
@@ -68,7 +68,7 @@ def level(value: float, word: str, *, width: int, below: bool = False) -> tuple[
     import altair as alt
 
     line = (
-        standing([{"value": round(value, 4), "word": word}])
+        altair_chart([{"value": round(value, 4), "word": word}])
         .mark_rule(color=SOFT, strokeDash=[5, 4])
         .encode(y="value:Q")
     )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import math
+import re
+from base64 import b64encode
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from discreet import __version__
 from discreet.engines.atomic import atomic_file
-from discreet.report.markup import Markup, tag
-from discreet.report.pictures import write_picture
+from discreet.report.blocks import Block, Code, Figure, Paragraph, Section, Table
+from discreet.report.page import page
+from discreet.report.pictures import encoded, untitled, write_picture
 
 Cell = str | int | float | None
 
@@ -36,7 +37,7 @@ class Page:
         self.title = "Experiment"
         self.about = ""
         self._log = log
-        self._parts: list[Markup] = []
+        self._sections: list[tuple[str, str, list[Block]]] = []
 
     def log(self, line: str) -> None:
         """Report a step, if somebody listens."""
@@ -49,13 +50,11 @@ class Page:
 
     def section(self, title: str, text: str = "") -> None:
         """Begin a section."""
-        self._parts.append(tag("h2", title))
-        if text:
-            self.note(text)
+        self._sections.append((title, text, []))
 
     def note(self, text: str) -> None:
-        """Write a paragraph."""
-        self._parts.append(tag("p", text))
+        """Add a paragraph."""
+        self._add(Paragraph(text))
 
     def table(
         self, name: str, title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, note: str = ""
@@ -69,15 +68,16 @@ class Page:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerows([columns, *([_plain(cell) for cell in row] for row in rows)])
         shown = [[written(cell) for cell in row] for row in rows]
+        numbers = not any(isinstance(cell, str) for row in rows for cell in row[1:])
         with atomic_file(self.folder / f"{name}.md") as temporary:
             temporary.write_text(markdown(title, columns, shown, note), encoding="utf-8")
-        head = tag("tr", *(tag("th", column, scope="col") for column in columns))
-        body = [tag("tr", *(tag("td", cell) for cell in row)) for row in shown]
-        self._figure(
-            title,
-            tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="wide"),
-            note,
-            [f"{name}.csv", f"{name}.md"],
+        self._add(
+            Figure(
+                title,
+                note,
+                table=Table(columns, shown, title, numbers),
+                files=[f"{name}.csv", f"{name}.md"],
+            )
         )
 
     def claims(self, rows: Sequence[Sequence[Cell]], *, note: str = "") -> None:
@@ -92,35 +92,27 @@ class Page:
         names = [f"{name}{kind}" for kind in (".svg", ".png", ".html")]
         for one in names:
             write_picture(spec, self.folder / one)
-        alt = str(spec.get("description", title))
-        self._figure(title, tag("a", tag("img", src=names[0], alt=alt), href=names[2]), note, names)
+        image = f"data:image/svg+xml;base64,{b64encode(encoded(untitled(spec), '.svg')).decode()}"
+        description, subtitle = str(spec.get("description", title)), spec["title"].get("subtitle", "")
+        text = " ".join(filter(None, (note, subtitle and f"({subtitle})")))
+        self._add(Figure(title, text, image=image, description=description, files=names))
 
     def finish(self) -> Path:
         """Write ``index.html`` and return its path."""
-        made = tag(
-            "p", "Made by ", tag("code", self.command), f" with Discreet {__version__}.", class_="made"
-        )
-        head = tag(
-            "head",
-            tag("meta", charset="utf-8"),
-            tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            tag("title", self.title),
-            tag(
-                "style",
-                Markup(files("discreet.experiments").joinpath("page.css").read_text(encoding="utf-8")),
-            ),
-        )
-        main = tag("main", tag("h1", self.title), tag("p", self.about, class_="about"), made, *self._parts)
+        head = Section("experiment", self.title, self.about, [Code(self.command)])
+        sections = [
+            Section(f"part-{at}", title, text, content, link=re.split("[:,(]", title)[0].strip())
+            for at, (title, text, content) in enumerate(self._sections, start=1)
+        ]
+        footer = "Tables and pictures are also files in the folder of this page."
         with atomic_file(self.folder / "index.html") as temporary:
-            temporary.write_text(
-                f"<!DOCTYPE html>\n{tag('html', head, tag('body', main), lang='en')}\n", encoding="utf-8"
-            )
+            temporary.write_text(page([head, *sections], title=self.title, footer=footer), encoding="utf-8")
         return self.folder / "index.html"
 
-    def _figure(self, title: str, shown: Markup, note: str, names: Sequence[str]) -> None:
-        links = Markup(" · ".join(tag("a", name, href=name) for name in names))
-        caption = [tag("p", note)] if note else []
-        self._parts.append(tag("figure", tag("h3", title), shown, *caption, tag("p", links, class_="files")))
+    def _add(self, block: Block) -> None:
+        if not self._sections:
+            self.section("Results")
+        self._sections[-1][2].append(block)
 
 
 def written(cell: Cell) -> str:

@@ -1,4 +1,4 @@
-"""Run a job: read, publish, judge, write; one straight line."""
+"""Run a job: read, protect, check, write."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from discreet.guarantees import RulesHidden
 from discreet.job.model import Job
 
 Progress = Callable[[str], None]
-"""Told the name of each stage as it begins."""
+"""A function called with the name of each stage as it begins."""
 
 STAGES = ("Reading", "Protecting", "Judging", "Writing")
 
 
 @public
 def run(job: Job, progress: Progress | None = None) -> Release:
-    """Do what the job says, and give the release; with ``out`` it is also written, if it keeps its promise.
+    """Run a job and return the release; with ``out`` it is also written, if it keeps its guarantee.
 
     Parameters
     ----------
     job : Job
-        What to do.
+        The data, the method and the output.
     progress : callable, optional
-        Told the name of each stage as it begins.
+        Called with the name of each stage as it begins.
     """
-    tell = progress or _silent
+    begin = progress or _silent
     if job.out is not None:
         refuse_target(job.out, job.data if job.is_file else None, overwrite=job.overwrite)
-    tell("Reading")
+    begin("Reading")
     data = job.kind.read(job)
-    tell("Protecting")
+    begin("Protecting")
     release = job.release(data)
     if job.out is not None:
         refuse_untouched(release)
     return finish(
         release,
-        tell,
+        begin,
         job.out,
         format=job.output_format,
         report=job.report,
@@ -52,34 +52,34 @@ def run(job: Job, progress: Progress | None = None) -> Release:
     )
 
 
-def finish(release: Release, tell: Progress, out: Path | None, **writing: Any) -> Release:
-    """Judge a release and, where a folder is named, write it."""
-    tell("Judging")
+def finish(release: Release, begin: Progress, out: Path | None, **writing: Any) -> Release:
+    """Check a release and, with an output folder, write it."""
+    begin("Judging")
     kept = release.verdict.ok
     if out is not None:
         if kept:
-            tell("Writing")
+            begin("Writing")
         release.write(out, **writing)
     return release
 
 
 def refuse_target(out: Path, data: str | Path | None, *, overwrite: bool) -> None:
-    """Refuse, before any work is done, a folder that cannot or must not be replaced."""
+    """Raise an error for an output folder that cannot or must not be replaced, before any work is done."""
     if data is not None and out.resolve() in Path(data).resolve().parents:
-        raise OutputError(f"{out} holds the input itself; name another folder for the output.")
+        raise OutputError(f"{out} contains the input data; choose another output folder.")
     from discreet.report.folder import refuse_folder
 
     refuse_folder(out, overwrite=overwrite)
 
 
 def refuse_untouched(release: Release) -> None:
-    """Refuse to write data in which there was nothing to hide: whoever named rules expects that some were found."""
+    """Raise an error where all rules were hidden already: a user who names rules expects that some are found."""
     guarantee = release.guarantee
     if isinstance(guarantee, RulesHidden) and release.evidence.details["already_hidden"] == len(
         guarantee.rules
     ):
         raise InputError(
-            "None of the sensitive rules is found at these thresholds, so there is nothing to hide and nothing was "
+            "All sensitive rules are hidden already at these thresholds: there is nothing to hide, and nothing was "
             "written."
         )
 

@@ -1,4 +1,4 @@
-"""Pictures of published baskets: the matrix of baskets and items as a density, and KL by the length of a query."""
+"""Charts of published baskets: the matrix of baskets and items as a density, and KL by the length of a query."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from discreet.core.baskets.grouped import GroupedBaskets, cell_sums
 from discreet.core.release import Release
 from discreet.core.rng import generator
 from discreet.measure import kl
-from discreet.report import charts
-from discreet.report.pictures import standing
+from discreet.report.theme import PAGE, altair_chart, page_chart
 
 CELLS = 80
 """The most rows and columns of a density."""
 _FEWEST = 20
-"""How many baskets a row of a density on a page stands for at least, so that none is shown."""
+"""The least number of baskets per row of a density on a page, so that no single basket is shown."""
 _SMALLEST = 8
 _FEWEST_HELD = 50
-"""How often sensitive items occur at least where estimates are compared with the truth: the figures of fewer could be
-made again by trying out who holds what."""
+"""The least number of occurrences of sensitive items for which estimates are compared with the truth: figures of fewer
+could be reproduced by guessing who holds what."""
 _GAP = 8
 _LENGTHS = (2, 3, 4, 6, 8)
 _QUERIES = (10, 30)
@@ -109,7 +108,7 @@ def shaded(data: str, place: Mapping[str, str], x: Any, y: Any, *, color: str) -
 
 def framed(corners: list[dict[str, Any]], x: Any, y: Any, *, color: str) -> Any:
     """Draw the frames of matrices."""
-    return standing(corners).mark_rect(fillOpacity=0, stroke=color).encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
+    return altair_chart(corners).mark_rect(fillOpacity=0, stroke=color).encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
 
 
 def page_grids(baskets: Baskets) -> tuple[FloatArray, FloatArray] | None:
@@ -126,14 +125,14 @@ def page_grids(baskets: Baskets) -> tuple[FloatArray, FloatArray] | None:
 
 
 def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
-    """Draw both densities side by side, in the page's colors."""
+    """Draw both densities side by side, for a page."""
     import altair as alt
 
     height, width = grids[0].shape
     flat = np.concatenate([grid.ravel() for grid in shades(grids)]).tolist()
     words = [
-        {"x": 0, "word": "in any order"},
-        {"x": width + _GAP, "word": "in band order"},
+        {"x": 0, "word": "baskets in any order"},
+        {"x": width + _GAP, "word": "baskets in band order"},
     ]
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, 2 * width + _GAP], nice=False))
     frames = [{"x": left, "x2": left + width, "y": 0, "y2": height} for left in (0, width + _GAP)]
@@ -142,22 +141,22 @@ def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
         "x": f"(datum.i - 1) % {width} + (datum.i > {width * height} ? {width + _GAP} : 0)",
         "y": f"floor(((datum.i - 1) % {width * height}) / {width})",
     }
-    field = shaded("grids", place, x, y, color="var(--after)")
-    frame = framed(frames, x, y, color="var(--line)")
+    field = shaded("grids", place, x, y, color=PAGE["after"])
+    frame = framed(frames, x, y, color=PAGE["line"])
     titles = (
-        standing(words)
-        .mark_text(align="left", baseline="bottom", color="var(--soft)", dy=-8)
+        altair_chart(words)
+        .mark_text(align="left", baseline="bottom", color=PAGE["soft"], dy=-8)
         .encode(x=x, y=alt.value(0), text="word:N")
     )
-    told = "How densely the matrix of baskets and items is filled, before and after like baskets are laid together."
-    spec = charts.finished(alt.layer(frame, field, titles), 340, told)
+    description = "Density of the matrix of baskets and items, in any order and in band order."
+    spec = page_chart(alt.layer(frame, field, titles), height=340, description=description)
     return spec | {"datasets": spec.get("datasets", {}) | {"grids": flat}}
 
 
 def kl_curve_of(release: Release) -> Curve | None:
     """Measure the KL of random queries by their length, and what it would be had only totals been published.
 
-    None where sensitive items are so few that the figures could give away who holds them.
+    None where sensitive items are so few that the figures could reveal who holds them.
     """
     data = release.data
     if not isinstance(data, GroupedBaskets) or data.sensitive.counts.sum() < _FEWEST_HELD:
@@ -185,7 +184,7 @@ def _actual(original: Baskets, sensitive: Any, items: list[Any]) -> FloatArray:
 
 
 def kl_curve(curve: Curve) -> dict[str, Any]:
-    """Draw the KL by the number of items, beside that of totals alone, in the page's colors."""
+    """Draw the KL by the number of items, and that of totals alone, for a page."""
     import altair as alt
 
     none = np.zeros(curve.totals.size)
@@ -193,17 +192,17 @@ def kl_curve(curve: Curve) -> dict[str, Any]:
         *_points(curve, RELEASED, curve.mean, 2 * curve.error),
         *_points(curve, TOTALS, curve.totals, none),
     ]
-    base = standing(rows).encode(
+    base = altair_chart(rows).encode(
         x=alt.X(
             "r:Q",
-            title="items asked about at once",
+            title="items in the query",
             scale=alt.Scale(nice=False, padding=14),
             axis=alt.Axis(values=list(curve.lengths), grid=False),
         ),
         color=alt.Color(
             "whose:N",
             title=None,
-            scale=alt.Scale(domain=[RELEASED, TOTALS], range=["var(--after)", "var(--before)"]),
+            scale=alt.Scale(domain=[RELEASED, TOTALS], range=[PAGE["after"], PAGE["before"]]),
             legend=alt.Legend(orient="top", symbolType="circle"),
         ),
     )
@@ -220,9 +219,8 @@ def kl_curve(curve: Curve) -> dict[str, Any]:
             tooltip=["whose:N", "r:Q", alt.Tooltip("mean:Q", title="mean KL", format=".4f")],
         ),
     )
-    return charts.finished(
-        layers, 260, "Mean KL divergence of estimated from true counts, by the items asked about."
-    )
+    description = "Mean KL divergence of estimated from true counts, by the number of items in the query."
+    return page_chart(layers, height=260, description=description)
 
 
 def _points(curve: Curve, whose: str, means: FloatArray, errors: FloatArray) -> list[dict[str, Any]]:

@@ -1,36 +1,38 @@
-"""Charts: Vega-Lite specifications made with Altair, colored by the page so that they follow light and dark."""
+"""Charts of the reports: Vega-Lite specifications made with Altair, in the colors of the page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.percentages import percent
+from discreet.report.blocks import Figure, Table
 from discreet.report.distributions import Bars
 from discreet.report.nodes import Nodes
+from discreet.report.theme import PAGE, altair_chart, page_chart
 
 BEFORE, AFTER = "before", "after"
-_INK, _SOFT, _LINE, _BEFORE, _AFTER, _MARK = (
-    f"var(--{name})" for name in ("ink", "soft", "line", "before", "after", "mark")
-)
-_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-_MOST_UPRIGHT = 14
+_SHARE = "share of rows"
+_FEW_NODES = 300
+"""Up to this number of nodes their dots are larger."""
+_MAX_VERTICAL = 14
 _POWERS = {"format": ",", "values": [10**power for power in range(16)]}
 _NODE_LEGEND = {"title": None, "orient": "top", "symbolSize": 90, "symbolType": "circle", "offset": 14}
 _NODE_KINDS: dict[str, dict[str, Any]] = {
-    "breaks the promise": {"color": _BEFORE, "size": 16, "opacity": 0.5},
-    "keeps the promise": {"color": _AFTER, "size": 18, "opacity": 0.5},
-    "on the border": {"color": _INK, "size": 16, "opacity": 0.6},
-    "chosen": {"color": _MARK, "size": 230, "opacity": 1.0, "shape": "diamond"},
+    "breaks the guarantee": {"color": PAGE["before"], "opacity": 0.5},
+    "keeps the guarantee": {"color": PAGE["after"], "opacity": 0.5},
+    "minimal": {"color": PAGE["ink"], "opacity": 0.6},
+    "chosen": {"color": PAGE["mark"], "opacity": 1.0, "shape": "diamond"},
 }
 """The kinds of lattice nodes in the order of their numbers, and how they are drawn."""
 
 
 def class_size_bins(k: int, largest: int) -> IntArray:
-    """Return where the bins of class sizes start: alone, below k, and from k on in growing steps."""
+    """Return where the bins of class sizes start: unique, below k, and from k on in growing steps."""
     starts = {1, 2, k}
     step = max(k, 2)
     for factor in (2, 5, 10, 20, 50, 100, 1000):
@@ -40,66 +42,71 @@ def class_size_bins(k: int, largest: int) -> IntArray:
 
 
 def shares_by_class_size(sizes: IntArray, starts: IntArray) -> FloatArray:
-    """Return the share of all that is counted in classes of each bin of sizes."""
+    """Return the share of rows or people in classes of each bin of sizes."""
     bin_ = np.searchsorted(starts, sizes, side="right") - 1
     found = np.bincount(bin_, weights=sizes, minlength=starts.size)
     return np.asarray(found / max(found.sum(), 1))
 
 
 def class_size_labels(starts: IntArray) -> tuple[str, ...]:
-    """Write the bins of class sizes."""
+    """Return the bins of class sizes as text."""
     inner = [f"{low:,}" if high - low == 1 else f"{low:,}–{high - 1:,}" for low, high in pairwise(starts)]
     return (*inner, f"{starts[-1]:,} or more")
 
 
-def class_sizes(
-    labels: Sequence[str], before: FloatArray, after: FloatArray, *, counted: str
-) -> dict[str, Any]:
+def class_sizes(labels: Sequence[str], before: FloatArray, after: FloatArray, *, unit: str) -> dict[str, Any]:
     """Draw how many rows or people are in classes of each size, before and after."""
-    return _upright(
-        _pairs(labels, before, after),
-        f"{counted} in the class",
-        f"Share of {counted} by the size of their class, before and after.",
-        240,
-    )
+    description = f"Share of {unit} by the size of their class, before and after."
+    return _vertical(_pairs(labels, before, after), description, 240, title=f"{unit} in the class", unit=unit)
 
 
-def losses(columns: Sequence[str], loss: Sequence[float]) -> dict[str, Any]:
-    """Draw how much of each column's detail was lost."""
-    return shares(columns, loss, name="column", share="loss", described="Loss of detail by column.")
-
-
-def shares(
+def share_figure(
+    title: str,
+    head: tuple[str, str],
     labels: Sequence[str],
-    values: Sequence[float] | FloatArray,
+    shares: Sequence[float] | FloatArray,
     *,
-    name: str = "value",
-    share: str = "rows",
-    described: str = "Share of rows.",
-) -> dict[str, Any]:
-    """Draw one share for each label."""
+    text: str = "",
+) -> Figure:
+    """Return one bar for each label, from 0 to 100%, with the table behind it; ``head`` names labels and shares."""
     import altair as alt
 
-    rows = [{"bar": label, "share": round(float(one), 6)} for label, one in zip(labels, values, strict=True)]
-    base = _chart(rows).encode(
-        y=alt.Y("bar:N", sort=None, title=None),
+    rows = [{"bar": label, "share": round(float(one), 6)} for label, one in zip(labels, shares, strict=True)]
+    name, unit = head
+    base = altair_chart(rows).encode(
+        y=_category(alt),
         x=alt.X(
-            "share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)
+            "share:Q",
+            title=unit.lower(),
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(format="%", tickCount=5),
         ),
-        tooltip=[alt.Tooltip("bar:N", title=name), alt.Tooltip("share:Q", title=share, format=".1%")],
+        tooltip=[alt.Tooltip("bar:N", title=name), alt.Tooltip("share:Q", title=unit, format=".1%")],
     )
-    bars = base.mark_bar(color=_AFTER, cornerRadiusEnd=3, height={"band": 0.62})
-    names = base.mark_text(align="left", dx=6, color=_SOFT).encode(text=alt.Text("share:Q", format=".1%"))
-    return finished(bars + names, 34 * len(rows) + 10, described)
+    bars = base.mark_bar(color=PAGE["after"], cornerRadiusEnd=3, height={"band": 0.62})
+    values = base.mark_text(align="left", dx=6, color=PAGE["soft"]).encode(
+        text=alt.Text("share:Q", format=".1%")
+    )
+    spec = page_chart(bars + values, height=34 * len(rows) + 10, description=f"{title}: {unit.lower()}.")
+    return Figure(title, text, spec, Table(head, share_rows(labels, shares)))
+
+
+def share_rows(labels: Iterable[str], *shares: Iterable[float]) -> list[tuple[str, ...]]:
+    """Return rows of labels with their shares in percent.
+
+    >>> share_rows(["a", "b"], [0.5, 0.25])
+    [('a', '50%'), ('b', '25%')]
+    """
+    return list(zip(labels, *(map(percent, one) for one in shares), strict=True))
 
 
 def distribution(bars: Bars) -> dict[str, Any]:
-    """Draw a column's shape before and after."""
+    """Draw the distribution of a column before and after."""
     rows = _pairs(bars.labels, bars.before, bars.after)
-    told = f"Share of rows by {bars.column}, before and after."
-    if bars.line and len(bars.labels) <= _MOST_UPRIGHT:
-        return _upright(rows, None, told, 210)
-    return _lying(rows, told)
+    description = f"Share of rows by {bars.column}, before and after."
+    if bars.line and len(bars.labels) <= _MAX_VERTICAL:
+        return _vertical(rows, description, 210)
+    return _horizontal(rows, description)
 
 
 def sensitive(bars: Bars) -> dict[str, Any]:
@@ -110,30 +117,36 @@ def sensitive(bars: Bars) -> dict[str, Any]:
         {"bar": label, "share": float(share), "highest": float(highest)}
         for label, share, highest in zip(bars.labels, bars.before, bars.after, strict=True)
     ]
-    base = _chart(rows).encode(
+    base = altair_chart(rows).encode(
         y=_category(alt),
         tooltip=[
             alt.Tooltip("bar:N", title="value"),
             alt.Tooltip("share:Q", title="in the release", format=".1%"),
-            alt.Tooltip("highest:Q", title="most in one class", format=".1%"),
+            alt.Tooltip("highest:Q", title="highest in a class", format=".1%"),
         ],
     )
-    x = {"title": None, "axis": alt.Axis(format="%", tickCount=5), "scale": alt.Scale(domainMin=0)}
-    bar = base.mark_bar(color=_AFTER, cornerRadiusEnd=2, height={"band": 0.6}).encode(x=alt.X("share:Q", **x))
-    reach = base.mark_rule(color=_MARK, strokeDash=[2, 3], opacity=0.7).encode(
+    x = {"title": _SHARE, "axis": alt.Axis(format="%", tickCount=5), "scale": alt.Scale(domainMin=0)}
+    bar = base.mark_bar(color=PAGE["after"], cornerRadiusEnd=2, height={"band": 0.6}).encode(
+        x=alt.X("share:Q", **x)
+    )
+    reach = base.mark_rule(color=PAGE["mark"], strokeDash=[2, 3], opacity=0.7).encode(
         x=alt.X("share:Q", **x), x2="highest:Q"
     )
-    mark = base.mark_tick(color=_MARK, thickness=2.5, height={"band": 0.6}).encode(x=alt.X("highest:Q", **x))
-    told = f"Share of rows by {bars.column} in the release, and the largest share in any one class."
-    return finished(reach + bar + mark, 24 * len(rows) + 10, told)
+    mark = base.mark_tick(color=PAGE["mark"], thickness=2.5, height={"band": 0.6}).encode(
+        x=alt.X("highest:Q", **x)
+    )
+    description = f"Share of rows by {bars.column} in the release, and the highest share in any class."
+    return page_chart(reach + bar + mark, height=24 * len(rows) + 10, description=description)
 
 
 def lattice(nodes: Nodes, measure: str) -> dict[str, Any]:
-    """Draw every node by its risk and its cost; the border and the chosen node stand out."""
+    """Draw every node by its risk and its cost; the minimal nodes and the chosen one stand out."""
     import altair as alt
 
     columns = [f"datum.l[{at}] + ' of {height}'" for at, height in enumerate(nodes.heights)]
-    base = _chart(_points(nodes)).transform_calculate(**{f"c{at}": one for at, one in enumerate(columns)})
+    base = altair_chart(_points(nodes)).transform_calculate(
+        **{f"c{at}": one for at, one in enumerate(columns)}
+    )
     wide = nodes.cost.min() > 0 and nodes.cost.max() > 1000 * nodes.cost.min()
     colors = alt.Scale(domain=list(_NODE_KINDS), range=[look["color"] for look in _NODE_KINDS.values()])
     powers = alt.Axis(format="~%", values=[10.0**power for power in range(-9, 1)])
@@ -148,15 +161,20 @@ def lattice(nodes: Nodes, measure: str) -> dict[str, Any]:
         color=alt.Color("kind:N", scale=colors, legend=alt.Legend(**_NODE_LEGEND)),
         tooltip=_node_tooltip(nodes, measure),
     )
+    larger = 4 if nodes.kind.size <= _FEW_NODES else 1
     layers = [
-        base.transform_filter(alt.datum.kind == kind).mark_point(filled=True, **look)
+        base.transform_filter(alt.datum.kind == kind).mark_point(
+            filled=True, **look, size=230 if kind == "chosen" else 16 * larger
+        )
         for kind, look in _NODE_KINDS.items()
     ]
     only = alt.selection_point(name="only", fields=["kind"], bind="legend")
     move = alt.selection_interval(name="move", bind="scales", zoom="wheel![event.shiftKey]")
     layers[0] = layers[0].add_params(only, move)
-    told = f"{measure} of nodes of the lattice against their mean risk, with the border and the chosen node."
-    return finished(alt.layer(*layers).transform_filter(only), 420, told)
+    description = (
+        f"{measure} of the nodes of the lattice by mean risk, with the minimal nodes and the chosen one."
+    )
+    return page_chart(alt.layer(*layers).transform_filter(only), height=420, description=description)
 
 
 def _points(nodes: Nodes) -> list[dict[str, Any]]:
@@ -183,7 +201,7 @@ def _node_tooltip(nodes: Nodes, measure: str) -> list[Any]:
         *(alt.Tooltip(f"c{at}:N", title=name) for at, name in enumerate(nodes.names)),
         alt.Tooltip("c:Q", title=measure.lower(), format=",.4~r"),
         alt.Tooltip("r:Q", title="mean risk", format=".3~%"),
-        alt.Tooltip("s:Q", title="rows left out", format=".2~%"),
+        alt.Tooltip("s:Q", title="rows suppressed", format=".2~%"),
     ]
 
 
@@ -195,31 +213,33 @@ def _pairs(labels: Sequence[str], before: FloatArray, after: FloatArray) -> list
     ]
 
 
-def _upright(rows: list[dict[str, Any]], title: str | None, told: str, height: int) -> dict[str, Any]:
+def _vertical(
+    rows: list[dict[str, Any]], description: str, height: int, *, title: str | None = None, unit: str = "rows"
+) -> dict[str, Any]:
     import altair as alt
 
     angle = 0 if title else -40
-    chart = _colored(_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
+    chart = _colored(altair_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
         x=alt.X("bar:N", sort=None, title=title, axis=alt.Axis(labelAngle=angle, labelOverlap=False)),
         xOffset=alt.XOffset("when:N", sort=[BEFORE, AFTER]),
-        y=alt.Y("share:Q", title=None, axis=alt.Axis(format="%", tickCount=4, grid=True)),
+        y=alt.Y("share:Q", title=f"share of {unit}", axis=alt.Axis(format="%", tickCount=4)),
     )
-    return finished(chart, height, told)
+    return page_chart(chart, height=height, description=description)
 
 
-def _lying(rows: list[dict[str, Any]], told: str) -> dict[str, Any]:
+def _horizontal(rows: list[dict[str, Any]], description: str) -> dict[str, Any]:
     import altair as alt
 
-    chart = _colored(_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
+    chart = _colored(altair_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
         y=_category(alt),
         yOffset=alt.YOffset("when:N", sort=[BEFORE, AFTER]),
-        x=alt.X("share:Q", title=None, axis=alt.Axis(format="%", tickCount=4)),
+        x=alt.X("share:Q", title=_SHARE, axis=alt.Axis(format="%", tickCount=4)),
     )
-    return finished(chart, max(15 * len(rows), 60), told)
+    return page_chart(chart, height=max(15 * len(rows), 60), description=description)
 
 
 def _category(alt: Any) -> Any:
-    return alt.Y("bar:N", sort=None, title=None, axis=alt.Axis(labelLimit=150))
+    return alt.Y("bar:N", sort=None, title=None, axis=alt.Axis(labelLimit=170))
 
 
 def _colored(chart: Any) -> Any:
@@ -227,7 +247,9 @@ def _colored(chart: Any) -> Any:
 
     return chart.encode(
         color=alt.Color(
-            "when:N", scale=alt.Scale(domain=[BEFORE, AFTER], range=[_BEFORE, _AFTER]), legend=None
+            "when:N",
+            scale=alt.Scale(domain=[BEFORE, AFTER], range=[PAGE["before"], PAGE["after"]]),
+            legend=None,
         ),
         tooltip=[
             alt.Tooltip("bar:N", title="group"),
@@ -235,49 +257,3 @@ def _colored(chart: Any) -> Any:
             alt.Tooltip("share:Q", title="share", format=".1%"),
         ],
     )
-
-
-def _chart(rows: list[dict[str, Any]]) -> Any:
-    import altair as alt
-
-    return alt.Chart(alt.InlineData(values=rows))
-
-
-def finished(chart: Any, height: int, told: str) -> dict[str, Any]:
-    """Return a chart its size and description, and the looks of the page it stands on."""
-    import altair as alt
-
-    axis = {
-        "labelColor": _SOFT,
-        "titleColor": _SOFT,
-        "domainColor": _LINE,
-        "tickColor": _LINE,
-        "gridColor": _LINE,
-        "labelFont": _FONT,
-        "titleFont": _FONT,
-        "labelFontSize": 11.5,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "labelPadding": 6,
-        "titlePadding": 10,
-        "ticks": False,
-    }
-    with alt.theme.enable("none"):
-        spec: dict[str, Any] = chart.properties(width="container", height=height, description=told).to_dict()
-    spec.pop("$schema", None)
-    spec["config"] = {
-        "background": "transparent",
-        "view": {"stroke": None},
-        "axis": axis,
-        "axisQuantitative": {"labelOverlap": "parity", "labelSeparation": 10},
-        "axisX": {"grid": False},
-        "axisY": {"domain": False},
-        "legend": {"labelColor": _SOFT, "labelFont": _FONT, "labelFontSize": 12, "symbolOpacity": 1},
-        "text": {"font": _FONT, "fontSize": 11.5, "color": _INK},
-        "scale": {
-            "bandPaddingInner": 0.25,
-            "bandPaddingOuter": 0.1,
-            "bandWithNestedOffsetPaddingInner": 0.28,
-        },
-    }
-    return spec

@@ -1,4 +1,4 @@
-"""Densities: a reconstructed distribution, with its band, beside the noisy values and the truth."""
+"""Pictures of densities: a reconstructed distribution with its band, the noisy values and the truth."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from discreet.collect.reconstruct.density import Density
 from discreet.collect.reconstruct.histogram import Histogram
 from discreet.core.arrays import FloatArray
-from discreet.report.pictures import BLUE, INK, OCHRE, STONE, TEAL, finished, standing
+from discreet.report.theme import BLUE, INK, OCHRE, STONE, TEAL, altair_chart, picture
 
 _FOUND, _TRUTH, _NOISY = "reconstructed", "true", "noisy"
 _MOST_BINS = 200
@@ -18,7 +18,7 @@ _MOST_BINS = 200
 def chart(
     density: Density, *, truth: Density | None = None, noisy: Histogram | None = None
 ) -> dict[str, Any]:
-    """Draw a density as steps, with its band, and beside it the truth and the noisy values where they are given.
+    """Draw a density as steps, with its band, and the truth and the noisy values where they are given.
 
     The picture is a Vega-Lite specification.
     """
@@ -34,7 +34,7 @@ def chart(
     colors = {_FOUND: TEAL, _TRUTH: INK, _NOISY: OCHRE}
     across = alt.X("at:Q", title="value", scale=alt.Scale(nice=False, zero=False))
     drawn = (
-        standing(lines)
+        altair_chart(lines)
         .mark_line(interpolate="step-after", strokeWidth=1.8)
         .encode(
             x=across,
@@ -55,11 +55,11 @@ def chart(
     layers = [drawn]
     if density.lower is not None and density.upper is not None:
         layers.insert(0, _band(density, density.lower, density.upper))
-    return finished(
+    return picture(
         alt.layer(*layers),
-        title="The reconstructed distribution",
-        subtitle=_told(density),
-        told="The density on each interval as it was reconstructed, beside what else is known.",
+        title="Reconstructed distribution",
+        subtitle=_subtitle(density),
+        description="The reconstructed density on each interval, with the true and the noisy values where known.",
         width=520,
         height=300,
     )
@@ -74,7 +74,7 @@ def _band(density: Density, lower: FloatArray, upper: FloatArray) -> Any:
         for at, place in zip(ends, [*range(low.size), low.size - 1], strict=True)
     ]
     return (
-        standing(rows)
+        altair_chart(rows)
         .mark_area(interpolate="step-after", opacity=0.18, color=BLUE, stroke=STONE, strokeWidth=0.3)
         .encode(x=alt.X("at:Q"), y=alt.Y("low:Q"), y2="high:Q")
     )
@@ -91,7 +91,7 @@ def _short(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def _told(density: Density) -> str:
+def _subtitle(density: Density) -> str:
     learned = "" if density.n is None else f"from {density.n:,} noisy values, "
     band = "" if density.lower is None else ", with its band"
     return f"{learned}on {density.shares.size} intervals, {density.iterations} steps{band}"

@@ -23,7 +23,7 @@ HIDDEN, MISSING, OTHER, ANOTHER = "hidden (*)", "missing", "other values", "anot
 class Bars:
     """The bars of one column: labels, and for each bar one or two shares of people.
 
-    ``undrawn`` says that a few rows have no bar, since it would stand for too few people.
+    ``undrawn``: whether a few rows have no bar, since it would stand for too few people.
     """
 
     column: str
@@ -34,7 +34,7 @@ class Bars:
     undrawn: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", _told_apart(self.labels))
+        object.__setattr__(self, "labels", _unique_labels(self.labels))
 
     @property
     def overlap(self) -> float:
@@ -83,7 +83,7 @@ def released_shares(release: Release, name: str, fewest: int) -> tuple[tuple[str
         most=MOST,
         ordered=False,
     )
-    return _told_apart(slots.labels), slots.held(counts) / counts.sum()
+    return _unique_labels(slots.labels), slots.held(counts) / counts.sum()
 
 
 def first_rows(release: Release, n: int) -> list[dict[str, object]]:
@@ -122,8 +122,8 @@ def _on_a_line(
         return None
     labels = texts(released.values).to_pylist()
     starred = np.array([bool(label) and not label.strip(STAR) for label in labels], np.bool_)
-    told = [label for label, star in zip(labels, starred, strict=True) if not star]
-    ends = ends_of(told, bins, dates=kind_of(book.values.type) == "date")
+    exact = [label for label, star in zip(labels, starred, strict=True) if not star]
+    ends = ends_of(exact, bins, dates=kind_of(book.values.type) == "date")
     if ends is None:
         return None
     before = np.asarray(np.bincount(bins.of(places), counts[1:], len(bins.labels)), np.float64)
@@ -185,7 +185,7 @@ def _categories(book: Codebook, counts: IntArray) -> _Slots:
 
 
 def _pooled(slots: _Slots, counts: IntArray, fewest: int, *, most: int, ordered: bool) -> _Slots:
-    """Keep the bars of many people, at most so many, and pool the rest, or leave it out where it is few people."""
+    """Keep the bars of many people, up to ``most``, and pool the rest, or omit it where it is few people."""
     held = np.bincount(slots.slot, weights=counts, minlength=len(slots.labels))
     falling = np.argsort(-held, kind="stable")
     kept = [int(one) for one in falling[:most] if held[one] >= max(fewest, 1)]
@@ -204,7 +204,7 @@ def _pooled(slots: _Slots, counts: IntArray, fewest: int, *, most: int, ordered:
 
 
 def _spread(book: Codebook, released: Codebook, weights: IntArray) -> tuple[FloatArray, float]:
-    """Spread the released cells over the original's codes; what says nothing at all is hidden."""
+    """Spread the released cells over the original's codes; fully suppressed cells are hidden."""
     steps = np.zeros(book.n_codes + 1)
     steps[0] += weights[0]
     steps[1] -= weights[0]
@@ -239,7 +239,7 @@ def _runs(book: Codebook) -> dict[str, tuple[int, int]]:
 
 
 def _found(label: str, runs: dict[str, tuple[int, int]], book: Codebook) -> Iterator[tuple[int, int]]:
-    """Find the codes a label may stand for, as runs; none for a label that says nothing."""
+    """Find the codes a label may stand for, as runs; none for a fully suppressed label."""
     if label in runs:
         yield runs[label]
         return
@@ -250,15 +250,15 @@ def _found(label: str, runs: dict[str, tuple[int, int]], book: Codebook) -> Iter
         yield from ((int(code) + 1, int(code) + 2) for code in np.flatnonzero(meaning.covers(book.values)))
 
 
-def _told_apart(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Put numbers to labels written alike, so that a value called missing is not taken for a missing one."""
-    told: list[str] = []
+def _unique_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Add numbers to equal labels, so that a value named "missing" differs from a missing value."""
+    found: list[str] = []
     for label in labels:
         fresh, number = label, 2
-        while fresh in told:
+        while fresh in found:
             fresh, number = f"{label} ({number})", number + 1
-        told.append(fresh)
-    return tuple(told)
+        found.append(fresh)
+    return tuple(found)
 
 
 def _highest(slots: _Slots, counts: SensitiveCounts) -> FloatArray:

@@ -21,10 +21,10 @@ from discreet.core.rng import without_seed
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis, Verdict
 from discreet.engines.atomic import atomic_folder, folder_in_use
+from discreet.report.html import plain_json
 from discreet.report.kinds import Kind, kind_of
-from discreet.report.markup import plain_json
-from discreet.report.parts.about import About, today
-from discreet.report.parts.printing import browser, print_page
+from discreet.report.pdf import browser, print_page
+from discreet.report.sections.about import About, today
 
 RECORD, REPORT, PDF = "release.json", "report.html", "report.pdf"
 PRIVATE_RECORD, PRIVATE_REPORT = "recipe.private.json", "report-internal.html"

@@ -21,7 +21,7 @@ BREAKS, KEEPS, BORDER, CHOSEN = range(4)
 _MOST = {BREAKS: 300, KEEPS: 1_500, BORDER: 1_000}
 _MOST_VISITED, _MOST_TUPLES = 20_000, 100_000
 _MOST_GROUPED = 5_000_000
-"""So many rows are grouped at most, to work out what nodes would do that break the promise."""
+"""The most rows that are grouped to compute the cost of nodes that break the guarantee."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +46,7 @@ class Nodes:
 
 
 def nodes_of(release: Release) -> Nodes | None:
-    """Return the nodes behind a release; None where it tells of none."""
+    """Return the nodes behind a release; None where it has none."""
     details = release.evidence.details
     seen, levels = details.get("visited"), release.evidence.levels
     if not isinstance(seen, Visited) or levels is None or not seen.cost.size:

@@ -9,13 +9,12 @@ import numpy as np
 
 from discreet.collect.choose_pq import Choice, Choices
 from discreet.measure.baskets.basic_privacy import reconstruction
-from discreet.report.pictures import OCHRE, SOFT, TEAL, finished, standing
+from discreet.report.theme import OCHRE, SHADES, SOFT, TEAL, WASH, altair_chart, picture
 
 _SHOWN_FROM = 0.9
 _CELLS = 50
 _STEPS = (0.0, 40.0, 60.0, 80.0, 90.0, 95.0)
 _BANDS = ("below 40", "40 to 60", "60 to 80", "80 to 90", "90 to 95", "95 and more")
-_SHADES = ("#f6efe0", "#e8cf9f", "#b9d3bd", "#6fb3a3", "#2b8576", "#0d4a42")
 _P, _Q = "p, the chance that a one stays", "q, the chance that a zero stays"
 
 
@@ -23,11 +22,11 @@ def privacy_plane(support: float) -> dict[str, Any]:
     """Draw basic privacy over all p and q at one average support, as figure 2 does, and larger where q is large."""
     import altair as alt
 
-    return finished(
+    return picture(
         alt.hconcat(_plane(support, 0.0), _plane(support, _SHOWN_FROM), spacing=30),
         title="How well a one is hidden",
         subtitle=f"basic privacy at an average support of {support:g}; on the right, q from {_SHOWN_FROM:g} on",
-        told="Basic privacy by p and q, for all q and for large q.",
+        description="Basic privacy by p and q, for all q and for large q.",
     )
 
 
@@ -36,7 +35,7 @@ def _plane(support: float, lowest: float) -> Any:
 
     whole = {"nice": False, "zero": False}
     return (
-        standing(_fields(support, lowest))
+        altair_chart(_fields(support, lowest))
         .mark_rect()
         .encode(
             x=alt.X(
@@ -52,7 +51,7 @@ def _plane(support: float, lowest: float) -> Any:
                 "band:N",
                 title="basic privacy, %",
                 sort=list(_BANDS),
-                scale=alt.Scale(domain=list(_BANDS), range=list(_SHADES)),
+                scale=alt.Scale(domain=list(_BANDS), range=list(SHADES)),
             ),
         )
         .properties(width=270, height=270)
@@ -85,14 +84,14 @@ def acceptable_points(choices: Choices) -> dict[str, Any]:
     base = _grid([one for one in choices.points if one.q >= _SHOWN_FROM - 1e-9])
     neither = base.transform_filter("!datum.private && !datum.accurate")
     dots = neither.mark_point(shape="circle", size=8, filled=True, color=SOFT, opacity=0.5)
-    return finished(
+    return picture(
         alt.layer(*_marked(base, choices.at_least), dots),
         title="Acceptable p and q",
         subtitle=(
             f"average support {choices.support:g}, {choices.n_baskets:,} baskets, "
             f"error at most {1 + choices.tolerance:g} × MASK's"
         ),
-        told="Which p and q are private enough, which are accurate enough, and which are both.",
+        description="Which p and q are private enough, which are accurate enough, and which are both.",
         width=460,
         height=360,
     )
@@ -116,8 +115,8 @@ def _grid(points: Sequence[Choice]) -> Any:
         for one in points
     ]
     known = {"privacy": "basic privacy, %", "ratio": "error over MASK's", "epsilon": "epsilon of a bit"}
-    return standing(rows).encode(
-        x=alt.X("p:Q", title=_P, scale=alt.Scale(domain=[0, 1], nice=False)),
+    return altair_chart(rows).encode(
+        x=alt.X("p:Q", title=_P, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(grid=True)),
         y=alt.Y(
             "q:Q",
             title=_Q,
@@ -133,7 +132,7 @@ def _marked(base: Any, at_least: float) -> list[Any]:
     import altair as alt
 
     drawn: dict[str, tuple[str, str, str, dict[str, Any]]] = {
-        "good": ("both, and q large enough", "square", "#cfe6df", {"size": 520, "filled": True}),
+        "good": ("both, and q large enough", "square", WASH, {"size": 520, "filled": True}),
         "private": (
             f"private: at least {at_least:g} %",
             "circle",

@@ -1,4 +1,4 @@
-"""The page of a vault: what was asked, answered and denied, and what it cost; no answer and no data."""
+"""The report of a vault: statements answered and denied, and the privacy budget; it holds no answer and no data."""
 
 from __future__ import annotations
 
@@ -9,135 +9,110 @@ from typing import Any
 from discreet.guarantees import NoValueDisclosed
 from discreet.output.audit.attacking import Attacked
 from discreet.output.audit.vault import Asked, Vault
-from discreet.report import charts, pictures
-from discreet.report.figures import Figures, counted, number, table
-from discreet.report.markup import Markup, tag
-from discreet.report.page import whole_page
-from discreet.report.sections import promise, tile
+from discreet.report import theme
+from discreet.report.blocks import Section, Table, Tiles
+from discreet.report.charts import share_figure
+from discreet.report.formatting import counted, number
+from discreet.report.page import page
+from discreet.report.sections.guarantee import guarantee
 
-_PLACES = (
-    ("promise", "Promise"),
-    ("asked", "Asked"),
-    ("log", "Log"),
-    ("vault", "Vault"),
-)
-_MOST_SHOWN = 200
-ALONE, AUDITED = "gate alone", "with the auditor"
+_MAX_STATEMENTS, _MAX_LENGTH = 200, 300
+UNAUDITED, AUDITED = "without auditor", "with auditor"
 
 
 def render_vault(vault: Vault) -> str:
     """Return the report of a vault as one self-contained HTML page; it holds statements, never an answer."""
-    figures = Figures()
-    history = vault.history()
-    verdict = vault.verdict
-    guarantee = NoValueDisclosed(of=vault.config.sensitive)
-    seen = f"The query sets of {counted(len(history), 'statement')} were put together again from the log."
-    main = tag(
-        "main",
-        promise(guarantee, verdict, seen=seen),
+    history, verdict = vault.history(), vault.verdict
+    promise = NoValueDisclosed(of=vault.config.sensitive)
+    checked = f"The query sets of {counted(len(history), 'statement')} were recomputed from the log."
+    blocks = [
+        guarantee(promise, verdict, checked=checked),
         _summary(vault, history),
-        _asked(history, figures),
+        _outcomes(history),
         _log(history),
-        _vault(vault),
-        id="main",
+        _configuration(vault),
+    ]
+    footer = (
+        "This report holds the statements that were sent to the vault and how they ended; no answer is in it."
     )
-    state = "kept" if verdict.ok else "broken"
-    return whole_page(main, figures, _PLACES, title=f"Vault report: the guarantee is {state}")
+    return page(blocks, title=f"Vault: the guarantee is {'kept' if verdict.ok else 'broken'}", footer=footer)
 
 
 def attack_picture(found: Sequence[Attacked]) -> dict[str, Any]:
-    """Draw how many records each attack pinned down, with the gate alone and with the auditor."""
+    """Draw the share of records that each attack disclosed, without and with the auditor."""
     import altair as alt
 
     rows = [
         {
             "attack": one.attack,
             "defense": defense,
-            "share": pinned / max(one.targets, 1),
-            "told": f"{pinned:,} of {one.targets:,}",
+            "share": disclosed / max(one.targets, 1),
+            "label": f"{disclosed:,} of {one.targets:,}",
         }
         for one in found
-        for defense, pinned in ((ALONE, one.pinned_unaudited), (AUDITED, one.pinned))
+        for defense, disclosed in ((UNAUDITED, one.pinned_unaudited), (AUDITED, one.pinned))
     ]
-    colors = alt.Scale(domain=[ALONE, AUDITED], range=[pictures.OCHRE, pictures.TEAL])
-    base = pictures.standing(rows).encode(
+    colors = alt.Scale(domain=[UNAUDITED, AUDITED], range=[theme.OCHRE, theme.TEAL])
+    base = theme.altair_chart(rows).encode(
         y=alt.Y("attack:N", sort=None, title=None),
-        yOffset=alt.YOffset("defense:N", sort=[ALONE, AUDITED]),
+        yOffset=alt.YOffset("defense:N", sort=[UNAUDITED, AUDITED]),
         x=alt.X(
             "share:Q",
-            title="targeted records pinned down",
+            title="share of targeted records disclosed",
             scale=alt.Scale(domain=[0, 1]),
             axis=alt.Axis(format="%", tickCount=5),
         ),
         color=alt.Color("defense:N", scale=colors, legend=alt.Legend(title=None, orient="top")),
     )
-    chart = base.mark_bar(cornerRadiusEnd=2) + base.mark_text(align="left", dx=5).encode(text="told:N")
-    return pictures.finished(
-        chart,
+    labels = base.mark_text(align="left", dx=5, color=theme.SOFT).encode(text="label:N")
+    return theme.picture(
+        base.mark_bar(cornerRadiusEnd=2) + labels,
         title="Query attacks on the vault",
-        subtitle="share of the targeted records whose value the attacker found",
-        told="Share of records that each attack pinned down, with the gate alone and with the auditor.",
+        subtitle="targeted records whose value the attacker found",
+        description="Share of records that each attack disclosed, without and with the auditor.",
         width=460,
         height=44 * len(found),
     )
 
 
-def _summary(vault: Vault, history: Sequence[Asked]) -> Markup:
+def _summary(vault: Vault, history: Sequence[Asked]) -> Tiles:
     answered = sum(one.answered for one in history)
     left = vault.epsilon_left
     tiles = [
-        ("Asked", f"{len(history):,}", counted(len({one.user for one in history}), "user")),
-        ("Answered", f"{answered:,}", "each committed to the log first"),
+        ("Statements", f"{len(history):,}", counted(len({one.user for one in history}), "user")),
+        ("Answered", f"{answered:,}", "logged before the answer was sent"),
         ("Denied", f"{len(history) - answered:,}", "for reasons that do not depend on values"),
     ]
     if left is not None:
         tiles.append(("Budget left", f"ε = {number(round(left, 6))}", "of the whole privacy budget"))
-    return tag("dl", *(tile(*one) for one in tiles), class_="tiles")
+    return Tiles(tiles)
 
 
-def _asked(history: Sequence[Asked], figures: Figures) -> Markup:
+def _outcomes(history: Sequence[Asked]) -> Section:
     if not history:
-        return tag("section", tag("h2", "What was asked"), tag("p", "Nothing yet."), id="asked")
+        return Section("outcomes", "Outcomes", "No statement yet.")
     counts = Counter(one.reason or "answered" for one in history)
-    names = list(counts)
-    shares = [counts[name] / len(history) for name in names]
-    return tag(
-        "section",
-        tag("h2", "What was asked"),
-        figures.figure(
-            "Statements by outcome",
-            charts.losses(names, shares),
-            f"{len(history):,} statements.",
-            ("outcome", "statements"),
-            [(name, f"{counts[name]:,}") for name in names],
-        ),
-        id="asked",
-    )
+    shares = [count / len(history) for count in counts.values()]
+    figure = share_figure("Statements by outcome", ("Outcome", "Share of statements"), list(counts), shares)
+    return Section("outcomes", "Outcomes", counted(len(history), "statement") + ".", [figure])
 
 
-def _log(history: Sequence[Asked]) -> Markup:
-    shown = history[-_MOST_SHOWN:]
+def _log(history: Sequence[Asked]) -> Section:
+    shown = history[-_MAX_STATEMENTS:]
     rows = [
-        (
-            str(one.number),
-            one.time,
-            one.user or "–",
-            one.sql if len(one.sql) <= 300 else one.sql[:297] + "...",
-            one.reason or "answered",
-        )
+        (str(one.number), one.time, one.user or "–", _shortened(one.sql), one.reason or "answered")
         for one in reversed(shown)
     ]
-    told = "" if len(shown) == len(history) else f"The latest {_MOST_SHOWN} of {len(history):,}."
-    return tag(
-        "section",
-        tag("h2", "Log"),
-        tag("p", told) if told else "",
-        table(("entry", "time", "user", "statement", "outcome"), rows),
-        id="log",
-    )
+    text = "" if len(shown) == len(history) else f"The latest {_MAX_STATEMENTS} of {len(history):,}."
+    head = ("Entry", "Time", "User", "Statement", "Outcome")
+    return Section("log", "Log", text, [Table(head, rows, "Log, latest first")])
 
 
-def _vault(vault: Vault) -> Markup:
+def _shortened(sql: str) -> str:
+    return sql if len(sql) <= _MAX_LENGTH else sql[: _MAX_LENGTH - 3] + "..."
+
+
+def _configuration(vault: Vault) -> Section:
     config = vault.config
     rows = [
         ("Auditor", str(vault.auditor)),
@@ -147,4 +122,4 @@ def _vault(vault: Vault) -> Markup:
         ("Histories", "one for all users" if config.pooled else "one for each user"),
         ("Missing values", "public" if config.nulls == "public" else "none"),
     ]
-    return tag("section", tag("h2", "Vault"), table(("what", "which"), rows), id="vault")
+    return Section("vault", "Vault", "", [Table(("Property", "Value"), rows, "Vault")])

@@ -108,7 +108,7 @@ def test_every_release_is_checked_by_its_folder_alone(
     shown = invoke("check", folder / "release.json")
     assert shown.exit_code == 0
     assert shown.stdout.startswith("kept")
-    assert "as they were written" in shown.stdout
+    assert "unchanged since they were written" in shown.stdout
     data = next(path for path in sorted(folder.iterdir()) if path.name != "release.json")
     data.write_bytes(data.read_bytes() + b" ")
     changed = invoke("check", folder)

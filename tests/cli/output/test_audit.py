@@ -65,7 +65,7 @@ def test_attack_and_picture(vault: Path, invoke, tmp_path: Path) -> None:
     assert len(found) == 6
     assert all(one["pinned"] == 0 for one in found)
     assert sum(one["pinned_with_the_gate_alone"] for one in found) > 60
-    assert "gate alone" in picture.read_text()
+    assert "without auditor" in picture.read_text()
     assert json.loads(invoke("audit", "log", vault, "--json").output)["asked"] == 0
 
 
@@ -75,8 +75,8 @@ def test_the_report_holds_no_answer(vault: Path, invoke, tmp_path: Path) -> None
     report = tmp_path / "vault.html"
     assert invoke("audit", "log", vault, "--report", report).exit_code == 0
     page = report.read_text()
-    assert "The promise is" in page
-    assert "name = &#x27;p1&#x27;" in page
+    assert "The guarantee is" in page
+    assert "name = &#39;p1&#39;" in page
     assert str(sum(1000 + 37 * k for k in range(0, 30, 3))) not in page
     assert "1037" not in page
 

@@ -182,7 +182,7 @@ def test_a_written_release_is_checked_with_and_without_the_owners_folder(
     (out / "report.html").write_text("another")
     changed = invoke("check", out)
     assert changed.exit_code == 1
-    assert "changed or missing since it was written: report.html" in changed.stdout
+    assert "changed or missing since the release was written: report.html" in changed.stdout
     assert invoke("check", shop, "--rule", RULE).exit_code == 2
     assert invoke("check", shop, *ASKED, "--km", "2,2").exit_code == 2
 

@@ -59,7 +59,7 @@ def test_the_summary_says_what_becomes_of_every_column(invoke, release: Path) ->
         "Generalization",
         "at least 4 others",
         "40 in, 40 out",
-        "identifier: left out",
+        "identifier: dropped",
         "level 2 of intervals",
         "level 1 of masks",
         "sensitive: as it is",

@@ -314,7 +314,7 @@ def test_the_folder_holds_no_record_and_the_recipe_cannot_be_applied(tmp_path: P
     assert "SECRET" not in page
     internal = (tmp_path / "out.private" / "report-internal.html").read_text()
     assert "How the groups were made" in internal
-    assert "Condensation(&#x27;level&#x27;" in internal
+    assert "Condensation(&#39;level&#39;" in internal
     assert "discreet apply" not in page
     with pytest.raises(InputError, match="drawn anew"):
         Recipe.read(tmp_path / "out" / "release.json")

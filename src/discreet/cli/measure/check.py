@@ -1,4 +1,4 @@
-"""`discreet check`: judge any table, whoever made it."""
+"""`discreet check`: check any table, baskets or release against guarantees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse_options
 from discreet.cli import _rules as rules
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Examples:
 Exit codes: 0 every guarantee holds, 1 one is broken or a file of the release was changed, 2 user error."""
 
 
-@click.command(short_help="Judge any table.", epilog=_EPILOG)
+@click.command(short_help="Check any table against privacy guarantees.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA)
 @options.roles(rest="other")
 @options.promises
@@ -42,17 +42,17 @@ Exit codes: 0 every guarantee holds, 1 one is broken or a file of the release wa
     "--suppressed",
     type=click.Choice(["judged", "exempt"]),
     default="judged",
-    help="Whether fully suppressed rows are a class like any other; judged by default.",
+    help="Whether fully suppressed rows count as a class or are exempt; judged by default.",
 )
 @baskets.judging
 @rules.naming(required=False)
 @options.reading
 @options.printing
 def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Judge DATA by the guarantees named, and measure it by all others.
+    """Check DATA against guarantees, and measure it by all others.
 
-    DATA is a table, baskets, a job file, whose data is judged as it is, or the folder of a release of any kind, whose
-    files are judged by what they promise.
+    DATA is a table, baskets, a job file, whose input data is checked, or the folder of a release of any kind, whose
+    files are checked against the guarantee of the release.
     """
     from discreet.cli._described import promised, table_of
     from discreet.job.descriptions import is_release
@@ -69,13 +69,13 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
     from discreet.job.parse import guarantee_from
     from discreet.job.release_checking import with_reading
 
-    asked = _asked(given)
+    chosen = _guarantees(given)
     of_job = promised(data, given)
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
         table = table_of(data, given)
         population = population_of(table, given)
-        required = guarantee_from(asked, table.schema, Path()) if asked else of_job
+        required = guarantee_from(chosen, table.schema, Path()) if chosen else of_job
         if isinstance(required, RulesHidden):
             required = with_reading(required, table)
         progress("Judging")
@@ -84,33 +84,35 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
     click.get_current_context().exit(0 if judgment.ok else 1)
 
 
-def _asked(given: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the guarantees that the options name; hidden rules are judged by themselves."""
-    asked = gather.promises(given)
+def _guarantees(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the guarantees that the options name; hidden rules cannot be combined with others."""
+    chosen = parse_options.promises(given)
     if not rules.is_set(given):
-        return asked
-    if asked:
-        raise gather.mistake("Hidden rules are judged by themselves; leave the other guarantees out.")
+        return chosen
+    if chosen:
+        raise parse_options.mistake(
+            "Hidden rules cannot be combined with other guarantees; check them separately."
+        )
     return [rules.promise(given)]
 
 
 def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: bool) -> bool:
-    """Judge the files of a release by what it promises, or by what the options say."""
+    """Check the files of a release against its guarantee, or against those of the options."""
     from discreet.cli._progress import stages
     from discreet.job.descriptions import read_record, release_folder, released_columns
     from discreet.job.parse import guarantee_from, population
     from discreet.job.release_checking import judge_release
 
     folder = release_folder(data)
-    asked = _asked(given)
+    chosen = _guarantees(given)
     if given["p"] is not None or given["km"]:
-        asked = [baskets.promise(given)]
+        chosen = [baskets.promise(given)]
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
         record = read_record(folder)
         is_table = record["kind"] in ("table", "sanitized-table")
-        columns = released_columns(folder, record) if asked and is_table else {}
-        required = guarantee_from(asked, columns, Path()) if asked else None
+        columns = released_columns(folder, record) if chosen and is_table else {}
+        required = guarantee_from(chosen, columns, Path()) if chosen else None
         people = None
         if given["population"] is not None:
             roles = released_columns(folder, record)
@@ -136,7 +138,7 @@ def _print_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> 
         return
     if verdict is None:
         state = "kept" if recorded["ok"] else "broken"
-        lines = [(state, f"{recorded['guarantee']}, as release.json says"), ("", recorded["why"])]
+        lines = [(state, f"{recorded['guarantee']}, according to release.json"), ("", recorded["why"])]
     else:
         what = {"baskets": "groups", "grouped-table": "groups"}.get(judgment.kind, "classes")
         lines = [*verdict_lines(verdict, groups=what), ("", "recomputed from the files of the release")]
@@ -144,18 +146,18 @@ def _print_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> 
     changed = ", ".join(judgment.changed)
     lines += [
         ("release", f"{judgment.kind}: {counts}"),
-        ("broken", f"changed or missing since it was written: {changed}")
+        ("broken", f"changed or missing since the release was written: {changed}")
         if changed
-        else ("files", "as they were written"),
+        else ("files", "unchanged since they were written"),
     ]
     if judgment.measures:
-        lines.append(("reaches", "the guarantees this data keeps:"))
+        lines.append(("reaches", "other guarantees this data keeps:"))
         lines += [("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures]
     print_lines(lines)
 
 
 def population_of(table: Table, given: dict[str, Any]) -> Table | None:
-    """Read the population, if one is named."""
+    """Return the population table; None without the option."""
     from discreet.job.parse import population
 
     return None if given["population"] is None else population(given["population"], table.schema.quasi)
@@ -172,7 +174,7 @@ def _print(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
             [
                 *(() if verdict is None else verdict_lines(verdict)),
                 ("rows", f"{judgment.n_rows:,} in {judgment.n_classes:,} classes"),
-                ("reaches", "the promises this table keeps, asked for or not:"),
+                ("reaches", "all guarantees this table keeps:"),
                 *(("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures),
             ]
         )

@@ -1,4 +1,4 @@
-"""`discreet recipe`: what a release's recipe says, in words or as SQL."""
+"""`discreet recipe`: show the recipe of a release, in words or as SQL."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse_options
 
 if TYPE_CHECKING:
     from discreet.publish.recipes.recipe import Recipe
@@ -21,8 +21,8 @@ _KINDS = {
     "rows": "a tree",
 }
 _NOTE = (
-    "-- Generalizes as the recipe does. It leaves out no row and judges no promise:\n"
-    "-- check what it gives with `discreet check` before you hand it on.\n"
+    "-- Generalizes as the recipe does. It suppresses no row and checks no guarantee:\n"
+    "-- run `discreet check` on the result before you hand it on.\n"
 )
 _EPILOG = """\b
 Examples:
@@ -34,16 +34,16 @@ Examples:
 @click.command(short_help="Show a recipe, in words or as SQL.", epilog=_EPILOG)
 @click.argument("recipe", type=options.DATA)
 @click.option("--sql", is_flag=True, help="Print the generalization as one SELECT statement.")
-@click.option("--dialect", type=click.Choice(["duckdb", "ansi"]), help="The kind of SQL; duckdb by default.")
-@click.option("--table", metavar="NAME", help="The table that the statement reads; data by default.")
+@click.option("--dialect", type=click.Choice(["duckdb", "ansi"]), help="The SQL dialect; duckdb by default.")
+@click.option("--table", metavar="NAME", help="The table to select from; data by default.")
 @options.printing
 def recipe(recipe: Path, sql: bool, dialect: Any, table: str | None, as_json: bool, quiet: bool) -> None:
-    """Show what the RECIPE (release.json) of a release says."""
+    """Show the RECIPE (release.json) of a release: method, guarantee and columns."""
     from discreet.cli._output import print_json, print_lines
     from discreet.publish.recipes.recipe import Recipe
 
     if not sql and (dialect or table):
-        raise gather.mistake("--dialect and --table say nothing without --sql.", "--sql")
+        raise parse_options.mistake("--dialect and --table need --sql.", "--sql")
     known = Recipe.read(recipe)
     if sql:
         from discreet.publish.recipes.sql import statement
@@ -79,48 +79,48 @@ def _summary(known: Recipe, path: Path) -> list[tuple[str, str]]:
     data = known.data
     rows = data.get("rows")
     lines = [
-        ("method", " ".join([str(data.get("method", "unknown")), *_told(data.get("parameters", {}))])),
-        ("promise", _promise(data["guarantee"])),
+        ("method", " ".join([str(data.get("method", "unknown")), *_parameters(data.get("parameters", {}))])),
+        ("guarantee", _guarantee(data["guarantee"])),
     ]
     if isinstance(rows, dict) and {"in", "out", "suppressed"} <= set(rows):
-        lines.append(("rows", f"{rows['in']:,} in, {rows['out']:,} out, {rows['suppressed']:,} left out"))
+        lines.append(("rows", f"{rows['in']:,} in, {rows['out']:,} out, {rows['suppressed']:,} suppressed"))
     columns = [(one["name"], f"{one['role']}: {_becomes(one, known)}") for one in data["columns"]]
     width = max(len(name) for name, _ in columns)
     lines += [
-        ("columns" if at == 0 else "", f"{name.ljust(width)}  {told}")
-        for at, (name, told) in enumerate(columns)
+        ("columns" if at == 0 else "", f"{name.ljust(width)}  {text}")
+        for at, (name, text) in enumerate(columns)
     ]
     again = f"discreet apply {path} new.csv --out release-new"
     return [*lines, ("next", again + (f", or discreet recipe {path} --sql" if "levels" in data else ""))]
 
 
-def _told(given: dict[str, Any]) -> list[str]:
-    """Write parameters, without empty ones."""
-    told = []
+def _parameters(given: dict[str, Any]) -> list[str]:
+    """Return parameters as text, without empty ones."""
+    found = []
     for name, value in given.items():
         if isinstance(value, dict):
-            told.append(f"{name}=({', '.join(_told(value))})")
+            found.append(f"{name}=({', '.join(_parameters(value))})")
         elif value is not None:
-            told.append(f"{name}={value}")
-    return [one for one in told if not one.endswith("=()")]
+            found.append(f"{name}={value}")
+    return [one for one in found if not one.endswith("=()")]
 
 
-def _promise(guarantee: dict[str, Any]) -> str:
+def _guarantee(guarantee: dict[str, Any]) -> str:
     from discreet.guarantees import guarantee_from_dict
 
     if "KMap" in str(guarantee):
-        return "k-map, which needs its population to be told in words"
+        return "k-map; see release.json for its parameters"
     return guarantee_from_dict(guarantee).describe()
 
 
 def _becomes(entry: dict[str, Any], known: Recipe) -> str:
-    """Describe what a column becomes; no value of it is shown."""
+    """Return what happens to a column; no value of it is shown."""
     if entry["role"] == "identifier":
-        return "replaced by pseudonyms" if entry.get("pseudonym") else "left out"
+        return "replaced by pseudonyms" if entry.get("pseudonym") else "dropped"
     if entry["role"] != "quasi":
         return "as it is"
     plain = entry.get("hierarchy")
-    kind = "all or nothing" if plain is None else "a tree or cuts, kept apart"
+    kind = "all or nothing" if plain is None else "a tree or cuts, in the private folder"
     if isinstance(plain, dict):
         kind = _KINDS.get(str(plain.get("kind", "")), "a tree")
     if "levels" in known.data:
@@ -128,5 +128,5 @@ def _becomes(entry: dict[str, Any], known: Recipe) -> str:
         return f"level {level} of {kind}" if level else "as it is"
     parts = len(known.data.get("cells", {}).get(entry["name"], {}).get("labels", ()))
     if not parts:
-        return "means of groups, or labels kept apart"
+        return "means of groups, or labels in the private folder"
     return f"one of {parts:,} labels" if parts != 1 else "one label"

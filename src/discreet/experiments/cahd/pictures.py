@@ -9,7 +9,7 @@ from discreet.core.arrays import FloatArray
 from discreet.experiments.cahd.runs import ANATOMY, CAHD, LEXICOGRAPHIC, PERM, RANDOMIZED, Point
 from discreet.experiments.charts import at_points, band, colored, dotted, ranged
 from discreet.report.basket_pictures import framed, shaded, shades
-from discreet.report.pictures import BLUE, INK, LINE, OCHRE, SOFT, STONE, TEAL, finished, standing
+from discreet.report.theme import BLUE, INK, LINE, OCHRE, SOFT, STONE, TEAL, altair_chart, picture
 
 _COLORS = {CAHD: TEAL, RANDOMIZED: INK, LEXICOGRAPHIC: BLUE, PERM: OCHRE, ANATOMY: STONE}
 _SIDE = 240
@@ -34,11 +34,11 @@ def matrix_pairs(pairs: Sequence[tuple[str, FloatArray, FloatArray]]) -> dict[st
             for at, word in enumerate(("as generated", "band order"))
         ]
         lines.append(alt.hconcat(*two, spacing=30))
-    spec = finished(
+    spec = picture(
         alt.vconcat(*lines, spacing=26),
         title="Baskets down, items across",
         subtitle="how densely each field of the matrix is filled; the darker the denser",
-        told="Densities of matrices of baskets and items, before and after band ordering, by correlation.",
+        description="Densities of matrices of baskets and items, before and after band ordering, by correlation.",
     )
     named = {f"grid-{number}": grid.ravel().tolist() for number, grid in enumerate(grids)}
     return spec | {"datasets": spec.get("datasets", {}) | named}
@@ -70,7 +70,7 @@ def kl_lines(title: str, points: Sequence[Point], *, by: str, across: str) -> di
     ]
     methods = {point.method for point in points}
     colors = {method: color for method, color in _COLORS.items() if method in methods}
-    base = standing(rows).encode(
+    base = altair_chart(rows).encode(
         x=at_points(rows, "x", across, scale={"padding": 10}),
         color=colored("method", colors, columns=2, **_SYMBOLS),
     )
@@ -82,7 +82,7 @@ def kl_lines(title: str, points: Sequence[Point], *, by: str, across: str) -> di
     dots = mean.mark_point(filled=True, size=45, opacity=1).encode(
         tooltip=["method:N", "p:N", "x:Q", "mean:Q", "low:Q", "high:Q"]
     )
-    return finished(
+    return picture(
         alt.layer(
             band(base, y, opacity=0.1),
             line.encode(strokeDash=_dashes(degrees)) if len(degrees) > 1 else line,
@@ -90,7 +90,7 @@ def kl_lines(title: str, points: Sequence[Point], *, by: str, across: str) -> di
         ),
         title=title,
         subtitle="line: mean over the seeds, each with its own items and queries; band: their range",
-        told=f"{title}: mean KL by {across} for every method.",
+        description=f"{title}: mean KL by {across} for every method.",
         width=_WIDTH,
         height=_HEIGHT,
     )
@@ -112,7 +112,7 @@ def times(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     import altair as alt
 
     words = dict.fromkeys(row["what"] for row in rows)
-    chart = dotted(standing(rows)).encode(
+    chart = dotted(altair_chart(rows)).encode(
         x=at_points(rows, "p", "p, the privacy degree", scale={"padding": 10}),
         y=alt.Y(
             "seconds:Q",
@@ -124,7 +124,7 @@ def times(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
         tooltip=["what:N", "p:Q", alt.Tooltip("seconds:Q", format=".4f")],
     )
     description = f"{title}: processor seconds by the privacy degree."
-    return finished(chart, title=title, told=description, width=_WIDTH, height=_HEIGHT)
+    return picture(chart, title=title, description=description, width=_WIDTH, height=_HEIGHT)
 
 
 def by_alpha(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def by_alpha(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
     def panel(field: str, what: str, color: str) -> Any:
         return (
-            dotted(standing(rows), color=color)
+            dotted(altair_chart(rows), color=color)
             .encode(
                 x=alt.X("alpha:O", title="α", axis=alt.Axis(labelAngle=0)),
                 y=alt.Y(f"{field}:Q", title=what, scale=alt.Scale(zero=True)),
@@ -145,4 +145,4 @@ def by_alpha(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     two = alt.hconcat(
         panel("kl", "mean KL, nats", TEAL), panel("seconds", "processor seconds", OCHRE), spacing=30
     )
-    return finished(two, title=title, told=f"{title}: KL and time by α.")
+    return picture(two, title=title, description=f"{title}: KL and time by α.")

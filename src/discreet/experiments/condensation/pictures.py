@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.experiments.charts import SUBTITLE, at_points, band, colored, dotted, level, ranged
 from discreet.experiments.condensation.runs import METHODS, TIMES, Runs
-from discreet.report.pictures import OCHRE, TEAL, finished, standing
+from discreet.report.theme import OCHRE, TEAL, altair_chart, picture
 
 _WIDTH, _HEIGHT = 300, 260
 _LEAST_MU = 0.95
@@ -33,7 +33,7 @@ def accuracy(title: str, runs: Sequence[Runs], *, what: str) -> dict[str, Any]:
             alt.layer(rule, *lines, text).properties(width=_WIDTH, height=_HEIGHT, title=alt.Title(word))
         )
     description = f"{title}: accuracy by α of static and dynamic condensation, with the baseline."
-    return finished(alt.hconcat(*panels, spacing=26), title=title, subtitle=SUBTITLE, told=description)
+    return picture(alt.hconcat(*panels, spacing=26), title=title, subtitle=SUBTITLE, description=description)
 
 
 def compatibility(title: str, runs: Sequence[Runs]) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def compatibility(title: str, runs: Sequence[Runs]) -> dict[str, Any]:
         for figure, word in several.items()
     ]
     description = f"{title}: covariance compatibility by α, static and dynamic."
-    return finished(alt.hconcat(*panels, spacing=26), title=title, subtitle=SUBTITLE, told=description)
+    return picture(alt.hconcat(*panels, spacing=26), title=title, subtitle=SUBTITLE, description=description)
 
 
 def _points(runs: Sequence[Runs], figure: str) -> list[dict[str, Any]]:
@@ -60,9 +60,9 @@ def _lines(points: list[dict[str, Any]], what: str, *, scale: Any) -> list[Any]:
     """Draw a line for each method, with the range over the seeds behind it."""
     import altair as alt
 
-    base = standing(points).encode(
+    base = altair_chart(points).encode(
         x=at_points(points, "alpha", "α, the largest privacy level"),
-        color=colored("method", dict(zip(METHODS, (TEAL, OCHRE), strict=True)), symbolOpacity=1),
+        color=colored("method", dict(zip(METHODS, (TEAL, OCHRE), strict=True))),
     )
     y = {"title": what, "scale": scale}
     line = dotted(base).encode(

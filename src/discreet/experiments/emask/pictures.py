@@ -10,7 +10,7 @@ import numpy as np
 from discreet.experiments.charts import at_points, colored, dotted, ranged
 from discreet.experiments.emask.paper import Level, Row
 from discreet.experiments.emask.runs import Runs
-from discreet.report.pictures import COLORS, OCHRE, TEAL, finished, standing
+from discreet.report.theme import COLORS, OCHRE, TEAL, altair_chart, picture
 
 OURS, PAPER = "ours", "the paper's"
 _ERRORS = {
@@ -64,7 +64,7 @@ def run_times(times: Sequence[tuple[float, str, float]]) -> dict[str, Any]:
 
     rows = [{"support": 100 * least, "what": what, "seconds": seconds} for least, what, seconds in times]
     words = dict.fromkeys(what for _, what, _ in times)
-    chart = dotted(standing(rows)).encode(
+    chart = dotted(altair_chart(rows)).encode(
         x=at_points(
             rows,
             "support",
@@ -78,11 +78,11 @@ def run_times(times: Sequence[tuple[float, str, float]]) -> dict[str, Any]:
         color=colored("what", dict(zip(words, COLORS, strict=False)), columns=2, labelLimit=300),
         tooltip=["what:N", "support:Q", alt.Tooltip("seconds:Q", format=".3f")],
     )
-    return finished(
+    return picture(
         chart,
         title="Time to mine true and distorted baskets",
         subtitle="in the paper MASK takes two to three orders of magnitude longer than Apriori",
-        told="Processor seconds to mine by the minimum support.",
+        description="Processor seconds to mine by the minimum support.",
         width=480,
         height=300,
     )
@@ -93,7 +93,7 @@ def margins(rows: list[dict[str, Any]]) -> dict[str, Any]:
     import altair as alt
 
     chart = (
-        dotted(standing(rows))
+        dotted(altair_chart(rows))
         .encode(
             x=alt.X("margin:O", title="margin, standard errors", axis=alt.Axis(labelAngle=0)),
             y=alt.Y("value:Q", title="% of the true itemsets"),
@@ -104,11 +104,11 @@ def margins(rows: list[dict[str, Any]]) -> dict[str, Any]:
         )
         .properties(width=130, height=220)
     )
-    return finished(
+    return picture(
         chart,
         title="What a margin buys, by p and q",
         subtitle="sets that may be frequent are kept: fewer true ones are missed, more false ones come along",
-        told="False positives and false negatives by the margin.",
+        description="False positives and false negatives by the margin.",
     )
 
 
@@ -131,7 +131,7 @@ def _compared(
     import altair as alt
 
     angle = 0 if max(map(len, order)) < 3 else -45
-    base = standing(points).encode(
+    base = altair_chart(points).encode(
         x=alt.X("where:N", title=across, sort=order, axis=alt.Axis(labelAngle=angle, grid=True)),
         xOffset=alt.XOffset("whose:N", sort=[OURS, PAPER]),
         color=colored("whose", {OURS: TEAL, PAPER: OCHRE}),
@@ -151,6 +151,6 @@ def _compared(
         column=alt.Column("what:N", title=None, sort=list(dict.fromkeys(one["what"] for one in points))),
         spacing=26,
     ).resolve_scale(y="independent")
-    return finished(
-        panels, title=title, subtitle="dot: mean over the seeds; bar: their range", told=description
+    return picture(
+        panels, title=title, subtitle="dot: mean over the seeds; bar: their range", description=description
     )

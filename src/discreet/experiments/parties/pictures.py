@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.experiments.charts import SUBTITLE, at_points, band, colored, dotted, ranged
 from discreet.experiments.parties.runs import Cost
-from discreet.report.pictures import OCHRE, TEAL, finished, standing
+from discreet.report.theme import OCHRE, TEAL, altair_chart, picture
 
 _COLORS = {"busiest party": TEAL, "mean party": OCHRE}
 _FIGURES = {
@@ -28,9 +28,11 @@ def by_parties(title: str, made: Mapping[int, Sequence[Cost]]) -> dict[str, Any]
             for n, costs in made.items()
             for who, key in series.items()
         ]
-        base = standing(rows).encode(x=at_points(rows, "parties", "parties"), color=colored("who", _COLORS))
+        base = altair_chart(rows).encode(
+            x=at_points(rows, "parties", "parties"), color=colored("who", _COLORS)
+        )
         axis: dict[str, Any] = {"title": figure, "scale": alt.Scale(domainMin=0)}
         lines = dotted(base).encode(y=alt.Y("mean:Q", **axis))
         panels.append(alt.layer(band(base, axis), lines).properties(width=300, height=220))
-    told = f"{title}: megabytes sent and CPU seconds of the busiest and the mean party."
-    return finished(alt.hconcat(*panels, spacing=40), title=title, subtitle=SUBTITLE, told=told)
+    description = f"{title}: megabytes sent and CPU seconds of the busiest and the mean party."
+    return picture(alt.hconcat(*panels, spacing=40), title=title, subtitle=SUBTITLE, description=description)

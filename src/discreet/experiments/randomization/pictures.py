@@ -17,7 +17,7 @@ from discreet.experiments.randomization.runs import (
     Losses,
     Pictured,
 )
-from discreet.report.pictures import BLUE, INK, OCHRE, STONE, TEAL, finished, standing
+from discreet.report.theme import BLUE, INK, OCHRE, STONE, TEAL, altair_chart, picture
 
 _LINES = {"original": INK, "randomized": OCHRE, "reconstructed": TEAL}
 _TREES = {ORIGINAL: INK, "Local": TEAL, "ByClass": BLUE, "Global": STONE, RANDOMIZED: OCHRE}
@@ -36,7 +36,7 @@ def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
         rows += _steps(where, "reconstructed", one.found.edges, one.found.shares)
     order = [_where(one) for one in found]
     chart = (
-        standing(rows)
+        altair_chart(rows)
         .mark_line(interpolate="step-after", strokeWidth=1.8)
         .encode(
             x=alt.X(
@@ -53,7 +53,7 @@ def shapes(shape: str, found: Sequence[Pictured]) -> dict[str, Any]:
     )
     description = f"The {shape}: true, noisy and reconstructed densities under uniform and Gaussian noise."
     subtitle = f"{found[0].found.n:,} values on {found[0].found.shares.size} intervals"
-    return finished(chart, title=shape.capitalize(), subtitle=subtitle, told=description)
+    return picture(chart, title=shape.capitalize(), subtitle=subtitle, description=description)
 
 
 def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
@@ -70,8 +70,8 @@ def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
         for one in found
         for what in _TREES
     ]
-    base = standing(rows).encode(
-        x=at_points(rows, "privacy", "privacy, %"), color=colored("what", _TREES, symbolOpacity=1)
+    base = altair_chart(rows).encode(
+        x=at_points(rows, "privacy", "privacy, %"), color=colored("what", _TREES)
     )
     y = {"title": "accuracy, %", "scale": alt.Scale(zero=False)}
     layers = alt.layer(
@@ -86,8 +86,8 @@ def accuracy(noise: str, found: Sequence[Accuracies]) -> dict[str, Any]:
         facet=alt.Facet("function:N", title=None, sort=list(FUNCTIONS.values())), columns=3, spacing=26
     )
     description = f"Accuracy against privacy under {noise} noise, for five functions and five ways to learn."
-    return finished(
-        panels, title=f"Accuracy against privacy, {noise} noise", subtitle=SUBTITLE, told=description
+    return picture(
+        panels, title=f"Accuracy against privacy, {noise} noise", subtitle=SUBTITLE, description=description
     )
 
 
@@ -104,9 +104,9 @@ def information_loss(intervals: int, found: Sequence[Losses]) -> dict[str, Any]:
         }
         for one in found
     ]
-    base = standing(rows).encode(
+    base = altair_chart(rows).encode(
         x=at_points(rows, "n", "values", scale={"type": "log"}, format="~s"),
-        color=colored("what", dict(zip(_METHODS.values(), (OCHRE, TEAL), strict=True)), symbolOpacity=1),
+        color=colored("what", dict(zip(_METHODS.values(), (OCHRE, TEAL), strict=True))),
     )
     y = {"title": "information loss"}
     layers = alt.layer(
@@ -114,11 +114,11 @@ def information_loss(intervals: int, found: Sequence[Losses]) -> dict[str, Any]:
     ).properties(width=300, height=170)
     order = list(dict.fromkeys(row["where"] for row in rows))
     panels = layers.facet(facet=alt.Facet("where:N", title=None, sort=order), columns=2, spacing=26)
-    return finished(
+    return picture(
         panels,
         title=f"Bayes and EM on {intervals} intervals",
         subtitle=f"half the L1 distance from the truth; {SUBTITLE}",
-        told="Information loss of Bayes and EM as the number of values grows.",
+        description="Information loss of Bayes and EM as the number of values grows.",
     )
 
 

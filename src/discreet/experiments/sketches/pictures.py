@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.experiments.charts import SUBTITLE, at_points, band, colored, dotted, level, ranged
 from discreet.experiments.sketches.runs import Runs
-from discreet.report.pictures import BLUE, OCHRE, SOFT, TEAL, finished, standing
+from discreet.report.theme import BLUE, OCHRE, SOFT, TEAL, altair_chart, picture
 
 _WIDTH, _HEIGHT = 460, 260
 _COLORS = (TEAL, OCHRE, BLUE)
@@ -31,9 +31,9 @@ def by_level(title: str, runs: Mapping[str, Sequence[Runs]], *, across: str, up:
     ]
     every = [run for some in runs.values() for run in some]
     colors = dict(zip(runs, _COLORS, strict=False))
-    base = standing(points).encode(
+    base = altair_chart(points).encode(
         x=at_points(points, "level", across, scale={"zero": True}, format=".3~g", labelOverlap="greedy"),
-        color=colored("promise", colors, symbolOpacity=1) if len(runs) > 1 else alt.value(TEAL),
+        color=colored("promise", colors) if len(runs) > 1 else alt.value(TEAL),
     )
     y = {"title": up, "scale": alt.Scale(zero=True)}
     line = dotted(base).encode(
@@ -45,11 +45,11 @@ def by_level(title: str, runs: Mapping[str, Sequence[Runs]], *, across: str, up:
         *level(every[0].chance, "by chance", width=_WIDTH, below=True),
     ]
     description = f"{title}: {up} by {across}, with the level of the original records."
-    return finished(
+    return picture(
         alt.layer(band(base, y), line, *rules),
         title=title,
         subtitle=SUBTITLE,
-        told=description,
+        description=description,
         width=_WIDTH,
         height=_HEIGHT,
     )
@@ -62,16 +62,16 @@ def by_items(title: str, points: list[dict[str, Any]], *, up: str) -> dict[str, 
     named = [{**point, "delta": f"δ = {point['delta']}"} for point in points]
     colors = dict(zip(sorted({point["delta"] for point in named}), _COLORS, strict=False))
     most = max(1.0, *(point["ratio"] for point in points))
-    chart = dotted(standing(named)).encode(
+    chart = dotted(altair_chart(named)).encode(
         x=at_points(named, "items", "base items", scale={"zero": False}, format=",d"),
         y=alt.Y("ratio:Q", title=up, scale=alt.Scale(domain=[0, most])),
-        color=colored("delta", colors, symbolOpacity=1),
+        color=colored("delta", colors),
         tooltip=["delta:N", "items:Q", "ratio:Q"],
     )
-    return finished(
+    return picture(
         alt.layer(chart, *level(1.0, "as good as the original", width=_WIDTH)),
         title=title,
-        told=f"{title}: ratio to the original by the number of base items.",
+        description=f"{title}: ratio to the original by the number of base items.",
         width=_WIDTH,
         height=_HEIGHT,
     )
@@ -81,18 +81,18 @@ def times(title: str, points: list[dict[str, Any]], *, across: str, form: str = 
     """Draw processor seconds, with the straight line through them."""
     import altair as alt
 
-    base = standing(points).encode(x=at_points(points, "size", across, scale={"zero": True}, format=form))
+    base = altair_chart(points).encode(x=at_points(points, "size", across, scale={"zero": True}, format=form))
     y = {"title": "processor seconds", "scale": alt.Scale(zero=True)}
     line = base.mark_line(strokeDash=[5, 4], color=SOFT).encode(y=alt.Y("line:Q", **y))
     dots = base.mark_point(filled=True, size=70, opacity=1, color=TEAL).encode(
         y=alt.Y("seconds:Q", **y), tooltip=["size:Q", "seconds:Q"]
     )
     description = f"{title}: processor seconds, nearly on a straight line."
-    return finished(
+    return picture(
         alt.layer(line, dots),
         title=title,
         subtitle="dots: measured; dashes: the straight line nearest to them",
-        told=description,
+        description=description,
         width=_WIDTH,
         height=_HEIGHT,
     )

@@ -1,15 +1,13 @@
-"""One adapter per kind of released data: how it is laid into files, read back, summarized and pictured."""
+"""One adapter per kind of released data: its files, how they are read back, its summary and report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from discreet.core.adapters import KINDS, load
 from discreet.core.release import Release
-from discreet.report.figures import Figures
-from discreet.report.markup import Markup
+from discreet.report.blocks import Block
 
 
 class Kind(Protocol):
@@ -17,8 +15,6 @@ class Kind(Protocol):
 
     formats: ClassVar[tuple[str, ...]]
     """The formats the data can be written in, the usual one first."""
-    sections: ClassVar[Sequence[tuple[str, str]]]
-    """The sections a report may have, by their place in the page and the name shown for it."""
 
     def write(self, release: Release, place: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the data into a folder; return the files."""
@@ -36,8 +32,8 @@ class Kind(Protocol):
         """Return what compares with the original, for the owner alone."""
         ...
 
-    def content(self, release: Release, figures: Figures, *, internal: bool) -> list[Markup]:
-        """Return the sections of a report; only an internal one may look at the original or the evidence."""
+    def content(self, release: Release, *, internal: bool) -> list[Block | None]:
+        """Return the blocks of a report, the verdict first; only an internal one may read the original or evidence."""
         ...
 
 

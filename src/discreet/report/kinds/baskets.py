@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,27 +11,16 @@ from discreet.core.errors import InputError
 from discreet.core.release import Release
 from discreet.engines.baskets.published import FORMATS, read_published, write_published
 from discreet.measure import basket_risk
-from discreet.report import basket_sections, baskets, provenance, sections
-from discreet.report.figures import Figures
-from discreet.report.markup import Markup
+from discreet.report.blocks import Block
+from discreet.report.sections import basket_risk as risks
+from discreet.report.sections import baskets, provenance
+from discreet.report.sections.guarantee import guarantee
 
 
 class BasketKind:
     """Released baskets: groups with sensitive counts, or plain baskets of generalized items."""
 
     formats: ClassVar[tuple[str, ...]] = FORMATS
-    sections: ClassVar[Sequence[tuple[str, str]]] = (
-        ("promise", "Guarantee"),
-        ("cautions", "Cautions"),
-        ("groups", "Groups"),
-        ("sensitive", "Sensitive items"),
-        ("losses", "Losses"),
-        ("matrix", "Matrix"),
-        ("queries", "Estimates"),
-        ("items", "Items"),
-        ("risk", "Risk"),
-        ("method", "Method"),
-    )
 
     def write(self, release: Release, place: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the baskets, and the sensitive counts where there are groups."""
@@ -56,18 +44,18 @@ class BasketKind:
     def measures(self, release: Release) -> dict[str, Any]:
         """Return the risk before and after, and the loss where items were generalized."""
         loss = release.evidence.details.get("loss")
-        found = basket_risk(release, known=basket_sections.KNOWN, n_samples=basket_sections.SAMPLES)
+        found = basket_risk(release, known=risks.KNOWN, n_samples=risks.SAMPLES)
         return {"risk": found.to_dict(), **({} if loss is None else {"loss": loss})}
 
-    def content(self, release: Release, figures: Figures, *, internal: bool) -> list[Markup]:
+    def content(self, release: Release, *, internal: bool) -> list[Block | None]:
         """Return the sections of the report."""
         return [
-            sections.promise(release.guarantee, release.verdict, seen=baskets.seen(release)),
+            guarantee(release.guarantee, release.verdict, checked=baskets.checked(release)),
             baskets.summary(release, internal=internal),
-            *baskets.grouped_sections(release, figures, internal=internal),
-            basket_sections.risk(release) if internal else basket_sections.risk_left(release),
+            *baskets.grouped_sections(release, internal=internal),
+            risks.risk(release) if internal else risks.risk_left(release),
             provenance.method(release, internal=internal),
-            *([baskets.how_to_count()] if isinstance(release.data, GroupedBaskets) else []),
+            baskets.how_to_count() if isinstance(release.data, GroupedBaskets) else None,
         ]
 
 

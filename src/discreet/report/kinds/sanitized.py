@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from discreet.core.release import Release
-from discreet.report import sections
-from discreet.report.figures import Figures
-from discreet.report.kinds import hiding
+from discreet.report.blocks import Block
 from discreet.report.kinds.baskets import BasketKind
 from discreet.report.kinds.tables import TableKind
-from discreet.report.markup import Markup
-
-_SECTIONS: Sequence[tuple[str, str]] = (
-    ("promise", "Guarantee"),
-    ("cautions", "Cautions"),
-    ("rules", "Rules"),
-    ("cost", "Cost"),
-    ("effort", "Effort"),
-    ("method", "Method"),
-)
+from discreet.report.sections import hiding
+from discreet.report.sections.distributions import examples
 
 
 class SanitizedBasketKind(BasketKind):
     """Released baskets in which sensitive rules are hidden."""
 
-    sections: ClassVar[Sequence[tuple[str, str]]] = _SECTIONS
-
     def measures(self, release: Release) -> dict[str, Any]:
         """Return the rules, what hiding them cost, and what the method reports."""
         return hiding.measures(release)
 
-    def content(self, release: Release, figures: Figures, *, internal: bool) -> list[Markup]:
+    def content(self, release: Release, *, internal: bool) -> list[Block | None]:
         """Return the sections of the report; only the internal one names the rules."""
-        del figures
-        return hiding.content(release, internal=internal)
+        return [*hiding.content(release, internal=internal)]
 
 
 class SanitizedTableKind(TableKind):
     """Released tables in which sensitive rules are hidden."""
-
-    sections: ClassVar[Sequence[tuple[str, str]]] = _SECTIONS
 
     def summary(self, release: Release) -> dict[str, Any]:
         """Return the number of rows."""
@@ -53,8 +37,7 @@ class SanitizedTableKind(TableKind):
         """Return the rules, what hiding them cost, and what the method reports."""
         return hiding.measures(release)
 
-    def content(self, release: Release, figures: Figures, *, internal: bool) -> list[Markup]:
+    def content(self, release: Release, *, internal: bool) -> list[Block | None]:
         """Return the sections of the report; only the internal one names the rules."""
-        del figures
         shown = hiding.content(release, internal=internal)
-        return [*shown[:2], sections.examples(release), *shown[2:]]
+        return [*shown[:2], examples(release), *shown[2:]]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.core.sketches import Sketches
 from discreet.engines.sketches import read_sketches, write_sketches
 from discreet.measure import distance_error
-from discreet.report import charts, provenance, sections
-from discreet.report.figures import Figures, number, percent, table
-from discreet.report.markup import Markup, tag
+from discreet.report import charts
+from discreet.report.blocks import Block, Section, Table, Tiles
+from discreet.report.formatting import number
+from discreet.report.sections import provenance
+from discreet.report.sections.guarantee import guarantee
 
 _NAME = "sketches.arrow"
 _BINS = 10
@@ -24,13 +26,6 @@ class SketchKind:
     """Released sketches of unequal lengths."""
 
     formats: ClassVar[tuple[str, ...]] = ("arrow",)
-    sections: ClassVar[Sequence[tuple[str, str]]] = (
-        ("promise", "Guarantee"),
-        ("cautions", "Cautions"),
-        ("lengths", "Lengths"),
-        ("details", "Details"),
-        ("method", "Method"),
-    )
 
     def write(self, release: Release, place: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the sketches."""
@@ -52,24 +47,24 @@ class SketchKind:
         """Return what the method reports."""
         return dict(release.evidence.details)
 
-    def content(self, release: Release, figures: Figures, *, internal: bool) -> list[Markup]:
+    def content(self, release: Release, *, internal: bool) -> list[Block | None]:
         """Return the sections of the report."""
-        seen = f"{len(release.data):,} sketches were judged."
+        checked = f"{len(release.data):,} sketches were checked."
         return [
-            sections.promise(release.guarantee, release.verdict, seen=seen),
+            guarantee(release.guarantee, release.verdict, checked=checked),
             _summary(release),
-            _lengths(release.data, figures),
+            _lengths(release.data),
             *([_details(release)] if internal else []),
             provenance.method(release, internal=internal),
         ]
 
 
-def _summary(release: Release) -> Markup:
+def _summary(release: Release) -> Tiles:
     lengths, evidence = release.data.lengths, release.evidence
-    left_out = f"{evidence.suppressed:,} left out" if evidence.suppressed else "none left out"
-    records = ("Records", f"{len(release.data):,}", left_out)
+    suppressed = f"{evidence.suppressed:,} suppressed" if evidence.suppressed else "none suppressed"
+    records = ("Records", f"{len(release.data):,}", suppressed)
     if not lengths.size:
-        return tag("dl", sections.tile(*records), class_="tiles")
+        return Tiles([records])
     error = distance_error(lengths)
     tiles = (
         records,
@@ -79,16 +74,16 @@ def _summary(release: Release) -> Markup:
         (
             "Distance error",
             percent(error.relative),
-            f"{error.shared:,} components shared by half of the pairs",
+            f"half of the pairs share {error.shared:,} components",
         ),
     )
-    return tag("dl", *(sections.tile(*one) for one in tiles), class_="tiles")
+    return Tiles(tiles)
 
 
-def _lengths(data: Sketches, figures: Figures) -> Markup:
-    """Show how long the sketches are; the error of an estimated distance falls with the root of the length."""
+def _lengths(data: Sketches) -> Section | None:
+    """Return the lengths of the sketches; the error of an estimated distance falls with the root of the length."""
     if not len(data):
-        return Markup()
+        return None
     edges = np.unique(np.linspace(data.lengths.min(), data.lengths.max() + 1, _BINS + 1).astype(np.int64))
     counts = np.histogram(data.lengths, edges)[0]
     labels = [
@@ -96,22 +91,16 @@ def _lengths(data: Sketches, figures: Figures) -> Markup:
         for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
     share = counts / counts.sum()
-    return sections.section(
+    return Section(
         "lengths",
         "Lengths of the sketches",
-        "Two sketches that share m components estimate a squared distance with a relative error of about √(2/m), so "
-        "longer is better.",
-        figures.figure(
-            "Records by the length of their sketch",
-            charts.shares(labels, share, name="components", share="records"),
-            "",
-            ("Components", "Records"),
-            zip(labels, map(percent, share), strict=True),
-        ),
+        "Two sketches that share m components estimate a squared distance with a relative error of about √(2/m): "
+        "longer sketches are more accurate.",
+        [charts.share_figure("Records by sketch length", ("Components", "Share of records"), labels, share)],
     )
 
 
-def _details(release: Release) -> Markup:
+def _details(release: Release) -> Section:
     rows = [
         (name.replace("_", " ").capitalize(), str(value)) for name, value in release.evidence.details.items()
     ]
@@ -119,13 +108,13 @@ def _details(release: Release) -> Markup:
         (part.measure.capitalize(), number(part.worst))
         for part in release.verdict.parts or (release.verdict,)
     ]
-    return sections.section(
+    return Section(
         "details",
-        "How the lengths were found",
-        "What the method kept while it worked. These figures come from the true values.",
-        table(
-            ("What", "Value"),
-            [*(("Worst " + name, value) for name, value in worst), *rows],
-            caption="Details",
-        ),
+        "How the lengths were chosen",
+        "Recorded by the method. These figures depend on the true values.",
+        [
+            Table(
+                ("Measure", "Value"), [*(("Worst " + name, value) for name, value in worst), *rows], "Details"
+            )
+        ],
     )

@@ -20,11 +20,11 @@ from discreet.engines.formats import WRITTEN, format_named
 from discreet.engines.text.layout import Layout, layout_of
 from discreet.engines.writing import write_frame
 from discreet.measure import loss, risk
-from discreet.report import provenance, sections
-from discreet.report.figures import Figures
-from discreet.report.markup import Markup
-from discreet.report.parts import usefulness
-from discreet.report.trade_off import trade_off
+from discreet.report.blocks import Block
+from discreet.report.sections import cost as costs
+from discreet.report.sections import distributions, provenance, usefulness
+from discreet.report.sections import risk as risks
+from discreet.report.sections.guarantee import guarantee
 
 DATA, COUNTS = "data", "sensitive"
 _TABS = Layout("\t")
@@ -34,21 +34,6 @@ class TableKind:
     """Released tables of people's own rows."""
 
     formats: ClassVar[tuple[str, ...]] = WRITTEN
-    sections: ClassVar[Sequence[tuple[str, str]]] = (
-        ("promise", "Guarantee"),
-        ("cautions", "Cautions"),
-        ("risk", "Risk"),
-        ("cost", "Cost"),
-        ("groups", "Groups"),
-        ("lattice", "Choices"),
-        ("examples", "Examples"),
-        ("shapes", "Distributions"),
-        ("sensitive", "Sensitive"),
-        ("use", "Use"),
-        ("pairs", "Pairs"),
-        ("columns", "Columns"),
-        ("method", "Method"),
-    )
 
     def write(self, release: Release, place: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the rows."""
@@ -73,42 +58,42 @@ class TableKind:
         """Return the loss and the risk of the original."""
         return {"loss": loss(release).to_dict(), "risk_before": risk(release.original).to_dict()}
 
-    def content(self, release: Release, figures: Figures, *, internal: bool) -> list[Markup]:
+    def content(self, release: Release, *, internal: bool) -> list[Block | None]:
         """Return the sections of the report."""
+        after = risk(release if internal else release.table)
+        verdict = guarantee(release.guarantee, release.verdict)
+        last = [provenance.columns(release, internal=internal), provenance.method(release, internal=internal)]
+        useful = self._useful(release, internal=internal)
+        sensitive = distributions.sensitive(release)
         if not internal:
-            return [
-                sections.promise(release.guarantee, release.verdict),
-                *sections.released(release, figures),
-                *self._useful(release, internal=False),
-                provenance.columns(release),
-                provenance.method(release),
-            ]
-        facts = sections.Facts(release, risk(release.original), risk(release), loss(release))
+            tiles, left = risks.released(release, after)
+            examples, shares = distributions.examples(release), distributions.released(release)
+            return [verdict, tiles, examples, left, shares, sensitive, *useful, *last]
+        before, lost = risk(release.original), loss(release)
         return [
-            sections.promise(release.guarantee, release.verdict),
-            sections.summary(facts),
-            sections.risk(facts, figures),
-            sections.cost(facts, figures),
-            trade_off(release, figures),
-            sections.shapes(release, release.schema.quasi, facts.fewest, figures),
-            sections.secrets(release, facts.fewest, figures),
-            *self._useful(release, internal=True),
-            provenance.columns(release, internal=True),
-            provenance.method(release, internal=True),
+            verdict,
+            risks.summary(release, before, after, lost),
+            risks.before_and_after(release, before, after),
+            costs.cost(lost),
+            costs.lattice(release),
+            distributions.compared(release, release.schema.quasi, risks.min_people(release)),
+            sensitive,
+            *useful,
+            *last,
         ]
 
-    def _useful(self, release: Release, *, internal: bool) -> list[Markup]:
+    def _useful(self, release: Release, *, internal: bool) -> list[Block | None]:
         """Return what can be done with the release."""
         return [
             usefulness.predictions(release, internal=internal),
-            usefulness.pairs(release, sections.fewest(release), internal=internal),
+            usefulness.pairs(release, risks.min_people(release), internal=internal),
         ]
 
 
 class GroupedTableKind(TableKind):
     """Released tables of exact rows with a group each, and the sensitive values of each group in a file beside them."""
 
-    def _useful(self, release: Release, *, internal: bool) -> list[Markup]:
+    def _useful(self, release: Release, *, internal: bool) -> list[Block | None]:
         """Return nothing: no row has a sensitive value of its own."""
         del release, internal
         return []

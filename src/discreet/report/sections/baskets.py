@@ -1,4 +1,4 @@
-"""The report of published baskets: the promise, the groups, the sensitive items, what is lost, and how it was made."""
+"""Sections on published baskets: the groups, the sensitive items, and what is estimated."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.report import basket_sections, charts, sections
-from discreet.report.figures import Figures, counted, number, percent, table
-from discreet.report.markup import Markup, tag
-from discreet.report.provenance import code
+from discreet.report import charts
+from discreet.report.blocks import Block, Code, Section, Table, Tiles
+from discreet.report.formatting import counted, number
+from discreet.report.sections import basket_risk
 
 _MOST_ITEMS = 50
 _DEGREES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
 
 
-def seen(release: Release) -> str:
-    """Describe what was judged."""
+def checked(release: Release) -> str:
+    """Return what was checked."""
     data = release.data
     if isinstance(data, GroupedBaskets):
-        return f"{len(data):,} baskets in {counted(data.n_groups, 'group')} were judged."
-    return f"Every combination of items in {len(data):,} baskets was judged."
+        return f"{len(data):,} baskets in {counted(data.n_groups, 'group')} were checked."
+    return f"Every combination of items in {len(data):,} baskets was checked."
 
 
-def grouped_sections(release: Release, figures: Figures, *, internal: bool) -> tuple[Markup, ...]:
-    """Return the sections on groups, or (internally) on what became of generalized items."""
+def grouped_sections(release: Release, *, internal: bool) -> list[Block]:
+    """Return the sections on groups, or (internally) on generalized items."""
     data = release.data
     if not isinstance(data, GroupedBaskets):
-        return (basket_sections.generalized(release),) if internal else ()
-    pictures = basket_sections.pictures(release, figures, internal=internal)
-    return groups(data), sensitive_items(data), losses(data), *pictures
+        return [basket_risk.generalized(release)] if internal else []
+    pictures = basket_risk.pictures(release, internal=internal)
+    return [groups(data), sensitive_items(data), precision(data), *pictures]
 
 
-def summary(release: Release, *, internal: bool) -> Markup:
-    """Return the figures a reader asks for first."""
+def summary(release: Release, *, internal: bool) -> Tiles:
+    """Return the most important figures."""
     data, verdict = release.data, release.verdict
     tiles = [("Baskets released", f"{len(data):,}", f"of {release.evidence.n_rows:,}")]
     if isinstance(data, GroupedBaskets):
@@ -60,11 +61,11 @@ def summary(release: Release, *, internal: bool) -> Markup:
         if internal:
             loss = percent(float(str(release.evidence.details["loss"])))
             tiles.append(("Loss of detail", loss, f"of {release.original.n_items:,} items"))
-    return tag("dl", *(sections.tile(*one) for one in tiles), class_="tiles")
+    return Tiles(tiles)
 
 
-def groups(data: GroupedBaskets) -> Markup:
-    """Show how large the groups are, and what degree they have."""
+def groups(data: GroupedBaskets) -> Section:
+    """Return how large the groups are, and their privacy degrees."""
     starts = charts.class_size_bins(int(data.sizes.min()), int(data.sizes.max()))
     labels = charts.class_size_labels(starts)
     bins = np.searchsorted(starts, data.sizes, side="right") - 1
@@ -75,13 +76,15 @@ def groups(data: GroupedBaskets) -> Markup:
         for label, one, two in zip(labels, n_groups.tolist(), baskets, strict=True)
         if one
     ]
-    return sections.section(
+    return Section(
         "groups",
         "The groups",
-        "Baskets of a group keep their ordinary items; which of them holds a sensitive item is not told. The largest "
-        "group usually takes in the baskets that no sensitive basket was put with.",
-        table(("Baskets in the group", "Groups", "Baskets", "Share"), rows, caption="Sizes of groups"),
-        table(("Privacy degree", "Groups", "Baskets"), _degree_rows(data), caption="Degrees of groups"),
+        "Baskets of a group keep their ordinary items; which of them holds a sensitive item is not published. The "
+        "largest group usually contains the baskets that were not needed to hide a sensitive one.",
+        [
+            Table(("Baskets in the group", "Groups", "Baskets", "Share"), rows, "Sizes of groups"),
+            Table(("Privacy degree", "Groups", "Baskets"), _degree_rows(data), "Degrees of groups"),
+        ],
     )
 
 
@@ -108,8 +111,8 @@ def _degrees(data: GroupedBaskets) -> FloatArray:
         return np.asarray(1 / share)
 
 
-def sensitive_items(data: GroupedBaskets) -> Markup:
-    """List the sensitive items: in how many baskets and groups they are, and their largest share in a group."""
+def sensitive_items(data: GroupedBaskets) -> Section:
+    """Return the sensitive items: in how many baskets and groups they are, and their largest share in a group."""
     held = data.sensitive
     share = held.counts / data.sizes[held.group]
     highest = np.zeros(held.overall.size)
@@ -127,17 +130,17 @@ def sensitive_items(data: GroupedBaskets) -> Markup:
         for code in order[:_MOST_ITEMS]
     ]
     more = f" The {_MOST_ITEMS} most common of {order.size:,} are shown." if order.size > _MOST_ITEMS else ""
-    return sections.section(
+    return Section(
         "sensitive",
         "Sensitive items",
-        "How often each occurs is published exactly. Its largest share in a group is the most that anybody can be tied "
-        f"to it.{more}",
-        table(("Item", "Baskets", "Share", "Groups", "Largest share"), rows, caption="Sensitive items"),
+        "How often each occurs is published exactly. Its largest share in a group is the highest probability with "
+        f"which anyone can be linked to it.{more}",
+        [Table(("Item", "Baskets", "Share", "Groups", "Largest share"), rows, "Sensitive items")],
     )
 
 
-def losses(data: GroupedBaskets) -> Markup:
-    """Describe what an analyst loses: nothing about ordinary items, and certainty about the sensitive ones."""
+def precision(data: GroupedBaskets) -> Section:
+    """Return what is exact and what is estimated: ordinary items are exact, the sensitive ones are not."""
     held = data.sensitive
     occurrences = int(held.counts.sum())
     certain = int(held.counts[held.counts == data.sizes[held.group]].sum())
@@ -151,23 +154,23 @@ def losses(data: GroupedBaskets) -> Markup:
         ("Totals of sensitive items", "exact"),
         ("Sensitive items with ordinary ones", "estimated: Σ a·b/|G| over the groups"),
         ("Occurrences of sensitive items", f"{occurrences:,}"),
-        ("Of these, tied to their baskets for certain", f"{certain:,}"),
-        ("Mean share of an occurrence that is put on its own basket", percent(mean)),
+        ("Of these, linked to their baskets with certainty", f"{certain:,}"),
+        ("Mean probability that an occurrence is linked to its own basket", percent(mean)),
     ]
-    return sections.section(
-        "losses",
-        "What it cost",
-        "Patterns of ordinary items are as they were. A pattern with a sensitive item is estimated, the better the "
-        "more alike the baskets of a group are.",
-        table(("What", "How"), rows, caption="What is exact and what is estimated"),
+    return Section(
+        "precision",
+        "What is exact, and what is estimated",
+        "Patterns of ordinary items are exact. A pattern with a sensitive item is estimated; the more similar the "
+        "baskets of a group, the better the estimate.",
+        [Table(("Figure", "Precision"), rows, "What is exact and what is estimated")],
     )
 
 
-def how_to_count() -> Markup:
-    """Show how to estimate counts from the files."""
+def how_to_count() -> Section:
+    """Return how to estimate counts from the files."""
     again = (
         "from discreet import read_published\n\n"
         'published = read_published("release")\n'
         'published.count("sensitive item", with_items=["ordinary item"], without_items=[])\n'
     )
-    return sections.section("count", "Count in it", "In Python, from the folder of this report:", code(again))
+    return Section("count", "Count in it", "In Python, from the folder of this report:", [Code(again)])

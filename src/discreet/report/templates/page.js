@@ -14,11 +14,11 @@
   night.addEventListener("change", name);
   name();
 
-  const specs = JSON.parse(document.getElementById("charts").textContent);
-  for (const [place, spec] of Object.entries(specs)) {
+  for (const chart of document.querySelectorAll(".chart + script")) {
+    const place = chart.previousElementSibling;
     const options = { mode: "vega-lite", renderer: "svg", actions: false };
-    window.vegaEmbed(document.getElementById(place), spec, options).catch(() => {
-      document.getElementById(place).textContent = "This chart could not be drawn; its numbers stand below.";
+    window.vegaEmbed(place, JSON.parse(chart.textContent), options).catch(() => {
+      place.textContent = "This chart could not be drawn; the table below has its numbers.";
     });
   }
 })();

@@ -1,4 +1,4 @@
-"""Run it again: the code that makes a release once more, ready to be run beside the data and the release."""
+"""Code that makes a release again, to be run in the folder of the data and the release."""
 
 from __future__ import annotations
 
@@ -11,31 +11,21 @@ from discreet.core.registry import METHODS
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED
 from discreet.guarantees import AllOf, Guarantee, PerUnit
-from discreet.report.markup import Markup, tag
-from discreet.report.parts.about import About
+from discreet.report.blocks import Code, Section
+from discreet.report.sections.about import About
 
 _DATA = {"baskets": "baskets.dat"}
 _READ = {"baskets": "read_baskets"}
 _CONSTRUCTORS = re.compile(r"\b([A-Z][A-Za-z]+)\(")
 
 
-def again(release: Release, about: About) -> Markup:
-    """Show the code that makes the release again; nothing where its records or its key are needed and gone."""
+def rerun(release: Release, about: About) -> Section | None:
+    """Return the code that makes the release again; None where it needs records or a key that are gone."""
     written = code_of(release, about)
     if written is None:
-        return Markup()
-    return tag(
-        "section",
-        tag("h2", "Run it again", id="again-title"),
-        tag(
-            "p",
-            "Python, in the folder that holds the data and the release. What is drawn differs unless there was a seed.",
-            class_="told",
-        ),
-        tag("pre", tag("code", written), tabindex=0),
-        id="again",
-        aria_labelledby="again-title",
-    )
+        return None
+    text = "Python, in the folder that holds the data and the release. Results are random unless there was a seed."
+    return Section("again", "Run it again", text, [Code(written)])
 
 
 def code_of(release: Release, about: About) -> str | None:

@@ -1,4 +1,4 @@
-"""Provenance: the columns and their roles, what was done, and how to do it again."""
+"""Provenance: the columns and their roles, the method, and how to protect new rows the same way."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Column, Role
 from discreet.measure import singling_out
-from discreet.report.figures import table
-from discreet.report.markup import Markup, tag
+from discreet.report.blocks import Block, Code, Section, Subsection, Table
 
 _ROLES = {
-    Role.IDENTIFIER: "names a person",
-    Role.PERSON: "says whose row it is",
+    Role.IDENTIFIER: "identifier",
+    Role.PERSON: "person: groups the rows of one person",
     Role.QUASI: "quasi-identifier",
     Role.SENSITIVE: "sensitive",
     Role.OTHER: "other",
@@ -29,8 +28,8 @@ new.write("new-release")
 """
 
 
-def columns(release: Release, *, internal: bool = False) -> Markup:
-    """List the columns, their roles and what became of them."""
+def columns(release: Release, *, internal: bool = False) -> Section:
+    """Return the columns, their roles and what happened to them."""
     schema = release.original.schema if internal else release.schema
     fate = _fate if internal else _shown
     found = singling_out(release)
@@ -41,49 +40,39 @@ def columns(release: Release, *, internal: bool = False) -> Markup:
     ]
     if len(lone) > 1:
         rows.append(("All other columns together", "other", "exact", f"{found.together.n_lone:,}"))
-    return tag(
-        "section",
-        tag("h2", "Columns and their roles", id="columns-title"),
-        tag("p", "The promise holds for these roles. They are a person's decision: a column that others can know, "
-            "but is not marked as a quasi-identifier, is not protected. A row is singled out by a column of the role "
-            "other if no other released row has the same value there.", class_="told"),
-        table(("Column", "Role", "In the release", "Rows singled out"), rows, caption="Columns"),
-        id="columns",
-        aria_labelledby="columns-title",
-    )  # fmt: skip
+    return Section(
+        "columns",
+        "Columns and their roles",
+        "The guarantee holds for these roles, which are a person's decision: a column that others may know, but that "
+        "is not marked as a quasi-identifier, is not protected. A row is singled out by a column of the role other if "
+        "no other released row has the same value there.",
+        [Table(("Column", "Role", "In the release", "Rows singled out"), rows, "Columns")],
+    )
 
 
-def method(release: Release, *, internal: bool = False) -> Markup:
-    """Describe what was done, and how to protect new rows the same way."""
+def method(release: Release, *, internal: bool = False) -> Section:
+    """Return what was done, and how to protect new rows the same way."""
     evidence, recipe = release.evidence, release.recipe
     rows = [
         ("Method", str(recipe.get("method", "–"))),
         ("Guarantee", repr(release.guarantee)),
         *((f"Parameter {name}", value_text(value)) for name, value in _parameters(recipe).items()),
         ("Records in", f"{evidence.n_rows:,}"),
-        ("Records left out", f"{evidence.suppressed:,}"),
+        ("Records suppressed", f"{evidence.suppressed:,}"),
         ("Order of the records", "shuffled"),
         ("Seed", seed_text(recipe.get("seed"), internal=internal)),
         ("Discreet", __version__),
     ]
-    renewed = () if "levels" not in recipe and "cells" not in recipe else (
-        tag("h3", "Protect new rows the same way"),
-        tag("p", "On the command line, or in Python. The result is judged afresh."),
-        code("discreet apply release new.csv --out new-release\n"),
-        code(_APPLY),
-    )  # fmt: skip
-    return tag(
-        "section",
-        tag("h2", "How it was made", id="method-title"),
-        table(("What", "How"), rows, caption="What was done"),
-        *renewed,
-        id="method",
-        aria_labelledby="method-title",
-    )
+    content: list[Block] = [Table(("Property", "Value"), rows, "Method")]
+    if "levels" in recipe or "cells" in recipe:
+        text = "On the command line, or in Python. The guarantee is checked again."
+        code = [Code("discreet apply release new.csv --out new-release\n"), Code(_APPLY)]
+        content.append(Subsection("Protect new rows the same way", code, text))
+    return Section("method", "How it was made", "", content)
 
 
 def _shown(name: str, column: Column, release: Release) -> str:
-    """Describe what the cells of a released column are, by the recipe alone."""
+    """Return what the cells of a released column are, by the recipe alone."""
     if release.kind == "pseudo-data":
         return "drawn from statistics of groups"
     if column.role is not Role.QUASI or release.kind == "grouped-table":
@@ -127,21 +116,20 @@ def _parameters(recipe: Mapping[str, Any]) -> dict[str, object]:
 
 
 def seed_text(seed: object, *, internal: bool) -> str:
-    """Describe the seed; only the owner learns which it was, since it undoes what was drawn."""
+    """Return the seed in words; only the owner learns which it was, since it undoes the randomness."""
     if seed is None:
-        return "none: drawn from the operating system"
-    return f"{seed}: keep it secret, it undoes what was drawn" if internal else "given, and kept by the owner"
+        return "none: random bits of the operating system"
+    return (
+        f"{seed}: keep it secret, it undoes the randomness"
+        if internal
+        else "set, and known to the owner only"
+    )
 
 
 def value_text(value: object) -> str:
-    """Write a parameter's value for reading."""
+    """Return the value of a parameter as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {one}" for name, one in value.items() if one is not None and one != {})
     return str(value)
-
-
-def code(text: str) -> Markup:
-    """Set a piece of code."""
-    return tag("pre", tag("code", text), tabindex=0)

@@ -1,4 +1,4 @@
-"""Usefulness: what can be predicted from the released rows, and how pairs of columns hang together in them."""
+"""Usefulness: what can be predicted from the released rows, and how pairs of columns are associated in them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
 from discreet.measure import Prediction, prediction
 from discreet.measure.tables.prediction import predictable
-from discreet.report.figures import percent, table
-from discreet.report.markup import Markup, joined, tag
-from discreet.report.sections import section
+from discreet.report.blocks import Block, Section, Subsection
+from discreet.report.blocks import Table as TableBlock
 
 _MOST_LABELS = 3
 _MOST_PAIRS = 4
 _MOST_ROWS, _MOST_COLUMNS = 8, 5
-_KINDS = {"class": "logistic regression, right answers", "number": "linear regression, variance explained"}
+_KINDS = {"class": "logistic regression, accuracy", "number": "linear regression, variance explained"}
 
 
-def predictions(release: Release, *, internal: bool) -> Markup:
-    """Show how well the sensitive columns are predicted from the release; internally from the original as well."""
+def predictions(release: Release, *, internal: bool) -> Section | None:
+    """Return how well the sensitive columns are predicted from the release; internally from the original as well."""
     names = predictable(release.table)[:_MOST_LABELS]
     if not names:
-        return Markup()
+        return None
     found = [prediction(release, name) for name in names]
     head = ["Column", "How", "From the release"]
     cells = [[one.column, _KINDS[one.kind], percent(one.score)] for one in found]
@@ -38,11 +38,11 @@ def predictions(release: Release, *, internal: bool) -> Markup:
     head.append("Without any column")
     for row, one in zip(cells, found, strict=True):
         row.append(percent(one.baseline))
-    told = (
+    text = (
         "How well a simple model predicts a sensitive column from the quasi-identifiers: it is trained on 70% of "
-        f"{found[0].n_rows:,} rows, and judged on the others. Scores are off by up to {_error(found)} by chance."
+        f"{found[0].n_rows:,} rows, and tested on the others. The standard error of a score is up to {_error(found)}."
     )
-    return section("use", "What can be predicted", told, table(head, cells, caption="Predictions"))
+    return Section("use", "Predictions", text, [TableBlock(head, cells, "Predictions")])
 
 
 def _error(found: Sequence[Prediction]) -> str:
@@ -50,18 +50,16 @@ def _error(found: Sequence[Prediction]) -> str:
     return percent(float(np.round(1 / np.sqrt(max(0.3 * found[0].n_rows, 1)), 3)))
 
 
-def pairs(release: Release, fewest: int, *, internal: bool) -> Markup:
-    """Show the released rows by pairs of columns that hang together most; internally how much they did before.
+def pairs(release: Release, fewest: int, *, internal: bool) -> Section | None:
+    """Return the released rows by the pairs of columns with the strongest association; internally with that before.
 
-    Cells of a column that fewer rows have than given are added up.
+    Values of fewer than ``fewest`` rows are combined.
     """
     chosen = _chosen(release.table, fewest)
     if not chosen:
-        return Markup()
-    shown = [_crossed(release.table, one, fewest) for one in chosen]
-    content = [
-        tag("div", tag("h3", f"{one.row} and {one.column}"), grid)
-        for one, grid in zip(chosen, shown, strict=True)
+        return None
+    content: list[Block] = [
+        Subsection(f"{one.row} and {one.column}", [_crossed(release.table, one, fewest)]) for one in chosen
     ]
     if internal:
         before = {(one.row, one.column): one.strength for one in _all_pairs(release.original, fewest)}
@@ -69,18 +67,18 @@ def pairs(release: Release, fewest: int, *, internal: bool) -> Markup:
             (f"{one.row} and {one.column}", percent(before[one.row, one.column]), percent(one.strength))
             for one in _all_pairs(release.table, fewest)
         ]
-        head = ("Columns", "Before", "After")
-        content.append(tag("div", tag("h3", "All pairs"), table(head, rows, caption="Strength of pairs")))
-    told = (
-        "Released rows by two columns at once, for the pairs that hang together most (by Cramér's V: 0% not at all, "
-        "100% one column decides the other). Rare cells are added up."
+        table = TableBlock(("Columns", "Before", "After"), rows, "Association of pairs")
+        content.append(Subsection("All pairs", [table]))
+    text = (
+        "Released rows by two columns at once, for the pairs with the strongest association (Cramér's V: 0% is "
+        "independent, 100% one column determines the other). Rare values are combined."
     )
-    return section("pairs", "Pairs of columns", told, joined(content))
+    return Section("pairs", "Pairs of columns", text, content)
 
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two columns, and how strongly they hang together."""
+    """Two columns, and the strength of their association."""
 
     row: str
     column: str
@@ -142,10 +140,10 @@ def _strength(counts: FloatArray) -> float:
     return float(np.sqrt(squared / (min(counts.shape) - 1)))
 
 
-def _crossed(one: Table, pair: _Pair, fewest: int) -> Markup:
-    """Write the rows of a table by two of its columns."""
+def _crossed(one: Table, pair: _Pair, fewest: int) -> TableBlock:
+    """Return the rows of a table by two of its columns."""
     rows, row_names = _pooled(one, pair.row, _MOST_ROWS, fewest)
     columns, column_names = _pooled(one, pair.column, _MOST_COLUMNS, fewest)
     counts = _counts(one, rows, columns)
     cells = [(name, *(f"{int(n):,}" for n in line)) for name, line in zip(row_names, counts, strict=True)]
-    return table((pair.row, *column_names), cells, caption=f"{pair.row} and {pair.column}", numbers=True)
+    return TableBlock((pair.row, *column_names), cells, f"{pair.row} and {pair.column}", numbers=True)

@@ -1,4 +1,4 @@
-"""Printing: the report as a PDF, by a browser without a window that prints the very page."""
+"""The report as a PDF, printed from the HTML page by a headless browser."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from discreet.core.errors import OutputError
-from discreet.report.parts.pdf_metadata import without_metadata
+from discreet.report.pdf_metadata import without_metadata
 
 BROWSER = "DISCREET_BROWSER"
-"""The variable of the environment that names a browser of one's own."""
+"""The environment variable with the browser to use."""
 _BROWSERS = (
     "chromium",
     "chromium-browser",
@@ -33,7 +33,7 @@ _SECONDS = 120
 
 
 def browser() -> str:
-    """Return the path of a browser that can print; an OutputError says what to do where there is none."""
+    """Return the path of a browser that can print; raise an OutputError where there is none."""
     named = os.environ.get(BROWSER)
     found = (
         [shutil.which(named)] if named else [*map(shutil.which, _BROWSERS), *filter(os.path.isfile, _PLACES)]

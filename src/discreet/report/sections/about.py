@@ -1,4 +1,4 @@
-"""What a report is about: the data's name, the date, what may be handed on, and the words it uses."""
+"""What a report is about: the name of the data, the date, what may be handed on, and the terms it uses."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.release import Release
-from discreet.report.markup import Markup, tag
+from discreet.report.blocks import Definitions
 
 _WORDS = {
     "Quasi-identifier": "a column that others may know of a person, such as age or ZIP code",
-    "Class": "the rows that share all quasi-identifiers; whoever looks for a person finds the class, not the row",
-    "Sensitive": "a column that must not be learned about a person",
-    "Left out": "rows that were not published, because they would stand out",
+    "Class": "the rows that share all quasi-identifiers; an attacker finds a person's class, not the row",
+    "Sensitive": "a column that nobody may learn about a person",
+    "Suppressed": "rows that were not published, because they would stand out",
 }
 _GROUPED = {
     "Quasi-identifier": _WORDS["Quasi-identifier"],
@@ -33,11 +33,11 @@ _ITEMS = {
 _PSEUDO = {
     "Pseudo-record": "a row that was drawn from the statistics of a group of people, and belongs to nobody",
     "Group": "people whose records were condensed into means and covariances",
-    "Privacy level": "how many people are at least in the group of a person",
+    "Privacy level": "the least number of people in the group of a person",
 }
 _SKETCHES = {
     "Sketch": "a few random sums of a record's values, from which distances can be estimated",
-    "Component": "one of the sums; a longer sketch says more of its record",
+    "Component": "one of the sums; a longer sketch reveals more about its record",
 }
 _BY_KIND = {
     "table": _WORDS,
@@ -83,39 +83,31 @@ class About:
 
 
 def today() -> dt.date:
-    """Return the day in UTC, or the one that SOURCE_DATE_EPOCH says, for repeatable builds."""
+    """Return the day in UTC, or that of SOURCE_DATE_EPOCH, for reproducible builds."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     moment = dt.datetime.fromtimestamp(int(given), dt.UTC) if given.isdigit() else dt.datetime.now(dt.UTC)
     return moment.date()
 
 
-def heading(about: About, kind: str, *, internal: bool) -> Markup:
-    """Write what the page is about, above everything else."""
+def heading(about: About, kind: str, *, internal: bool) -> Definitions:
+    """Return what the page is about: the data, the day, and whether it may be handed on."""
     entries = [("Data", about.name or f"{_KINDS.get(kind, 'Data')} without a name")]
     if internal and about.source is not None:
         entries.append(("File", about.source))
     if about.date is not None:
         entries.append(("Released on", about.date.isoformat()))
-    handed = (
+    handed_on = (
         "No. It compares with the original and stays with its owner."
         if internal
-        else "Yes: this page, release.json and the data beside it. What lies in the folder that ends in .private stays."
+        else "Yes: this page, release.json and the data in the same folder. The folder that ends in .private stays "
+        "with the owner."
     )
-    entries.append(("May it be handed on?", handed))
-    return tag(
-        "dl",
-        *(tag("div", tag("dt", name), tag("dd", text)) for name, text in entries),
-        class_="about",
-        id="about",
-    )
+    return Definitions([*entries, ("May it be handed on?", handed_on)], "about")
 
 
-def words(release: Release) -> Markup:
-    """Explain the terms that the page uses, before it uses them."""
-    known = _BY_KIND.get(release.kind, {})
+def terms(release: Release) -> Definitions | None:
+    """Return the terms that the page uses, with their meaning."""
+    known = _BY_KIND.get(release.kind)
     if release.kind == "baskets" and not isinstance(release.data, GroupedBaskets):
         known = _ITEMS
-    if not known:
-        return Markup()
-    entries = (tag("div", tag("dt", tag("dfn", word)), tag("dd", meaning)) for word, meaning in known.items())
-    return tag("dl", *entries, class_="words", aria_label="Terms")
+    return Definitions(list(known.items()), "words") if known else None

@@ -1,4 +1,4 @@
-"""The report of data in which rules were hidden: a public page without the rules, and the owner's own with them."""
+"""Sections on data in which rules were hidden: the public report without the rules, the internal one with them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Any
 
 from discreet import __version__
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.guarantees import RulesHidden
 from discreet.output.hiding import HidingQuality, hiding_quality
 from discreet.output.hiding.quality import released_baskets
-from discreet.report import sections
-from discreet.report.figures import counted, number, percent, table
-from discreet.report.markup import Markup, tag
-from discreet.report.provenance import value_text
+from discreet.report.blocks import Block, Section, Table, Tiles
+from discreet.report.formatting import number
+from discreet.report.sections.guarantee import guarantee as verdict_of
+from discreet.report.sections.provenance import value_text
 
 
-def content(release: Release, *, internal: bool) -> list[Markup]:
+def content(release: Release, *, internal: bool) -> list[Block]:
     """Return the sections of a report.
 
     The public report says that rules were hidden and how. It names no rule, no threshold and no support, and nothing
@@ -26,7 +27,7 @@ def content(release: Release, *, internal: bool) -> list[Markup]:
     guarantee: Any = release.guarantee
     original, after = _both(release, guarantee)
     return [
-        sections.promise(guarantee, release.verdict, seen=f"{len(after):,} baskets or rows were judged."),
+        verdict_of(guarantee, release.verdict, checked=f"{len(after):,} baskets or rows were checked."),
         _summary(after),
         *(_private(original, after, release, guarantee) if internal else []),
         _method(release, internal=internal),
@@ -56,40 +57,40 @@ def _both(release: Release, guarantee: RulesHidden) -> tuple[Baskets, Baskets]:
     return release.original, released_baskets(release)
 
 
-def _summary(after: Baskets) -> Markup:
+def _summary(after: Baskets) -> Tiles:
     tiles = (
-        ("Baskets or rows released", f"{len(after):,}", "in an order that was drawn"),
-        ("Items released", f"{after.n_items:,}", "of which some are held less often than they were"),
+        ("Baskets or rows released", f"{len(after):,}", "in random order"),
+        ("Items released", f"{after.n_items:,}", "some occur less often than before"),
     )
-    return tag("dl", *(sections.tile(*one) for one in tiles), class_="tiles")
+    return Tiles(tiles)
 
 
-def _private(original: Baskets, after: Baskets, release: Release, guarantee: RulesHidden) -> list[Markup]:
+def _private(original: Baskets, after: Baskets, release: Release, guarantee: RulesHidden) -> list[Block]:
     quality = hiding_quality(original, _subject(release, after), guarantee)
     return [_rules(original, after, guarantee), _cost(quality), _effort(dict(release.evidence.details))]
 
 
-def _rules(original: Baskets, after: Baskets, guarantee: RulesHidden) -> Markup:
-    """List the rules with their support and confidence before and after."""
+def _rules(original: Baskets, after: Baskets, guarantee: RulesHidden) -> Section:
+    """Return the rules with their support and confidence before and after."""
     rows = []
     counts = zip(guarantee.rules, guarantee.counts(original), guarantee.counts(after), strict=True)
     for rule, before, now in counts:
         confidence = [percent(both / left) if rule.is_rule and left else "–" for both, left in (before, now)]
         rows.append((str(rule), f"{before[0]:,}", f"{now[0]:,}", *confidence))
     least = guarantee.least_confidence
-    asked = f"fewer than {guarantee.least_support(len(after)):,} baskets" + (
+    hidden = f"fewer than {guarantee.least_support(len(after)):,} baskets" + (
         "" if least is None else f", or a confidence below {percent(float(least))}"
     )
     head = ("Rule", "Support before", "Support after", "Confidence before", "Confidence after")
-    return sections.section(
+    return Section(
         "rules",
-        "The rules that are hidden",
-        f"For the owner alone. Hidden means: {asked}.",
-        table(head, rows, caption="Sensitive rules"),
+        "Hidden rules",
+        f"For the owner only. A rule is hidden by a support of {hidden}.",
+        [Table(head, rows, "Sensitive rules")],
     )
 
 
-def _cost(quality: HidingQuality) -> Markup:
+def _cost(quality: HidingQuality) -> Section:
     rows = [
         ("Hiding failure", percent(quality.hiding_failure)),
         ("Other itemsets lost", f"{quality.lost_itemsets:,} of {quality.n_itemsets:,}"),
@@ -101,21 +102,21 @@ def _cost(quality: HidingQuality) -> Markup:
         ("Baskets changed", _shown(quality.changed_baskets)),
         ("Entries changed", _shown(quality.changed_cells)),
     ]
-    return sections.section(
+    return Section(
         "cost",
-        "What it cost",
-        "Both were mined at the thresholds, and what was found is compared.",
-        table(("What", "How much"), rows, caption="Side effects"),
+        "Side effects",
+        "Itemsets and rules mined from the original and from the released data at the thresholds, compared.",
+        [Table(("Measure", "Value"), rows, "Side effects")],
     )
 
 
-def _effort(details: dict[str, Any]) -> Markup:
+def _effort(details: dict[str, Any]) -> Section:
     rows = [(name.replace("_", " "), _shown(value)) for name, value in details.items()]
-    return sections.section(
+    return Section(
         "effort",
-        "What was done",
-        "From the run itself.",
-        table(("What", "How much"), rows, caption="Evidence"),
+        "Changes and run time",
+        "As recorded by the method.",
+        [Table(("Measure", "Value"), rows, "Evidence")],
     )
 
 
@@ -125,18 +126,17 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else number(float(str(value)))
 
 
-def _method(release: Release, *, internal: bool) -> Markup:
+def _method(release: Release, *, internal: bool) -> Section:
     recipe = release.recipe
     given: dict[str, object] = dict(recipe.get("parameters", {}))
     rows = [
         ("Method", str(recipe.get("method", "–"))),
         *((f"Parameter {name}", value_text(value)) for name, value in given.items()),
         ("Order", "shuffled"),
-        ("This page", "for the owner alone" if internal else "may be published"),
+        ("This page", "for the owner only" if internal else "may be published"),
         ("Discreet", __version__),
     ]
-    words = "The rules, their thresholds and what was changed are the owner's and not named here."
-    told = counted(len(release.guarantee.rules), "rule") + " were asked for." if internal else words  # type: ignore[attr-defined]
-    return sections.section(
-        "method", "How it was made", told, table(("What", "How"), rows, caption="What was done")
-    )
+    text = "The rules, their thresholds and the changes are known to the owner only."
+    if internal:
+        text = f"Rules to hide: {len(release.guarantee.rules)}."  # type: ignore[attr-defined]
+    return Section("method", "How it was made", text, [Table(("Property", "Value"), rows, "Method")])

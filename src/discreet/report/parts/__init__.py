@@ -1,1 +1,0 @@
-"""Parts of the pages that all kinds of releases share."""

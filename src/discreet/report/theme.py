@@ -1,0 +1,143 @@
+"""The theme of all pages and charts: colors for screen, dark mode and paper, fonts and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+LIGHT = {
+    "paper": "#faf9f6",
+    "panel": "#ffffff",
+    "ink": "#1e2328",
+    "soft": "#5a626a",
+    "line": "#e2dfd7",
+    "accent": "#0c6b5e",
+    "accent-wash": "#e7f2ee",
+    "alarm": "#a8321f",
+    "alarm-wash": "#fbebe7",
+    "before": "#938c7d",
+    "after": "#1b8575",
+    "mark": "#b4530b",
+    "shadow": "0 1px 2px rgb(30 35 40 / 5%), 0 8px 28px rgb(30 35 40 / 5%)",
+}
+DARK = {
+    "paper": "#14171a",
+    "panel": "#1b1f23",
+    "ink": "#e9e7e1",
+    "soft": "#a3abb2",
+    "line": "#31373d",
+    "accent": "#6fd0bb",
+    "accent-wash": "#17302c",
+    "alarm": "#ff9c89",
+    "alarm-wash": "#3a1f1a",
+    "before": "#6d737a",
+    "after": "#4db8a3",
+    "mark": "#f0a35e",
+    "shadow": "none",
+}
+PRINT = LIGHT | {"paper": "#ffffff", "ink": "#000000", "soft": "#4a4f55", "line": "#d5d2ca", "shadow": "none"}
+PAGE = {name: f"var(--{name}, {color})" for name, color in LIGHT.items()}
+"""Colors of charts in a page, which follow its light, dark and printed view."""
+
+INK, SOFT, LINE = LIGHT["ink"], LIGHT["soft"], LIGHT["line"]
+TEAL, OCHRE, STONE, BLUE = LIGHT["after"], LIGHT["mark"], LIGHT["before"], "#3b6ea8"
+COLORS = (TEAL, OCHRE, BLUE, STONE, "#7a4b94", "#2f3b45")
+"""Colors of the series of a picture, in their order."""
+SHADES = ("#f6efe0", "#e8cf9f", "#b9d3bd", "#6fb3a3", "#2b8576", "#0d4a42")
+"""Colors of ordered bands, from low to high."""
+WASH = "#cfe6df"
+
+_PAGE_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+_PICTURE_FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
+
+
+def altair_chart(rows: list[dict[str, Any]]) -> Any:
+    """Return a chart over rows of plain data."""
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=rows))
+
+
+def page_chart(chart: Any, *, height: int, description: str) -> dict[str, Any]:
+    """Return the Vega-Lite specification of a chart that is as wide as its place in a page, in the page's colors."""
+    spec = _specification(chart.properties(width="container", height=height, description=description))
+    return spec | {"config": {"background": "transparent", **_config(PAGE, _PAGE_FONT)}}
+
+
+def picture(
+    chart: Any,
+    *,
+    title: str,
+    subtitle: str = "",
+    description: str,
+    width: int | None = None,
+    height: int | None = None,
+) -> dict[str, Any]:
+    """Return the Vega-Lite specification of a chart that stands alone, on white.
+
+    Without ``width`` the panels of the chart have their own sizes.
+    """
+    import altair as alt
+
+    head = alt.TitleParams(title, subtitle=subtitle) if subtitle else alt.TitleParams(title)
+    sized = chart if width is None else chart.properties(width=width, height=height)
+    spec = _specification(sized.properties(title=head, description=description))
+    return spec | {"config": {"background": "#ffffff", "padding": 16, **_config(LIGHT, _PICTURE_FONT)}}
+
+
+def _specification(chart: Any) -> dict[str, Any]:
+    import altair as alt
+
+    with alt.theme.enable("none"):
+        spec: dict[str, Any] = chart.to_dict()
+    spec.pop("$schema", None)
+    return spec
+
+
+def _config(color: Mapping[str, str], font: str) -> dict[str, Any]:
+    ink, soft, line = color["ink"], color["soft"], color["line"]
+    return {
+        "font": font,
+        "view": {"stroke": None},
+        "range": {"category": list(COLORS)},
+        "title": {
+            "anchor": "start",
+            "color": ink,
+            "fontSize": 15,
+            "fontWeight": 600,
+            "subtitleColor": soft,
+            "subtitleFontSize": 12,
+            "subtitlePadding": 5,
+            "offset": 14,
+        },
+        "axis": {
+            "labelColor": soft,
+            "titleColor": soft,
+            "domainColor": line,
+            "tickColor": line,
+            "gridColor": line,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "labelPadding": 6,
+            "titlePadding": 10,
+            "ticks": False,
+        },
+        "axisQuantitative": {"labelOverlap": "parity", "labelSeparation": 10},
+        "axisX": {"grid": False},
+        "axisY": {"domain": False},
+        "header": {"labelColor": ink, "labelFontSize": 12, "titleColor": soft},
+        "legend": {
+            "labelColor": soft,
+            "titleColor": soft,
+            "labelFontSize": 12,
+            "titleFontWeight": "normal",
+            "symbolOpacity": 1,
+        },
+        "text": {"fontSize": 12, "color": ink},
+        "scale": {
+            "bandPaddingInner": 0.25,
+            "bandPaddingOuter": 0.1,
+            "bandWithNestedOffsetPaddingInner": 0.28,
+        },
+    }
