@@ -105,16 +105,11 @@ def _details(release: Release) -> Section:
         (name.replace("_", " ").capitalize(), str(value)) for name, value in release.evidence.details.items()
     ]
     worst = [
-        (part.measure.capitalize(), number(part.worst))
-        for part in release.verdict.parts or (release.verdict,)
+        (f"Worst {part.measure}", number(part.worst)) for part in release.verdict.parts or (release.verdict,)
     ]
     return Section(
         "details",
         "How the lengths were chosen",
         "Recorded by the method. These figures depend on the true values.",
-        [
-            Table(
-                ("Measure", "Value"), [*(("Worst " + name, value) for name, value in worst), *rows], "Details"
-            )
-        ],
+        [Table(("Measure", "Value"), [*worst, *rows], "Details")],
     )
