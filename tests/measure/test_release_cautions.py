@@ -12,7 +12,7 @@ import pytest
 from discreet import Baskets, Release, Table, intervals, other, quasi, sensitive
 from discreet.core.errors import PromiseBrokenError
 from discreet.guarantees import DistinctDiversity, KAnonymity
-from discreet.publish import Cahd, Condensation, Generalization, Mondrian
+from discreet.publish import Anatomy, Cahd, Condensation, Generalization, Mondrian
 
 
 def codes(release: Release) -> dict[str, bool]:
@@ -108,3 +108,14 @@ def test_a_value_that_everyone_has_is_no_news_in_a_class() -> None:
     release = Mondrian(KAnonymity(5)).release(Table(many, roles))
     (caution,) = [one for one in release.cautions if one.code == "dominated-class"]
     assert "5 sensitive columns" in caution.text
+
+
+def test_anatomy_says_how_many_quasi_identifiers_are_unique() -> None:
+    frame = pa.table({"age": [*range(40), 40, 40], "disease": ["a", "b", "SECRET"] * 14})
+    release = Anatomy(3).release(Table(frame, {"age": quasi(), "disease": sensitive()}))
+    (caution,) = release.cautions
+    assert (caution.code, caution.public) == ("unique-quasi-identifiers", True)
+    assert "40 of 42 rows (95%)" in caution.text
+    assert "SECRET" not in caution.text
+    alike = pa.table({"age": [20, 30] * 21, "disease": ["a", "b", "c"] * 14})
+    assert codes(Anatomy(3).release(Table(alike, {"age": quasi(), "disease": sensitive()}))) == {}

@@ -41,6 +41,8 @@ from discreet.publish import (
     Samarati,
 )
 from discreet.report.page import render
+from discreet.report.pdf import browser
+from discreet.report.pdf_metadata import without_metadata
 
 TREES = {
     "name": identifier(),
@@ -191,3 +193,73 @@ def test_a_pdf_is_printed_from_the_page(tmp_path: Path, monkeypatch) -> None:
     folder = release.write(tmp_path / "out", pdf=True)
     assert (folder / "report.pdf").read_bytes() == b"%PDF-1.4"
     assert "report.pdf" in json.loads((folder / "release.json").read_text())["files"]
+
+
+def test_a_pdf_has_no_metadata_but_its_title(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISCREET_BROWSER", raising=False)
+    try:
+        browser()
+    except OutputError:
+        pytest.skip("no browser is installed that prints a PDF")
+    release = Mondrian(K).release(Table(people(), TREES))
+    folder = release.write(tmp_path / "out", name="People (2030)", pdf=True)
+    pdf = (folder / "report.pdf").read_bytes()
+    for planted in (b"Mozilla", b"Chrome", b"Linux", b"Skia/", b"/CreationDate", b"/ModDate", b"/Producer"):
+        assert planted not in pdf
+    assert str(tmp_path).encode() not in pdf
+    assert b"(People \\(2030\\): the guarantee is kept)" in pdf
+    assert_sound(pdf)
+
+
+def assert_sound(pdf: bytes) -> None:
+    """Follow the table of places of a PDF: every object must begin where it says."""
+    start = int(re.search(rb"startxref\s+(\d+)", pdf)[1])
+    assert pdf[start : start + 4] == b"xref"
+    places = re.findall(rb"(\d{10}) (\d{5}) n", pdf[start:])
+    assert places
+    for place, generation in places:
+        assert re.match(rb"\d+ %d obj" % int(generation), pdf[int(place) :])
+
+
+def test_metadata_of_every_form_is_removed_from_a_pdf() -> None:
+    packet = b"<?xpacket?><xmp:CreateDate>2030-01-02T03:04:05</xmp:CreateDate>"
+    parts = [
+        b"1 0 obj\n<</Creator (Secret \\(x\\))\n/Title <FEFF0041>\n/CreationDate (D:20300102030405)>>\nendobj\n",
+        b"2 0 obj\n<</Type /Metadata /Subtype /XML /Length %d>>\nstream\n%b\nendstream\nendobj\n"
+        % (len(packet), packet),
+        b"3 0 obj\n<</Type /Catalog /Metadata 2 0 R>>\nendobj\n",
+    ]
+    pdf, places = b"%PDF-1.7\n", []
+    for part in parts:
+        places.append(len(pdf))
+        pdf += part
+    lines = b"".join(b"%010d 00000 n \n" % place for place in places)
+    pdf += b"xref\n0 4\n0000000000 65535 f \n" + lines
+    pdf += (
+        b"trailer\n<</Root 3 0 R /Info 1 0 R /ID [<ABCDEF01><ABCDEF01>]>>\nstartxref\n%d\n%%%%EOF"
+        % pdf.index(b"xref\n")
+    )
+    made = without_metadata(pdf)
+    assert len(made) == len(pdf)
+    for planted in (b"Secret", b"2030", b"xpacket", b"ABCDEF", b"/Metadata 2"):
+        assert planted not in made
+    assert b"/Title <FEFF0041>" in made
+    assert_sound(made)
+
+
+def test_a_pdf_whose_metadata_are_packed_is_refused() -> None:
+    with pytest.raises(OutputError, match="metadata cannot be removed"):
+        without_metadata(b"%PDF-1.7\n4 0 obj\n<</Type /XRef /Info 9 0 R>>\nstream\nx\nendstream\nendobj\n")
+
+
+@pytest.mark.parametrize("named", [None, "Patients, 2030"])
+def test_the_name_of_the_file_is_not_published(tmp_path: Path, named: str | None) -> None:
+    release = Mondrian(K).release(Table(people(), TREES))
+    folder = release.write(tmp_path / "out", name=named, source="patients-of-dr-smith.csv")
+    for path in folder.iterdir():
+        assert b"smith" not in path.read_bytes()
+    assert json.loads((folder / "release.json").read_text()).get("name") == named
+    assert (named or "A table without a name") in (folder / "report.html").read_text()
+    private = tmp_path / "out.private"
+    assert json.loads((private / "recipe.private.json").read_text())["source"] == "patients-of-dr-smith.csv"
+    assert "read('patients-of-dr-smith.csv')" in code_in(private / "report-internal.html")

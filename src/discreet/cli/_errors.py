@@ -20,6 +20,7 @@ _OPTIONS = {
     "encoding": "--encoding, for example --encoding {}",
     "format": "--format {0}; with anonymize, check and risk --basket-format {0}; for a table of texts, sketch --column",
     "header": "--no-header",
+    "identifier": "--identifier '{0}' (with perturb and fit --drop '{0}'), or --text '{0}'",
     "max_suppressed": "--max-suppressed {:g}",
     "overwrite": "--overwrite",
     "time_limit": "--time-limit {:g}",

@@ -203,6 +203,11 @@ _METHOD = (
         "--visit-all", is_flag=True, help="Optimal: score every node, so that the report shows them all."
     ),
 )
+_SPREADSHEET_SAFE = click.option(
+    "--spreadsheet-safe",
+    is_flag=True,
+    help="Put an apostrophe before texts that a spreadsheet would run as a formula.",
+)
 _OUTPUT = (
     click.option(
         "--format",
@@ -212,12 +217,8 @@ _OUTPUT = (
     ),
     click.option("--overwrite", is_flag=True, help="Replace an earlier release."),
     click.option("--strict", is_flag=True, help="Write nothing where there is any caution."),
-    click.option(
-        "--spreadsheet-safe",
-        is_flag=True,
-        help="Put an apostrophe before texts that a spreadsheet would run as a formula.",
-    ),
-    click.option("--name", metavar="TEXT", help="The data's name in the report; the file's by default."),
+    _SPREADSHEET_SAFE,
+    click.option("--name", metavar="TEXT", help="The data's name, published in the report; none by default."),
     click.option(
         "--pdf", is_flag=True, help="Print the report into report.pdf as well, by Chromium, Chrome or Edge."
     ),
@@ -284,6 +285,11 @@ def output(command: F, *, required: bool = True) -> F:
     """Add the options for writing a release."""
     out = click.option("--out", required=required, type=DATA, metavar="DIR", help="The folder to write.")
     return add_all((out, *_OUTPUT), command)
+
+
+def spreadsheet_safe(command: F) -> F:
+    """Add the option that makes texts harmless to spreadsheets."""
+    return _SPREADSHEET_SAFE(command)
 
 
 def printing(command: F) -> F:

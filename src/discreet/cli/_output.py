@@ -49,11 +49,12 @@ def print_result(
     quiet: bool,
     ok: bool = True,
 ) -> None:
-    """Print what a command found: one JSON object, or labeled lines, or nothing."""
+    """Print what a command found: one JSON object, or labeled lines with the cautions below them, or nothing."""
     if as_json:
         print_json({"command": command, "ok": ok, **plain})
     elif not quiet:
-        print_lines(rows)
+        cautions = (("caution", caution["text"]) for caution in plain.get("cautions", ()))
+        print_lines([*rows, *cautions])
 
 
 def plain_judgment(judgment: Judgment | BasketJudgment, **counts: int | None) -> dict[str, Any]:
@@ -95,6 +96,13 @@ def print_cautions(release: Release, out: Path | None) -> None:
             ("private", f"{private_folder(out)} {named}compares with the original: do not hand it on")
         )
     print_lines(lines)
+
+
+def plain_cautions(*published: Any) -> list[dict[str, object]]:
+    """Return, as plain data, what to say of data that is written outside of a release: formulas in it."""
+    from discreet.measure.formulas import formula_cautions
+
+    return [caution.to_dict() for caution in formula_cautions(*published)]
 
 
 def number(value: float) -> str:

@@ -132,8 +132,14 @@ def doctor(
 @options.printing
 def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Run the protocol of the SESSION with the other parties and write the common result."""
-    from discreet.cli._output import print_result
-    from discreet.parties.network.running import check_folder, find_key, run_party, write_outcome
+    from discreet.cli._output import plain_cautions, print_result
+    from discreet.parties.network.running import (
+        check_folder,
+        find_key,
+        run_party,
+        write_outcome,
+        written_frames,
+    )
     from discreet.parties.network.session import Session
     from discreet.report.party_run import party_page
 
@@ -149,6 +155,7 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
         "out": str(out),
         "leaks": list(known.protocol.leaks),
         "covers": list(outcome.covers),
+        "cautions": plain_cautions(*written_frames(outcome)),
         "meter": meter.to_dict(),
     }
     seconds = sum(step.seconds for step in meter.steps)

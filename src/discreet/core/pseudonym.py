@@ -8,6 +8,7 @@ import hmac
 import pyarrow as pa
 
 from discreet.core.errors import SchemaError
+from discreet.core.tables.encoding import type_name
 
 LENGTH = 32
 
@@ -27,7 +28,8 @@ def pseudonyms(array: pa.Array, key: bytes, column: str = "") -> pa.Array:
         encoded = array.cast(pa.string()).dictionary_encode()
     except pa.ArrowException:
         raise SchemaError(
-            f"Column '{column}' has the type {array.type}, for which there are no pseudonyms; make it text first."
+            f"Column '{column}' has the type {type_name(array.type)}, for which there are no pseudonyms; make it text "
+            "first."
         ) from None
     book = pa.array([pseudonym(value, key) for value in encoded.dictionary.to_pylist()], pa.string())
     return pa.DictionaryArray.from_arrays(encoded.indices, book).cast(pa.string())

@@ -168,6 +168,7 @@ class Release:
         overwrite: bool = False,
         strict: bool = False,
         name: str | None = None,
+        source: str | None = None,
         pdf: bool = False,
     ) -> Path:
         """Write the data, ``release.json`` and the report into a new folder, all or nothing; return its path.
@@ -188,19 +189,29 @@ class Release:
         strict
             Whether to refuse a release about which there is any caution.
         name
-            The data's name, such as that of its file; it is published in the report and in ``release.json``.
+            The data's name; it is published in the report and in ``release.json``. None publishes no name.
+        source
+            The name of the file that the data comes from; only what stays with the owner shows it.
         pdf
             Whether to print the report into ``report.pdf`` as well; that takes Chromium, Chrome or Edge.
         """
         if pdf and not report:
             raise ParameterError("A PDF is printed from the report, and no report is to be written.")
-        require(self, "name", name, InstanceOf((str, type(None)), "None or a text"))
+        for key, text in (("name", name), ("source", source)):
+            require(self, key, text, InstanceOf((str, type(None)), "None or a text"))
         self.verdict.enforce()
         if strict and self.cautions:
             words = " ".join(caution.text for caution in self.cautions)
             raise PromiseBrokenError(f"There are cautions, so nothing was written. {words}")
         written: Path = load(WRITER)(
-            self, Path(folder), format=format, report=report, overwrite=overwrite, name=name, pdf=pdf
+            self,
+            Path(folder),
+            format=format,
+            report=report,
+            overwrite=overwrite,
+            name=name,
+            source=source,
+            pdf=pdf,
         )
         return written
 

@@ -13,6 +13,7 @@ from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
+from discreet.core.tables.encoding import type_name
 from discreet.kernels.ragged import bounds, entries_of
 
 SMALLEST, LARGEST = 2.0**-500, 2.0**500
@@ -140,7 +141,7 @@ def _from_matrix(rows: Any, names: Iterable[Any] | None) -> SparseRows:
             f"An array of records has 2 dimensions, a column for each item; this one has {rows.ndim}."
         )
     if rows.dtype.kind not in "biuf":
-        raise InputError(f"The records hold {rows.dtype} and not numbers.")
+        raise InputError(f"The records hold {type_name(rows.dtype)} and not numbers.")
     if isinstance(rows, np.ma.MaskedArray) and np.ma.is_masked(rows):
         missing = int(np.ma.getmaskarray(rows).sum())
         raise InputError(f"{missing} values of the records are masked; fill or drop them first.")

@@ -28,8 +28,6 @@ from discreet.engines.text.plain import plain
 
 __all__ = ["DEFAULT_NULLS", "connect", "describe", "read"]
 
-_NESTED = ("STRUCT", "MAP", "UNION", "BLOB", "BIT", "VARIANT", "GEOMETRY")
-
 
 @public
 def read(
@@ -270,14 +268,10 @@ def _in_memory(rows: pa.Table, source: Path, text: Sequence[str]) -> duckdb.Duck
 
 
 def _flat(relation: duckdb.DuckDBPyRelation, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
-    """Refuse nested columns and bytes; turn columns without values, and those in ``text``, into text."""
+    """Turn columns without values, and those in ``text``, into text; nested values and bytes stay what they are."""
     _require_columns(text, relation.columns, source)
     cells = []
     for name, type_ in describe(relation):
-        if type_.startswith(_NESTED) or type_.endswith("]"):
-            raise InputError(
-                f"{source}: column '{name}' holds nested values or bytes; make it flat or text first."
-            )
         as_text = name in text or type_ == '"NULL"'
         cells.append(
             f"CAST({identifier(name)} AS VARCHAR) AS {identifier(name)}" if as_text else identifier(name)

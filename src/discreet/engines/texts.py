@@ -14,6 +14,7 @@ from discreet.core.arrays import BoolArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
+from discreet.core.tables.encoding import type_name
 
 Weights = Literal["tf-idf", "counts"]
 
@@ -169,7 +170,7 @@ def _cells(frame: Any, column: str) -> list[str]:
         raise InputError(f"There is no column '{column}'.")
     cells = source.columns([column])[column]
     if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
-        raise InputError(f"Column '{column}' holds {cells.type} and not text.")
+        raise InputError(f"Column '{column}' holds {type_name(cells.type)} and not text.")
     return [cell or "" for cell in cells.to_pylist()]
 
 

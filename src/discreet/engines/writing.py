@@ -17,6 +17,7 @@ from discreet.engines.sheets import MOST_ROWS, write_sheet
 from discreet.engines.text.layout import Layout, layout_of
 
 _BATCH = 1 << 17
+_DELIMITED = ("csv", "tsv")
 PARQUET_COMPRESSION = "snappy"
 """How columns of Parquet files are packed."""
 _NARROWED = {
@@ -25,7 +26,12 @@ _NARROWED = {
     **dict.fromkeys(("TIME WITH TIME ZONE", "TIME_NS", "BIT", "BIGNUM"), "VARCHAR"),
 }
 """Types that Parquet or Arrow files store less exactly than the engine, and a type that keeps all digits."""
-_INFINITE = "infinite number in column "
+_UNWRITTEN = {
+    "infinite": "infinite numbers, which JSON cannot write; clean them first, or choose another format",
+    "nul": "NUL characters, which files of delimited text cannot hold; clean them first, drop the column, or choose "
+    "another format, such as parquet",
+}
+"""What a format cannot write, as it is marked in the engine's error and as it is explained."""
 
 
 def write_frame(
@@ -94,7 +100,7 @@ def _emit(frame: Any, temporary: Path, kind: str, packing: str, layout: Layout) 
     relation = type(frame).__module__.split(".")[0].lstrip("_") == "duckdb"
     names = list(frame.columns) if relation else None
     if not relation:
-        frame = _readable(publishable(_arrow_table(frame)))
+        frame = _readable(publishable(_arrow_table(frame)), kind)
         names = frame.column_names
     if kind != "arrow" and (relation or kind != "parquet"):
         _refuse_alike_names(names or [])
@@ -123,8 +129,8 @@ def _stream(reader: Any, sink: Any, *, scrub: bool) -> None:
             writer.write(publishable(pa.Table.from_batches([batch])) if scrub else batch)
 
 
-def _readable(rows: Any) -> Any:
-    """Turn numbers of 16 bits into those of 32, which every reader knows; refuse decimals that none does."""
+def _readable(rows: Any, kind: str) -> Any:
+    """Turn numbers of 16 bits into those of 32, which every reader knows; refuse by name what none knows."""
     import pyarrow as pa
 
     for place, field in enumerate(rows.schema):
@@ -133,6 +139,11 @@ def _readable(rows: Any) -> Any:
         if pa.types.is_decimal256(field.type):
             raise OutputError(
                 f"Column '{field.name}' holds decimals of more than 38 digits; make it text first."
+            )
+        if kind == "parquet" and pa.types.is_interval(field.type):
+            raise OutputError(
+                f"Column '{field.name}' holds intervals, which Parquet cannot write; make it text first, or choose "
+                "another format."
             )
     return rows
 
@@ -188,7 +199,7 @@ def _copy_out(relation: Any, temporary: Path, kind: str, packing: str, layout: L
     relation = _cleaned(relation, kind, layout.decimal)
     if kind != "parquet":
         options += f", COMPRESSION '{packing}'"
-    if kind in ("csv", "tsv"):
+    if kind in _DELIMITED:
         quote = literal(layout.quote)
         options += f", NULLSTR '', QUOTE {quote}, ESCAPE {quote}"
     target = literal(str(temporary))
@@ -196,19 +207,17 @@ def _copy_out(relation: Any, temporary: Path, kind: str, packing: str, layout: L
         view = f"discreet_frame_{secrets.token_hex(8)}"
         relation.query(view, f"COPY (SELECT * FROM {view}) TO {target} ({options}, USE_TMP_FILE false)")
     except duckdb.Error as error:
-        found = re.search(rf"{_INFINITE}(\d+)", str(error))
+        found = re.search(r"unwritten (\w+) (\d+)", str(error))
         if found is None:
             raise
-        raise OutputError(
-            f"Column '{names[int(found[1])]}' holds infinite numbers, which JSON cannot write."
-        ) from None
+        raise OutputError(f"Column '{names[int(found[2])]}' holds {_UNWRITTEN[found[1]]}.") from None
 
 
 def _cleaned(relation: Any, kind: str, decimal: str) -> Any:
     """Select all columns as they were judged: NaN as null, one zero, and texts instead of an engine's enumeration.
 
-    A null alone on its line of CSV is "" so that the line counts. JSON cannot write infinite numbers; one ends the
-    writing with an error that names its column.
+    A null alone on its line of CSV is "" so that the line counts. JSON cannot write infinite numbers, nor delimited
+    text the NUL character; one ends the writing with an error that names its column.
     """
     from discreet.engines.duckdb.connection import identifier, literal
     from discreet.engines.duckdb.queries import run
@@ -217,16 +226,20 @@ def _cleaned(relation: Any, kind: str, decimal: str) -> Any:
     for place, (name, type_) in enumerate(zip(relation.columns, map(str, relation.types), strict=True)):
         cell = column = f"c{place}"
         if type_ in ("FLOAT", "DOUBLE"):
-            infinite = f"WHEN isinf({column}) THEN error('{_INFINITE}{place}') " if kind == "jsonl" else ""
+            infinite = (
+                f"WHEN isinf({column}) THEN error('unwritten infinite {place}') " if kind == "jsonl" else ""
+            )
             zero = f"CAST(0 AS {type_})"
             cell = f"CASE WHEN isnan({column}) THEN NULL {infinite}ELSE {column} + {zero} END"
         elif type_.startswith("ENUM"):
             cell = f"CAST({column} AS VARCHAR)"
+        if kind in _DELIMITED and type_.startswith(("VARCHAR", "ENUM", "JSON")):
+            cell = f"CASE WHEN contains({cell}, chr(0)) THEN error('unwritten nul {place}') ELSE {cell} END"
         elif kind in ("parquet", "arrow") and type_ in _NARROWED:
             cell = f"CAST({column} AS {_NARROWED[type_]})"
         if kind == "csv" and decimal != "." and type_.startswith(("FLOAT", "DOUBLE", "DECIMAL")):
             cell = f"replace(CAST({cell} AS VARCHAR), '.', {literal(decimal)})"
-        if kind in ("csv", "tsv") and len(relation.columns) == 1:
+        if kind in _DELIMITED and len(relation.columns) == 1:
             cell = f"coalesce(CAST({cell} AS VARCHAR), '')"
         cells.append(f"{cell} AS {identifier(name)}")
     columns = ", ".join(f"c{place}" for place in range(len(relation.columns)))

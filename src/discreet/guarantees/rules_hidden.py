@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NoReturn
 
@@ -81,6 +81,13 @@ class RulesHidden(Guarantee):
         if isinstance(self.reading, Mapping):
             object.__setattr__(self, "reading", RowItems(**self.reading))
         super().__post_init__()
+
+    def renamed(self, name_of: Callable[[Any], Any]) -> RulesHidden:
+        """Return the same promise about data whose items have other names."""
+        rules = (
+            SensitiveRule(*(tuple(map(name_of, side)) for side in (one.lhs, one.rhs))) for one in self.rules
+        )
+        return replace(self, rules=tuple(rules))
 
     @property
     def bound(self) -> float:

@@ -13,7 +13,9 @@ from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import Constraint, InstanceOf, IntIn, OneOf, require
 from discreet.core.registry import Data, Method
 from discreet.core.schema import DROPPED, Column, Role, Schema, identifier, other, person, quasi, sensitive
+from discreet.core.tables.spreadsheet import defused_text
 from discreet.engines.formats import WRITTEN, output_format
+from discreet.guarantees import Guarantee, RulesHidden
 from discreet.job.hierarchies import hierarchy_from, key_from
 from discreet.job.wording import listed, nearest, refuse_unknown
 
@@ -96,6 +98,10 @@ class Kind(ABC):
         """Refuse a job that does not fit together; by default anything fits."""
         del job, method
 
+    def promise(self, job: Job) -> Guarantee | None:
+        """Return the guarantee about the data as it is read: by default the one that the job names."""
+        return job.guarantee
+
     @abstractmethod
     def read(self, job: Job) -> Any:
         """Read the data as publishers take it."""
@@ -174,6 +180,11 @@ class BasketKind(Kind):
     def check(self, job: Job, method: Method) -> None:
         """Refuse sensitive items or a hierarchy that the method has no use for."""
         about = job.baskets or BasketSection()
+        if job.spreadsheet_safe and about.hierarchy is not None:
+            raise ParameterError(
+                "Items under a hierarchy are not renamed. Rename those that start as a formula does in the baskets and "
+                "in the hierarchy, and leave spreadsheet_safe out."
+            )
         if method.role == "hider":
             if about.sensitive or about.hierarchy is not None:
                 raise ParameterError(
@@ -189,20 +200,29 @@ class BasketKind(Kind):
         elif about.sensitive:
             raise ParameterError("For km-anonymity no item is sensitive, or all are; name none.")
 
+    def promise(self, job: Job) -> Guarantee | None:
+        """Return the guarantee; its rules name the items as those of the baskets are renamed."""
+        if job.spreadsheet_safe and isinstance(job.guarantee, RulesHidden):
+            return job.guarantee.renamed(defused_text)
+        return job.guarantee
+
     def read(self, job: Job) -> Any:
         """Read the baskets."""
         from discreet.core.baskets.baskets import Baskets
         from discreet.engines.baskets.files import read_baskets
 
         if job.is_file:
-            return read_baskets(job.data, **job.reading)
-        require(job, "data", job.data, InstanceOf((Baskets,), "the path of a file, or Baskets"))
-        return job.data
+            baskets = read_baskets(job.data, **job.reading)
+        else:
+            require(job, "data", job.data, InstanceOf((Baskets,), "the path of a file, or Baskets"))
+            baskets = job.data
+        return baskets.spreadsheet_safe() if job.spreadsheet_safe else baskets
 
     def arguments(self, job: Job, method: Method) -> dict[str, Any]:
         """Return the sensitive items or the tree over the items, whichever the method takes."""
         about = job.baskets or BasketSection()
-        known = {"sensitive": list(about.sensitive), "hierarchy": about.hierarchy}
+        named = [defused_text(name) for name in about.sensitive] if job.spreadsheet_safe else about.sensitive
+        known = {"sensitive": list(named), "hierarchy": about.hierarchy}
         return {name: value for name, value in known.items() if name in method.supplied}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ class Job:
     seed
         Seeds what is random; None draws from the operating system.
     name
-        The data's name in the report; None takes that of its file.
+        The data's name, which is published in the report and in ``release.json``; None publishes none.
     pdf
         Whether to print the report into a PDF as well.
     baskets
@@ -158,24 +158,31 @@ class Job:
         return isinstance(self.data, str | os.PathLike)
 
     @property
-    def title(self) -> str | None:
-        """The data's name: the one given, or that of its file."""
-        return self.name or (Path(self.data).name if self.is_file else None)
+    def source(self) -> str | None:
+        """The name of the data's file; it is not published."""
+        return Path(self.data).name if self.is_file else None
 
     @property
     def output_format(self) -> str | None:
         """The format of the written data."""
         return self.kind.output_format(self)
 
+    @property
+    def promise(self) -> Guarantee | None:
+        """The guarantee about the data as the job reads it, whose items may have other names."""
+        return self.kind.promise(self)
+
     def publisher(self) -> Any:
         """Make the publisher, or the hider."""
         method = METHODS[self.method or ""]
         seeded = {"random_state": self.seed} if "random_state" in method.parameters() else {}
-        return method.make(self.guarantee, **self.kind.arguments(self, method), **self.options, **seeded)
+        return method.make(self.promise, **self.kind.arguments(self, method), **self.options, **seeded)
 
     def release(self, data: Any) -> Release:
         """Return the release that the method makes of data."""
         released: Release = METHODS[self.method or ""].publish(self.publisher(), data)
+        if self.spreadsheet_safe and "spreadsheet_safe" not in released.recipe:
+            return replace(released, recipe={**released.recipe, "spreadsheet_safe": True})
         return released
 
     def _chosen(self) -> Method:

@@ -19,6 +19,7 @@ from discreet.core.hierarchy.knowledge import (
     tokens,
 )
 from discreet.core.schema import Role
+from discreet.engines.duckdb.admission import is_unpublishable
 from discreet.job.facts import Facts
 
 _SENSITIVE = re.compile(
@@ -85,6 +86,8 @@ class Proposal:
 def role_of(facts: Facts) -> Proposal:
     """Propose a role for a column; what is not clearly anything else is a quasi-identifier, the safe reading."""
     words = tokens(facts.name)
+    if is_unpublishable(facts.type):
+        return Proposal(facts, Role.IDENTIFIER, "nested values or bytes: never published", confidence="high")
     if facts.n_distinct + bool(facts.n_missing) <= 1:
         return Proposal(facts, Role.OTHER, "the same in every row", confidence="high")
     counting = bool(words) and bool(_COUNTING.fullmatch(words[0])) and facts.is_number

@@ -46,7 +46,8 @@ def run(job: Job, progress: Progress | None = None) -> Release:
         report=job.report,
         overwrite=job.overwrite,
         strict=job.strict,
-        name=job.title,
+        name=job.name,
+        source=job.source,
         pdf=job.pdf,
     )
 

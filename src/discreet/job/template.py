@@ -156,8 +156,9 @@ _OUTPUT = """\
 folder = "release"  # relative to this file
 # format = "csv", "tsv", "parquet", "arrow", "jsonl" or "xlsx"; by default the input's.
 # overwrite = true replaces an earlier release; report = false leaves the report out.
-# name = "Patients, 2030" is the data's name in the report; the file's otherwise.
-# pdf = true prints the report into report.pdf as well.
+# name = "Patients, 2030" is the data's name, published in the report; none is otherwise.
+# pdf = true prints the report into report.pdf as well; strict = true writes nothing where there is any caution.
+# spreadsheet_safe = true puts an apostrophe before texts that a spreadsheet would run as a formula.
 # seed = 7 makes the order of the rows repeatable; keep it secret."""
 
 

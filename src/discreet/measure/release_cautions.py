@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from discreet.core.release import Release
 from discreet.core.tables.encoding import Kind
 from discreet.core.tables.table import Table
 from discreet.measure.caution import Caution
-from discreet.measure.tables.table_cautions import formula_cautions, other_columns, table_cautions
+from discreet.measure.formulas import formula_cautions
+from discreet.measure.tables.table_cautions import other_columns, table_cautions
 
 RARE = 50
 """The most rows of a category that counts as rare."""
@@ -44,30 +45,43 @@ def cautions(release: Release) -> tuple[Caution, ...]:
     >>> [one.code for one in cautions(Mondrian(KAnonymity(2)).release(table))]
     ['dominated-class']
     """
-    if release.kind == "table":
-        return (*table_cautions(release), *formula_cautions(release.frame))
-    if release.kind == "grouped-table":
-        return (*other_columns(release), *formula_cautions(release.frame, release.data.counts))
-    if release.kind == "pseudo-data":
-        return (*_copies(release), *_identifying_categories(release), *formula_cautions(release.frame))
-    if release.kind == "sketches":
-        return tuple(_of_sketches(release))
-    if release.kind == "baskets":
-        return tuple(_of_baskets(release))
-    if release.kind == "sanitized-table":
-        alone = int((release.groups().sizes == 1).sum())
-        found = _not_anonymous(
-            alone, release.table.n_rows, "rows have quasi-identifiers that no other row has"
+    return (*_BY_KIND[release.kind](release), *formula_cautions(release))
+
+
+def _of_grouped_table(release: Release) -> Iterator[Caution]:
+    yield from _exact_classes(release)
+    yield from other_columns(release)
+
+
+def _of_pseudo_data(release: Release) -> Iterator[Caution]:
+    yield from _copies(release)
+    yield from _identifying_categories(release)
+
+
+def _of_sanitized_table(release: Release) -> Iterator[Caution]:
+    alone = int((release.groups().sizes == 1).sum())
+    words = "rows have quasi-identifiers that no other row has"
+    yield from _not_anonymous(alone, release.table.n_rows, words)
+    yield from other_columns(release)
+
+
+def _of_sanitized_baskets(release: Release) -> Iterator[Caution]:
+    words = "baskets hold a combination of items that no other holds"
+    yield from _not_anonymous(_unlike_others(release.data), len(release.data), words)
+
+
+def _exact_classes(release: Release) -> Iterator[Caution]:
+    """Count the rows that can be found again by quasi-identifiers that are published as they are."""
+    table = release.table
+    alone = int((table.groups().sizes == 1).sum())
+    if alone:
+        yield Caution(
+            "unique-quasi-identifiers",
+            f"{alone:,} of {table.n_rows:,} rows ({alone / table.n_rows:.0%}) have quasi-identifiers that no other row "
+            "has, and they are published exactly: whoever knows them finds the row, learns its other columns and that "
+            "the person is in the data. Only sensitive values are hidden, in their group. Generalize the "
+            "quasi-identifiers where that must not be.",
         )
-        return (*found, *other_columns(release), *formula_cautions(release.frame))
-    if release.kind == "sanitized-baskets":
-        alone = _unlike_others(release.data)
-        return tuple(
-            _not_anonymous(
-                alone, len(release.data), "baskets hold a combination of items that no other holds"
-            )
-        )
-    return ()
 
 
 def _not_anonymous(alone: int, n: int, words: str) -> Iterator[Caution]:
@@ -187,3 +201,15 @@ def _of_baskets(release: Release) -> Iterator[Caution]:
             "cut that was not made, and may tie a person to a sensitive item with more than the promised probability. "
             "Use CAHD, which draws its groups at random.",
         )
+
+
+_BY_KIND: Mapping[str, Callable[[Release], Iterator[Caution]]] = {
+    "table": table_cautions,
+    "grouped-table": _of_grouped_table,
+    "pseudo-data": _of_pseudo_data,
+    "sketches": _of_sketches,
+    "baskets": _of_baskets,
+    "sanitized-table": _of_sanitized_table,
+    "sanitized-baskets": _of_sanitized_baskets,
+}
+"""What is to be said of each kind of release, beside its formulas."""

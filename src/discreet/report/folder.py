@@ -40,6 +40,7 @@ def write_release(
     report: bool = True,
     overwrite: bool = False,
     name: str | None = None,
+    source: str | None = None,
     pdf: bool = False,
 ) -> Path:
     """Write a release into a folder, and what stays with the owner into another, all or nothing; return the first.
@@ -51,7 +52,7 @@ def write_release(
     require("write", "format", format, OneOf((None, *kind.formats)))
     if pdf:
         browser()
-    about = About(name, today(), folder.resolve().name)
+    about = About(name, today(), folder.resolve().name, source)
     private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
     is_new = not private.exists()
@@ -130,6 +131,7 @@ def _write_private(release: Release, kind: Kind, place: Path, about: About, *, r
         "discreet": __version__,
         "kind": release.kind,
         **about.to_dict(),
+        **({} if about.source is None else {"source": about.source}),
         "seed": release.recipe.get("seed"),
         **release.private,
         "verdict": release.verdict.to_dict(),

@@ -37,7 +37,7 @@ def render(release: Release, *, internal: bool = False, about: About | None = No
     verdict, *content = kind_of(release).content(release, internal=internal)
     blocks = [
         Paragraph(_INTERNAL, "internal") if internal else None,
-        heading(about, internal=internal),
+        heading(about, release.kind, internal=internal),
         verdict,
         terms(release),
         cautions(release, internal=internal),

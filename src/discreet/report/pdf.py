@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from discreet.core.errors import OutputError
+from discreet.report.pdf_metadata import without_metadata
 
 BROWSER = "DISCREET_BROWSER"
 """The environment variable with the browser to use."""
@@ -47,7 +48,7 @@ def browser() -> str:
 
 
 def print_page(page: Path, out: Path) -> Path:
-    """Print a page into a PDF file; return the file."""
+    """Print a page into a PDF file without metadata but its title; return the file."""
     with TemporaryDirectory() as profile:
         command = [
             browser(),
@@ -64,6 +65,8 @@ def print_page(page: Path, out: Path) -> Path:
             subprocess.run(command, check=True, capture_output=True, timeout=_SECONDS)
         except (OSError, subprocess.SubprocessError) as error:
             raise OutputError(f"The browser could not print the report ({type(error).__name__}).") from None
-    if not out.is_file() or not out.read_bytes().startswith(b"%PDF"):
+    printed = out.read_bytes() if out.is_file() else b""
+    if not printed.startswith(b"%PDF"):
         raise OutputError("The browser printed no PDF; open report.html and print it from there.")
+    out.write_bytes(without_metadata(printed))
     return out

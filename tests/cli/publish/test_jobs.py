@@ -249,3 +249,17 @@ def test_one_long_code_of_a_new_month_uncovers_nobody(invoke, tmp_path: Path) ->
     assert wide.exit_code == 0, wide.output
     assert invoke("init", data, "--out", tmp_path / "new.toml").exit_code == 0
     assert "its codes have 2 lengths" in (tmp_path / "new.toml").read_text()
+
+
+def test_run_is_strict_where_asked(invoke, tmp_path: Path) -> None:
+    data, job = tmp_path / "data.csv", tmp_path / "job.toml"
+    data.write_text("age,disease\n" + "20,flu\n" * 10 + "60,cold\n" * 10)
+    job.write_text(
+        '[input]\npath = "data.csv"\n[columns]\nage = {role = "quasi"}\ndisease = {role = "sensitive"}\n'
+        '[[guarantee]]\nkind = "k-anonymity"\nk = 5\n'
+    )
+    refused = invoke("run", job, "--strict", "--out", tmp_path / "out")
+    assert refused.exit_code == 2
+    assert "There are cautions, so nothing was written." in refused.output
+    assert not (tmp_path / "out").exists()
+    assert invoke("run", job, "--out", tmp_path / "out").exit_code == 0

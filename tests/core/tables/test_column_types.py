@@ -5,15 +5,21 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from tests.column_types import COUNTS, frames
 from tests.written import cells_of
 
-from discreet import Table, identifier, other, quasi, sensitive
-from discreet.core.errors import OutputError, SchemaError
+from discreet import Baskets, SparseRows, Table, identifier, other, quasi, sensitive, text_rows
+from discreet.collect import Channels, Uniform
+from discreet.core.errors import DiscreetError, OutputError, SchemaError
 from discreet.engines.duckdb import small
 from discreet.engines.writing import write_frame
 from discreet.guarantees import KAnonymity
@@ -118,7 +124,63 @@ def test_a_type_has_pseudonyms_or_is_refused(name: str, place: str) -> None:
     roles = {"x": identifier(pseudonym=b"sixteen bytes of key"), "d": sensitive(), "n": quasi()}
     table = Table(made(name, place), roles)
     if name.startswith("arrow"):
-        with pytest.raises(SchemaError, match="Column 'x' has the type"):
+        with pytest.raises(SchemaError, match="Column 'x' holds nested values or bytes"):
             Mondrian(KAnonymity(6)).release(table)
     else:
         assert Mondrian(KAnonymity(6)).release(table).verdict.ok
+
+
+PLANTED = "PLANTED-2291"
+TELLING: dict[str, Callable[[], Any]] = {
+    "ordered mixed": lambda: pd.Series(pd.Categorical([1, PLANTED] * 3, [1, PLANTED], ordered=True)),
+    "ordered pairs": lambda: pd.Series(pd.Categorical([(PLANTED, 1), ("b", 2)] * 3, ordered=True)),
+    "mappings": lambda: pd.Series([{PLANTED: 1}, {"b": 2}] * 3),
+    "polars enum": lambda: pl.Series([PLANTED, "b"] * 3, dtype=pl.Enum([PLANTED, "b"])),
+    "polars struct": lambda: pl.Series([{PLANTED: 1}] * 6),
+    "struct": lambda: pa.array([{PLANTED: 1}] * 6),
+    "structured": lambda: np.array([(1,)] * 6, dtype=[(PLANTED, "i8")]),
+}
+"""Columns whose very type has data in it: categories, and names of fields."""
+
+
+@pytest.mark.parametrize("name", TELLING)
+def test_no_error_shows_what_a_type_is_made_of(name: str) -> None:
+    column = TELLING[name]()
+    others = {"d": ["a", "b"] * 3}
+    tries: list[Callable[[], Any]] = [
+        lambda: Baskets.from_lists(column),
+        lambda: Baskets.from_sparse(column),
+        lambda: SparseRows.of(column),
+        lambda: Channels({"x": Uniform(1.0)}).perturb(pd.DataFrame({"x": column})),
+    ]
+    if not isinstance(column, np.ndarray):
+        makers: dict[Any, Any] = {pl.Series: pl.DataFrame, pd.Series: pd.DataFrame}
+        frame = makers.get(type(column), pa.table)({"x": column, **others})
+        key = b"sixteen bytes of key"
+        tries += [
+            *(
+                partial(_released, frame, role)
+                for role in (quasi(), sensitive(), other(), identifier(pseudonym=key))
+            ),
+            partial(_released, frame, quasi(ordered=[1, 2])),
+            lambda: Condensation("x").release(Table(frame, {"x": quasi(), "d": sensitive()})),
+            lambda: text_rows(frame, column="x"),
+            lambda: Baskets.from_long(frame, basket="x", item="d"),
+            lambda: Baskets.from_long(frame, basket="d", item="x"),
+            lambda: Baskets.from_onehot(frame),
+        ]
+    for attempt in tries:
+        assert PLANTED not in _refusal(attempt)
+
+
+def _released(frame: Any, role: Any) -> Any:
+    return Mondrian(KAnonymity(2)).release(Table(frame, {"x": role, "d": quasi()}))
+
+
+def _refusal(attempt: Callable[[], Any]) -> str:
+    """Return all that an error says, if there is one."""
+    try:
+        attempt()
+    except DiscreetError as error:
+        return f"{error} {error.args} {error.__cause__} {error.__context__}"
+    return ""

@@ -48,6 +48,7 @@ The miner must know p and q; discreet choose-pq proposes them."""
     "--seed", type=int, help="Repeat an experiment; never for real data: who knows it undoes the distortion."
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@options.spreadsheet_safe
 @options.printing
 def distort(
     data: Path,
@@ -73,6 +74,8 @@ def distort(
     with stages(3, quiet=quiet or as_json) as progress:
         progress("Reading")
         baskets = read_baskets(data, **reading_of(params))
+        if params["spreadsheet_safe"]:
+            baskets = baskets.spreadsheet_safe()
         if not baskets.n_items:
             raise InputError(f"{data} holds no items, so there is nothing to distort.")
         progress("Distorting")
@@ -126,6 +129,8 @@ def _write(
 
 
 def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int | None) -> dict[str, Any]:
+    from discreet.cli._output import plain_cautions
+
     longest = int(baskets.lengths.max(initial=0))
     return {
         "p": channel.p,
@@ -145,6 +150,7 @@ def _plain(channel: EMask, baskets: Baskets, entries: int, out: Path, seed: int 
             "zeros": channel.basic_privacy(baskets, ones=0.0),
         },
         "seeded": seed is not None,
+        "cautions": plain_cautions(baskets),
         "file": str(out),
     }
 

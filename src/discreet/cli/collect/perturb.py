@@ -57,12 +57,15 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
     help="Repeat an experiment; never for real data: who knows it undoes it.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@options.spreadsheet_safe
 @options.reading
 @options.printing
 def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any) -> None:
     """Add noise to columns of FILE and write the rows with their noisy numbers, in random order."""
+    from discreet.cli._output import plain_cautions
     from discreet.cli._progress import stages
     from discreet.engines.atomic import require_new_file
+    from discreet.engines.duckdb.spreadsheet import defused
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
@@ -72,11 +75,14 @@ def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, 
         progress("Reading")
         relation = read(data, **reading_from(gather.reading(params)))
         kept = _kept(relation, channels, gather.names_in(params["drop"]), data)
+        if params["spreadsheet_safe"]:
+            kept = defused(kept)
+        cautions = plain_cautions(kept)
         rows = _examined(relation, channels.channels)
         progress("Adding noise")
         _write(kept, channels, out, params["seed"], keep_order=params["keep_order"])
         progress("Done")
-    _print_result(channels, rows, out, params, as_json=as_json, quiet=quiet)
+    _print_result(channels, rows, out, params, cautions, as_json=as_json, quiet=quiet)
 
 
 def _channels(params: dict[str, Any]) -> Channels:
@@ -101,6 +107,8 @@ def _kept(
 ) -> duckdb.DuckDBPyRelation:
     """Leave columns out, after seeing that all named ones are there and hold numbers."""
     from discreet.core.errors import SchemaError
+    from discreet.core.tables.encoding import unpublishable
+    from discreet.engines.duckdb.admission import is_unpublishable
     from discreet.engines.duckdb.connection import identifier
     from discreet.engines.files import describe
 
@@ -111,6 +119,9 @@ def _kept(
     words = [name for name in channels.channels if not noise_options.holds_numbers(types[name])]
     if words:
         raise SchemaError(f"Column '{words[0]}' must hold numbers to be hidden behind noise.")
+    for name, type_ in types.items():
+        if name not in dropped and is_unpublishable(type_):
+            raise unpublishable(name)
     both = [name for name in dropped if name in channels.channels]
     if both:
         raise gather.mistake(f"Column '{both[0]}' is both hidden and left out.")
@@ -190,7 +201,14 @@ def _write(
 
 
 def _print_result(
-    channels: Channels, rows: int, out: Path, params: dict[str, Any], *, as_json: bool, quiet: bool
+    channels: Channels,
+    rows: int,
+    out: Path,
+    params: dict[str, Any],
+    cautions: list[dict[str, object]],
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     from discreet.cli._output import number, print_result
 
@@ -202,6 +220,7 @@ def _print_result(
         "columns": columns,
         "epsilon": channels.epsilon,
         "seeded": params["seed"] is not None,
+        "cautions": cautions,
         "file": str(out),
     }
     lines = [

@@ -110,13 +110,14 @@ def _split_target(rows: pa.Table, data: Path, params: dict[str, Any]) -> tuple[p
     """Part the rows from their classes."""
     from discreet.cli._model_files import require_columns
     from discreet.core.errors import InputError, SchemaError
+    from discreet.core.tables.encoding import require_flat
 
     target, dropped = params["target"], gather.names_in(params["drop"])
     require_columns(rows, [target, *dropped], data)
     labels = rows[target]
     if labels.null_count:
         raise InputError(f"{labels.null_count} rows of {data} have no class; drop them first.")
-    kept = rows.drop_columns(list({target, *dropped}))
+    kept = require_flat(rows.drop_columns(list({target, *dropped})))
     if not kept.num_columns or not kept.num_rows:
         raise SchemaError(f"{data} leaves nothing to learn from: it has no rows, or no other columns.")
     return kept, labels.to_numpy(zero_copy_only=False)

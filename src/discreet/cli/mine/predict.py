@@ -35,7 +35,7 @@ def predict(
 ) -> None:
     """Describe the class of every true row of FILE by MODEL, and how likely it is."""
     from discreet.cli import _model_files as model_files
-    from discreet.cli._output import print_result
+    from discreet.cli._output import plain_cautions, print_result
     from discreet.cli._progress import stages
     from discreet.engines.atomic import require_new_file
     from discreet.engines.writing import write_frame
@@ -50,7 +50,7 @@ def predict(
         predictions = _predictions(learned, rows, gather.names_in(params["keep"]), data)
         progress("Writing")
         write_frame(predictions, out)
-    plain = {"rows": predictions.num_rows, "file": str(out)}
+    plain = {"rows": predictions.num_rows, "cautions": plain_cautions(predictions), "file": str(out)}
     lines = [("rows", f"{predictions.num_rows:,}"), ("written", str(out))]
     print_result("predict", plain, lines, as_json=as_json, quiet=quiet)
 
@@ -61,6 +61,7 @@ def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> p
 
     from discreet.cli._model_files import require_columns
     from discreet.core.errors import InputError, SchemaError
+    from discreet.core.tables.encoding import require_flat
 
     if not hasattr(model, "feature_names_in_"):
         raise InputError("The model was learned from columns without names; it can only be used from Python.")
@@ -69,6 +70,7 @@ def _predictions(model: Model, rows: pa.Table, keep: list[str], data: Path) -> p
     clash = [name for name in keep if name in (_PREDICTED, _PROBABILITY)]
     if clash:
         raise SchemaError(f"Column '{clash[0]}' cannot be kept: the predictions have a column of that name.")
+    require_flat(rows.select([*names, *keep]))
     predictions = rows.select(keep)
     if rows.num_rows:
         chances = model.predict_proba(rows.select(names))

@@ -183,7 +183,7 @@ def _compare(job: Job, given: Mapping[str, Any], *, as_json: bool, quiet: bool) 
     from discreet.core.tables.table import Table
     from discreet.output.hiding import compare_methods
 
-    guarantee: Any = job.guarantee
+    guarantee: Any = job.promise
     data = job.kind.read(job)
     if isinstance(data, Table):
         named = [str(name) for rule in guarantee.rules for name in rule.items]

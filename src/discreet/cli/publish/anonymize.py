@@ -46,8 +46,6 @@ Examples:
 @options.printing
 def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Protect DATA, a table or baskets, and write a release that keeps the promise, with a report of what it cost."""
-    if given["spreadsheet_safe"] and baskets.is_baskets(data, given):
-        raise gather.mistake("--spreadsheet-safe is for tables; rename items that start as a formula does.")
     from discreet.job import Job
 
     plain = baskets.job(data, given) if baskets.is_baskets(data, given) else _job(data, given)

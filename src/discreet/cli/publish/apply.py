@@ -84,7 +84,7 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
             random_state=given["seed"],
         )
         writing = {"format": _format(data, given), "report": given["report"], "overwrite": given["overwrite"]}
-        writing |= {"strict": given["strict"], "name": given["name"] or data.name, "pdf": given["pdf"]}
+        writing |= {name: given[name] for name in ("strict", "name", "pdf")} | {"source": data.name}
         finish(release, progress, out, **writing)
     print_outcome(outcome("apply", release, out), release, as_json=as_json, quiet=quiet)
     if not as_json and not quiet:

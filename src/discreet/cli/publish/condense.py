@@ -79,7 +79,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
         spreadsheet_safe=given["spreadsheet_safe"],
         strict=given["strict"],
         seed=given["seed"],
-        name=given["name"] or data.name,
+        name=given["name"],
         pdf=given["pdf"],
     )
     try:

@@ -21,6 +21,7 @@ Examples:
 @click.argument("job", type=options.DATA)
 @click.option("--out", type=options.DATA, metavar="DIR", help="The folder to write, instead of the job's.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier release.")
+@click.option("--strict", is_flag=True, help="Write nothing where there is any caution.")
 @click.option(
     "--pdf", is_flag=True, help="Print the report into report.pdf as well, by Chromium, Chrome or Edge."
 )
@@ -31,6 +32,7 @@ def run(
     job: Path,
     out: Path | None,
     overwrite: bool,
+    strict: bool,
     pdf: bool,
     k: int | None,
     as_json: bool,
@@ -47,7 +49,13 @@ def run(
     from discreet.job.exploration import with_k
 
     read = Job.read(job)
-    chosen = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite, pdf=pdf or read.pdf)
+    chosen = replace(
+        read,
+        out=out or read.out,
+        overwrite=overwrite or read.overwrite,
+        strict=strict or read.strict,
+        pdf=pdf or read.pdf,
+    )
     if k is not None and chosen.guarantee is not None:
         chosen = replace(chosen, guarantee=with_k(chosen.guarantee, k))
     if any(given.values()):

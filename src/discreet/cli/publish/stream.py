@@ -12,6 +12,7 @@ from discreet.cli import _parse_options as gather
 from discreet.engines.formats import WRITTEN
 
 if TYPE_CHECKING:
+    from discreet.core.release import Release
     from discreet.engines.streams.lines import Source
     from discreet.publish import StreamCondensation
 
@@ -125,6 +126,7 @@ def condense(
     )
     if not made.__sklearn_is_fitted__():
         raise gather.mistake("The stream held no record.")
+    release = None
     if out is not None:
         release = made.release()
         if given["state"] is not None:
@@ -132,7 +134,7 @@ def condense(
         release.write(out, format=out_format, overwrite=overwrite)
     plain = {"records": told.records, "skipped": told.skipped, "snapshots": told.snapshots}
     files = [path for path in (given["state"], out) if path is not None]
-    _print("stream condense", made, plain, files, as_json=as_json, quiet=quiet)
+    _print("stream condense", made, plain, files, release, as_json=as_json, quiet=quiet)
 
 
 @stream.command(
@@ -163,8 +165,9 @@ def sample(
 
     made = StreamCondensation.load(state)
     made.rng_ = generator(seed)
-    made.release(n).write(out, format=out_format, overwrite=overwrite)
-    _print("stream sample", made, {}, [out], as_json=as_json, quiet=quiet)
+    release = made.release(n)
+    release.write(out, format=out_format, overwrite=overwrite)
+    _print("stream sample", made, {}, [out], release, as_json=as_json, quiet=quiet)
 
 
 @stream.command(
@@ -258,6 +261,7 @@ def _print(
     made: StreamCondensation,
     counts: dict[str, int],
     files: list[Path],
+    release: Release | None = None,
     *,
     as_json: bool,
     quiet: bool,
@@ -268,6 +272,7 @@ def _print(
     groups = made.statistics_.n_groups
     written = [str(path) for path in files]
     plain = {"verdict": verdict.to_dict(), "groups": groups, "all_records": made.n_records_, **counts}
+    plain["cautions"] = [] if release is None else [caution.to_dict() for caution in release.cautions]
     read = f"{counts['records']:,} read, {counts['skipped']:,} lines passed over; " if counts else ""
     lines = [
         *verdict_lines(verdict),

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.baskets.bits import ItemBits
-from discreet.core.baskets.names import codes_among, whole_or_text
+from discreet.core.baskets.names import codes_among, in_order, whole_or_text
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
+from discreet.core.tables.spreadsheet import defused
 from discreet.kernels.ragged import bounds, entries_of
 
 
@@ -145,6 +146,15 @@ class Baskets:
     def codes_of(self, names: Iterable[Any], *, parameter: str = "items") -> CodeArray:
         """Return the codes of named items; a name that no item bears is refused."""
         return codes_among(self.names, names, parameter=parameter)
+
+    def spreadsheet_safe(self) -> Baskets:
+        """Return the baskets with an apostrophe before names of items that a spreadsheet would run as a formula.
+
+        >>> Baskets.from_lists([["=1+1", "milk"]]).spreadsheet_safe().lists()
+        [["'=1+1", 'milk']]
+        """
+        names, place = in_order(defused(self.names))
+        return Baskets.from_entries(self.rows(), place[self.items], names, n=len(self))
 
     def take(self, baskets: IntArray) -> Baskets:
         """Keep some baskets, in the order given."""

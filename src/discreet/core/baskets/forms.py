@@ -22,7 +22,7 @@ from discreet.core.baskets.names import (
 )
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.params import InstanceOf, require
-from discreet.core.tables.encoding import combined
+from discreet.core.tables.encoding import combined, type_name
 
 if TYPE_CHECKING:
     from discreet.core.baskets.baskets import Baskets
@@ -53,7 +53,9 @@ def from_long(frame: Any, *, basket: str, item: str) -> Baskets:
     try:
         encoded = (ids.dictionary_decode() if pa.types.is_dictionary(ids.type) else ids).dictionary_encode()
     except pa.ArrowException:
-        raise SchemaError(f"Column '{basket}' has the type {ids.type}, which names no basket.") from None
+        raise SchemaError(
+            f"Column '{basket}' has the type {type_name(ids.type)}, which names no basket."
+        ) from None
     names, codes = sorted_names(columns[item], where=f"of column '{item}'")
     rows = encoded.indices.to_numpy(zero_copy_only=False)
     return _baskets().from_entries(rows, codes, names, n=len(encoded.dictionary))
@@ -193,7 +195,7 @@ def _list_column(lists: Any) -> Any:
         column = wrapped.to_arrow()
     kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_list_view)
     if not any(is_kind(column.type) for is_kind in (*kinds, pa.types.is_null)):
-        raise InputError(f"The column holds {column.type}, not lists of items.")
+        raise InputError(f"The column holds {type_name(column.type)}, not lists of items.")
     column = combined(column)
     return column.cast(pa.large_list(pa.null())) if pa.types.is_null(column.type) else column
 

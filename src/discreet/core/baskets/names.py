@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import CodeArray
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.tables.encoding import combined
+from discreet.core.tables.encoding import combined, type_name
 
 WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 """A whole number as it is written, without a plus and without leading zeros."""
@@ -40,7 +40,9 @@ def whole_or_text(array: pa.Array, *, where: str) -> pa.Array:
             raise InputError(
                 f"Some items {where} are whole numbers beyond {_MOST}, the largest there may be."
             ) from None
-    raise InputError(f"The items {where} are of the type {type_}; make them whole numbers or text first.")
+    raise InputError(
+        f"The items {where} are of the type {type_name(type_)}; make them whole numbers or text first."
+    )
 
 
 def sorted_names(array: pa.Array, *, where: str) -> tuple[pa.Array, CodeArray]:

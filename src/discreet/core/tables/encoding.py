@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _KNOWN_EXTENSIONS = ("arrow.bool8", "arrow.json", "arrow.uuid")
+_BYTES = (
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_fixed_size_binary,
+    pa.types.is_binary_view,
+)
 
 
 class Kind(enum.Enum):
@@ -82,18 +89,51 @@ def kind_of(type_: pa.DataType, column: str) -> Kind:
     if pa.types.is_temporal(type_) and not pa.types.is_interval(type_):
         return Kind.DATE
     raise SchemaError(
-        f"Column '{column}' has the type {type_}, which has no order and no categories; make it text."
+        f"Column '{column}' has the type {type_name(type_)}, which has no order and no categories; make it text."
     )
 
 
-def refuse_unknown_type(type_: pa.DataType, column: str) -> None:
-    """Refuse what is neither judged nor published: unions, and extensions whose meaning is not known here."""
-    inner = type_.value_type if pa.types.is_dictionary(type_) else type_
-    unknown = isinstance(inner, pa.BaseExtensionType) and inner.extension_name not in _KNOWN_EXTENSIONS
-    if unknown or pa.types.is_union(inner):
-        raise SchemaError(
-            f"Column '{column}' has the type {type_}, which is not known here; make it text first."
-        )
+def type_name(type_: object) -> str:
+    """Return the name of an Arrow, NumPy or Narwhals type for a message, without what it is made of.
+
+    The fields of a struct and the categories of an enumeration may be data.
+
+    >>> type_name(pa.struct([("Ann", pa.int64())])), type_name(pa.timestamp("us")), type_name(np.dtype("f8"))
+    ('struct', 'timestamp', 'float64')
+    """
+    found = re.match(r"\w+", str(type_))
+    return type(type_).__name__ if found is None else found[0]
+
+
+def refuse_unpublishable(type_: pa.DataType, column: str) -> None:
+    """Refuse what is neither judged nor published: nested values, bytes, and extensions whose meaning is not known."""
+    wrapped = pa.types.is_dictionary(type_) or pa.types.is_run_end_encoded(type_)
+    inner = type_.value_type if wrapped else type_
+    if isinstance(inner, pa.BaseExtensionType):
+        unknown = inner.extension_name not in _KNOWN_EXTENSIONS
+    else:
+        unknown = pa.types.is_nested(inner) or any(is_one(inner) for is_one in _BYTES)
+    if unknown:
+        raise unpublishable(column)
+
+
+def require_flat(rows: pa.Table) -> pa.Table:
+    """Return a table; one with a column of nested values or bytes is refused."""
+    for field in rows.schema:
+        refuse_unpublishable(field.type, field.name)
+    return rows
+
+
+def unpublishable(column: str) -> SchemaError:
+    """Return the one error for columns that hold neither texts nor numbers nor dates; it names no type and no value.
+
+    The type of nested values has names of fields, which may be data.
+    """
+    return SchemaError(
+        f"Column '{column}' holds nested values or bytes, which are neither judged nor published: drop it as an "
+        "identifier, or make it text first.",
+        fix={"identifier": column},
+    )
 
 
 def cleaned(array: pa.Array | pa.ChunkedArray, column: str) -> pa.Array:
@@ -241,7 +281,7 @@ def in_order(domain: pa.Array, ordered: Sequence[object], column: str) -> pa.Arr
         given = pa.array(list(ordered), type=domain.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise SchemaError(
-            f"The order given for column '{column}' is not of the column's type ({domain.type})."
+            f"The order given for column '{column}' is not of the column's type ({type_name(domain.type)})."
         ) from None
     if len(pc.unique(given)) < len(given):
         raise SchemaError(f"The order given for column '{column}' names a value twice.")

@@ -13,7 +13,14 @@ from discreet.core.arrays import CodeArray
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.pseudonym import pseudonyms
 from discreet.core.rng import keyed_order
-from discreet.core.tables.encoding import Codebook, cleaned, refuse_unknown_type, spell, whole_array
+from discreet.core.tables.encoding import (
+    Codebook,
+    cleaned,
+    refuse_unpublishable,
+    spell,
+    type_name,
+    whole_array,
+)
 from discreet.core.tables.native_frames import as_pandas, as_polars
 from discreet.core.tables.publication import publishable
 from discreet.core.tables.source import Lone, Recoding, Replacement, Source, Tuples
@@ -63,10 +70,10 @@ class FrameSource(Source):
             ) from None
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             raise SchemaError(
-                f"Column '{name}' mixes types or has one that is not known here ({column.dtype}); make it one type, "
-                "such as text, first."
+                f"Column '{name}' mixes types or has one that is not known here ({type_name(column.dtype)}); make it "
+                "one type, such as text, first."
             ) from None
-        refuse_unknown_type(array.type, name)
+        refuse_unpublishable(array.type, name)
         return array
 
     def tuples(self, encoded: Sequence[Codebook]) -> Tuples:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray
 from discreet.core.errors import SchemaError
-from discreet.core.tables.encoding import decimal_of_128_bits, number_cleaned, spell, whole_array
+from discreet.core.tables.encoding import decimal_of_128_bits, number_cleaned, spell, type_name, whole_array
 from discreet.kernels.ragged import bounds
 
 _PADDING = 64
@@ -41,7 +41,7 @@ def published(column: pa.ChunkedArray | pa.Array, name: str) -> pa.ChunkedArray:
         return pa.chunked_array([scrubbed(chunk) for chunk in chunks], None if chunks else column.type)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise SchemaError(
-            f"Column '{name}' has the type {column.type}, which cannot be published; make it text first."
+            f"Column '{name}' has the type {type_name(column.type)}, which cannot be published; make it text first."
         ) from None
 
 

@@ -35,6 +35,15 @@ def defused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return pc.if_else(_runs(wide, QUOTED), quoted, wide).cast(column.type)
 
 
+def defused_text(text: Any) -> Any:
+    """Put an apostrophe before one text that a spreadsheet would run; whatever else it is stays.
+
+    >>> defused_text("@sum"), defused_text("milk"), defused_text(-5)
+    ("'@sum", 'milk', -5)
+    """
+    return defused(pa.array([text], pa.string()))[0].as_py() if isinstance(text, str) else text
+
+
 def formula_cells(frame: Any) -> int:
     """Count the cells and column names of a published frame that a spreadsheet would run."""
     package = type(frame).__module__.split(".")[0].lstrip("_")

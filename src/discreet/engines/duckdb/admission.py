@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from discreet.core.errors import InputError, SchemaError
+from discreet.core.tables.encoding import unpublishable
 from discreet.core.tables.publication import publishable
 from discreet.engines.duckdb.connection import identifier, literal
 from discreet.engines.duckdb.queries import run
@@ -21,8 +21,7 @@ _AS_TEXT = ("TIME WITH TIME ZONE", "UUID", "BIT", "BIGNUM", "JSON")
 """Types that are judged by their text, and get their type back when they are published."""
 _WIDE = ("HUGEINT", "UHUGEINT")
 _FLOATS = ("FLOAT", "DOUBLE")
-_UNKNOWN = re.compile(r"\b(?:UNION|VARIANT|GEOMETRY)\b")
-_NARROWED = re.compile(r"\b(?:HUGEINT|UHUGEINT|TIME WITH TIME ZONE|BIT|BIGNUM)\b")
+_UNPUBLISHABLE = ("STRUCT", "MAP", "UNION", "BLOB", "VARIANT", "GEOMETRY")
 _PROBES, _SIMILAR = ("a", "á"), ("A", "a\u0301", "a ")
 """Texts, and others that a collation may take for the same."""
 _HOLDS = (
@@ -34,14 +33,20 @@ _HOLDS = (
 
 @dataclass(frozen=True, repr=False)
 class Admitted:
-    """A relation as it is judged: columns ``c0``, ``c1``, …, and the type each one gets back, where it had another."""
+    """A relation as it is judged: columns ``c0``, ``c1``, …, and the type each one gets back, where it had another.
+
+    Columns in ``refused`` hold what is neither judged nor published. They can only be dropped, so they are not read.
+    """
 
     relation: duckdb.DuckDBPyRelation
     names: tuple[str, ...]
     back: tuple[str | None, ...]
+    refused: frozenset[str] = frozenset()
 
     def inner(self, name: str) -> str:
-        """Return the name that a column has in our queries."""
+        """Return the name that a column has in our queries; one that is used although it cannot be is refused."""
+        if name in self.refused:
+            raise unpublishable(name)
         return f"c{self.names.index(name)}"
 
     def outer(self, name: str, cell: str) -> str:
@@ -56,13 +61,9 @@ def inner_names(count: int) -> str:
 
 
 def admitted(native: duckdb.DuckDBPyRelation) -> Admitted:
-    """Rename a relation's columns by their places, and clean them; types that are not known are refused by name."""
+    """Rename a relation's columns by their places, and clean them."""
     names, types = tuple(native.columns), [str(type_) for type_ in native.types]
-    for name, type_ in zip(names, types, strict=True):
-        if _UNKNOWN.search(type_) or (_is_nested(type_) and _NARROWED.search(type_)):
-            raise SchemaError(
-                f"Column '{name}' has the type {type_}, which is not known here; make it text first."
-            )
+    refused = frozenset(name for name, type_ in zip(names, types, strict=True) if is_unpublishable(type_))
     collated = _collated(native, types)
     cells, back = [], []
     for number, (name, type_) in enumerate(zip(names, types, strict=True)):
@@ -72,15 +73,22 @@ def admitted(native: duckdb.DuckDBPyRelation) -> Admitted:
         cells.append(f"{cell} AS c{number}")
         back.append(own)
     renamed = run(native, f"SELECT {', '.join(cells)} FROM source AS admitted({inner_names(len(names))})")
-    return Admitted(renamed, names, tuple(back))
+    return Admitted(renamed, names, tuple(back), refused)
 
 
-def _is_nested(type_: str) -> bool:
-    return type_.endswith("]") or type_.startswith(("STRUCT", "MAP"))
+def is_unpublishable(type_: str) -> bool:
+    """Return whether a type of the engine holds nested values or bytes.
+
+    >>> [is_unpublishable(type_) for type_ in ("INTEGER[]", "STRUCT(a INTEGER)", "BLOB", "VARCHAR", "BIT")]
+    [True, True, True, False, False]
+    """
+    return type_.endswith("]") or type_.startswith(_UNPUBLISHABLE)
 
 
 def _admitted_cell(column: str, type_: str, *, collated: bool) -> tuple[str, str | None]:
     """Write a cell as it is judged, and say the type it had where that is another."""
+    if is_unpublishable(type_):
+        return "CAST(NULL AS BLOB)", None
     if type_ in _AS_TEXT:
         return f"CAST({column} AS VARCHAR)", type_
     if type_.startswith("ENUM"):

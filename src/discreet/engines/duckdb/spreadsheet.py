@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from discreet.core.errors import SchemaError
 from discreet.core.tables.spreadsheet import FORMULA, NUMBER, QUOTED, formula_names
-from discreet.engines.duckdb.connection import literal
+from discreet.engines.duckdb.connection import identifier, literal
 from discreet.engines.duckdb.queries import run
 
 if TYPE_CHECKING:
@@ -19,6 +20,18 @@ def defused_cell(cell: str, type_: str) -> str:
     if type_ != "VARCHAR":
         return cell
     return f"CASE WHEN {_runs(cell, QUOTED)} THEN '''' || {cell} ELSE {cell} END"
+
+
+def defused(frame: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """Return a relation with an apostrophe before every text that a spreadsheet would run; such a name is refused."""
+    if formula_names(pa.array(frame.columns, pa.string())):
+        raise SchemaError("The name of a column starts as a formula of a spreadsheet does; rename it.")
+    cells = [
+        f"{defused_cell(f'c{place}', str(type_))} AS {identifier(name)}"
+        for place, (name, type_) in enumerate(zip(frame.columns, frame.types, strict=True))
+    ]
+    columns = ", ".join(f"c{place}" for place in range(len(cells)))
+    return run(frame, f"SELECT {', '.join(cells)} FROM source AS defused({columns})")
 
 
 def formula_cells(frame: duckdb.DuckDBPyRelation) -> int:

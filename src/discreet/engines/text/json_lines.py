@@ -36,7 +36,7 @@ def load(connection: duckdb.DuckDBPyConnection, plain: Path, *, text: Sequence[s
         raise InputError(f"{shown} has no rows.")
     names = _names(connection, shown)
     _spread(connection, names)
-    _convert(connection, names, text, shown)
+    _convert(connection, names, text)
 
 
 def _is_array(plain: Path) -> bool:
@@ -94,9 +94,8 @@ def _spread(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None
     connection.execute("DROP TABLE lines")
 
 
-def _convert(
-    connection: duckdb.DuckDBPyConnection, names: Sequence[str], text: Sequence[str], shown: Path
-) -> None:
+def _convert(connection: duckdb.DuckDBPyConnection, names: Sequence[str], text: Sequence[str]) -> None:
+    """Give every column its type; nested values are kept as the bytes of their JSON, unless they are to be text."""
     selected = ", ".join(
         f"list_sort(list(DISTINCT t{n}) FILTER (WHERE c{n} IS NOT NULL)),"
         f" bool_or(t{n} = 'DOUBLE' AND regexp_full_match(c{n}, '-?[0-9]+'))"
@@ -106,10 +105,9 @@ def _convert(
     expressions, strings = [], []
     for n, name in enumerate(names):
         types, huge = set(answers[2 * n] or ()), answers[2 * n + 1]
-        if types & {"OBJECT", "ARRAY"}:
-            raise InputError(f"{shown}: column '{name}' holds nested values; flatten it first.")
         type_ = "VARCHAR" if name in text or huge else _type(types)
-        expressions.append(f"TRY_CAST(c{n} AS {type_})")
+        nested = name not in text and types & {"OBJECT", "ARRAY"}
+        expressions.append(f"encode(c{n})" if nested else f"TRY_CAST(c{n} AS {type_})")
         if types == {"VARCHAR"} and name not in text:
             strings.append(f"c{n}")
     dates = infer(connection, "raw", strings, None).expressions if strings else {}

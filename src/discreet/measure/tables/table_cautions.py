@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -14,7 +13,6 @@ from discreet.core.release import Release
 from discreet.core.schema import Role
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR, texts
-from discreet.core.tables.spreadsheet import formula_cells
 from discreet.core.tables.table import Table
 from discreet.measure.caution import Caution
 from discreet.measure.tables.singling_out import is_many, singling_out
@@ -45,17 +43,6 @@ def table_cautions(release: Release) -> Iterator[Caution]:
         if lost > HALF:
             text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
             yield Caution("half-lost", text, public=False)
-
-
-def formula_cautions(*frames: Any) -> Iterator[Caution]:
-    """Count the cells that a spreadsheet would run when the release is opened in one."""
-    found = sum(formula_cells(frame) for frame in frames)
-    if found:
-        yield Caution(
-            "formula-cells",
-            f"{found:,} cells or column names start as a formula of a spreadsheet does, and would be run by one. "
-            "A spreadsheet-safe release puts an apostrophe before them.",
-        )
 
 
 def _dominated(release: Release) -> Iterator[Caution]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +19,9 @@ from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import generator
 from discreet.core.schema import DROPPED, Role, Schema
 from discreet.core.tables.labels import texts
+from discreet.core.tables.spreadsheet import defused_text
 from discreet.core.tables.table import Table
+from discreet.guarantees import RulesHidden
 from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.output.hiding.blocking import UNKNOWN
 
@@ -70,6 +72,8 @@ def hide_table(hider: Hider, table: Table) -> Release:
     }
     frame = plain.framed(pa.table({name: column.take(pa.array(order)) for name, column in new.items()}))
     promise = replace(guarantee, reading=reading)
+    if table.spreadsheet_safe:
+        promise = _spreadsheet_safe(promise, (*plain.schema.quasi, *plain.schema.sensitive))
     release = Release(
         data=frame,
         kind="sanitized-table",
@@ -86,6 +90,20 @@ def hide_table(hider: Hider, table: Table) -> Release:
             "one. Hide them with cells='null', and Blocking without camouflage."
         )
     return release
+
+
+def _spreadsheet_safe(promise: RulesHidden, columns: Sequence[str]) -> RulesHidden:
+    """Return the promise about cells that got an apostrophe before what a spreadsheet would run."""
+
+    def renamed(item: Any) -> Any:
+        column = next((name for name in columns if str(item).startswith(f"{name}=")), None)
+        return item if column is None else f"{column}={defused_text(item[len(column) + 1 :])}"
+
+    labels = {
+        name: {defused_text(value): defused_text(label) for value, label in known.items()}
+        for name, known in promise.reading.labels.items()
+    }
+    return replace(promise, reading=RowItems(promise.reading.levels, labels)).renamed(renamed)
 
 
 def _without_identifiers(table: Table) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -122,10 +122,22 @@ def write_outcome(
     return Path(folder)
 
 
-def _write_result(path: Path, content: Any) -> None:
-    """Write columns or an Arrow table as CSV, plain data as JSON, a release as its own folder."""
+def written_frames(outcome: Outcome) -> Iterator[Any]:
+    """Return what a party's result folder holds as tables: releases, and the frames of files of text."""
+    for name, content in outcome.session.protocol.result_files(outcome.output).items():
+        if not name.endswith(".json"):
+            yield _tabular(content)
+
+
+def _tabular(content: Any) -> Any:
+    """Return columns as an Arrow table; tables and releases stay."""
     import pyarrow as pa
 
+    return pa.table(content) if isinstance(content, Mapping) else content
+
+
+def _write_result(path: Path, content: Any) -> None:
+    """Write columns or an Arrow table as CSV, plain data as JSON, a release as its own folder."""
     from discreet.core.release import Release
     from discreet.engines.writing import write_frame
 
@@ -134,7 +146,7 @@ def _write_result(path: Path, content: Any) -> None:
     elif path.suffix == ".json":
         _write_json(path, content)
     else:
-        write_frame(content if isinstance(content, pa.Table) else pa.table(content), path)
+        write_frame(_tabular(content), path)
 
 
 def _write_json(path: Path, content: Any) -> None:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from discreet.core.arrays import IntArray
 from discreet.core.errors import SchemaError
 from discreet.core.params import IntIn, require
+from discreet.core.tables.encoding import type_name
 from discreet.core.tables.table import Table
 
 
@@ -23,7 +24,7 @@ def read_levels(owner: object, levels: Any, table: Table, n: int) -> IntArray:
         raise SchemaError(f"The levels are to be in column '{levels}', which the table does not have.")
     column = table.source.columns([levels])[levels]
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        raise SchemaError(f"Column '{levels}' is to hold levels, but has the type {column.type}.")
+        raise SchemaError(f"Column '{levels}' is to hold levels, but has the type {type_name(column.type)}.")
     if column.null_count:
         raise SchemaError(
             f"Column '{levels}' holds no level in {column.null_count} rows; every row needs one."

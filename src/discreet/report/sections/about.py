@@ -48,17 +48,33 @@ _BY_KIND = {
 }
 
 
+_KINDS = {
+    "table": "A table",
+    "grouped-table": "A table",
+    "sanitized-table": "A table",
+    "baskets": "Baskets",
+    "sanitized-baskets": "Baskets",
+    "pseudo-data": "Pseudo-records",
+    "sketches": "Sketches",
+}
+"""What the data is called in a report where nobody named it."""
+
+
 @dataclass(frozen=True)
 class About:
-    """The data's name, the day of the release, and the name of its folder.
+    """The data's name and the day of the release, which are published; the names of its folder and file, which are not.
 
-    >>> About("patients.csv", dt.date(2030, 5, 1)).to_dict()
-    {'name': 'patients.csv', 'date': '2030-05-01'}
+    The name of the file may say more than the data does, such as whose patients they are. So it is never taken for the
+    data's name.
+
+    >>> About("Patients, 2030", dt.date(2030, 5, 1), source="patients-of-dr-smith.csv").to_dict()
+    {'name': 'Patients, 2030', 'date': '2030-05-01'}
     """
 
     name: str | None = None
     date: dt.date | None = None
     folder: str = "release"
+    source: str | None = None
 
     def to_dict(self) -> dict[str, str]:
         """Return what is published, as plain data for JSON."""
@@ -73,9 +89,11 @@ def today() -> dt.date:
     return moment.date()
 
 
-def heading(about: About, *, internal: bool) -> Definitions:
+def heading(about: About, kind: str, *, internal: bool) -> Definitions:
     """Return what the page is about: the data, the day, and whether it may be handed on."""
-    entries = [("Data", about.name or "not named")]
+    entries = [("Data", about.name or f"{_KINDS.get(kind, 'Data')} without a name")]
+    if internal and about.source is not None:
+        entries.append(("File", about.source))
     if about.date is not None:
         entries.append(("Released on", about.date.isoformat()))
     handed_on = (

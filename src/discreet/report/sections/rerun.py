@@ -41,7 +41,7 @@ def code_of(release: Release, about: About) -> str | None:
     call = f"{method}({', '.join([first, *(f'{name}={value!r}' for name, value in given.items())])})"
     named = sorted(set(_CONSTRUCTORS.findall(first)))
     guarantees = f"from discreet.guarantees import {', '.join(named)}\n" if named else ""
-    path = about.name or _DATA.get(release.kind, "data.csv")
+    path = about.source or about.name or _DATA.get(release.kind, "data.csv")
     if release.kind == "baskets":
         reading, roles, data = "from discreet import read_baskets\n", "", f"data = read_baskets({path!r})\n"
     else:

@@ -123,7 +123,8 @@ def keys_of(table: pa.Table, key: str, *, max_people: int) -> dict[bytes, int]:
 
 def read_keyed(path: str | os.PathLike[str], key: str) -> pa.Table:
     """Read a table whose key is text as it is written, leading zeros included."""
+    from discreet.core.tables.encoding import require_flat
     from discreet.engines.files import read
 
-    names = read(path).to_arrow_table().column_names
-    return read(path, text=(key,) if key in names else ()).to_arrow_table()
+    text = (key,) if key in read(path).columns else ()
+    return require_flat(read(path, text=text).to_arrow_table())
