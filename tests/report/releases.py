@@ -56,7 +56,7 @@ def planted_columns() -> dict[str, object]:
         "income": quasi(),
         "born": quasi(),
         "town": quasi(),
-        "job": quasi(masked()),
+        "job": quasi(masked(width=10)),
         "disease": sensitive(),
         "note": other(),
     }
