@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+_AT_ONCE = 1 << 20
+"""How many codes are counted at a time; counting takes many times their memory."""
 _KNOWN_EXTENSIONS = ("arrow.bool8", "arrow.json", "arrow.uuid")
 _BYTES = (
     pa.types.is_binary,
@@ -303,4 +305,8 @@ def as_line(values: pa.Array) -> FloatArray:
 
 def overall(codes: CodeArray, counts: IntArray, n_codes: int) -> IntArray:
     """Count each code of a column in the whole table."""
-    return np.bincount(codes, weights=counts, minlength=n_codes).astype(np.int64)
+    total = np.zeros(n_codes, np.int64)
+    for start in range(0, len(codes), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        total += np.bincount(codes[part], weights=counts[part], minlength=n_codes).astype(np.int64)
+    return total

@@ -12,7 +12,7 @@ from discreet.core.params import require
 from discreet.engines.scratch import private_folder
 from discreet.kernels.threads import processors
 
-DEFAULT_MEMORY = "1GB"
+DEFAULT_MEMORY = "700MB"
 MEMORY_VARIABLE = "DISCREET_MEMORY"
 
 
@@ -33,7 +33,7 @@ def connect(memory: str | None = None, *, threads: int | None = None) -> duckdb.
     Parameters
     ----------
     memory : str, optional
-        How much memory DuckDB may use; by default what DISCREET_MEMORY in the environment says, else 1GB.
+        How much memory DuckDB may use; by default what DISCREET_MEMORY in the environment says, else 700MB.
     threads : int, optional
         How many threads it may use; by default as many as there are processors.
     """

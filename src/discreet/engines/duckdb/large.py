@@ -14,7 +14,7 @@ from discreet.core.pseudonym import LENGTH
 from discreet.core.tables.encoding import Codebook, cleaned, kind_of
 from discreet.core.tables.source import Lone, Recoding, Replacement, Source, Tuples
 from discreet.engines.duckdb.admission import Admitted, admitted, framed, listed
-from discreet.engines.duckdb.queries import batches, run, schema_of
+from discreet.engines.duckdb.queries import batches, in_any_order, run, run_sorted, schema_of
 from discreet.engines.duckdb.spreadsheet import defused_cell
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ class RelationSource(Source):
         self.native = native
         self._rows = admitted(native) if rows is None else rows
         self.names = self._rows.names
+        unsorted = in_any_order(native)
+        self._unsorted = self._rows.relation if unsorted is native else admitted(unsorted).relation
         self._values: dict[str, pa.Array] = {}
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
@@ -41,12 +43,12 @@ class RelationSource(Source):
         inner = [self._rows.inner(name) for name in names]
         listed_ = ", ".join(inner)
         sets = ", ".join(f"({column})" for column in inner)
-        chosen = run(self._rows.relation, f"SELECT {listed_} FROM source")
+        chosen = run(self._unsorted, f"SELECT {listed_} FROM source")
         for name, field in zip(names, schema_of(chosen), strict=True):
             kind_of(field.type, name)
         sql = f"SELECT {listed_}, grouping({listed_})::BIGINT FROM source GROUP BY GROUPING SETS ({sets})"
         found: dict[str, list[pa.Array]] = {name: [] for name in names}
-        for batch in batches(run(self._rows.relation, sql)):
+        for batch in batches(run(self._unsorted, sql)):
             absent = batch.column(len(names)).to_numpy()
             for number, name in enumerate(names):
                 here = (absent >> (len(names) - 1 - number)) & 1 == 0
@@ -58,7 +60,7 @@ class RelationSource(Source):
 
     def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
         """Code the rows and count the distinct ones in the engine; only whole numbers come back."""
-        relation = self._coded(self._rows.relation, dict(enumerate(encoded)), {})
+        relation = self._coded(self._unsorted, dict(enumerate(encoded)), {})
         blocks = _blocks([book.n_codes for book in encoded])
         keys = ", ".join(_packed(block, encoded) for block in blocks)
         counted = run(relation, f"SELECT {keys}, count(*)::BIGINT FROM source GROUP BY ALL")
@@ -91,7 +93,7 @@ class RelationSource(Source):
         counted = f"SELECT count(*) AS n, {owners} AS owners FROM source {held}"
         counts = "coalesce(sum(n) FILTER (WHERE owners <= 1), 0), coalesce(sum(n), 0), count(*)"
         ((lone, held, different),) = run(
-            self._rows.relation, f"SELECT {counts} FROM ({counted}{', '.join(inner)})"
+            self._unsorted, f"SELECT {counts} FROM ({counted}{', '.join(inner)})"
         ).fetchall()
         return Lone(int(lone), int(held), int(different))
 
@@ -115,13 +117,16 @@ class RelationSource(Source):
             relation = _pieced(relation, recoding)
         elif recoding.dropped is not None:
             relation = _without(relation, recoding.tuples.codes[recoding.dropped])
-        order = f" ORDER BY sha256('{recoding.seed:064x}' || place)" if recoding.seed is not None else ""
         kept = " WHERE NOT dropped" if by_piece and recoding.dropped is not None else ""
         cells = [self._cell(name, recoding) for name in recoding.columns]
         if recoding.spreadsheet_safe:
             types = run(relation, f"SELECT {', '.join(cells)} FROM source").types
             cells = [defused_cell(cell, str(type_)) for cell, type_ in zip(cells, types, strict=True)]
-        return run(relation, f"SELECT {listed(cells, recoding.released_names)} FROM source{kept}{order}")
+        sql = f"SELECT {listed(cells, recoding.released_names)} FROM source{kept}"
+        if recoding.seed is None:
+            return run(relation, sql)
+        digest = f"sha256('{recoding.seed:064x}' || place)"
+        return run_sorted(relation, sql, f"CAST('0x' || {digest}[1:16] AS UBIGINT)")
 
     def _coded(
         self,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import duckdb
 
 _BATCH = 250_000
+_UNSORTED: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""The rows of sorted relations before they are sorted."""
 
 
 def run(
@@ -47,6 +50,22 @@ def shuffled(relation: duckdb.DuckDBPyRelation, secret: int) -> duckdb.DuckDBPyR
     return run(
         numbered, f"SELECT * EXCLUDE ({place}) FROM source ORDER BY sha256('{secret:064x}' || {place})"
     )
+
+
+def run_sorted(relation: duckdb.DuckDBPyRelation, sql: str, key: str) -> duckdb.DuckDBPyRelation:
+    """Query a relation and sort its rows by a key."""
+    result = run(relation, f"{sql} ORDER BY {key}")
+    _UNSORTED[result] = run(relation, sql)
+    return result
+
+
+def in_any_order(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """Return the same rows without sorting them, where `run_sorted` made the relation: counting needs no order.
+
+    The engine would sort all rows again for every query.
+    """
+    unsorted: duckdb.DuckDBPyRelation = _UNSORTED.get(relation, relation)
+    return unsorted
 
 
 def schema_of(relation: duckdb.DuckDBPyRelation) -> pa.Schema:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from discreet.core.errors import SchemaError
 from discreet.core.tables.spreadsheet import FORMULA, NUMBER, QUOTED, formula_names
 from discreet.engines.duckdb.connection import identifier, literal
-from discreet.engines.duckdb.queries import run
+from discreet.engines.duckdb.queries import in_any_order, run
 
 if TYPE_CHECKING:
     import duckdb
@@ -48,7 +48,7 @@ def formula_cells(frame: duckdb.DuckDBPyRelation) -> int:
     counts = " + ".join(
         f"count(*) FILTER (WHERE {_runs(f'CAST(c{number} AS VARCHAR)', FORMULA)})" for number in texts
     )
-    found = run(frame, f"SELECT {counts} FROM source AS counted({columns})").fetchall()
+    found = run(in_any_order(frame), f"SELECT {counts} FROM source AS counted({columns})").fetchall()
     return names + int(found[0][0])
 
 

@@ -87,7 +87,7 @@ def prediction(data: Table | Release, column: str, *, max_rows: int = 5_000) -> 
     chosen = _drawn(table, max_rows)
     answers = table.codes(column)[chosen].astype(np.int64)
     chosen, answers = chosen[answers > 0], answers[answers > 0]
-    inputs = np.hstack([_features(table, name)[chosen] for name in table.schema.quasi])
+    inputs = np.hstack([_features(table, name, chosen) for name in table.schema.quasi])
     n_test = int(_TEST * chosen.size)
     if n_test == 0 or chosen.size - n_test < 2:
         return Prediction(column, "class", float("nan"), float("nan"), int(chosen.size))
@@ -114,14 +114,13 @@ def predictable(table: Table) -> list[str]:
 def _drawn(table: Table, max_rows: int) -> IntArray:
     """Draw rows in an order that follows from the distinct tuples alone; gives the tuple of each."""
     rng = np.random.default_rng(0)
-    n_rows = table.n_rows
-    places = rng.permutation(n_rows)[:max_rows]
+    places = rng.choice(table.n_rows, min(max_rows, table.n_rows), replace=False)
     ends = np.cumsum(table.tuples.counts)
     return np.searchsorted(ends, places, side="right")
 
 
-def _features(table: Table, name: str) -> FloatArray:
-    """Return what a column says of each distinct tuple, as numbers."""
+def _features(table: Table, name: str, chosen: IntArray) -> FloatArray:
+    """Return what a column says of the chosen tuples, as numbers."""
     book, counts = table.encoded[name], table.overall(name)
     middles = _middles(book)
     known = np.isfinite(middles)
@@ -133,7 +132,7 @@ def _features(table: Table, name: str) -> FloatArray:
         described = np.stack([scaled, (~known).astype(np.float64)], axis=1)
     else:
         described = _members(book, counts)
-    return np.asarray(described[table.codes(name)], np.float64)
+    return np.asarray(described[table.codes(name)[chosen]], np.float64)
 
 
 def _middles(book: Codebook) -> FloatArray:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow.compute as pc
 
 from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
@@ -158,13 +157,12 @@ def _units(release: Release) -> Iterator[Caution]:
     for name in release.original.schema.named(Role.IDENTIFIER):
         if not names_units(name):
             continue
-        column = release.original.source.columns([name])[name]
-        n_units = len(pc.unique(column))
-        if FEWEST_UNITS < n_units < REPEATED * len(column):
+        rows = release.original.source.lone_rows([name])
+        if FEWEST_UNITS < rows.n_different < REPEATED * rows.n_held:
             yield Caution(
                 "rows-not-people",
-                f"Rows were counted, not people: '{name}' has {n_units:,} different values in {len(column):,} rows. If "
-                "it says whose row it is, give it the role person, so that a class cannot be one person's rows.",
+                f"Rows were counted, not people: '{name}' has {rows.n_different:,} different values in {rows.n_held:,} "
+                "rows. If it says whose row it is, give it the role person, so that no class is one person's rows.",
                 public=False,
             )
 

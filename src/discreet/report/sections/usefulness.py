@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.core.arrays import FloatArray, IntArray
+from discreet.core.arrays import FloatArray
 from discreet.core.percentages import percent
 from discreet.core.release import Release
+from discreet.core.tables.encoding import overall
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
 from discreet.measure import Prediction, prediction
@@ -17,6 +19,7 @@ from discreet.measure.tables.prediction import predictable
 from discreet.report.blocks import Block, Section, Subsection
 from discreet.report.blocks import Table as TableBlock
 
+_Places = NDArray[np.uint16]
 _MOST_LABELS = 3
 _MOST_PAIRS = 4
 _MOST_ROWS, _MOST_COLUMNS = 8, 5
@@ -106,13 +109,13 @@ def _all_pairs(one: Table, fewest: int) -> list[_Pair]:
     ]
 
 
-def _pooled(one: Table, name: str, most: int, fewest: int) -> tuple[IntArray, tuple[str, ...]]:
+def _pooled(one: Table, name: str, most: int, fewest: int) -> tuple[_Places, tuple[str, ...]]:
     """Return the place of each tuple among the commonest cells of a column, and their names; the rest comes last."""
     book, counts = one.encoded[name], one.overall(name)
     order = np.argsort(-counts, kind="stable")
     kept = order[: most if (counts > 0).sum() <= most else most - 1]
     kept = np.sort(kept[counts[kept] >= fewest])
-    place = np.full(book.n_codes, kept.size)
+    place = np.full(book.n_codes, kept.size, np.uint16)
     place[kept] = np.arange(kept.size)
     names = ["missing", *texts(book.values).to_pylist()]
     labels = [names[code] for code in kept]
@@ -122,12 +125,11 @@ def _pooled(one: Table, name: str, most: int, fewest: int) -> tuple[IntArray, tu
     return place[one.codes(name)], tuple(labels)
 
 
-def _counts(one: Table, rows: IntArray, columns: IntArray) -> FloatArray:
-    width = int(columns.max()) + 1
-    height = int(rows.max()) + 1
-    keys = rows * width + columns
-    held = np.bincount(keys, weights=one.tuples.counts, minlength=height * width)
-    return np.asarray(held.reshape(height, width), np.float64)
+def _counts(one: Table, rows: _Places, columns: _Places) -> FloatArray:
+    height, width = int(rows.max()) + 1, int(columns.max()) + 1
+    keys = (rows * np.uint16(width) + columns).astype(np.int32)
+    held = overall(keys, one.tuples.counts, height * width)
+    return held.reshape(height, width).astype(np.float64)
 
 
 def _strength(counts: FloatArray) -> float:
