@@ -14,6 +14,7 @@ from tests.strategies import tables as strategies
 from discreet import Table, identifier, intervals, quasi, sensitive
 from discreet.core.errors import InfeasibleError
 from discreet.engines.duckdb import small as held_relations
+from discreet.engines.duckdb.queries import in_any_order
 from discreet.guarantees import KAnonymity
 from discreet.publish import Generalization, Mondrian
 
@@ -122,3 +123,19 @@ def test_a_seed_gives_the_same_order() -> None:
     first = Mondrian(KAnonymity(5), random_state=3).release(table).frame.fetchall()
     assert first == Mondrian(KAnonymity(5), random_state=3).release(table).frame.fetchall()
     assert first != Mondrian(KAnonymity(5), random_state=4).release(table).frame.fetchall()
+
+
+def test_counting_shuffled_rows_does_not_sort_them(place: str) -> None:
+    frame = pa.table({"x": list(range(1000)), "d": ["a", "b"] * 500})
+    release = Mondrian(KAnonymity(5)).release(
+        Table(relation(frame), {"x": quasi(intervals(10, 50)), "d": sensitive()})
+    )
+    unsorted = in_any_order(release.frame)
+    assert sorted(unsorted.fetchall()) == sorted(release.frame.fetchall())
+    assert release.frame.fetchall() != unsorted.fetchall() or place == "in memory"
+    if place == "in the engine":
+        assert "order by" in release.frame.explain().lower()
+        assert "order by" not in unsorted.explain().lower()
+        column = release.table.source.columns(["x"])["x"].to_pylist()
+        assert column == [row[0] for row in release.frame.fetchall()]
+    assert release.verdict.ok
