@@ -1,12 +1,16 @@
-"""What every test can ask for: the folder of public data sets, and steady Hypothesis settings."""
+"""What every test can ask for: the folder of public data sets, steady Hypothesis settings, and valid charts."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from discreet.report import theme
 
 settings.register_profile("discreet", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("discreet")
@@ -19,3 +23,17 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the public data sets are not here; set DISCREET_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def charts_are_valid() -> Iterator[None]:
+    """Check every chart that a test draws against the schema of Vega-Lite; reports leave this out, to be fast."""
+    specification = theme.specification
+
+    def checked(chart: Any) -> dict[str, Any]:
+        chart.to_dict(validate=True)
+        return specification(chart)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(theme, "specification", checked)
+        yield

@@ -150,7 +150,7 @@ def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
     )
     description = "Density of the matrix of baskets and items, in any order and in band order."
     spec = page_chart(alt.layer(frame, field, titles), height=340, description=description)
-    return spec | {"datasets": spec.get("datasets", {}) | {"grids": flat}}
+    return spec | {"datasets": spec["datasets"] | {"grids": flat}}
 
 
 def kl_curve_of(release: Release) -> Curve | None:

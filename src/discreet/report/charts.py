@@ -184,11 +184,12 @@ def _points(nodes: Nodes) -> list[dict[str, Any]]:
             "kind": kinds[kind],
             "r": float(f"{risk:.4g}"),
             "c": float(f"{cost:.5g}"),
-            "s": round(float(left_out), 5),
+            "s": round(left_out, 5),
             "l": levels,
         }
         for kind, risk, cost, left_out, levels in zip(
-            nodes.kind.tolist(), nodes.risk, nodes.cost, nodes.left_out, nodes.levels.tolist(), strict=True
+            *(one.tolist() for one in (nodes.kind, nodes.risk, nodes.cost, nodes.left_out, nodes.levels)),
+            strict=True,
         )
     ]
 

@@ -41,7 +41,7 @@ def matrix_pairs(pairs: Sequence[tuple[str, FloatArray, FloatArray]]) -> dict[st
         description="Densities of matrices of baskets and items, before and after band ordering, by correlation.",
     )
     named = {f"grid-{number}": grid.ravel().tolist() for number, grid in enumerate(grids)}
-    return spec | {"datasets": spec.get("datasets", {}) | named}
+    return spec | {"datasets": spec["datasets"] | named}
 
 
 def _density(data: str, shape: tuple[int, ...], title: str) -> Any:
