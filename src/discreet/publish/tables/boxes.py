@@ -120,13 +120,19 @@ def branches(book: Codebook, column: int, segments: Segments) -> tuple[CodeArray
     below = np.maximum(levels - 1, 0)
     numbers: dict[tuple[int, bytes], int] = {}
     lists: list[list[str | None]] = []
+    seen: dict[tuple[int, bytes], int] = {}
     index = np.empty(below.size, np.int32)
-    for segment, level in enumerate(below):
-        nodes = np.unique(tree.levels[level][found[indptr[segment] : indptr[segment + 1]]])
-        number = numbers.setdefault((int(level), nodes.tobytes()), len(lists))
-        if number == len(lists):
-            lists.append([tree.labels[level][node] for node in nodes])
-        index[segment] = number
+    for segment, (level, low, high) in enumerate(
+        zip(below.tolist(), indptr[:-1].tolist(), indptr[1:].tolist(), strict=True)
+    ):
+        members = found[low:high]
+        same = (level, members.tobytes())
+        if same not in seen:
+            nodes = np.unique(tree.levels[level][members])
+            seen[same] = numbers.setdefault((level, nodes.tobytes()), len(lists))
+            if seen[same] == len(lists):
+                lists.append([tree.labels[level][node] for node in nodes])
+        index[segment] = seen[same]
     return index, lists
 
 
