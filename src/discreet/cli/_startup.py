@@ -13,14 +13,20 @@ from typing import NoReturn
 
 _RARELY = 100_000
 """How many objects are made between two searches for cycles: a command is short, and makes few."""
-_BLAS_ASKER = "numba.np.arraymath"
+_ASKED_IN_VAIN = {
+    "scipy.linalg": "numba.np.arraymath",
+    "coverage": "numba.misc.coverage_support",
+    "cffi": "numba.core.typing.cffi_utils",
+}
+"""Modules that no kernel needs, and the module of Numba that looks for each while it is loaded."""
 
 
 class _Unneeded:
     """Return for a few modules that they are not there, while it is a library that asks.
 
     PyArrow loads pandas to tell arrays from pandas' own. Numba loads scipy's linear algebra to see whether products
-    of matrices can be compiled; no kernel has any.
+    of matrices can be compiled, coverage to report compiled lines, and cffi to call foreign functions: no kernel has
+    any of these.
     """
 
     @staticmethod
@@ -29,7 +35,7 @@ class _Unneeded:
     ) -> ModuleSpec | None:
         """Refuse a module that is not needed; anything else is left to the other finders."""
         del path, target
-        if name == "pandas" or (name == "scipy.linalg" and is_loading(_BLAS_ASKER)):
+        if name == "pandas" or (name in _ASKED_IN_VAIN and is_loading(_ASKED_IN_VAIN[name])):
             raise ModuleNotFoundError(f"No command needs {name}.", name=name)
         return None
 
