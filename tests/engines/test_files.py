@@ -492,7 +492,7 @@ def test_memory_is_bounded_and_the_network_is_off(monkeypatch: pytest.MonkeyPatc
         found = connect().execute("SELECT current_setting(?)", [name]).fetchone()
         return found and found[0]
 
-    assert setting("memory_limit") in ("953.6 MiB", "1000.0 MB")
+    assert setting("memory_limit") in ("667.5 MiB", "700.0 MB")
     monkeypatch.setenv("DISCREET_MEMORY", "200MiB")
     assert setting("memory_limit") == "200.0 MiB"
     assert setting("autoinstall_known_extensions") is False

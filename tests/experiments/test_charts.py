@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from discreet.experiments.charts import at_points, band, colored, level, ranged
@@ -39,7 +41,7 @@ def test_a_band_lies_between_the_ends() -> None:
 @pytest.mark.parametrize("below", [False, True])
 def test_the_word_of_a_level_stands_above_or_below_it(below: bool) -> None:
     line, word = level(0.123456, "chance", width=300, below=below)
-    assert line.data.values == [{"value": 0.1235, "word": "chance"}]
+    assert json.loads(line.data.values) == [{"value": 0.1235, "word": "chance"}]
     assert (word.to_dict()["mark"]["dy"] > 0) is below
     assert word.to_dict()["encoding"]["x"] == {"value": 300}
 

@@ -43,5 +43,5 @@ def encoded(spec: dict[str, Any], kind: str) -> bytes:
 
 
 def untitled(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a chart without its title, for a page that shows the title itself."""
-    return {key: value for key, value in spec.items() if key != "title"}
+    """Return a chart for a page: without its title, which the page shows itself, and the address of its schema."""
+    return {key: value for key, value in spec.items() if key not in ("title", "$schema")}

@@ -65,6 +65,7 @@ def altair_chart(rows: list[dict[str, Any]]) -> Any:
 def page_chart(chart: Any, *, height: int, description: str) -> dict[str, Any]:
     """Return the Vega-Lite specification of a chart that is as wide as its place in a page, in the page's colors."""
     spec = specification(chart.properties(width="container", height=height, description=description))
+    del spec["$schema"]
     return spec | {"config": {"background": "transparent", **_config(PAGE, _PAGE_FONT)}}
 
 
@@ -95,7 +96,6 @@ def specification(chart: Any) -> dict[str, Any]:
 
     with alt.theme.enable("none"):
         spec: dict[str, Any] = chart.to_dict(validate=False)
-    spec.pop("$schema", None)
     rows = {name: json.loads(text) for name, text in spec.pop("datasets", {}).items()}
     return spec | {"datasets": rows}
 

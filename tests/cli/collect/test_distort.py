@@ -201,7 +201,7 @@ def test_every_command_reads_every_form(invoke, tmp_path: Path) -> None:
     how = ("--format", "lines", "--delimiter", "\\t")
     out = tmp_path / "out.bits"
     assert invoke("distort", path, *how, "--p", 1, "--q", 1, "--out", out).exit_code == 0
-    assert read_bits(out).baskets().lists() == [["bread", "milk"], ["bread"]]
+    assert sorted(read_bits(out).baskets().lists()) == [["bread"], ["bread", "milk"]]
     assert json.loads(invoke("mine", path, *how, "--min-support", 1, "--json").output)["itemsets"] == 3
     assert json.loads(invoke("choose-pq", path, *how, "--json").output)["support"] == 0.75
 
