@@ -266,7 +266,7 @@ def test_a_key_for_sketches_is_needed_and_never_shown(folder: Path) -> None:
     with pytest.raises(InputError) as raised:
         Job.from_dict(plain | {"sketches": {"key": "the key itself"}}, folder=folder)
     assert "itself" not in str(raised.value)
-    assert "secret" not in repr(SketchSection("secret"))
+    assert "secret" not in repr(SketchSection("a secret of sixteen bytes"))
 
 
 def test_targets_are_refused_before_any_work_whatever_the_kind(folder: Path) -> None:

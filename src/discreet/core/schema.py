@@ -14,7 +14,8 @@ from discreet.core.params import BOOL, FloatIn, InstanceOf, require
 if TYPE_CHECKING:
     from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 
-_SHORTEST_KEY = 16
+SHORTEST_KEY = 16
+"""The bytes that a secret key must have at least, so that nobody guesses it."""
 
 
 class Role(enum.Enum):
@@ -196,9 +197,9 @@ def _key(role: str, pseudonym: bytes | str | None) -> bytes | None:
     """Return the key of pseudonyms as bytes; one that can be guessed is refused."""
     require(role, "pseudonym", pseudonym, InstanceOf((bytes, str, type(None)), "None or a secret key"))
     key = pseudonym.encode() if isinstance(pseudonym, str) else pseudonym
-    if key is not None and len(key) < _SHORTEST_KEY:
+    if key is not None and len(key) < SHORTEST_KEY:
         raise SchemaError(
-            f"A pseudonym key needs at least {_SHORTEST_KEY} bytes, or pseudonyms can be guessed."
+            f"A pseudonym key needs at least {SHORTEST_KEY} bytes, or pseudonyms can be guessed."
         )
     return key
 

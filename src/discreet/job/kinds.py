@@ -12,7 +12,18 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import Constraint, InstanceOf, IntIn, OneOf, require
 from discreet.core.registry import Data, Method
-from discreet.core.schema import DROPPED, Column, Role, Schema, identifier, other, person, quasi, sensitive
+from discreet.core.schema import (
+    DROPPED,
+    SHORTEST_KEY,
+    Column,
+    Role,
+    Schema,
+    identifier,
+    other,
+    person,
+    quasi,
+    sensitive,
+)
 from discreet.core.tables.spreadsheet import defused_text
 from discreet.engines.formats import WRITTEN, output_format
 from discreet.guarantees import Guarantee, RulesHidden
@@ -67,13 +78,20 @@ class SketchSection:
     Parameters
     ----------
     key
-        The secret key, as bytes or text.
+        The secret key, as bytes or text; of at least 16 bytes, since a release confirms a key that is guessed.
     components
         The longest sketch.
     """
 
     key: bytes | str = field(repr=False)
     components: int = 128
+
+    def __post_init__(self) -> None:
+        """Refuse a key that can be guessed."""
+        if isinstance(self.key, bytes | str) and 0 < len(self.key) < SHORTEST_KEY:
+            raise InputError(
+                f"The key of sketches needs at least {SHORTEST_KEY} bytes, or it can be guessed."
+            )
 
 
 class Kind(ABC):

@@ -205,7 +205,13 @@ def test_the_key_must_not_be_among_the_data(invoke, docs: Path, shop: Path, tmp_
 def test_the_key_must_be_there(invoke, docs: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.key"
     empty.write_bytes(b"\n")
-    for path, words in ((tmp_path / "none.key", "cannot be read"), (empty, "is empty")):
+    short = tmp_path / "short.key"
+    short.write_bytes(b"fifteen letters")
+    for path, words in (
+        (tmp_path / "none.key", "cannot be read"),
+        (empty, "is empty"),
+        (short, "at least 16 bytes"),
+    ):
         result = invoke("sketch", docs, "--delta", 0.2, "--key-file", path, "--out", tmp_path / "out")
         assert result.exit_code == 2
         assert words in result.output

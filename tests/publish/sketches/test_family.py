@@ -23,7 +23,7 @@ from tests.oracles import sketches as oracles
 from discreet import Baskets
 from discreet.core import sparse_rows
 from discreet.core.errors import InputError, ParameterError
-from discreet.publish import SketchFamily, sketch_record
+from discreet.publish import DeltaSketch, SketchFamily, sketch_record
 from discreet.publish.sketches import client as sketch_client
 
 FALSE_ALARM = 1e-9
@@ -68,7 +68,8 @@ def test_the_client_runs_in_a_bare_interpreter_and_agrees(tmp_path: Path) -> Non
     told = ran.stdout.splitlines()
     record = {"tea": 0.1, 5: -2.7, (1, "x"): 3}
     assert told[0] == str(SketchFamily("key", components=12).sketch([record]).values.tolist())
-    assert told[1] == str(SketchFamily("key", components=10).sketch([record]).values.tolist())
+    published = DeltaSketch(0.7, family=SketchFamily("key", components=100)).release([record]).data
+    assert told[1] == str(published.values.tolist())
     assert told[2] == "[]"
 
 

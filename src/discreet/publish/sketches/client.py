@@ -1,7 +1,7 @@
 """One person's sketch, as it would be made on a phone: plain Python, nothing but the standard library.
 
 This file can be copied as it is. It is also the definition of the signs: what is made here is, bit for bit, what
-:class:`discreet.collect.SketchFamily` makes of the same record with the same key.
+:class:`discreet.publish.SketchFamily` makes of the same record with the same key.
 
 - The key (bytes, or text in UTF-8) is hashed to 32 bytes by BLAKE2b, personalised by ``discreet sketch1``; everything
   else is drawn from these by keyed BLAKE2b.
@@ -12,6 +12,9 @@ This file can be copied as it is. It is also the definition of the signs: what i
 - Before they are added up, the values of a record are rounded to multiples of a power of two so small that nothing is
   lost but what is some 14 digits below the largest, and so large that their sums are exact in any order. What is
   lost no longer hides the rest, so lengths are chosen for the values as they are and as rounded, whichever hide less.
+- What is published is rounded once more, to a grid of about half the record's length, up or down by chance and right
+  on average: sums of 0.31 and 0.48 would otherwise show without the key which values a record has. Counts, of which
+  every whole sum can occur, stay as they are. Chance comes from the key and the record, so the sketch stays the same.
 """
 
 from __future__ import annotations
@@ -20,12 +23,15 @@ import contextlib
 import hashlib
 import math
 import operator
+import struct
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 PRIME = 2**61 - 1
 SMALLEST, LARGEST = 2.0**-500, 2.0**500
 """The range of sizes that the largest value of a record may have, so that squares neither vanish nor overflow."""
+_WORD = 2**64 - 1
+_DIGITS = 15
 
 
 def sketch_record(record: Mapping[object, float], key: bytes | str, length: int) -> list[float]:
@@ -70,7 +76,51 @@ def sketch_by_delta(
     >>> len(sketch_by_delta(basket, "shared key", 0.5, 100)), sketch_by_delta({"tea": 1}, "shared key", 0.5, 100)
     (4, [])
     """
-    return sketch_record(record, key, longest(_values(record), delta, components))
+    length = longest(_values(record), delta, components)
+    return rounded(record, key, sketch_record(record, key, length))
+
+
+def rounded(record: Mapping[object, float], key: bytes | str, sketch: list[float]) -> list[float]:
+    """Round a record's sketch as it is published: to its grid, up or down by chance, and right on average.
+
+    Examples
+    --------
+    >>> record = {"tea": 0.6, "milk": 0.8}
+    >>> exact = sketch_record(record, "shared key", 6)
+    >>> [round(one, 1) for one in exact], rounded(record, "shared key", exact)
+    ([-0.2, -0.2, -0.2, -0.2, -1.4, 0.2], [0.0, 0.0, 0.0, -0.5, -1.5, 0.0])
+    """
+    secret = master(key)
+    held = {name: value for name, value in zip(record, _checked(_values(record)), strict=True) if value}
+    unit = grid(held.values())
+    if unit is None:
+        return sketch
+    words = (struct.unpack("<Q", struct.pack("<d", value))[0] for value in held.values())
+    own = sum(_mixed(point(secret, name) ^ _mixed(word)) for name, word in zip(held, words, strict=True))
+    chances = ((_mixed((own + salt(secret, j)) & _WORD) >> 11) * 2.0**-53 for j in range(len(sketch)))
+    return [math.floor(sum_ / unit + chance) * unit for sum_, chance in zip(sketch, chances, strict=True)]
+
+
+def grid(values: Iterable[float]) -> float | None:
+    """Return the grid of a record: the power of two u with 2u² ≤ ‖X‖² < 8u²; None where its values are counts.
+
+    Counts are whole numbers, none larger than all smaller ones together and one more: whatever the signs, every whole
+    number of the right parity up to their sum can come out, so a component shows no more than that.
+
+    >>> grid([0.6, 0.8]), grid([1, 1, 2, 4]), grid([1017, 333])
+    (0.5, None, 512.0)
+    """
+    sizes = sorted(map(abs, values))
+    reach = 0.0
+    for size in sizes:
+        if size != math.floor(size) or size > reach + 1:
+            break
+        reach += size
+    else:
+        return None
+    _, exponent = math.frexp(sizes[-1])
+    squares = sum(math.floor(math.ldexp(size, _DIGITS - exponent)) ** 2 for size in sizes)
+    return math.ldexp(1.0, (squares.bit_length() - 2) // 2 + exponent - _DIGITS)
 
 
 def longest(values: Iterable[float], delta: float, components: int) -> int:
@@ -108,6 +158,12 @@ def coefficients(secret: bytes, component: int) -> tuple[int, int, int, int]:
     return four[0], four[1], four[2], four[3]
 
 
+def salt(secret: bytes, component: int) -> int:
+    """Draw what chance in one component starts from."""
+    drawn = hashlib.blake2b(b"chance" + component.to_bytes(8, "little"), digest_size=8, key=secret)
+    return int.from_bytes(drawn.digest(), "little")
+
+
 def point(secret: bytes, name: object) -> int:
     """Return the point of the field for an item."""
     drawn = hashlib.blake2b(b"item" + spelled(name), digest_size=16, key=secret).digest()
@@ -140,6 +196,13 @@ def spelled(name: object) -> bytes:
 def _value(polynomial: tuple[int, int, int, int], x: int) -> int:
     c0, c1, c2, c3 = polynomial
     return (((c3 * x + c2) * x + c1) * x + c0) % PRIME
+
+
+def _mixed(word: int) -> int:
+    """Mix the bits of a word of 64 bits, one to one."""
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _WORD
+    return word ^ (word >> 31)
 
 
 def _values(record: Mapping[object, float]) -> Iterable[float]:
