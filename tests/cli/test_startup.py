@@ -20,10 +20,22 @@ def run(code: str, *args: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_a_whole_command_loads_neither_pandas_nor_linear_algebra(tmp_path: Path) -> None:
+UNNEEDED = (
+    "pandas",
+    "scipy.linalg",
+    "coverage",
+    "cffi",
+    "yaml",
+    "altair",
+    "jinja2",
+    "discreet.report.charts",
+)
+
+
+def test_a_whole_command_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
     data = tmp_path / "data.csv"
     data.write_text("age,sex\n" + "".join(f"{20 + n % 7},{'mf'[n % 2]}\n" for n in range(60)))
-    told = "lambda: print('loaded:', [name for name in ('pandas', 'scipy.linalg') if name in sys.modules])"
+    told = f"lambda: print('loaded:', [name for name in {UNNEEDED} if name in sys.modules])"
     ran = run(
         f"atexit.register({told})\nmain()", "anonymize", data, "--quasi", "age,sex", "-k", "3",
         "--method", "optimal", "--hierarchy", "age=intervals:5", "--out", tmp_path / "out", "--no-report",
@@ -42,6 +54,16 @@ def test_linear_algebra_is_still_there_for_those_who_need_it() -> None:
     code = "from discreet.cli._startup import lighten\nlighten()\nimport numba.np.arraymath, scipy.linalg\n"
     ran = run(code + "print(float(scipy.linalg.det([[2.0]])), numba.np.arraymath._HAVE_BLAS)")
     assert ran.stdout == "2.0 False\n", ran.stderr
+
+
+@pytest.mark.parametrize("has_settings", [False, True])
+def test_settings_of_numba_are_heeded_where_there_are_any(has_settings: bool, tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
+    if has_settings:
+        (tmp_path / ".numba_config.yaml").write_text("developer_mode: 1\n")
+    code = "import os\nos.chdir(sys.argv[1])\nfrom discreet.cli._startup import lighten\nlighten()\nimport numba\n"
+    ran = run(code + "print(numba.config.DEVELOPER_MODE, 'yaml' in sys.modules)", tmp_path)
+    assert ran.stdout == ("1 True\n" if has_settings else "0 False\n"), ran.stderr
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda path: path.stem)

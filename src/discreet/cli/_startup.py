@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
@@ -17,8 +18,10 @@ _ASKED_IN_VAIN = {
     "scipy.linalg": "numba.np.arraymath",
     "coverage": "numba.misc.coverage_support",
     "cffi": "numba.core.typing.cffi_utils",
+    "yaml": "numba.core.config",
 }
 """Modules that no kernel needs, and the module of Numba that looks for each while it is loaded."""
+_NUMBA_SETTINGS = ".numba_config.yaml"
 
 
 class _Unneeded:
@@ -26,7 +29,7 @@ class _Unneeded:
 
     PyArrow loads pandas to tell arrays from pandas' own. Numba loads scipy's linear algebra to see whether products
     of matrices can be compiled, coverage to report compiled lines, and cffi to call foreign functions: no kernel has
-    any of these.
+    any of these. It needs yaml only where the current folder holds settings for it.
     """
 
     @staticmethod
@@ -35,7 +38,8 @@ class _Unneeded:
     ) -> ModuleSpec | None:
         """Refuse a module that is not needed; anything else is left to the other finders."""
         del path, target
-        if name == "pandas" or (name in _ASKED_IN_VAIN and is_loading(_ASKED_IN_VAIN[name])):
+        in_vain = name in _ASKED_IN_VAIN and is_loading(_ASKED_IN_VAIN[name])
+        if name == "pandas" or (in_vain and not (name == "yaml" and Path(_NUMBA_SETTINGS).exists())):
             raise ModuleNotFoundError(f"No command needs {name}.", name=name)
         return None
 

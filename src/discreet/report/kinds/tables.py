@@ -21,10 +21,6 @@ from discreet.engines.text.layout import Layout, layout_of
 from discreet.engines.writing import write_frame
 from discreet.measure import loss, risk
 from discreet.report.blocks import Block
-from discreet.report.sections import cost as costs
-from discreet.report.sections import distributions, provenance, usefulness
-from discreet.report.sections import risk as risks
-from discreet.report.sections.guarantee import guarantee
 
 DATA, COUNTS = "data", "sensitive"
 _TABS = Layout("\t")
@@ -60,6 +56,11 @@ class TableKind:
 
     def content(self, release: Release, *, internal: bool) -> list[Block | None]:
         """Return the sections of the report."""
+        from discreet.report.sections import cost as costs
+        from discreet.report.sections import distributions, provenance
+        from discreet.report.sections import risk as risks
+        from discreet.report.sections.guarantee import guarantee
+
         after = risk(release if internal else release.table)
         verdict = guarantee(release.guarantee, release.verdict)
         last = [provenance.columns(release, internal=internal), provenance.method(release, internal=internal)]
@@ -84,9 +85,12 @@ class TableKind:
 
     def _useful(self, release: Release, *, internal: bool) -> list[Block | None]:
         """Return what can be done with the release."""
+        from discreet.report.sections import usefulness
+        from discreet.report.sections.risk import min_people
+
         return [
             usefulness.predictions(release, internal=internal),
-            usefulness.pairs(release, risks.min_people(release), internal=internal),
+            usefulness.pairs(release, min_people(release), internal=internal),
         ]
 
 
