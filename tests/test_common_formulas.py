@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
@@ -15,7 +16,8 @@ from discreet import Baskets, Table, quasi, sensitive
 from discreet.cli._app import app
 from discreet.core.adapters import KINDS as RELEASED
 from discreet.core.registry import METHODS, Method, methods
-from discreet.core.tables.spreadsheet import formula_cells
+from discreet.core.tables.spreadsheet import defused, formula_cells
+from discreet.engines.duckdb import spreadsheet
 from discreet.guarantees import KmAnonymity, PrivacyDegree, RulesHidden
 from discreet.job import BasketSection, Job, run
 from discreet.measure.formulas import published_formulas
@@ -59,6 +61,23 @@ def first_signs(folder: Path) -> set[str]:
         with path.open(newline="", encoding="utf-8") as lines:
             found |= {cell[:1] for row in csv.reader(lines) for cell in row if cell != "-5"}
     return found
+
+
+SKIPPED = (" ", "\u00a0", "\u3000", "\ufeff", "\u200b", "\u2060", "\u00ad", "\x0b", "\x1f", " \u200b ")
+"""What stands before a sign and is trimmed by many readers: white space and invisible characters."""
+HARMLESS = ["-5", " -5", "\u00a0+1.5e3", "\u200b-5", "'-5", "' -5", "a=1", " a", "5 - 3", " '=1", ""]
+
+
+@pytest.mark.parametrize("sign", ["=1+1", "+x", "-x", "@x", "\tx", "\uff1d1+1"])
+def test_white_space_and_invisible_characters_hide_no_formula(sign: str) -> None:
+    texts = [sign, *(skipped + sign for skipped in SKIPPED)]
+    frame = pa.table({"cell": [*texts, *HARMLESS]})
+    relation = duckdb.connect().from_arrow(frame)
+    assert formula_cells(frame) == formula_cells(relation) == len(texts)
+    expected = [*("'" + text for text in texts), *HARMLESS]
+    assert defused(frame["cell"]).to_pylist() == expected
+    assert [cell for (cell,) in spreadsheet.defused(relation).fetchall()] == expected
+    assert defused(pa.array([" =1", "' =1", "'' =1"])).to_pylist() == ["' =1", "'' =1", "''' =1"]
 
 
 @pytest.mark.parametrize(("method", "promise", "named"), basket_jobs())
@@ -108,7 +127,7 @@ def test_perturbed_rows_are_counted_or_defused(tmp_path: Path) -> None:
     safe = invoke(
         "perturb", tmp_path / "people.csv", *noise, "--out", tmp_path / "safe.csv", "--spreadsheet-safe"
     )
-    assert safe["cautions"] == []
+    assert [one["code"] for one in safe["cautions"]] == ["unique-column"], "each note is one person's"
     (tmp_path / "raw.csv").unlink()
     (tmp_path / "people.csv").unlink()
     assert not first_signs(tmp_path) & STARTS

@@ -12,6 +12,7 @@ import pytest
 from discreet import Baskets, Release, Table, intervals, other, quasi, sensitive
 from discreet.core.errors import PromiseBrokenError
 from discreet.guarantees import DistinctDiversity, KAnonymity
+from discreet.output.hiding import ExactHiding
 from discreet.publish import Anatomy, Cahd, Condensation, Generalization, Mondrian
 
 
@@ -57,6 +58,50 @@ def test_a_column_that_names_people_is_named() -> None:
 def test_empty_baskets_are_named() -> None:
     baskets = Baskets.from_lists([["tea", "milk"], ["tea"], ["milk"], ["pill"], ["tea", "milk"], ["milk"]])
     assert codes(Cahd(3, sensitive=["pill"]).release(baskets)) == {"empty-baskets": True}
+
+
+TWINS = ["hiv", "HIV ", "HIV\u200b", "\uff28\uff29\uff36", "Hiv\ufeff", "\u00a0hIV", "HIV\ufe0f", "H IV"]
+
+
+def with_twins(*, sensitive: list[str]) -> Release:
+    held = [[name, "tea"] for name in ("HIV", *TWINS, "HIV test", "HI")]
+    baskets = Baskets.from_lists([*held, *([["tea", "milk"]] * 60)])
+    return Cahd(3, sensitive=sensitive, random_state=1).release(baskets)
+
+
+def test_items_that_are_spelled_like_a_sensitive_one_are_counted() -> None:
+    release = with_twins(sensitive=["HIV"])
+    assert codes(release) == {"spelled-like-sensitive": True}
+    text = release.cautions[0].text
+    assert text.startswith(f"{len(TWINS)} ordinary items")
+    assert "hiv" not in text.casefold()
+    assert codes(with_twins(sensitive=["HIV", *TWINS])) == {"sensitive-spelled-alike": True}
+    assert codes(with_twins(sensitive=["HIV test", "HI"])) == {}
+
+
+@pytest.mark.parametrize("kind", ["baskets", "table"])
+def test_items_that_are_spelled_like_one_of_a_rule_are_counted_for_the_owner(kind: str) -> None:
+    rows = [["HIV", "x"]] * 6 + [[name, "x"] for name in TWINS] + [["flu", "y"]] * 20
+    if kind == "baskets":
+        data, before = Baskets.from_lists(rows), ""
+    else:
+        frame = pa.table({"disease": [row[0] for row in rows], "ward": [row[1] for row in rows]})
+        data, before = Table(frame, {"disease": quasi(), "ward": quasi()}), "disease="
+    rules = [f"{before}HIV", f"{before}hiv"]
+    release = ExactHiding([[rule] for rule in rules], min_support=3, random_state=1).hide(data)
+    found = [one for one in release.cautions if one.code == "spelled-like-rules"]
+    assert [one.public for one in found] == [False], "which rules are hidden is private"
+    assert found[0].text.startswith(f"{len(TWINS) - 1} items")
+    assert "hiv" not in found[0].text.casefold()
+    flu = ExactHiding([[f"{before}flu"]], min_support=30, random_state=1).hide(data)
+    assert "spelled-like-rules" not in codes(flu)
+
+
+def test_numbers_are_spelled_in_one_way() -> None:
+    baskets = Baskets.from_lists([[1, 2], [1], [2], [12], [1, 2], [2]] * 3)
+    assert "spelled-like-sensitive" not in codes(Cahd(3, sensitive=[12]).release(baskets))
+    hidden = ExactHiding(["1 => 2"], min_support=2, random_state=1).hide(baskets)
+    assert "spelled-like-rules" not in codes(hidden)
 
 
 def test_a_plain_release_has_none() -> None:

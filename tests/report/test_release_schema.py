@@ -40,6 +40,9 @@ def test_hidden_rules(tmp_path: Path) -> None:
 def test_the_schema_can_refuse(tmp_path: Path) -> None:
     folder = TABLE_METHODS["mondrian"]().release(Table(people(), SCHEMA)).write(tmp_path / "out")
     record = json.loads((folder / "release.json").read_text(encoding="utf-8"))
-    for wrong in ({"seed": 7}, {"loss": 0.1}, {"kind": "soup"}, {"verdict": {"ok": True}}):
+    told = record["verdict"] | {"guarantee": "two\nlines"}
+    outside = {"../data.csv": record["files"]["data.csv"]}
+    malformed = ({"verdict": {"ok": True}}, {"verdict": told}, {"files": outside})
+    for wrong in ({"seed": 7}, {"loss": 0.1}, {"kind": "soup"}, *malformed):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(record | wrong, LAYOUT)

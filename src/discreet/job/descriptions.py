@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from discreet.core.adapters import KINDS
 from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError
 from discreet.core.hierarchy.specs import spec_from_dict
@@ -20,6 +22,8 @@ from discreet.publish.recipes.recipe import private_place
 
 RECORD = "release.json"
 _FORMAT = 1
+_DIGEST = re.compile("[0-9a-f]{64}")
+_COUNTED = ("rows", "baskets", "records")
 
 
 @dataclass(frozen=True)
@@ -116,9 +120,55 @@ def read_record(folder: Path) -> dict[str, Any]:
         not isinstance(record, dict)
         or record.get("format") != _FORMAT
         or not isinstance(record.get("kind"), str)
+        or record["kind"] not in KINDS
     ):
         raise InputError(f"{folder / RECORD} is not one this version can read (format {_FORMAT}).")
+    if not _is_whole(record):
+        raise InputError(f"{folder / RECORD} is damaged: it does not have the shape that was written.")
     return record
+
+
+def _is_whole(record: Mapping[str, Any]) -> bool:
+    """Return whether what is told of a release has the shape that was written: its verdict, files and counts."""
+    files = record["files"]
+    return (
+        _is_verdict(record["verdict"])
+        and isinstance(files, dict)
+        and all(_is_file(name, entry) for name, entry in files.items())
+        and all(_are_counts(record[name]) for name in _COUNTED if name in record)
+    )
+
+
+def _is_verdict(plain: Any) -> bool:
+    """Return whether plain data is a verdict: yes or no, about a guarantee that reads as one line."""
+    return (
+        isinstance(plain, dict)
+        and isinstance(plain.get("ok"), bool)
+        and _is_line(plain.get("guarantee"))
+        and isinstance(plain.get("parts", []), list)
+        and all(map(_is_verdict, plain.get("parts", [])))
+    )
+
+
+def _is_file(name: str, entry: Any) -> bool:
+    """Return whether a file is told by a plain name, of a file in the folder itself, and by its digest."""
+    return (
+        _is_line(name)
+        and name == PurePosixPath(name).name == PureWindowsPath(name).name
+        and name != ".."
+        and isinstance(entry, dict)
+        and isinstance(entry.get("sha256"), str)
+        and _DIGEST.fullmatch(entry["sha256"]) is not None
+    )
+
+
+def _are_counts(plain: Any) -> bool:
+    return isinstance(plain, dict) and all(type(number) is int and number >= 0 for number in plain.values())
+
+
+def _is_line(text: Any) -> bool:
+    """Return whether a text is one line of characters that can be shown."""
+    return isinstance(text, str) and text != "" and text.isprintable()
 
 
 def released_columns(folder: Path, record: Mapping[str, Any]) -> dict[str, Column]:

@@ -100,7 +100,7 @@ def judge_release(
     """
     record = read_record(folder)
     kind, changed = record["kind"], _changed(folder, record)
-    recorded = {"ok": bool(record.get("verdict", {}).get("ok")), "guarantee": _named(record)}
+    recorded = {name: record["verdict"][name] for name in ("ok", "guarantee")}
     if kind in _WHY_RECORDED:
         if guarantee is not None:
             raise ParameterError(
@@ -226,21 +226,16 @@ def _promised(record: Mapping[str, Any], population: Any) -> Guarantee:
     return guarantee_from_dict(record["guarantee"], population=population)
 
 
-def _named(record: Mapping[str, Any]) -> str:
-    return str(record.get("verdict", {}).get("guarantee", ""))
-
-
 def _counts(record: Mapping[str, Any]) -> dict[str, int]:
     for what in ("rows", "records", "baskets"):
-        if isinstance(record.get(what), Mapping):
-            return {what: int(record[what]["out"])}
+        if what in record:
+            return {what: record[what]["out"]}
     return {}
 
 
 def _changed(folder: Path, record: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the files that are missing or differ from what was written."""
-    files = record.get("files", {})
-    return tuple(name for name, entry in files.items() if not _is_same(folder / name, entry))
+    return tuple(name for name, entry in record["files"].items() if not _is_same(folder / name, entry))
 
 
 def _is_same(path: Path, entry: Mapping[str, Any]) -> bool:

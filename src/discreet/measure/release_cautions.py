@@ -13,6 +13,7 @@ from discreet.core.boundary import public
 from discreet.core.release import Release
 from discreet.core.tables.encoding import Kind
 from discreet.core.tables.table import Table
+from discreet.measure.baskets.spelling import twins_of_rules, twins_of_sensitive
 from discreet.measure.caution import Caution
 from discreet.measure.formulas import formula_cautions
 from discreet.measure.tables.table_cautions import other_columns, table_cautions
@@ -62,12 +63,14 @@ def _of_sanitized_table(release: Release) -> Iterator[Caution]:
     alone = int((release.groups().sizes == 1).sum())
     words = "rows have quasi-identifiers that no other row has"
     yield from _not_anonymous(alone, release.table.n_rows, words)
+    yield from twins_of_rules(release)
     yield from other_columns(release)
 
 
 def _of_sanitized_baskets(release: Release) -> Iterator[Caution]:
     words = "baskets hold a combination of items that no other holds"
     yield from _not_anonymous(_unlike_others(release.data), len(release.data), words)
+    yield from twins_of_rules(release)
 
 
 def _exact_classes(release: Release) -> Iterator[Caution]:
@@ -194,6 +197,7 @@ def _of_baskets(release: Release) -> Iterator[Caution]:
             f"{empty:,} released baskets hold no ordinary item. Unless baskets may be empty, each of them surely held "
             "a sensitive one.",
         )
+    yield from twins_of_sensitive(data)
     if release.recipe.get("method") == _MINIMAL and len(data.sensitive.group):
         yield Caution(
             "minimality",

@@ -71,6 +71,26 @@ def test_json_has_the_noise_and_not_a_value(invoke, people: Path, tmp_path: Path
     assert pq.read_table(tmp_path / "n.parquet").column_names == ["name", "age", "pay"]
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_column_of_names_beside_the_noise_is_named(
+    invoke, people: Path, tmp_path: Path, ending: str
+) -> None:
+    frame = pl.read_csv(people).with_columns(
+        ward=pl.Series(["x", "y", None] * 1_000), key=pl.Series(range(3_000)), gone=pl.lit(None, pl.String)
+    )
+    data = tmp_path / f"more.{ending}"
+    frame.write_csv(data) if ending == "csv" else frame.write_parquet(data)
+    command = ("perturb", data, *HIDE, *RANGES, "--overwrite", "--out", tmp_path / "noisy.csv")
+    plain = json.loads(invoke(*command, "--json").stdout)
+    assert [one["code"] for one in plain["cautions"]] == ["unique-column"] * 2
+    shown = invoke(*command).stdout
+    for column in ("name", "key"):
+        assert f"Column '{column}' is written as it is, and 3,000 of 3,000 rows" in shown
+    assert "--drop" in shown
+    assert "Person" not in shown
+    assert "caution" not in invoke(*command, "--drop", "name,key").stdout
+
+
 def test_a_seed_gives_the_same_bytes_and_says_so(invoke, people: Path, tmp_path: Path) -> None:
     told = [
         invoke("perturb", people, *HIDE, *RANGES, "--seed", 3, "--out", tmp_path / f"{n}.csv") for n in "ab"

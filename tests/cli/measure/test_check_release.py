@@ -127,6 +127,81 @@ def test_every_release_is_checked_by_its_folder_alone(
     assert data.name in changed.output or changed.exit_code == 2
 
 
+VERDICT = {"ok": True, "guarantee": "KAnonymity(k=3)", "basis": "verified"}
+ENTRY = {"sha256": "0" * 64, "bytes": 1}
+
+
+@pytest.mark.parametrize("name", ["table", "cahd", "sketches", "hidden"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"verdict": None},
+        {"verdict": "yes"},
+        {"verdict": {}},
+        {"verdict": {**VERDICT, "ok": "no"}},
+        {"verdict": {**VERDICT, "ok": 1}},
+        {"verdict": {"ok": True}},
+        {"verdict": {**VERDICT, "guarantee": ""}},
+        {"verdict": {**VERDICT, "guarantee": ["Ann Miller"]}},
+        {"verdict": {**VERDICT, "guarantee": "kept\nby Ann Miller"}},
+        {"verdict": {**VERDICT, "guarantee": "\x1b[2J Ann Miller"}},
+        {"verdict": {**VERDICT, "guarantee": "Ann\u2028Miller"}},
+        {"verdict": {**VERDICT, "parts": [{"ok": "no", "guarantee": "Ann Miller"}]}},
+        {"files": []},
+        {"files": {"data.csv": None}},
+        {"files": {"data.csv": {"sha256": "Ann Miller"}}},
+        *(
+            {"files": {name: ENTRY}}
+            for name in (
+                "../../etc/passwd",
+                "/etc/passwd",
+                "a/b",
+                "a\\b",
+                "C:x",
+                "",
+                ".",
+                "..",
+                "Ann\nMiller",
+            )
+        ),
+        {"rows": {"in": 1, "out": "Ann Miller", "suppressed": 0}},
+        {"records": 7},
+        {"kind": "Ann Miller"},
+    ],
+)
+def test_a_record_of_another_shape_is_damaged(
+    invoke, tmp_path: Path, name: str, wrong: dict[str, Any]
+) -> None:
+    folder = RELEASES[name]().write(tmp_path / "out", report=False)
+    place = folder / "release.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | wrong))
+    for more in ((), ("--json",)):
+        result = invoke("check", folder, *more)
+        assert result.exit_code == 2, result.output
+        assert "damaged" in result.output or "kind" in wrong
+        assert "Miller" not in result.output
+        assert "passwd" not in result.output
+
+
+@pytest.mark.parametrize("key", ["verdict", "files"])
+def test_a_record_without_a_part_is_damaged(invoke, tmp_path: Path, key: str) -> None:
+    folder = RELEASES["sketches"]().write(tmp_path / "out", report=False)
+    record = json.loads((folder / "release.json").read_text())
+    del record[key]
+    (folder / "release.json").write_text(json.dumps(record))
+    result = invoke("check", folder)
+    assert result.exit_code == 2
+    assert "damaged" in result.stderr
+
+
+def test_a_recorded_verdict_that_is_not_kept_is_broken(invoke, tmp_path: Path) -> None:
+    folder = RELEASES["sketches"]().write(tmp_path / "out", report=False)
+    record = json.loads((folder / "release.json").read_text())
+    record["verdict"]["ok"] = False
+    (folder / "release.json").write_text(json.dumps(record))
+    assert invoke("check", folder).exit_code == 1
+
+
 def test_a_file_that_breaks_the_promise_is_found(invoke, tmp_path: Path) -> None:
     folder = Mondrian(KAnonymity(3)).release(patients()).write(tmp_path / "out", report=False)
     path = folder / "data.csv"

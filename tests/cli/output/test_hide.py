@@ -161,6 +161,29 @@ def test_bad_input_is_one_line_and_writes_nothing(
     assert not out.exists()
 
 
+@pytest.mark.parametrize("line", ["Zebra Zimmer, diapers", "Zebra Zimmer => Zebra Zimmer", "Zebra Zimmer =>"])
+@pytest.mark.parametrize("way", ["option", "file", "job"])
+def test_errors_about_rules_tell_their_number_and_not_their_text(
+    invoke, shop: Path, tmp_path: Path, line: str, way: str
+) -> None:
+    """A file of people that was taken for the file of rules shows nobody."""
+    out = tmp_path / "out"
+    (tmp_path / "people.txt").write_text(f"# people\nbeer\n{line}\n")
+    if way == "job":
+        job = tmp_path / "job.toml"
+        listed = f'rules = ["beer", "{line}"]\nmin_support = 5\n'
+        job.write_text(f'[input]\npath = "{shop}"\n[baskets]\n[[guarantee]]\nkind = "rules-hidden"\n{listed}')
+        result = invoke("run", job, "--out", out)
+    else:
+        file = ("--rules-file", tmp_path / "people.txt")
+        named = ("--rule", "beer", "--rule", line) if way == "option" else file
+        result = invoke("hide", shop, *named, "--min-support", 5, "--out", out)
+    assert result.exit_code == 2
+    assert "Sensitive rule 2" in result.stderr
+    assert "Zebra" not in result.output + result.stderr
+    assert not out.exists()
+
+
 def test_a_written_release_is_checked_with_and_without_the_owners_folder(
     invoke, shop: Path, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import stat
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -202,6 +203,18 @@ def test_a_stopped_run_goes_on_where_its_snapshot_was(tmp_path: Path) -> None:
     path.write_bytes(csv_of(values[:20]))
     with pytest.raises(InputError, match="shorter"):
         open_lines(path, Records(["a", "b"]), position=again.position_)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_a_state_is_private_after_a_run_without_a_record(tmp_path: Path) -> None:
+    path, state = tmp_path / "stream.csv", tmp_path / "state.bin"
+    path.write_bytes(csv_of(rows(200)))
+    condense_stream(new_stream(), open_lines(path, Records(["a", "b"])), state=state)
+    state.chmod(0o644)
+    again = StreamCondensation.load(state)
+    rest = open_lines(path, Records(["a", "b"]), position=again.position_)
+    assert condense_stream(again, rest, state=state).snapshots == 0
+    assert stat.S_IMODE(state.stat().st_mode) == 0o600
 
 
 class Faulty:

@@ -289,8 +289,10 @@ def test_bad_rules_are_refused_in_clear_words() -> None:
     ):
         with pytest.raises(ParameterError, match=words):
             ExactHiding(rules, min_support=1).hide(baskets)
-    with pytest.raises(InputError, match=r"'zebra'.*no basket holds"):
-        ExactHiding(["zebra"], min_support=1).hide(baskets)
+    with pytest.raises(InputError, match=r"^Sensitive rule 2 names an item that no basket holds"):
+        ExactHiding(["a", "zebra => a"], min_support=1).hide(baskets)
+    with pytest.raises(ParameterError, match=r"^Sensitive rule 2: The two sides of a sensitive rule overlap"):
+        ExactHiding(["a", "zebra => zebra"], min_support=1).hide(baskets)
     for bad in (0, 0.0, -1, 1.5, True, "1", None, float("nan")):
         with pytest.raises(ParameterError, match="'min_support' parameter"):
             ExactHiding(["a"], min_support=bad).hide(baskets)

@@ -77,7 +77,7 @@ def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, 
         kept = _kept(relation, channels, gather.names_in(params["drop"]), data)
         if params["spreadsheet_safe"]:
             kept = defused(kept)
-        cautions = plain_cautions(kept)
+        cautions = [*plain_cautions(kept), *_unique_columns(kept, channels)]
         rows = _examined(relation, channels.channels)
         progress("Adding noise")
         _write(kept, channels, out, params["seed"], keep_order=params["keep_order"])
@@ -133,6 +133,27 @@ def _kept(
         if name not in dropped
     ]
     return relation.project(", ".join(cells))
+
+
+def _unique_columns(kept: duckdb.DuckDBPyRelation, channels: Channels) -> Iterator[dict[str, object]]:
+    """Say which columns, written as they are, tell whose row it is: noise in the others does not help there."""
+    from discreet.core.tables.source import source_of
+    from discreet.engines.duckdb.connection import identifier
+    from discreet.measure.caution import Caution
+    from discreet.measure.tables.singling_out import is_many
+
+    plain = [name for name in kept.columns if name not in channels.channels]
+    if not plain:
+        return
+    rows = source_of(kept.project(", ".join(map(identifier, plain))))
+    for name in plain:
+        lone = rows.lone_rows([name])
+        if is_many(lone):
+            text = (
+                f"Column '{name}' is written as it is, and {lone.n_lone:,} of {lone.n_held:,} rows have a value of "
+                "their own in it: whoever knows it finds the row, noise or not. Leave it out with --drop."
+            )
+            yield Caution("unique-column", text).to_dict()
 
 
 def _examined(relation: duckdb.DuckDBPyRelation, channels: dict[str, Any]) -> int:

@@ -32,8 +32,7 @@ class SensitiveRule:
     False
     >>> SensitiveRule.of("beer => beer")
     Traceback (most recent call last):
-    discreet.core.errors.ParameterError: The two sides of the rule 'beer => beer' overlap; an item stands on one side
-    only.
+    discreet.core.errors.ParameterError: The two sides of a sensitive rule overlap; an item stands on one side only.
     """
 
     lhs: tuple[Any, ...]
@@ -51,7 +50,7 @@ class SensitiveRule:
             raise ParameterError(f"A sensitive rule or itemset is empty. {_FORMS}")
         if set(map(str, self.lhs)) & set(map(str, self.rhs)):
             raise ParameterError(
-                f"The two sides of the rule '{self}' overlap; an item stands on one side only."
+                "The two sides of a sensitive rule overlap; an item stands on one side only."
             )
 
     @classmethod
@@ -101,6 +100,8 @@ class SensitiveRule:
 def sensitive_rules(given: Any) -> tuple[SensitiveRule, ...]:
     """Return distinct rules, made of one text or of several rules in any form.
 
+    Rules may come from a file that was taken for another, so an error tells the number of a rule and not its text.
+
     >>> [str(rule) for rule in sensitive_rules(["a => b", "c, d", "a => b"])]
     ['a => b', 'c, d']
     """
@@ -108,10 +109,16 @@ def sensitive_rules(given: Any) -> tuple[SensitiveRule, ...]:
         given = [given]
     if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
         raise ParameterError(f"The sensitive rules must be a list. {_FORMS}")
-    rules = tuple(dict.fromkeys(SensitiveRule.of(one) for one in given))
-    if not rules:
+    listed = list(given)
+    if not listed:
         raise ParameterError(f"No sensitive rule is named. {_FORMS}")
-    return rules
+    rules: dict[SensitiveRule, None] = {}
+    for one in listed:
+        try:
+            rules[SensitiveRule.of(one)] = None
+        except ParameterError as error:
+            raise ParameterError(f"Sensitive rule {len(rules) + 1}: {error}") from None
+    return tuple(rules)
 
 
 def codes_by_name(names: pa.Array) -> dict[Any, int]:

@@ -10,10 +10,12 @@ import pyarrow.compute as pc
 from discreet.core.adapters import FORMULAS, load
 from discreet.core.tables.labels import kind_of
 
-FORMULA = r"^[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
+_SKIPPED = r"[\pZ\p{Cc}\p{Cf}]*"
+"""White space and invisible characters at the start, which many readers trim."""
+FORMULA = "^" + _SKIPPED + r"[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
 """How a cell starts that a spreadsheet would run; the last four are the full-width forms."""
-QUOTED = r"^'*" + FORMULA[1:]
-NUMBER = r"^'*[+\-]?(\d+(\.\d*)?|\.\d+)([eE][+\-]?\d+)?$"
+QUOTED = "^'*" + FORMULA[1:]
+NUMBER = r"^'*[\pZ\p{Cf}]*[+\-]?(\d+(\.\d*)?|\.\d+)([eE][+\-]?\d+)?$"
 
 
 def defused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -21,8 +23,8 @@ def defused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
     Different texts stay different: one that already has apostrophes before its formula gets one more.
 
-    >>> defused(pa.array(["=1+1", "'=1+1", "-5", "plain", None])).to_pylist()
-    ["'=1+1", "''=1+1", '-5', 'plain', None]
+    >>> defused(pa.array(["=1+1", " =1+1", "'=1+1", "-5", "plain", None])).to_pylist()
+    ["'=1+1", "' =1+1", "''=1+1", '-5', 'plain', None]
     """
     if pa.types.is_dictionary(column.type):
         return defused(column.cast(column.type.value_type)).dictionary_encode()

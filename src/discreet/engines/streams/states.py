@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -44,6 +45,12 @@ def write_state(path: str | os.PathLike[str], header: Mapping[str, Any], arrays:
         temporary.write_bytes(data)
     target.chmod(_MODE)
     return target
+
+
+def keep_private(path: str | os.PathLike[str]) -> None:
+    """Let only the owner read a state that is there already, whoever could before; another's file stays as it is."""
+    with contextlib.suppress(OSError):
+        Path(path).chmod(_MODE)
 
 
 def read_state(path: str | os.PathLike[str]) -> StateFile:

@@ -162,11 +162,11 @@ def holding(found: FoundItemsets, sets: Sequence[CodeArray]) -> BoolArray:
 
 def _refuse_unknown_items(baskets: Baskets, rules: Sequence[SensitiveRule]) -> None:
     known, counts = codes_by_name(baskets.names), baskets.counts
-    for rule in rules:
+    for number, rule in enumerate(rules, start=1):
         codes = [code_of(known, name) for name in rule.items]
         if any(code < 0 or counts[code] == 0 for code in codes):
             raise InputError(
-                f"The sensitive rule '{rule}' names an item that no basket holds; check its spelling."
+                f"Sensitive rule {number} names an item that no basket holds; check its spelling."
             )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 from discreet.engines.streams.lines import Source
+from discreet.engines.streams.states import keep_private
 from discreet.publish.pseudo.stream_condensation import StreamCondensation
 
 LIMIT = 1000
@@ -43,7 +44,8 @@ def condense_stream(
     No batch is read before the one before it is condensed. A state is saved whole with the source's position, and
     only then the source may forget what it delivered. On an error or an interruption the state is saved as of the
     last batch that went in whole. The first ``init_number`` records are in no state before they are condensed; at the
-    end of the source those that came are condensed, where they are enough.
+    end of the source those that came are condensed, where they are enough. The state is for its owner's eyes alone,
+    also where no record comes.
 
     Parameters
     ----------
@@ -89,6 +91,8 @@ class _Run:
         self.position = source.position()
         self.settled = True
         self.unsaved = 0
+        if state is not None:
+            keep_private(state)
 
     def guarded(self, records: int | None, idle: float | None, progress: OnBatch | None) -> None:
         """Read to the end; whatever goes wrong, what went in whole is saved."""

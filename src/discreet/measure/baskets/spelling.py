@@ -1,0 +1,67 @@
+"""Spelling: items that may be the same as a sensitive one, and differ only in how they are written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.baskets.names import spelling
+from discreet.core.release import Release
+from discreet.core.tables.table import Table
+from discreet.measure.caution import Caution
+
+_BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
+
+
+def twins_of_sensitive(data: GroupedBaskets) -> Iterator[Caution]:
+    """Count the items of grouped baskets that are spelled like a sensitive one, without naming any."""
+    secret = Counter(map(spelling, _held(data.sensitive_names, np.unique(data.sensitive.values))))
+    ordinary = _held(data.baskets.names, np.flatnonzero(data.baskets.counts))
+    found = sum(spelling(name) in secret for name in ordinary) if secret else 0
+    if found:
+        yield Caution(
+            "spelled-like-sensitive",
+            f"{found:,} ordinary items are spelled like a sensitive one {_BUT_FOR}, and they are published exactly. "
+            "Where they mean the same, spell them alike in the data, or add them to the sensitive items.",
+        )
+    alike = sum(count for count in secret.values() if count > 1)
+    if alike:
+        yield Caution(
+            "sensitive-spelled-alike",
+            f"{alike:,} sensitive items are spelled like another one {_BUT_FOR}. The promise takes them for different "
+            "items, so where they mean the same a person is tied to it with more than the promised probability. Spell "
+            "them alike in the data.",
+        )
+
+
+def twins_of_rules(release: Release) -> Iterator[Caution]:
+    """Count the items of a release that are spelled like one of a hidden rule; which rules there are is private."""
+    promise: Any = release.guarantee
+    data = release.table if release.kind == "sanitized-table" else release.data
+    baskets: Baskets = promise.reading.baskets(data) if isinstance(data, Table) else data
+    named = {str(name) for rule in promise.rules for name in rule.items}
+    secret = set(map(spelling, named))
+    items = _held(baskets.names, np.flatnonzero(baskets.counts))
+    found = sum(spelling(name) in secret and name not in named for name in items)
+    if found:
+        yield Caution(
+            "spelled-like-rules",
+            f"{found:,} items are spelled like one of a sensitive rule {_BUT_FOR}, and no rule names them: the same "
+            "may still be found by them. Where they mean the same, spell them alike in the data, or name rules with "
+            "them too.",
+            public=False,
+        )
+
+
+def _held(names: pa.Array, held: Any) -> Iterable[str]:
+    """Return the names of items that somebody has; whole numbers are written in one way only."""
+    if pa.types.is_integer(names.type):
+        return ()
+    found: list[str] = names.take(pa.array(held)).to_pylist()
+    return found
