@@ -118,7 +118,7 @@ class FrameSource(Source):
         return Lone(int(counts[~empty & alone].sum()), int(held.sum()), held.size)
 
     def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
-        """Count the rows in classes of the columns with fewer units than some; a row without a unit is one of its own."""
+        """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
         from discreet.kernels.tables.grouping import distinct, pack
 
         spelled_ = [spell(self._arrow(name), name, judged=False) for name in names]

@@ -119,7 +119,7 @@ class Source(Protocol):
         ...
 
     def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
-        """Count the rows in classes of the columns with fewer units than some; a row without a unit is one of its own."""
+        """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
         ...
 
     def recode(self, recoding: Recoding) -> Any:

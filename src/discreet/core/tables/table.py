@@ -222,25 +222,22 @@ class Table:
         column = source_of(self.source.recode(recoding)).columns([whose])[whose]
         return {UNITS: np.asarray(column, np.int64)}
 
-    def kept(self, recoding: Recoding, own: Sequence[str], shown: Sequence[str] = ()) -> Source:
+    def kept(self, recoding: Recoding, own: Sequence[str], shown: Sequence[str] = ()) -> Any:
         """Return the rows that a recoding publishes, in any order: columns with their own cells, beside published ones.
 
         They are private: nothing of them is published.
         """
-        chosen = {
-            way: {name: cells for name, cells in getattr(recoding, way).items() if name in shown}
-            for way in ("by_value", "by_piece")
-        }
         rows = replace(
             recoding,
             columns=(*shown, *own),
-            **chosen,
+            by_value={name: cells for name, cells in recoding.by_value.items() if name in shown},
+            by_piece={name: cells for name, cells in recoding.by_piece.items() if name in shown},
             pseudonyms={},
             renamed={},
             seed=None,
             spreadsheet_safe=False,
         )
-        return source_of(self.source.recode(rows))
+        return self.source.recode(rows)
 
     def with_units(self, units: IntArray) -> Table:
         """Return the judged columns of the rows with the unit of each row beside them."""

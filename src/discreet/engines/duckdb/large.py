@@ -98,7 +98,7 @@ class RelationSource(Source):
         return Lone(int(lone), int(held), int(different))
 
     def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
-        """Count the rows in classes of the columns with fewer units than some; a row without a unit is one of its own."""
+        """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
         inner, whose = ", ".join(self._rows.inner(name) for name in names), self._rows.inner(unit)
         owners = f"count(DISTINCT {whose}) + count(*) - count({whose})"
         counted = f"SELECT count(*) AS n, {owners} AS owners FROM source GROUP BY {inner}"

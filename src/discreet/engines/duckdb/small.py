@@ -50,7 +50,7 @@ class HeldSource(Source):
         return self._rows.lone_rows(names, unit)
 
     def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
-        """Count the rows in classes of the columns with fewer units than some; a row without a unit is one of its own."""
+        """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
         return self._rows.rows_of_few(names, unit, fewest)
 
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:

@@ -9,10 +9,10 @@ import numpy as np
 
 from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
-from discreet.core.schema import Role
+from discreet.core.schema import DROPPED, Role
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR, texts
-from discreet.core.tables.source import Lone
+from discreet.core.tables.source import Lone, source_of
 from discreet.core.tables.table import Table
 from discreet.measure.caution import Caution
 from discreet.measure.tables.singling_out import is_many, singling_out
@@ -36,6 +36,7 @@ def table_cautions(release: Release) -> Iterator[Caution]:
     yield from _constant(release)
     yield from other_columns(release)
     yield from _units(release)
+    yield from _types(release)
     if release.original is not None and release.evidence.cells:
         from discreet.measure.tables.loss import loss
 
@@ -202,9 +203,38 @@ def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
                 yield name, words
         elif rows.n_different < rows.n_held and (rows.n_different >= fewest or names_units(name)):
             quasi = original.schema.quasi
-            few = original.kept(recoding, own=[name], shown=quasi).rows_of_few(quasi, name, fewest)
+            kept = source_of(original.kept(recoding, own=[name], shown=quasi))
+            few = kept.rows_of_few(quasi, name, fewest)
             if few:
                 yield name, f"{words}, and fewer than {fewest:,} in classes with {few:,} rows"
+
+
+def _types(release: Release) -> Iterator[Caution]:
+    """Find columns whose type was found in the values of a file, among them values of rows that were left out."""
+    original, recoding = release.original, release.evidence.recoding
+    if not release.evidence.suppressed or original is None or recoding is None:
+        return
+    from discreet.engines.text.retyping import typed_by_others
+
+    names = [
+        name
+        for name, column in original.schema.items()
+        if column.role not in DROPPED and not (column.role is Role.QUASI and _is_hidden(release.table, name))
+    ]
+    found = typed_by_others(original.frame, original.kept(recoding, own=names), names)
+    if found:
+        yield Caution(
+            "type-of-suppressed",
+            f"{_listed(found)}: the type, or how numbers are written, comes from rows that were suppressed, and tells "
+            "of their values to whoever knows who was left out. Clean those values, round them, or read "
+            f"{'the column' if len(found) == 1 else 'the columns'} as text.",
+            public=False,
+        )
+
+
+def _is_hidden(table: Table, name: str) -> bool:
+    book = table.encoded[name]
+    return len(book.values) == 1 and _is_star(book, 1)
 
 
 def _linked_units(table: Table) -> tuple[int, int]:
