@@ -328,9 +328,15 @@ def test_permissions(tmp_path: Path, umask: int, name: str) -> None:
     path.chmod(0o640)
     write_frame(pa.table({"a": [1], "b": [2]}), path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    with atomic_folder(tmp_path / "folder") as temporary:
+    for overwrite in (False, True):
+        with atomic_folder(tmp_path / "folder", overwrite=overwrite) as temporary:
+            assert stat.S_IMODE(temporary.stat().st_mode) == 0o700
+            assert not list(temporary.iterdir())
+            (temporary / "a").touch()
+        assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o777 & ~umask
+    with atomic_folder(tmp_path / "mine", private=True) as temporary:
         (temporary / "a").touch()
-    assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o777 & ~umask
+    assert stat.S_IMODE((tmp_path / "mine").stat().st_mode) == 0o700
 
 
 # Targets that cannot be written

@@ -284,14 +284,55 @@ def test_risk_counts_people() -> None:
     assert risk(release).prosecutor.highest == 0.5
 
 
-def test_rows_of_people_dropped_as_identifiers_are_cautioned() -> None:
+def lives(n_people: int, n_rows: int, name: str = "name") -> pa.Table:
+    """Make rows of people who have the same quasi-identifier in all of theirs, as two people each do."""
+    whose = np.repeat(np.arange(n_people), n_rows)
+    return pa.table(
+        {name: [f"p{one:04d}" for one in whose], "age": whose // 2, "disease": ["a", "b"] * (whose.size // 2)}
+    )
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("made", [lambda one: one, pl.from_arrow, duckdb.from_arrow])
+@pytest.mark.parametrize("method", ["mondrian", "local", "optimal"])
+@pytest.mark.parametrize(
+    ("name", "n_people", "n_rows"),
+    [("pid", 12, 10), ("patient_id", 20, 50), ("name", 100, 6), ("patient_id", 4, 30)],
+)
+def test_rows_of_people_dropped_as_identifiers_are_cautioned(
+    name: str, n_people: int, n_rows: int, method: str, made: Any, held: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not held:
+        monkeypatch.setattr("discreet.engines.duckdb.small.HELD_ROWS", 0)
+    rows = made(lives(n_people, n_rows, name))
+    table = Table(rows, {name: identifier(), "age": quasi(), "disease": sensitive()})
+    release = PUBLISHERS[method](KAnonymity(5)).release(table)
+    (caution,) = [one for one in cautions(release) if one.code == "rows-not-people"]
+    n = n_people * n_rows
+    assert f"'{name}' has {n_people} different values in {n:,} rows" in caution.text
+    assert f"fewer than 5 in classes with {n:,} rows" in caution.text
+    assert not caution.public
+
+
+def test_identifiers_with_enough_values_in_every_class_are_not_cautioned() -> None:
     rows = visits().rename_columns(["patient_id", "age", "city", "disease"])
-    roles = ROLES | {"patient_id": identifier()}
+    rows = rows.append_column("sex", pa.array(["f", "m"] * 150)).append_column(
+        "title", pa.nulls(300, pa.string())
+    )
+    roles = ROLES | {"patient_id": identifier(), "sex": identifier(), "title": identifier()}
     del roles["who"]
     release = Mondrian(KAnonymity(6), random_state=1).release(Table(rows, roles))
-    found = {one.code: one for one in cautions(release)}
-    assert "different values in 300 rows" in found["rows-not-people"].text
-    assert not found["rows-not-people"].public
+    assert "rows-not-people" not in {one.code for one in cautions(release)}
+
+
+def test_many_repeated_identifiers_share_a_caution() -> None:
+    rows = lives(40, 6)
+    for number in range(5):
+        rows = rows.append_column(f"name{number}", rows["name"])
+    roles = {name: identifier() for name in rows.column_names} | {"age": quasi(), "disease": sensitive()}
+    found = cautions(Mondrian(KAnonymity(5)).release(Table(rows, roles)))
+    (caution,) = [one for one in found if one.code == "rows-not-people"]
+    assert "Columns 'name', 'name0'" in caution.text
 
 
 def test_a_recipe_counts_people_of_new_rows_too() -> None:

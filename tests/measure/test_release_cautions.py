@@ -31,6 +31,18 @@ def test_a_class_that_is_nearly_one_value_is_named() -> None:
     assert "SECRET" not in caution.text
 
 
+@pytest.mark.parametrize("publisher", [Mondrian(KAnonymity(5)), Condensation(5)])
+def test_a_sensitive_value_that_everyone_has_is_named(publisher: Mondrian | Condensation) -> None:
+    frame = pa.table({"age": [float(one) for one in range(20, 40)] * 3, "disease": ["SECRET"] * 60})
+    columns = {"age": quasi(), "disease": sensitive()}
+    release = publisher.release(Table(frame, columns))
+    assert codes(release)["single-value"]
+    assert not any("SECRET" in one.text for one in release.cautions)
+    for other_cells in (["b"], [None]):
+        mixed = frame.set_column(1, "disease", pa.array(["SECRET"] * 59 + other_cells))
+        assert "single-value" not in codes(Mondrian(KAnonymity(5)).release(Table(mixed, columns)))
+
+
 def test_rows_and_columns_of_stars_are_named() -> None:
     frame = pa.table({"age": list(range(40)), "town": ["a", "b"] * 20})
     table = Table(frame, {"age": quasi(), "town": quasi()})

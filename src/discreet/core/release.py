@@ -19,6 +19,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.params import InstanceOf, require
 from discreet.core.schema import Schema
 from discreet.core.tables.groups import Groups
+from discreet.core.tables.source import Recoding
 from discreet.core.tables.table import UNITS, Table
 from discreet.core.verdict import Verdict
 
@@ -59,6 +60,8 @@ class Evidence:
         What a guarantee is judged by where the released data cannot show it, such as a number for each record.
     order
         The position of each released record among those that came in, where it is known.
+    recoding
+        How the rows of a table were published, where all of them come from the original.
     """
 
     n_rows: int
@@ -69,6 +72,7 @@ class Evidence:
     details: Mapping[str, object] = field(default_factory=dict)
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     order: IntArray | None = None
+    recoding: Recoding | None = None
 
     def __repr__(self) -> str:
         return f"Evidence({self.n_rows} records, {self.suppressed} suppressed)"

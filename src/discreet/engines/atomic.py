@@ -7,6 +7,7 @@ import errno
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,18 +40,22 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def atomic_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
+def atomic_folder(
+    path: str | os.PathLike[str], *, overwrite: bool = False, private: bool = False
+) -> Iterator[Path]:
     """Return a temporary folder beside the target, which takes the target's name at the end.
 
-    A folder that is there and not empty is replaced, whole, only with ``overwrite=True``. On any exception
+    Only the owner may look into the temporary; under its name it gets the mode of any new folder, unless it is
+    ``private``. A folder that is there and not empty is replaced, whole, only with ``overwrite=True``. On any exception
     the temporary is removed and the old folder is untouched.
     """
     with _as_output_error(path):
         target = _resolved(path)
         _require_replaceable(target, path, overwrite=overwrite)
         temporary = _temporary(target)
-        temporary.mkdir()
+        temporary.mkdir(mode=0o700)
         with _guarded(temporary):
+            mode = 0o700 if private else _usual_mode(temporary)
             yield temporary
             for folder, _, files in os.walk(temporary):
                 for name in files:
@@ -58,6 +63,16 @@ def atomic_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
                 _sync(Path(folder))
             _require_replaceable(target, path, overwrite=overwrite)
             _swap(temporary, target)
+            target.chmod(mode)
+
+
+def _usual_mode(folder: Path) -> int:
+    """Return the mode of a new folder, seen from one that is made inside another and removed again."""
+    probe = folder / "mode"
+    probe.mkdir()
+    mode = stat.S_IMODE(probe.stat().st_mode)
+    probe.rmdir()
+    return mode
 
 
 def _resolved(path: str | os.PathLike[str]) -> Path:

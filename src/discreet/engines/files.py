@@ -23,7 +23,7 @@ from discreet.engines.statistics import read_statistics
 from discreet.engines.text import delimited, json_lines
 from discreet.engines.text.delimited import DEFAULT_NULLS
 from discreet.engines.text.dialect import check_names, sniff
-from discreet.engines.text.inference import Conventions, DateOrder
+from discreet.engines.text.inference import Conventions, DateOrder, keep_inference
 from discreet.engines.text.plain import plain
 
 __all__ = ["DEFAULT_NULLS", "connect", "describe", "read"]
@@ -136,7 +136,7 @@ def _read(source: Path, options: _Options) -> duckdb.DuckDBPyRelation:
         return _read_json(source, options.encoding, text)
     if kind == "sheets":
         rows = read_sheet(source, sheet=options.sheet, header=header, nulls=nulls, text=text)
-        return _in_memory(rows, source, text)
+        return _in_memory(rows, source, text, inferred=True)
     if kind == "statistics":
         rows = read_statistics(
             source, encoding=options.encoding, labels=options.labels, nulls=nulls, text=text
@@ -214,6 +214,7 @@ def _read_json(source: Path, encoding: str | None, text: Sequence[str]) -> duckd
     try:
         connection = connect()
         json_lines.load(connection, plain(source, encoding, folder), text=text, shown=source)
+        keep_inference(connection, Conventions(), text)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     relation = connection.table("data")
@@ -259,10 +260,14 @@ def _read_arrow(source: Path) -> duckdb.DuckDBPyRelation:
     return relation
 
 
-def _in_memory(rows: pa.Table, source: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
+def _in_memory(
+    rows: pa.Table, source: Path, text: Sequence[str], *, inferred: bool = False
+) -> duckdb.DuckDBPyRelation:
     """Put rows that were read into memory into a table of their own."""
     _require_columns(text, rows.column_names, source)
     connection = connect()
+    if inferred:
+        keep_inference(connection, Conventions(), text)
     connection.from_arrow(rows).create("data")
     return connection.table("data")
 

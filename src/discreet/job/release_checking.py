@@ -32,7 +32,7 @@ from discreet.guarantees import (
 from discreet.guarantees.constructed import together
 from discreet.job.basket_checking import judge_baskets
 from discreet.job.checking import Measure, judge
-from discreet.job.descriptions import read_record, released_columns
+from discreet.job.descriptions import RECORD, read_record, released_columns
 from discreet.publish.recipes.recipe import private_place
 
 _KEPT_EVIDENCE = "the files cannot show it: it rests on evidence kept while the release was made"
@@ -65,6 +65,8 @@ class ReleaseJudgment:
         The names of files that are missing, or are not what was written.
     measures
         What the data reaches in every measure.
+    added
+        The names of files and folders that were not written with the release.
     """
 
     kind: str
@@ -73,12 +75,13 @@ class ReleaseJudgment:
     recorded: Mapping[str, Any]
     changed: tuple[str, ...]
     measures: tuple[Measure, ...] = ()
+    added: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether all files are those that were written, and the guarantee is kept."""
+        """Whether the folder holds all files that were written and no others, and the guarantee is kept."""
         kept = self.recorded["ok"] if self.verdict is None else self.verdict.ok
-        return bool(kept) and not self.changed
+        return bool(kept) and not self.changed and not self.added
 
 
 @reads("The release")
@@ -99,6 +102,13 @@ def judge_release(
         The population of a k-map guarantee, which no release holds.
     """
     record = read_record(folder)
+    judgment = _judged(folder, record, guarantee, population)
+    return replace(judgment, added=_added(folder, record))
+
+
+def _judged(
+    folder: Path, record: Mapping[str, Any], guarantee: Guarantee | None, population: Any
+) -> ReleaseJudgment:
     kind, changed = record["kind"], _changed(folder, record)
     recorded = {name: record["verdict"][name] for name in ("ok", "guarantee")}
     if kind in _WHY_RECORDED:
@@ -181,18 +191,19 @@ def read_released(folder: Path, record: Mapping[str, Any]) -> Any:
         return read_published(folder)
     columns = released_columns(folder, record)
     if record["kind"] == "grouped-table":
-        rows, counts = (_frame(folder, name, ()) for name in ("data", "sensitive"))
+        rows, counts = (_frame(folder, name, record) for name in ("data", "sensitive"))
         return GroupedTable(rows, counts.to_arrow_table(), counts.columns[0])
     labels = Schema(columns).quasi
     if record["kind"] == "sanitized-table":
         labels = tuple(name for name in _private(folder).get("text", ()) if name in columns)
-    frame = _frame(folder, "data", labels)
+    frame = _frame(folder, "data", record, labels)
     return Table(frame, {name: column for name, column in columns.items() if name in frame.columns})
 
 
-def _frame(folder: Path, name: str, labels: tuple[str, ...]) -> Any:
-    """Read a file of the folder; labels stay text, whatever they look like."""
-    found = sorted(path for path in folder.glob(f"{name}.*") if path.suffix != ".html")
+def _frame(folder: Path, name: str, record: Mapping[str, Any], labels: tuple[str, ...] = ()) -> Any:
+    """Read a file of the folder, one that was written if there is one; labels stay text, whatever they look like."""
+    files = (path for path in folder.glob(f"{name}.*") if path.suffix != ".html")
+    found = sorted(files, key=lambda path: (path.name not in record.get("files", {}), path))
     if not found:
         raise InputError(f"{folder} holds no file of {name}.")
     form = format_named(found[0].suffix[1:])
@@ -236,6 +247,13 @@ def _counts(record: Mapping[str, Any]) -> dict[str, int]:
 def _changed(folder: Path, record: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the files that are missing or differ from what was written."""
     return tuple(name for name, entry in record["files"].items() if not _is_same(folder / name, entry))
+
+
+def _added(folder: Path, record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the files and folders that were not written with the release."""
+    known = {RECORD, *record.get("files", {})}
+    found = sorted(path for path in folder.iterdir() if path.name not in known)
+    return tuple(f"{path.name}/" if path.is_dir() else path.name for path in found)
 
 
 def _is_same(path: Path, entry: Mapping[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from discreet.core.tables.table import Table
 from discreet.measure.baskets.spelling import twins_of_rules, twins_of_sensitive
 from discreet.measure.caution import Caution
 from discreet.measure.formulas import formula_cautions
-from discreet.measure.tables.table_cautions import other_columns, table_cautions
+from discreet.measure.tables.table_cautions import other_columns, single_values, table_cautions
 
 RARE = 50
 """The most rows of a category that counts as rare."""
@@ -56,6 +56,7 @@ def _of_grouped_table(release: Release) -> Iterator[Caution]:
 
 def _of_pseudo_data(release: Release) -> Iterator[Caution]:
     yield from _copies(release)
+    yield from single_values(release)
     yield from _identifying_categories(release)
 
 

@@ -59,9 +59,8 @@ def write_release(
     try:
         with (
             atomic_folder(folder, overwrite=overwrite) as public_place,
-            atomic_folder(private, overwrite=overwrite) as private_place,
+            atomic_folder(private, overwrite=overwrite, private=True) as private_place,
         ):
-            private_place.chmod(0o700)
             _write_private(release, kind, private_place, about, report=report)
             _write_public(
                 release, kind, public_place, format or kind.formats[0], about, report=report, pdf=pdf

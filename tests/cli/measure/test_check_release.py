@@ -113,7 +113,7 @@ def test_every_release_is_checked_by_its_folder_alone(
     assert result.exit_code == 0, result.output
     plain = json.loads(result.stdout)
     assert plain["ok"] is True
-    assert plain["changed_files"] == []
+    assert plain["changed_files"] == plain["added_files"] == []
     judged = plain["verdict"] is not None
     assert judged == (name not in ("pseudo-data", "sketches", "hidden", "visits"))
     shown = invoke("check", folder / "release.json")
@@ -200,6 +200,27 @@ def test_a_recorded_verdict_that_is_not_kept_is_broken(invoke, tmp_path: Path) -
     record["verdict"]["ok"] = False
     (folder / "release.json").write_text(json.dumps(record))
     assert invoke("check", folder).exit_code == 1
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_what_was_not_written_with_the_release_is_named(invoke, tmp_path: Path, name: str) -> None:
+    folder = RELEASES[name]().write(tmp_path / "out", report=False)
+    shutil.move(tmp_path / "out.private", folder / "private")
+    (folder / "data.bak").write_text("secret")
+    (folder / ".original.csv").write_text("secret")
+    result = invoke("check", folder)
+    if name == "trees":
+        shutil.copytree(folder / "private", tmp_path / "out.private")
+        result = invoke("check", folder)
+    assert result.exit_code == 1, result.output
+    assert "not written with the release" in result.stdout
+    assert ".original.csv, data.bak, private/" in result.stdout
+    assert "secret" not in result.output
+    plain = json.loads(invoke("check", folder, "--json").stdout)
+    assert plain["added_files"] == [".original.csv", "data.bak", "private/"]
+    assert plain["changed_files"] == []
+    assert plain["ok"] is False
+    assert invoke("check", folder, "--quiet").exit_code == 1
 
 
 def test_a_file_that_breaks_the_promise_is_found(invoke, tmp_path: Path) -> None:

@@ -274,3 +274,28 @@ def test_what_has_no_sql_is_refused_by_name() -> None:
         statement({**recipe.data, "levels": {"when": 9}})
     with pytest.raises(ParameterError, match="'dialect' parameter of statement"):
         statement(recipe, dialect="oracle")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "spec",
+    [
+        intervals(10, 20),
+        intervals(10, bottom=25, top=55),
+        intervals(2.5, 10),
+        cuts([30, 40, 45]),
+        cuts([39.5]),
+    ],
+)
+def test_a_broken_number_in_a_column_of_whole_ones_is_not_rounded(spec: Any, dialect: Any) -> None:
+    whole = pa.table({"age": [20, 25, 31, 38, 41, 48, 59], "row no": range(7)})
+    columns = {"age": quasi(spec), "row no": other(allow_unique=True)}
+    made = Generalization(KAnonymity(1), levels={"age": 1}).release(Table(whole, columns))
+    recipe = recipe_of(made)
+    broken = pa.table({"age": [39.7, 39.2, 29.999, 44.5, 24.99, 59.5, None], "row no": range(7)})
+    applied = recipe.apply(broken)
+    wanted = dict(zip(applied.frame["row no"].to_pylist(), applied.frame["age"].to_pylist(), strict=True))
+    assert cells(recipe, broken, dialect, "age") == wanted
+    assert cells(
+        recipe, whole.cast(pa.schema({"age": pa.float64(), "row no": pa.int64()})), dialect, "age"
+    ) == cells(recipe, whole, dialect, "age")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ Examples:
   discreet check baskets.dat --km 5,2
 
 \b
-Exit codes: 0 every guarantee holds, 1 one is broken or a file of the release was changed, 2 user error."""
+Exit codes: 0 every guarantee holds, 1 one is broken, or a file of the release was changed or added, 2 user error."""
 
 
 @click.command(short_help="Check any table against privacy guarantees.", epilog=_EPILOG)
@@ -131,8 +132,9 @@ def _print_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> 
     if as_json:
         plain = {"command": "check", "ok": judgment.ok, "kind": judgment.kind, **judgment.counts}
         judged = None if verdict is None else verdict.to_dict()
-        more = {"verdict": judged, "recorded": dict(recorded), "changed_files": list(judgment.changed)}
-        print_json(plain | more | {"measures": [measure.to_dict() for measure in judgment.measures]})
+        more = {"verdict": judged, "recorded": dict(recorded)}
+        files = {"changed_files": list(judgment.changed), "added_files": list(judgment.added)}
+        print_json(plain | more | files | {"measures": [measure.to_dict() for measure in judgment.measures]})
         return
     if quiet:
         return
@@ -143,17 +145,24 @@ def _print_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> 
         what = {"baskets": "groups", "grouped-table": "groups"}.get(judgment.kind, "classes")
         lines = [*verdict_lines(verdict, groups=what), ("", "recomputed from the files of the release")]
     counts = ", ".join(f"{number:,} {name}" for name, number in judgment.counts.items())
-    changed = ", ".join(judgment.changed)
-    lines += [
-        ("release", f"{judgment.kind}: {counts}"),
-        ("broken", f"changed or missing since the release was written: {changed}")
-        if changed
-        else ("files", "unchanged since they were written"),
-    ]
+    lines += [("release", f"{judgment.kind}: {counts}"), *_file_lines(judgment)]
     if judgment.measures:
         lines.append(("reaches", "other guarantees this data keeps:"))
         lines += [("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures]
     print_lines(lines)
+
+
+def _file_lines(judgment: ReleaseJudgment) -> Iterator[tuple[str, str]]:
+    """Describe whether the folder holds what was written, and nothing else."""
+    if judgment.changed:
+        yield "broken", f"changed or missing since the release was written: {', '.join(judgment.changed)}"
+    else:
+        yield "files", "unchanged since they were written"
+    if judgment.added:
+        yield (
+            "broken",
+            f"not written with the release, so take it out before you hand it on: {', '.join(judgment.added)}",
+        )
 
 
 def population_of(table: Table, given: dict[str, Any]) -> Table | None:

@@ -117,6 +117,21 @@ class FrameSource(Source):
         held = counts[~empty]
         return Lone(int(counts[~empty & alone].sum()), int(held.sum()), held.size)
 
+    def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
+        """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
+        from discreet.kernels.tables.grouping import distinct, pack
+
+        spelled_ = [spell(self._arrow(name), name, judged=False) for name in names]
+        first, numbers, counts = distinct(
+            pack([places for _, places in spelled_], [len(values) for values, _ in spelled_])
+        )
+        values, whose = spell(self._arrow(unit), unit, judged=False)
+        unknown = np.asarray(values.is_null())[whose]
+        pairs = numbers[~unknown].astype(np.int64) * len(values) + whose[~unknown]
+        owners = np.bincount(np.unique(pairs) // len(values), minlength=first.size)
+        owners += np.bincount(numbers[unknown], minlength=first.size)
+        return int(counts[owners < fewest].sum())
+
     def framed(self, rows: pa.Table, *, as_they_came: Collection[str] | None = None) -> Any:
         """Return rows made elsewhere as the kind of frame that came in, and nothing but the rows.
 

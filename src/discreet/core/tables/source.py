@@ -118,6 +118,10 @@ class Source(Protocol):
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         ...
 
+    def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
+        """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
+        ...
+
     def recode(self, recoding: Recoding) -> Any:
         """Publish the rows as the recoding says, as the kind of frame that came in."""
         ...

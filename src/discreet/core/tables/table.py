@@ -205,7 +205,7 @@ class Table:
 
     def recode(self, **changes: Any) -> Any:
         """Publish the rows: identifiers dropped or replaced by pseudonyms, the rest as the changes say."""
-        recoding = self._recoding(**changes)
+        recoding = self.recoding(**changes)
         self._refuse_formulas(recoding.released_names)
         return self.source.recode(recoding)
 
@@ -217,10 +217,27 @@ class Table:
         numbers = np.arange(self.encoded[whose].n_codes, dtype=np.int32)
         by_value = {whose: Replacement(numbers, pa.array(numbers))}
         recoding = replace(
-            self._recoding(**changes), columns=(whose,), by_value=by_value, pseudonyms={}, renamed={}
+            self.recoding(**changes), columns=(whose,), by_value=by_value, pseudonyms={}, renamed={}
         )
         column = source_of(self.source.recode(recoding)).columns([whose])[whose]
         return {UNITS: np.asarray(column, np.int64)}
+
+    def kept(self, recoding: Recoding, own: Sequence[str], shown: Sequence[str] = ()) -> Any:
+        """Return the rows that a recoding publishes, in any order: columns with their own cells, beside published ones.
+
+        They are private: nothing of them is published.
+        """
+        rows = replace(
+            recoding,
+            columns=(*shown, *own),
+            by_value={name: cells for name, cells in recoding.by_value.items() if name in shown},
+            by_piece={name: cells for name, cells in recoding.by_piece.items() if name in shown},
+            pseudonyms={},
+            renamed={},
+            seed=None,
+            spreadsheet_safe=False,
+        )
+        return self.source.recode(rows)
 
     def with_units(self, units: IntArray) -> Table:
         """Return the judged columns of the rows with the unit of each row beside them."""
@@ -234,7 +251,8 @@ class Table:
         roles = {one: self.schema[one] for one in self.judged} | {name: Column(Role.PERSON)}
         return Table(pa.table(columns | {name: pa.array(units)}), roles)
 
-    def _recoding(self, **changes: Any) -> Recoding:
+    def recoding(self, **changes: Any) -> Recoding:
+        """Return how the rows are published: what `recode` follows."""
         keys = {name: self.schema[name].key for role in DROPPED for name in self.schema.named(role)}
         return Recoding(
             columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),

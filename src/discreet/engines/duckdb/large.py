@@ -97,6 +97,15 @@ class RelationSource(Source):
         ).fetchall()
         return Lone(int(lone), int(held), int(different))
 
+    def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
+        """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
+        inner, whose = ", ".join(self._rows.inner(name) for name in names), self._rows.inner(unit)
+        owners = f"count(DISTINCT {whose}) + count(*) - count({whose})"
+        counted = f"SELECT count(*) AS n, {owners} AS owners FROM source GROUP BY {inner}"
+        few = f"SELECT coalesce(sum(n) FILTER (WHERE owners < {int(fewest)}), 0) FROM ({counted})"
+        ((rows,),) = run(self._unsorted, few).fetchall()
+        return int(rows)
+
     def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""
         return framed(self.native, self._rows, rows, self.names)

@@ -49,6 +49,10 @@ class HeldSource(Source):
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         return self._rows.lone_rows(names, unit)
 
+    def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
+        """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
+        return self._rows.rows_of_few(names, unit, fewest)
+
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
         """Publish the rows as the recoding says, as a relation of the same connection."""
         replaced = {*recoding.by_piece, *recoding.by_value, *recoding.pseudonyms}

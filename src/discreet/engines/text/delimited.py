@@ -14,7 +14,7 @@ import duckdb
 from discreet.core.errors import InputError
 from discreet.engines.duckdb.connection import file_literal, identifier, literal
 from discreet.engines.text.dialect import EDGES, Dialect, reader
-from discreet.engines.text.inference import Conventions, infer
+from discreet.engines.text.inference import Conventions, infer, keep_inference
 from discreet.engines.text.layout import Layout, keep_layout
 
 DEFAULT_NULLS = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "?", "#N/A")
@@ -55,6 +55,7 @@ def load(
     connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM raw")
     connection.execute("DROP TABLE raw")
     comma = inferred.decimal_comma or conventions.decimal == ","
+    keep_inference(connection, conventions, text)
     keep_layout(connection, Layout(dialect.delimiter, dialect.quote or '"', "," if comma else "."))
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
-
-import duckdb
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Protocol
 
 from discreet.engines.duckdb.connection import literal
 
 DateOrder = Literal["dmy", "mdy", "ymd"]
 Facts = dict[str, bool | None]
 
+_VARIABLE = "discreet_inference"
 _FIRST_LOOK = 1000
 _BATCH = 64
 _MARKS = {",": ",", ".": r"\.", " ": "[ \u00a0\u202f]", "'": "'"}
@@ -54,6 +54,39 @@ class Conventions:
 
 
 @dataclass(frozen=True)
+class Inference:
+    """How the types of a file were found in its values: by which conventions, and which columns stayed text."""
+
+    conventions: Conventions
+    text: tuple[str, ...]
+
+
+def keep_inference(connection: Any, conventions: Conventions, text: Sequence[str]) -> None:
+    """Keep with the connection that holds a file's rows that their types come from the values."""
+    kept = json.dumps({"conventions": asdict(conventions), "text": list(text)})
+    connection.execute(f"SET VARIABLE {_VARIABLE} = {literal(kept)}")
+
+
+def inference_of(frame: Any) -> Inference | None:
+    """Return how the types of the file were found that a relation comes from; None where they are given."""
+    if type(frame).__module__.split(".")[0].lstrip("_") != "duckdb":
+        return None
+    ((kept,),) = frame.query("__frame", f"SELECT getvariable('{_VARIABLE}')").fetchall()
+    if kept is None:
+        return None
+    plain = json.loads(kept)
+    return Inference(Conventions(**plain["conventions"]), tuple(plain["text"]))
+
+
+class Engine(Protocol):
+    """What runs SQL: a connection, or a relation behind one."""
+
+    def execute(self, query: str, /) -> Any:
+        """Run a statement, and return what gives its rows."""
+        ...
+
+
+@dataclass(frozen=True)
 class _Kind:
     """One thing a column may be: its cells' pattern, and a test, a conversion and questions in SQL over {x}."""
 
@@ -71,9 +104,7 @@ class Inferred:
     decimal_comma: bool
 
 
-def infer(
-    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], rules: Conventions | None
-) -> Inferred:
+def infer(connection: Engine, table: str, columns: Sequence[str], rules: Conventions | None) -> Inferred:
     """Find for each column the SQL expression that converts it; a column that stays text is itself.
 
     Kinds that do not fit the first rows are dropped at once; what is left is tested on every row of the
@@ -107,7 +138,7 @@ def infer(
 
 
 def _likely(
-    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], kinds: Mapping[str, _Kind]
+    connection: Engine, table: str, columns: Sequence[str], kinds: Mapping[str, _Kind]
 ) -> dict[str, dict[str, _Kind]]:
     """Return for each column with values the kinds whose pattern fits the first of them, if any does."""
     likely: dict[str, dict[str, _Kind]] = {}
@@ -137,7 +168,7 @@ def _rest(left: Iterable[str]) -> set[str]:
 
 
 def _examine(
-    connection: duckdb.DuckDBPyConnection, source: str, wanted: Mapping[str, Mapping[str, _Kind]]
+    connection: Engine, source: str, wanted: Mapping[str, Mapping[str, _Kind]]
 ) -> Iterator[tuple[str, Facts]]:
     """Test the wanted kinds of each column, many columns in one pass; None means there was no value."""
     columns = [column for column, kinds in wanted.items() if kinds]
@@ -150,9 +181,9 @@ def _examine(
             for question, sql in _questions(name, kind)
         ]
         selected = ", ".join(sql for _, _, sql in questions)
-        answers = connection.execute(f"SELECT {selected} FROM {source}").fetchone()
+        (answers,) = connection.execute(f"SELECT {selected} FROM {source}").fetchall()
         facts: dict[str, Facts] = {column: {} for column in batch}
-        for (column, question, _), answer in zip(questions, answers or (), strict=True):
+        for (column, question, _), answer in zip(questions, answers, strict=True):
             facts[column][question] = answer
         yield from facts.items()
 

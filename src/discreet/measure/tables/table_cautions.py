@@ -9,9 +9,10 @@ import numpy as np
 
 from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
-from discreet.core.schema import Role
+from discreet.core.schema import DROPPED, Role
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR, texts
+from discreet.core.tables.source import Lone, source_of
 from discreet.core.tables.table import Table
 from discreet.measure.caution import Caution
 from discreet.measure.tables.singling_out import is_many, singling_out
@@ -35,6 +36,7 @@ def table_cautions(release: Release) -> Iterator[Caution]:
     yield from _constant(release)
     yield from other_columns(release)
     yield from _units(release)
+    yield from _types(release)
     if release.original is not None and release.evidence.cells:
         from discreet.measure.tables.loss import loss
 
@@ -133,12 +135,28 @@ def other_columns(release: Release) -> Iterator[Caution]:
         )
     for name in release.schema.sensitive:
         lone = release.table.source.lone_rows([name])
+        yield from _one_value(release, name, lone)
         if is_many(lone):
             yield Caution(
                 "unique-sensitive",
                 f"Sensitive column '{name}' is published exactly, and {lone.n_lone:,} of {lone.n_held:,} rows have a "
                 "value of their own in it: whoever learns it elsewhere finds the person. Rounding helps.",
             )
+
+
+def single_values(release: Release) -> Iterator[Caution]:
+    """Find sensitive columns in which every row has the same value."""
+    for name in release.schema.sensitive:
+        yield from _one_value(release, name, release.table.source.lone_rows([name]))
+
+
+def _one_value(release: Release, name: str, lone: Lone) -> Iterator[Caution]:
+    if lone.n_different == 1 < lone.n_held == release.table.n_rows:
+        yield Caution(
+            "single-value",
+            f"Every row has the same value of '{name}': whoever is known to be in the file has it. No guarantee about "
+            "classes hides what all of them share. Drop the column where that must not be known.",
+        )
 
 
 def _units(release: Release) -> Iterator[Caution]:
@@ -154,17 +172,69 @@ def _units(release: Release) -> Iterator[Caution]:
             )
     if release.original is None or release.original.schema.person is not None:
         return
-    for name in release.original.schema.named(Role.IDENTIFIER):
-        if not names_units(name):
+    found = dict(_repeated(release, release.original))
+    remedy = "give it the role person, so that no class is one person's rows."
+    if len(found) > MOST_NAMED:
+        words = f"Rows were counted, not people: {_listed(list(found))} repeat so that classes hold too few of their "
+        yield Caution(
+            "rows-not-people", f"{words}values. If one says whose row it is, {remedy}", public=False
+        )
+        return
+    for name, words in found.items():
+        text = f"Rows were counted, not people: '{name}' has {words}. If it says whose row it is, {remedy}"
+        yield Caution("rows-not-people", text, public=False)
+
+
+def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
+    """Find identifiers with fewer values in some class than it must have rows, and say how many they have.
+
+    Where classes cannot be counted, or need no size, a name that says whose row it is must do. Other columns with too
+    few values for a single class are categories.
+    """
+    fewest, recoding = release.guarantee.smallest, release.evidence.recoding
+    for name in original.schema.named(Role.IDENTIFIER):
+        counted = recoding is not None and fewest > 1
+        if not counted and not names_units(name):
             continue
-        rows = release.original.source.lone_rows([name])
-        if FEWEST_UNITS < rows.n_different < REPEATED * rows.n_held:
-            yield Caution(
-                "rows-not-people",
-                f"Rows were counted, not people: '{name}' has {rows.n_different:,} different values in {rows.n_held:,} "
-                "rows. If it says whose row it is, give it the role person, so that no class is one person's rows.",
-                public=False,
-            )
+        rows = original.source.lone_rows([name])
+        words = f"{rows.n_different:,} different values in {rows.n_held:,} rows"
+        if recoding is None or not counted:
+            if FEWEST_UNITS < rows.n_different < REPEATED * rows.n_held:
+                yield name, words
+        elif rows.n_different < rows.n_held and (rows.n_different >= fewest or names_units(name)):
+            quasi = original.schema.quasi
+            kept = source_of(original.kept(recoding, own=[name], shown=quasi))
+            few = kept.rows_of_few(quasi, name, fewest)
+            if few:
+                yield name, f"{words}, and fewer than {fewest:,} in classes with {few:,} rows"
+
+
+def _types(release: Release) -> Iterator[Caution]:
+    """Find columns whose type was found in the values of a file, among them values of rows that were left out."""
+    original, recoding = release.original, release.evidence.recoding
+    if not release.evidence.suppressed or original is None or recoding is None:
+        return
+    from discreet.engines.text.retyping import typed_by_others
+
+    names = [
+        name
+        for name, column in original.schema.items()
+        if column.role not in DROPPED and not (column.role is Role.QUASI and _is_hidden(release.table, name))
+    ]
+    found = typed_by_others(original.frame, original.kept(recoding, own=names), names)
+    if found:
+        yield Caution(
+            "type-of-suppressed",
+            f"{_listed(found)}: the type, or how numbers are written, comes from rows that were suppressed, and tells "
+            "of their values to whoever knows who was left out. Clean those values, round them, or read "
+            f"{'the column' if len(found) == 1 else 'the columns'} as text.",
+            public=False,
+        )
+
+
+def _is_hidden(table: Table, name: str) -> bool:
+    book = table.encoded[name]
+    return len(book.values) == 1 and _is_star(book, 1)
 
 
 def _linked_units(table: Table) -> tuple[int, int]:

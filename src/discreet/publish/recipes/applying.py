@@ -282,7 +282,11 @@ class Application:
             data=self.table.recode(**changes),
             schema=self.table.schema.released(),
             guarantee=self.guarantee,
-            evidence=replace(self._evidence(assigned, dropped), arrays=self.table.recoded_units(**changes)),
+            evidence=replace(
+                self._evidence(assigned, dropped),
+                arrays=self.table.recoded_units(**changes),
+                recoding=self.table.recoding(**changes),
+            ),
             recipe=self.recipe.data | ({"spreadsheet_safe": True} if self.table.spreadsheet_safe else {}),
             original=self.table,
             private=self.recipe.private,

@@ -42,7 +42,8 @@ def statement(
 
     Only columns that the recipe publishes are read, whatever else the table holds. Identifiers are left out, also those
     a release keeps as pseudonyms, since no key is in a recipe. A value that a tree does not know becomes the root, and
-    so does a code longer than its mask.
+    so does a code longer than its mask. Where a column of whole numbers meets a number between two of them, its
+    interval is half-open, as `Recipe.apply` writes it.
     The statement generalizes; it suppresses no row and judges no promise.
 
     Parameters
@@ -134,6 +135,7 @@ class _Column:
         self.kind = kind_of(type_)
         self.is_float = pa.types.is_floating(type_)
         self.is_discrete = pa.types.is_integer(type_) or pa.types.is_date(type_)
+        self.is_integer = pa.types.is_integer(type_)
         if getattr(type_, "tz", None) is not None:
             raise self.refused("its type has a time zone; make it local time first")
         self.value = quoted(name)
@@ -150,6 +152,12 @@ class _Column:
         if self.kind != kind:
             raise self.refused(f"its intervals need {kind}s, and its type is {self.type}")
 
+    def or_broken(self, whole: str, broken: str) -> str:
+        """Write a cell of whole numbers, and the one of a number between two of them, which the next rows may hold."""
+        if not self.is_integer or whole == broken:
+            return whole
+        return f"CASE WHEN {self.value} <> FLOOR({self.value}) THEN {broken} ELSE {whole} END"
+
     def bound(self, point: Any) -> str:
         """Write a number or a date that values are compared with."""
         if self.kind == "date":
@@ -163,7 +171,7 @@ class _Column:
         written = f"CAST({value} AS {self.plan.varchar})"
         if self.kind == "text":
             return value
-        if pa.types.is_integer(self.type) or pa.types.is_boolean(self.type) or pa.types.is_date(self.type):
+        if self.is_integer or pa.types.is_boolean(self.type) or pa.types.is_date(self.type):
             return written
         if self.is_float:
             return self.plan.float_text(value)
@@ -189,7 +197,7 @@ def _intervals(column: _Column, spec: Intervals, level: int) -> str:
 
 
 def _numbers(column: _Column, spec: Intervals, unit: str, step: Any) -> str:
-    """Write intervals of numbers exactly: in decimals, and floats put right where a decimal rounds them up."""
+    """Write intervals of numbers exactly: in decimals, and what a decimal rounds up put right."""
     plan, width = column.plan, Fraction(step)
     origin = Fraction(text(spec.origin)) % width
     bottom, top = (None if end is None else Fraction(text(end)) for end in (spec.bottom, spec.top))
@@ -202,19 +210,17 @@ def _numbers(column: _Column, spec: Intervals, unit: str, step: Any) -> str:
     wide = exact(width)
     shifted = f"{number} - {exact(origin)}" if origin else number
     low = plan.step(f"{number} - MOD(MOD({shifted}, {wide}) + {wide}, {wide})")
-    if column.is_float:
-        low = plan.step(
-            f"CASE WHEN {column.value} < CAST({low} AS {DOUBLE}) THEN {low} - {wide} ELSE {low} END"
-        )
+    if column.is_float or column.is_integer:
+        start = f"CAST({low} AS {DOUBLE})" if column.is_float else low
+        low = plan.step(f"CASE WHEN {column.value} < {start} THEN {low} - {wide} ELSE {low} END")
     high = plan.clamped(f"{low} + {wide}", ">", None if top is None else exact(top))
     low = plan.clamped(low, "<", None if bottom is None else exact(bottom))
     first = plan.step(plan.number_text(low, scale))
     tight = closed(first, plan.step(plan.number_text(f"{high} - 1", scale))) if column.is_discrete else ""
-    if tight and not scale:
-        return tight
     loose = brackets(first, plan.step(plan.number_text(high, scale)), ")")
-    whole = f"{low} = FLOOR({low}) AND {high} = FLOOR({high})"
-    return f"CASE WHEN {whole} THEN {tight} ELSE {loose} END" if tight else loose
+    if tight and scale:
+        tight = f"CASE WHEN {low} = FLOOR({low}) AND {high} = FLOOR({high}) THEN {tight} ELSE {loose} END"
+    return column.or_broken(tight, loose) if tight else loose
 
 
 def _dates(column: _Column, spec: Intervals, unit: str, width: int) -> str:
@@ -252,12 +258,16 @@ def _cuts(column: _Column, spec: Cuts, level: int) -> str:
     points = spec.levels[level - 1]
     column.require("date" if isinstance(points[0], str) else "number")
     ends = [None, *map(_point, points), None]
-    labels = [_between(low, high, column.is_discrete) for low, high in pairwise(ends)]
-    cases = [
-        f"WHEN {column.value} < {column.bound(point)} THEN {literal(label)}"
-        for point, label in zip(points, labels[:-1], strict=True)
-    ]
-    return f"CASE {' '.join(cases)} WHEN {column.value} IS NOT NULL THEN {literal(labels[-1])} END"
+    written = []
+    for discrete in (column.is_discrete, False):
+        labels = [_between(low, high, discrete) for low, high in pairwise(ends)]
+        cases = [
+            f"WHEN {column.value} < {column.bound(point)} THEN {literal(label)}"
+            for point, label in zip(points, labels[:-1], strict=True)
+        ]
+        last = f"WHEN {column.value} IS NOT NULL THEN {literal(labels[-1])}"
+        written.append(f"CASE {' '.join([*cases, last])} END")
+    return column.or_broken(*written)
 
 
 def _between(low: Any, high: Any, discrete: bool) -> str:

@@ -50,7 +50,8 @@ class Union:
         whole = pa.concat_tables([old, rows])
         order = generator(random_state, owner="apply").permutation(whole.num_rows)
         shuffled = whole.take(pa.array(order)).combine_chunks()
-        return Joined(replace(new, data=self._framed(shuffled)))
+        evidence = replace(new.evidence, recoding=None)
+        return Joined(replace(new, data=self._framed(shuffled), evidence=evidence))
 
     def _framed(self, rows: pa.Table) -> Any:
         native = self.table.frame

@@ -151,6 +151,7 @@ def release_node(
             levels,
             details or {},
             arrays=table.recoded_units(**changes),
+            recoding=table.recoding(**changes),
         ),
         recipe=recipe.public,
         original=table,

@@ -216,7 +216,9 @@ class LocalRecoding(LatticeSearch):
             schema=table.schema.released(),
             guarantee=self.guarantee,
             evidence=replace(
-                _evidence(lattice, spelling, recoded, cost), arrays=table.recoded_units(**changes)
+                _evidence(lattice, spelling, recoded, cost),
+                arrays=table.recoded_units(**changes),
+                recoding=table.recoding(**changes),
             ),
             recipe=recipe.public,
             original=table,

@@ -1,0 +1,67 @@
+"""Which types of a file rest on some of its rows: found again in the others alone, they would be different."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.engines.duckdb.connection import identifier
+from discreet.engines.duckdb.queries import run
+from discreet.engines.text.inference import infer, inference_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+_WHOLE = "{x} IS NULL OR ({x} = floor({x}) AND abs({x}) < 1e15)"
+
+
+def typed_by_others(
+    original: duckdb.DuckDBPyRelation, kept: duckdb.DuckDBPyRelation, names: Sequence[str]
+) -> list[str]:
+    """Name the columns whose type, found in the values of a file, would be another by the kept rows alone.
+
+    That is text that would be read as numbers or dates, fractions that would be whole numbers, and a type of a column
+    without values. Types that a file states, and columns that were read as text on purpose, rest on no row.
+    """
+    inference = inference_of(original)
+    if inference is None:
+        return []
+    types = dict(zip(original.columns, map(str, original.types), strict=True))
+    free = [name for name in names if name not in inference.text]
+    cells = {name: f"c{number}" for number, name in enumerate(free)}
+    if not cells:
+        return []
+    chosen = ", ".join(f"{identifier(name)} AS {cell}" for name, cell in cells.items())
+    all_rows, kept_rows = (_Rows(run(rows, f"SELECT {chosen} FROM source")) for rows in (original, kept))
+    texts = [cell for name, cell in cells.items() if types[name] == "VARCHAR"]
+    read = infer(kept_rows, "source", texts, inference.conventions).expressions
+    changed = [cell for cell in texts if read[cell] != cell]
+    before = infer(all_rows, "source", changed, inference.conventions).expressions if changed else {}
+    found = {cell for cell in changed if before[cell] != read[cell]}
+    typed = [cell for name, cell in cells.items() if types[name] != "VARCHAR"]
+    broken = [cell for name, cell in cells.items() if types[name] == "DOUBLE"]
+    if typed:
+        true, shown = (rows.facts(typed, broken) for rows in (all_rows, kept_rows))
+        found |= {cell for cell, fact in true if true[cell, fact] != shown[cell, fact]}
+    return [name for name, cell in cells.items() if cell in found]
+
+
+@dataclass(frozen=True, repr=False)
+class _Rows:
+    """The cells of some rows, to be asked about."""
+
+    relation: Any
+
+    def execute(self, query: str, /) -> Any:
+        """Run a query over the rows, which it calls ``source``."""
+        return run(self.relation, query)
+
+    def facts(self, typed: Sequence[str], broken: Sequence[str]) -> dict[tuple[str, str], bool]:
+        """Return which columns have values, and which have whole numbers only."""
+        asked = {(cell, "held"): f"count({cell}) > 0" for cell in typed}
+        asked |= {
+            (cell, "whole"): f"coalesce(bool_and({_WHOLE.replace('{x}', cell)}), true)" for cell in broken
+        }
+        (answers,) = self.execute(f"SELECT {', '.join(asked.values())} FROM source").fetchall()
+        return dict(zip(asked, answers, strict=True))
