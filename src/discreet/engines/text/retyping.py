@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.engines.duckdb.connection import identifier
 from discreet.engines.duckdb.queries import run
-from discreet.engines.text.inference import infer, inference_of
+from discreet.engines.text.inference import Inference, infer
 
 if TYPE_CHECKING:
     import duckdb
@@ -17,16 +17,16 @@ _WHOLE = "{x} IS NULL OR ({x} = floor({x}) AND abs({x}) < 1e15)"
 
 
 def typed_by_others(
-    original: duckdb.DuckDBPyRelation, kept: duckdb.DuckDBPyRelation, names: Sequence[str]
+    inference: Inference,
+    original: duckdb.DuckDBPyRelation,
+    kept: duckdb.DuckDBPyRelation,
+    names: Sequence[str],
 ) -> list[str]:
     """Name the columns whose type, found in the values of a file, would be another by the kept rows alone.
 
     That is text that would be read as numbers or dates, fractions that would be whole numbers, and a type of a column
-    without values. Types that a file states, and columns that were read as text on purpose, rest on no row.
+    without values. Columns that were read as text on purpose rest on no row.
     """
-    inference = inference_of(original)
-    if inference is None:
-        return []
     types = dict(zip(original.columns, map(str, original.types), strict=True))
     free = [name for name in names if name not in inference.text]
     cells = {name: f"c{number}" for number, name in enumerate(free)}

@@ -214,14 +214,18 @@ def _types(release: Release) -> Iterator[Caution]:
     original, recoding = release.original, release.evidence.recoding
     if not release.evidence.suppressed or original is None or recoding is None:
         return
+    from discreet.engines.text.inference import inference_of
     from discreet.engines.text.retyping import typed_by_others
 
+    inference = inference_of(original.frame)
+    if inference is None:
+        return
     names = [
         name
         for name, column in original.schema.items()
         if column.role not in DROPPED and not (column.role is Role.QUASI and _is_hidden(release.table, name))
     ]
-    found = typed_by_others(original.frame, original.kept(recoding, own=names), names)
+    found = typed_by_others(inference, original.frame, original.kept(recoding, own=names), names)
     if found:
         yield Caution(
             "type-of-suppressed",
