@@ -374,3 +374,18 @@ def test_intervals_of_blocked_baskets_hold_the_truth(
         assert least_ == oracle.support(after, items) / oracle.support(maybe, rule[0])
     if oracle.support(after, rule[0]):
         assert most == min(high / oracle.support(after, rule[0]), 1)
+
+
+def test_the_middle_of_an_interval_is_not_the_true_support() -> None:
+    """As many unknown entries to no purpose as with one would give the support of a hidden rule away."""
+    baskets = Baskets.from_lists([["a", "b"]] * 60 + [["a"]] * 150 + [["b"]] * 150 + [["c"]] * 40)
+    off = []
+    for seed in range(20):
+        release = Blocking(["a, b"], min_support=20, random_state=seed).hide(baskets)
+        low, high = support_interval(release.data, "a, b")
+        assert low < 20
+        assert high >= 60
+        off.append((low + high) / 2 - 60)
+    assert sum(one == 0 for one in off) <= 4
+    assert max(off) > 3
+    assert min(off) < -3

@@ -21,6 +21,7 @@ from tests.oracles import streams as oracle
 from discreet import publish
 from discreet.core.errors import DiscreetError, InfeasibleError, InputError, OutputError, ParameterError
 from discreet.core.verdict import Basis
+from discreet.guarantees import Indistinguishability
 from discreet.publish import StreamCondensation
 from discreet.publish.pseudo.stream_state import StreamState
 
@@ -449,3 +450,17 @@ def test_it_is_a_scikit_learn_estimator() -> None:
     ]
     assert not failed
     assert publish.StreamCondensation is StreamCondensation
+
+
+def test_levels_that_came_with_the_records_are_never_published(tmp_path: Path) -> None:
+    """That all of them are the same is data too: whoever knows all levels but one would learn the last."""
+    values = cloud(60)
+    alike = StreamCondensation(3, init_number=20, random_state=0).fit(values[:40])
+    assert alike.guarantee == Indistinguishability(3)
+    own = StreamCondensation(3, init_number=20, random_state=0).fit(values[:40], k=np.full(40, 3))
+    assert own.guarantee == Indistinguishability(None)
+    assert StreamCondensation.load(own.save(tmp_path / "own.bin")).guarantee == Indistinguishability(None)
+    assert StreamCondensation.load(alike.save(tmp_path / "alike.bin")).guarantee == Indistinguishability(3)
+    assert alike.merge(own).guarantee == Indistinguishability(None)
+    later = StreamCondensation(3, init_number=20, random_state=0).fit(values[:40])
+    assert later.update(values[40], k=3).guarantee == Indistinguishability(None)

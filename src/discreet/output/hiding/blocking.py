@@ -36,7 +36,8 @@ class Blocking(Hider):
     most those that may hold it (`support_interval`). The rules are hidden at the lower ends.
 
     Where only held entries were unknown, everybody would read ``?beer`` as beer. So entries that are not held are
-    published as unknown too, first in baskets that hold another item of the same rule.
+    published as unknown too, first in baskets that hold another item of the same rule. How many is drawn, since the
+    middle of the interval would be the true support otherwise.
 
     Parameters
     ----------
@@ -45,7 +46,8 @@ class Blocking(Hider):
     min_support, min_confidence, margin
         The thresholds, where no `RulesHidden` has them; see there. The margin is the paper's safety margin.
     camouflage
-        How many entries that are not held become unknown for each one that is, where there are that many.
+        How many entries that are not held become unknown for each one that is, on average and where there are that
+        many; each item's number is drawn from half to one and a half of it.
     random_state
         Seeds the order of the released baskets and which entries become unknown.
 
@@ -99,7 +101,7 @@ class Blocking(Hider):
                 others = [one for one in target.items if one != column]
                 alike = np.maximum(alike, editing.before[others].sum(axis=0))
         absent = rng.permutation(np.flatnonzero(~editing.before[column]))
-        n = min(math.ceil(self.camouflage * n_true), absent.size)
+        n = min(math.ceil(self.camouflage * n_true * rng.uniform(0.5, 1.5)), absent.size)
         chosen = absent[np.argsort(-alike[absent], kind="stable")][:n]
         fakes = np.zeros(editing.kept.size, np.bool_)
         fakes[chosen] = True

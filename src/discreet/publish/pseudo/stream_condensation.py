@@ -108,6 +108,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     }
     _state: StreamState | None = None
     _window: Window | None = None
+    _own_levels: bool = False
 
     def __init__(
         self,
@@ -148,10 +149,14 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     @property
     def guarantee(self) -> Indistinguishability:
-        """The promise: every group is at least as large as the largest level in it."""
+        """The promise: every group is at least as large as the largest level in it.
+
+        It names the level where one was set for all. Levels that came with the records are data, also where all are
+        the same.
+        """
         statistics = self.statistics_
         level = int(statistics.largest[0])
-        alike = bool((statistics.levels == level * statistics.n).all())
+        alike = not self._own_levels and bool((statistics.levels == level * statistics.n).all())
         return Indistinguishability(level if alike else None)
 
     def fit(self, X: Any, y: Any = None, *, k: Any = None) -> StreamCondensation:
@@ -163,7 +168,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         levels = self._levels(k, len(values))
         window = Window(min(self.init_number, len(values)), values.shape[1])
         require_takeable(window, levels, len(values))
-        self._window, self._state = window, None
+        self._window, self._state, self._own_levels = window, None, k is not None
         self.rng_ = generator(self.random_state, owner=self)
         self._take(window, values, levels)
         return self
@@ -188,6 +193,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
             if usable(X, WIDEST):
                 self._join(state, X, self._levels(k, len(X)))
+                self._own_levels |= k is not None
                 return self
         self._checked()
         first = state is None and self._window is None
@@ -195,6 +201,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         levels = self._levels(k, len(values))
         if state is not None:
             self._join(state, values, levels)
+            self._own_levels |= k is not None
             return self
         window = self._window or Window(self.init_number, values.shape[1])
         require_takeable(window, levels, len(values))
@@ -202,6 +209,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             self.rng_ = generator(self.random_state, owner=self)
             self._window = window
         self._take(window, values, levels)
+        self._own_levels |= k is not None
         return self
 
     def update(self, record: Any, *, k: int | None = None) -> StreamCondensation:
@@ -229,6 +237,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
                 "under other names."
             )
         self._state = mine.merged(theirs, max_groups=self.max_groups)
+        self._own_levels |= other._own_levels
         return self
 
     def sample(self, n: int | None = None) -> FloatArray:
@@ -272,6 +281,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             "parameters": plain,
             "names": None if names is None else [str(name) for name in names],
             "rng": rng_to_plain(self.rng_),
+            "own_levels": self._own_levels,
         }
         return write_state(path, header | {"position": dict(position or {})}, state.to_arrays())
 
@@ -287,6 +297,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{path} cannot be read as the state of a stream.") from None
         loaded._checked()
+        loaded._own_levels = file.header.get("own_levels") is not False
         loaded._state = StreamState.from_arrays(file.arrays)
         loaded.rng_ = rng_from_plain(rng)
         loaded.n_features_in_ = loaded._state.n_columns
