@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
@@ -27,6 +29,8 @@ MOST_NAMED = 3
 """How many columns with dominated classes get a caution of their own; more share one."""
 FEWEST_UNITS, REPEATED = 20, 0.98
 """A key of people has more values than the first, and fewer than this share of the rows where they have several."""
+_LETTERS, _TRUTHS = re.compile("[^\\W\\d_eETZ]"), ("true", "false")
+"""Letters that stand in no number and no date, and the words that are no text either."""
 
 
 def table_cautions(release: Release) -> Iterator[Caution]:
@@ -223,8 +227,12 @@ def _types(release: Release) -> Iterator[Caution]:
     names = [
         name
         for name, column in original.schema.items()
-        if column.role not in DROPPED and not (column.role is Role.QUASI and _is_hidden(release.table, name))
+        if column.role not in DROPPED
+        and not (column.role is Role.QUASI and _is_hidden(release.table, name))
+        and not _is_surely_kept(original, name, release.evidence.suppressed)
     ]
+    if not names:
+        return
     found = typed_by_others(inference, original.frame, original.kept(recoding, own=names), names)
     if found:
         yield Caution(
@@ -234,6 +242,25 @@ def _types(release: Release) -> Iterator[Caution]:
             f"{'the column' if len(found) == 1 else 'the columns'} as text.",
             public=False,
         )
+
+
+def _is_surely_kept(table: Table, name: str, suppressed: int) -> bool:
+    """Return whether values that more rows have than were suppressed suffice for the type of a column.
+
+    Some of those rows are kept, so nothing has to be read again. Other columns may be typed by suppressed rows.
+    """
+    book = table.encoded.get(name)
+    if book is None:
+        return False
+    held = table.overall(name)[1:]
+    frequent = book.values.filter(pa.array(held > suppressed))
+    if pa.types.is_floating(book.type):
+        numbers = frequent.to_numpy(zero_copy_only=False)
+        return bool((numbers != np.floor(numbers)).any())
+    if pa.types.is_integer(book.type) or pa.types.is_boolean(book.type) or pa.types.is_temporal(book.type):
+        return bool(held.sum() > suppressed)
+    words = filter(_LETTERS.search, texts(frequent).to_pylist())
+    return any(word.lower() not in _TRUTHS for word in words)
 
 
 def _is_hidden(table: Table, name: str) -> bool:
