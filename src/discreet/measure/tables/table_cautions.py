@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.errors import SchemaError
 from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Role
@@ -193,14 +194,17 @@ def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
     """Find identifiers with fewer values in some class than it must have rows, and say how many they have.
 
     Where classes cannot be counted, or need no size, a name that says whose row it is must do. Other columns with too
-    few values for a single class are categories.
+    few values for a single class are categories. Values that cannot be compared, such as lists, are nobody's key.
     """
     fewest, recoding = release.guarantee.smallest, release.evidence.recoding
     for name in original.schema.named(Role.IDENTIFIER):
         counted = recoding is not None and fewest > 1
         if not counted and not names_units(name):
             continue
-        rows = original.source.lone_rows([name])
+        try:
+            rows = original.source.lone_rows([name])
+        except SchemaError:
+            continue
         words = f"{rows.n_different:,} different values in {rows.n_held:,} rows"
         if recoding is None or not counted:
             if FEWEST_UNITS < rows.n_different < REPEATED * rows.n_held:
