@@ -325,6 +325,17 @@ def test_identifiers_with_enough_values_in_every_class_are_not_cautioned() -> No
     assert "rows-not-people" not in {one.code for one in cautions(release)}
 
 
+@pytest.mark.parametrize(("name", "found"), [("name", False), ("patient_id", True)])
+def test_a_few_people_of_the_same_name_are_no_caution(name: str, found: bool) -> None:
+    """Two of a thousand rows share a name and a class: a key would be somebody's twice, a name is two people's."""
+    names = [f"p{one:04d}" for one in range(1000)]
+    names[4] = names[3]
+    rows = pa.table({name: names, "age": np.arange(1000) // 5, "disease": ["a", "b"] * 500})
+    table = Table(rows, {name: identifier(), "age": quasi(), "disease": sensitive()})
+    release = Mondrian(KAnonymity(5), random_state=0).release(table)
+    assert ("rows-not-people" in {one.code for one in cautions(release)}) is found
+
+
 def test_many_repeated_identifiers_share_a_caution() -> None:
     rows = lives(40, 6)
     for number in range(5):

@@ -30,6 +30,8 @@ MOST_NAMED = 3
 """How many columns with dominated classes get a caution of their own; more share one."""
 FEWEST_UNITS, REPEATED = 20, 0.98
 """A key of people has more values than the first, and fewer than this share of the rows where they have several."""
+BY_CHANCE = 0.01
+"""The share of rows, in classes with too few different values, up to which people may just have the same name."""
 _LETTERS, _TRUTHS = re.compile("[^\\W\\d_eETZ]"), ("true", "false")
 """Letters that stand in no number and no date, and the words that are no text either."""
 
@@ -213,7 +215,7 @@ def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
             quasi = original.schema.quasi
             kept = source_of(original.kept(recoding, own=[name], shown=quasi))
             few = kept.rows_of_few(quasi, name, fewest)
-            if few:
+            if few > (0 if names_units(name) else BY_CHANCE * rows.n_held):
                 yield name, f"{words}, and fewer than {fewest:,} in classes with {few:,} rows"
 
 
