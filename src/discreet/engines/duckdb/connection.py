@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 
@@ -79,3 +82,17 @@ def literal(text: str) -> str:
 def file_literal(path: os.PathLike[str]) -> str:
     """Quote a file name for SQL, so that no character of it is taken as a wildcard."""
     return literal("".join(f"[{char}]" if char in "*?[" else char for char in os.fspath(path)))
+
+
+def keep_with(connection: Any, name: str, plain: Mapping[str, Any]) -> None:
+    """Keep plain data with a connection, for the relations that come from it."""
+    connection.execute(f"SET VARIABLE {name} = {literal(json.dumps(plain))}")
+
+
+def kept_with(frame: Any, name: str) -> dict[str, Any] | None:
+    """Return what was kept with the connection of a relation; None where nothing was, or for another frame."""
+    if type(frame).__module__.split(".")[0].lstrip("_") != "duckdb":
+        return None
+    ((kept,),) = frame.query("__frame", f"SELECT getvariable('{name}')").fetchall()
+    plain: dict[str, Any] | None = None if kept is None else json.loads(kept)
+    return plain

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol
 
-from discreet.engines.duckdb.connection import literal
+from discreet.engines.duckdb.connection import keep_with, kept_with, literal
 
 DateOrder = Literal["dmy", "mdy", "ymd"]
 Facts = dict[str, bool | None]
@@ -63,26 +62,20 @@ class Inference:
 
 def keep_inference(connection: Any, conventions: Conventions, text: Sequence[str]) -> None:
     """Keep with the connection that holds a file's rows that their types come from the values."""
-    kept = json.dumps({"conventions": asdict(conventions), "text": list(text)})
-    connection.execute(f"SET VARIABLE {_VARIABLE} = {literal(kept)}")
+    keep_with(connection, _VARIABLE, {"conventions": asdict(conventions), "text": list(text)})
 
 
 def inference_of(frame: Any) -> Inference | None:
     """Return how the types of the file were found that a relation comes from; None where they are given."""
-    if type(frame).__module__.split(".")[0].lstrip("_") != "duckdb":
-        return None
-    ((kept,),) = frame.query("__frame", f"SELECT getvariable('{_VARIABLE}')").fetchall()
-    if kept is None:
-        return None
-    plain = json.loads(kept)
-    return Inference(Conventions(**plain["conventions"]), tuple(plain["text"]))
+    kept = kept_with(frame, _VARIABLE)
+    return None if kept is None else Inference(Conventions(**kept["conventions"]), tuple(kept["text"]))
 
 
 class Engine(Protocol):
     """What runs SQL: a connection, or a relation behind one."""
 
     def execute(self, query: str, /) -> Any:
-        """Run a statement, and return what gives its rows."""
+        """Run a statement, and return its result."""
         ...
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from discreet.engines.duckdb.connection import literal
+from discreet.engines.duckdb.connection import keep_with, kept_with
 
 _VARIABLE = "discreet_layout"
 
@@ -29,12 +28,10 @@ class Layout:
 
 def keep_layout(connection: Any, layout: Layout) -> None:
     """Keep the layout of a file with the connection that holds its rows."""
-    connection.execute(f"SET VARIABLE {_VARIABLE} = {literal(json.dumps(asdict(layout.safe())))}")
+    keep_with(connection, _VARIABLE, asdict(layout.safe()))
 
 
 def layout_of(frame: Any) -> Layout | None:
     """Return the layout of the text file that a relation, or what was made from it, comes from; None for others."""
-    if type(frame).__module__.split(".")[0].lstrip("_") != "duckdb":
-        return None
-    ((kept,),) = frame.query("__frame", f"SELECT getvariable('{_VARIABLE}')").fetchall()
-    return None if kept is None else Layout(**json.loads(kept))
+    kept = kept_with(frame, _VARIABLE)
+    return None if kept is None else Layout(**kept)

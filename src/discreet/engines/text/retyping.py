@@ -49,7 +49,7 @@ def typed_by_others(
 
 @dataclass(frozen=True, repr=False)
 class _Rows:
-    """The cells of some rows, to be asked about."""
+    """Some rows, as something that runs queries."""
 
     relation: Any
 
@@ -59,9 +59,9 @@ class _Rows:
 
     def facts(self, typed: Sequence[str], broken: Sequence[str]) -> dict[tuple[str, str], bool]:
         """Return which columns have values, and which have whole numbers only."""
-        asked = {(cell, "held"): f"count({cell}) > 0" for cell in typed}
-        asked |= {
+        facts = {(cell, "held"): f"count({cell}) > 0" for cell in typed}
+        facts |= {
             (cell, "whole"): f"coalesce(bool_and({_WHOLE.replace('{x}', cell)}), true)" for cell in broken
         }
-        (answers,) = self.execute(f"SELECT {', '.join(asked.values())} FROM source").fetchall()
-        return dict(zip(asked, answers, strict=True))
+        (answers,) = self.execute(f"SELECT {', '.join(facts.values())} FROM source").fetchall()
+        return dict(zip(facts, answers, strict=True))
