@@ -16,7 +16,6 @@ from tests.oracles import sketches as sketches_oracle
 
 from discreet import Baskets
 from discreet.core.errors import InfeasibleError, InputError, ParameterError, PromiseBrokenError
-from discreet.core.sparse_rows import SparseRows
 from discreet.core.tables.groups import Groups
 from discreet.datasets import quest
 from discreet.guarantees import DeltaAnonymity, KVariance, guarantee_from_dict
@@ -57,7 +56,7 @@ def test_every_pair_is_kept_and_no_length_can_be_raised(rows: np.ndarray, data: 
     release = method.release(rows)
     assert release.verdict.ok
     order = release.order
-    assert release.data.equals(FAMILY.publish(SparseRows.of(rows[order]), found.lengths[order]))
+    assert release.data.equals(FAMILY.publish(rows[order], lengths=found.lengths[order]))
 
 
 @given(matrices(-3), st.data())

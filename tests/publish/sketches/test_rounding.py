@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from discreet.core.sparse_rows import SparseRows
 from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily
 from discreet.publish.sketches.client import grid, rounded, sketch_record
 
@@ -56,7 +55,7 @@ def test_texts_of_length_one_have_one_grid() -> None:
 @given(RECORDS, st.binary(min_size=1, max_size=40))
 @settings(max_examples=60)
 def test_the_family_and_the_client_round_alike(records: list[dict[int, float]], key: bytes) -> None:
-    published = SketchFamily(key, components=9).publish(SparseRows.of(records), np.full(len(records), 9))
+    published = SketchFamily(key, components=9).publish(records, lengths=9)
     expected = [rounded(record, key, sketch_record(record, key, 9)) for record in records]
     assert published.dense().tolist() == expected
 
@@ -68,13 +67,13 @@ def test_rounding_is_right_on_average_and_never_off_by_a_step() -> None:
     off = []
     for number in range(30):
         family = SketchFamily(f"key {number}", components=50)
-        published = family.publish(SparseRows.of(rows), np.full(40, 50)).dense()
+        published = family.publish(rows, lengths=50).dense()
         off.append((published - family.sketch(rows).dense()) / units[:, None])
         assert np.array_equal(published, np.round(published / units[:, None]) * units[:, None])
     errors = np.array(off)
     assert np.abs(errors).max() < 1
     assert abs(errors.mean()) < 5 * errors.std() / math.sqrt(errors.size)
-    again = family.publish(SparseRows.of(rows[::-1]), np.full(40, 50)).dense()
+    again = family.publish(rows[::-1], lengths=50).dense()
     assert np.array_equal(again, published[::-1])
 
 
@@ -133,5 +132,5 @@ def test_counts_stay_exact() -> None:
     counts = [row for row in rows if grid(row[row > 0].tolist()) is None]
     assert len(counts) > 40
     family = SketchFamily("key", components=20)
-    published = family.publish(SparseRows.of(np.array(counts)), np.full(len(counts), 20))
+    published = family.publish(np.array(counts), lengths=20)
     assert published.equals(family.sketch(np.array(counts)))

@@ -91,7 +91,7 @@ class DeltaSketch:
             details={"capped": int((lengths == self.family.components).sum())},
             order=kept,
         )
-        sketches = self.family.publish(records.take(kept), lengths[kept])
+        sketches = self.family.publish(records.take(kept), lengths=lengths[kept])
         return Release(sketches, self.guarantee, evidence, self.recipe, kind="sketches", original=records)
 
     @property

@@ -88,35 +88,50 @@ class SketchFamily:
         names
             The names of a matrix's columns; by default their numbers.
         """
+        return self._exact(SparseRows.of(rows, names=names), lengths)[0]
+
+    def publish(
+        self, rows: Any, *, lengths: int | IntArray | None = None, names: Iterable[Any] | None = None
+    ) -> Sketches:
+        """Sketch records as they may be published, with the parameters of :meth:`sketch`.
+
+        Exact sums of uneven values would show without the key which values a record has. Stochastic rounding to a grid
+        of about half the record's length hides them and keeps estimates unbiased; counts stay exact
+        (:func:`discreet.publish.sketches.client.rounded`).
+        """
+        from discreet.kernels.sketches.stochastic_rounding import rounded_rows
+
+        records = SparseRows.of(rows, names=names)
+        exact, points = self._exact(records, lengths)
+        if records.weights is None:
+            return exact
+        salts = np.array([definition.salt(self._secret, j) for j in range(exact.longest)], np.uint64)
+        rounded = rounded_rows(
+            records.indptr,
+            points[records.items],
+            records.weights,
+            np.asarray(exact.values, np.float64),
+            exact.indptr,
+            salts,
+        )
+        return Sketches(rounded, exact.indptr, self.fingerprint)
+
+    def _exact(
+        self, records: SparseRows, lengths: int | IntArray | None
+    ) -> tuple[Sketches, NDArray[np.uint64]]:
+        """Return exact sketches, and the points of the items."""
         from discreet.kernels.sketches.exact_sums import on_grid
         from discreet.kernels.sketches.sign_sums import sum_rows
         from discreet.kernels.sketches.signs import tabulate
 
-        records = SparseRows.of(rows, names=names)
         bounds = ragged.bounds(self._lengths(lengths, len(records)))
-        points = self._distinct_points(records.names)
+        points = self._points(records.names)
+        if np.unique(points).size < points.size:
+            raise InputError("Several items have the same name.")
         table = tabulate(points, self._coefficients[: int(np.diff(bounds).max(initial=0))])
         weights = None if records.weights is None else on_grid(records.indptr, records.weights)
         sums = sum_rows(records.indptr, records.items, weights, table, bounds)
-        return Sketches(sums, bounds, self.fingerprint)
-
-    def publish(self, records: SparseRows, lengths: IntArray) -> Sketches:
-        """Sketch records as they may be published.
-
-        Exact sums of uneven values would show without the key which values a record has. They are rounded to a grid
-        of about half its length, up or down by chance, so that estimates stay right on average; counts stay exact
-        (:func:`discreet.publish.sketches.client.rounded`).
-        """
-        from discreet.kernels.sketches.coarse_grid import rounded_rows
-
-        exact = self.sketch(records, lengths=lengths)
-        if records.weights is None:
-            return exact
-        points = self._distinct_points(records.names)[records.items]
-        salts = np.array([definition.salt(self._secret, j) for j in range(exact.longest)], np.uint64)
-        sums = np.asarray(exact.values, np.float64)
-        coarse = rounded_rows(records.indptr, points, records.weights, sums, exact.indptr, salts)
-        return Sketches(coarse, exact.indptr, self.fingerprint)
+        return Sketches(sums, bounds, self.fingerprint), points
 
     def signs(self, names: Iterable[Any], *, length: int | None = None) -> NDArray[np.uint64]:
         """Tabulate the signs of items: a row of bits for each, 64 components to a word, set where the sign is −1."""
@@ -142,12 +157,6 @@ class SketchFamily:
             return np.array([definition.point(self._secret, name) for name in names], np.uint64)
         except ValueError as error:
             raise InputError(str(error)) from None
-
-    def _distinct_points(self, names: Iterable[Any]) -> NDArray[np.uint64]:
-        points = self._points(names)
-        if np.unique(points).size < points.size:
-            raise InputError("Several items have the same name.")
-        return points
 
     def _lengths(self, lengths: int | IntArray | None, n: int) -> IntArray:
         if lengths is None or isinstance(lengths, int | np.integer):

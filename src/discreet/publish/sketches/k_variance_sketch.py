@@ -196,7 +196,7 @@ class KVarianceSketch:
             "guarantee": self.guarantee.to_dict(),
             "seed": seed_of(self.random_state),
         }
-        sketches = self.family.publish(records.take(kept), found.lengths[kept])
+        sketches = self.family.publish(records.take(kept), lengths=found.lengths[kept])
         return Release(sketches, self.guarantee, evidence, recipe, kind="sketches", original=records)
 
     def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> Lengths:

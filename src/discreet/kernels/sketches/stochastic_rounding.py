@@ -1,4 +1,4 @@
-"""Components on a coarse grid, rounded up or down by chance, so that sums do not show which values went into them."""
+"""Stochastic rounding of components to a coarse grid, so that sums do not show which values went into them."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _round(indptr, points, values, words, sums, bounds, salts, start, stop):
         for at in range(low, high):
             record += _mixed(points[at] ^ _mixed(words[at]))
         for place in range(bounds[row], bounds[row + 1]):
-            chance = (_mixed(record + salts[place - bounds[row]]) >> _TO_53_BITS) * _BIT
-            sums[place] = math.floor(sums[place] / unit + chance) * unit
+            fraction = (_mixed(record + salts[place - bounds[row]]) >> _TO_53_BITS) * _BIT
+            sums[place] = math.floor(sums[place] / unit + fraction) * unit
 
 
 @compiled
