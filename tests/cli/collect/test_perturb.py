@@ -85,7 +85,7 @@ def test_a_column_of_names_beside_the_noise_is_named(
     assert [one["code"] for one in plain["cautions"]] == ["unique-column"] * 2
     shown = invoke(*command).stdout
     for column in ("name", "key"):
-        assert f"Column '{column}' is written as it is, and 3,000 of 3,000 rows" in shown
+        assert f"Column '{column}' is published as it is, and 3,000 of 3,000 rows" in shown
     assert "--drop" in shown
     assert "Person" not in shown
     assert "caution" not in invoke(*command, "--drop", "name,key").stdout

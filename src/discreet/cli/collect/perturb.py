@@ -135,25 +135,18 @@ def _kept(
     return relation.project(", ".join(cells))
 
 
-def _unique_columns(kept: duckdb.DuckDBPyRelation, channels: Channels) -> Iterator[dict[str, object]]:
-    """Say which columns, written as they are, tell whose row it is: noise in the others does not help there."""
+def _unique_columns(kept: duckdb.DuckDBPyRelation, channels: Channels) -> list[dict[str, object]]:
+    """Return cautions about columns without noise that single rows out."""
     from discreet.core.tables.source import source_of
     from discreet.engines.duckdb.connection import identifier
-    from discreet.measure.caution import Caution
-    from discreet.measure.tables.singling_out import is_many
+    from discreet.measure.tables.table_cautions import unique_columns
 
     plain = [name for name in kept.columns if name not in channels.channels]
     if not plain:
-        return
+        return []
     rows = source_of(kept.project(", ".join(map(identifier, plain))))
-    for name in plain:
-        lone = rows.lone_rows([name])
-        if is_many(lone):
-            text = (
-                f"Column '{name}' is written as it is, and {lone.n_lone:,} of {lone.n_held:,} rows have a value of "
-                "their own in it: whoever knows it finds the row, noise or not. Leave it out with --drop."
-            )
-            yield Caution("unique-column", text).to_dict()
+    found = unique_columns({name: rows.lone_rows([name]) for name in plain}, " Leave it out with --drop.")
+    return [caution.to_dict() for caution in found]
 
 
 def _examined(relation: duckdb.DuckDBPyRelation, channels: dict[str, Any]) -> int:

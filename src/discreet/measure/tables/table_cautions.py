@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -124,16 +124,21 @@ def _is_star(book: Codebook, code: int) -> bool:
     return bool(label) and not str(label).strip(STAR)
 
 
-def other_columns(release: Release) -> Iterator[Caution]:
-    """Count the rows that columns published exactly single out, where that was allowed."""
-    found = singling_out(release)
-    for name, lone in found.columns.items():
+def unique_columns(columns: Mapping[str, Lone], remedy: str = "") -> Iterator[Caution]:
+    """Find columns, published as they are, that single rows out; the remedy ends the text."""
+    for name, lone in columns.items():
         if is_many(lone):
             yield Caution(
                 "unique-column",
                 f"Column '{name}' is published as it is, and {lone.n_lone:,} of {lone.n_held:,} rows have a value of "
-                "their own in it: whoever knows it finds the person.",
+                f"their own in it: whoever knows it finds the person.{remedy}",
             )
+
+
+def other_columns(release: Release) -> Iterator[Caution]:
+    """Count the rows that columns published exactly single out, where that was allowed."""
+    found = singling_out(release)
+    yield from unique_columns(found.columns)
     if is_many(found.together) and not any(map(is_many, found.columns.values())):
         yield Caution(
             "unique-combination",
@@ -243,8 +248,8 @@ def _types(release: Release) -> Iterator[Caution]:
     if found:
         yield Caution(
             "type-of-suppressed",
-            f"{_listed(found)}: the type, or how numbers are written, comes from rows that were suppressed, and tells "
-            "of their values to whoever knows who was left out. Clean those values, round them, or read "
+            f"{_listed(found)}: the type, or how numbers are written, comes from rows that were suppressed, and "
+            "reveals something about them to whoever knows who was suppressed. Clean those values, round them, or read "
             f"{'the column' if len(found) == 1 else 'the columns'} as text.",
             public=False,
         )
