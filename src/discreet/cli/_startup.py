@@ -14,13 +14,13 @@ from typing import NoReturn
 
 _RARELY = 100_000
 """How many objects are made between two searches for cycles: a command is short, and makes few."""
-_ASKED_IN_VAIN = {
+_OPTIONAL_IN_NUMBA = {
     "scipy.linalg": "numba.np.arraymath",
     "coverage": "numba.misc.coverage_support",
     "cffi": "numba.core.typing.cffi_utils",
     "yaml": "numba.core.config",
 }
-"""Modules that no kernel needs, and the module of Numba that looks for each while it is loaded."""
+"""Modules that no kernel needs, and the module of Numba that imports each if it is installed."""
 _NUMBA_SETTINGS = ".numba_config.yaml"
 
 
@@ -38,8 +38,8 @@ class _Unneeded:
     ) -> ModuleSpec | None:
         """Refuse a module that is not needed; anything else is left to the other finders."""
         del path, target
-        in_vain = name in _ASKED_IN_VAIN and is_loading(_ASKED_IN_VAIN[name])
-        if name == "pandas" or (in_vain and not (name == "yaml" and Path(_NUMBA_SETTINGS).exists())):
+        is_optional = name in _OPTIONAL_IN_NUMBA and is_loading(_OPTIONAL_IN_NUMBA[name])
+        if name == "pandas" or (is_optional and not (name == "yaml" and Path(_NUMBA_SETTINGS).exists())):
             raise ModuleNotFoundError(f"No command needs {name}.", name=name)
         return None
 

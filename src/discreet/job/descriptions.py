@@ -129,7 +129,7 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 
 def _is_whole(record: Mapping[str, Any]) -> bool:
-    """Return whether what is told of a release has the shape that was written: its verdict, files and counts."""
+    """Return whether the verdict, the files and the counts of a record have the shape that was written."""
     files = record["files"]
     return (
         _is_verdict(record["verdict"])
@@ -151,7 +151,7 @@ def _is_verdict(plain: Any) -> bool:
 
 
 def _is_file(name: str, entry: Any) -> bool:
-    """Return whether a file is told by a plain name, of a file in the folder itself, and by its digest."""
+    """Return whether an entry has the plain name of a file in the folder itself, and its digest."""
     return (
         _is_line(name)
         and name == PurePosixPath(name).name == PureWindowsPath(name).name

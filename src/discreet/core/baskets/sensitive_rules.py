@@ -100,7 +100,7 @@ class SensitiveRule:
 def sensitive_rules(given: Any) -> tuple[SensitiveRule, ...]:
     """Return distinct rules, made of one text or of several rules in any form.
 
-    Rules may come from a file that was taken for another, so an error tells the number of a rule and not its text.
+    Rules may come from a file that was taken for another, so errors name a rule by its number and never show its text.
 
     >>> [str(rule) for rule in sensitive_rules(["a => b", "c, d", "a => b"])]
     ['a => b', 'c, d']
