@@ -69,7 +69,7 @@ def together(rows: Any, sketches: list[Any], scores: Any) -> Any:
         start /= start.sum(axis=1, keepdims=True)
         start /= start.sum(axis=0, keepdims=True)
     off = ~np.eye(len(sizes), dtype=bool)
-    options = {"maximize": True, "maxiter": 60, "P0": start}
+    options = {"maximize": True, "maxiter": 60, "P0": start, "rng": np.random.default_rng(0)}
     weighted = estimated * off * np.sqrt(shared / sizes.max())
     matched = quadratic_assignment(true * off, weighted, method="faq", options=options)
     found = np.argsort(matched.col_ind)
