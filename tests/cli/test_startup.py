@@ -28,6 +28,8 @@ UNNEEDED = (
     "yaml",
     "altair",
     "jinja2",
+    "pyarrow.parquet",
+    "discreet.report.blocks",
     "discreet.report.charts",
 )
 
@@ -66,6 +68,20 @@ def test_settings_of_numba_are_heeded_where_there_are_any(has_settings: bool, tm
     assert ran.stdout == ("1 True\n" if has_settings else "0 False\n"), ran.stderr
 
 
+@pytest.mark.parametrize("chosen", [None, "26"])
+def test_threads_of_linear_algebra_sleep_soon_unless_the_user_chose_otherwise(
+    chosen: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    if chosen is not None:
+        monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", chosen)
+    code = (
+        "import os\nfrom discreet.cli._startup import lighten\nassert 'numpy' not in sys.modules\nlighten()\n"
+    )
+    ran = run(code + "print(os.environ['OPENBLAS_THREAD_TIMEOUT'])")
+    assert ran.stdout == f"{chosen or 20}\n", ran.stderr
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda path: path.stem)
 def test_no_kernel_multiplies_matrices(kernel: Path) -> None:
     """A command's process compiles no matrix products, so no kernel may hold one."""
@@ -76,10 +92,35 @@ def test_no_kernel_multiplies_matrices(kernel: Path) -> None:
 def test_a_signal_while_the_engine_loads_waits_until_it_has_loaded() -> None:
     code = (
         "import os, signal, types\nfrom importlib.machinery import ModuleSpec\n"
-        "from discreet.cli._interruption import Interrupted, heed_signals, stop_if_interrupted\nheed_signals()\n"
+        "from discreet.cli._interruption import Interrupted, heed_signals\nheed_signals()\n"
         "engine = types.ModuleType('duckdb')\nengine.__spec__ = ModuleSpec('duckdb', None)\n"
         "engine.__spec__._initializing = True\nsys.modules['duckdb'] = engine\n"
-        "os.kill(os.getpid(), signal.SIGTERM)\nengine.__spec__._initializing = False\nprint('loaded')\n"
-        "try:\n    stop_if_interrupted()\nexcept Interrupted:\n    print('stopped')\n"
+        "try:\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    print('loads')\n"
+        "    engine.__spec__._initializing = False\n"
+        "    print('goes on')\n"
+        "except Interrupted:\n    print('stopped')\n"
     )
-    assert run(code).stdout == "loaded\nstopped\n"
+    assert run(code).stdout == "loads\nstopped\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as POSIX has them")
+def test_a_signal_while_a_kernel_runs_stops_the_process_when_it_has_returned() -> None:
+    code = (
+        "import signal\nimport numpy as np\n"
+        "from discreet.cli._interruption import Interrupted, heed_signals, _stop\n"
+        "from discreet.kernels.tables.grouping import distinct\n"
+        "keys = np.arange(200_000) % 99_991\ndistinct(keys)\nheed_signals()\n"
+        "signal.signal(signal.SIGALRM, _stop)\nstopped = 0\n"
+        "for turn in range(40):\n"
+        "    try:\n"
+        "        signal.setitimer(signal.ITIMER_REAL, 0.003 + turn / 10_000)\n"
+        "        while True:\n"
+        "            distinct(keys)\n"
+        "    except Interrupted:\n"
+        "        stopped += 1\n"
+        "print(stopped, sys.gettrace())\n"
+    )
+    ran = run(code)
+    assert (ran.returncode, ran.stdout) == (0, "40 None\n"), ran.stderr

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
+from collections.abc import Iterator
 from types import FrameType
+from typing import Any
 
 from discreet.cli._startup import is_loading
 
@@ -13,6 +16,8 @@ INTERRUPTED = 130
 INTERRUPTION = "interrupted; nothing was left half-written."
 """What an interrupted command prints."""
 
+_BOXING = "numba.core.serialize"
+"""Numba calls this module while it turns a kernel's results into objects, and does not look for exceptions."""
 _interrupted = threading.Event()
 
 
@@ -38,8 +43,31 @@ def stop_if_interrupted() -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Stop at once, but not while the engine is loading, which would abort the process: then between stages."""
-    del number, frame
+    """Stop at once, or at the next line that can bear it: an exception in some others would abort the process."""
+    del number
     _interrupted.set()
-    if not is_loading("duckdb"):
+    if not _is_delicate(frame):
         raise Interrupted
+    for caller in _stack(frame):
+        caller.f_trace = _stop_at_line
+    sys.settrace(_stop_at_line)
+
+
+def _stop_at_line(frame: FrameType, event: str, value: Any) -> Any:
+    """Stop unless the line is delicate as well; the interpreter calls this before every line."""
+    del event, value
+    if _is_delicate(frame):
+        return _stop_at_line
+    sys.settrace(None)
+    raise Interrupted
+
+
+def _is_delicate(frame: FrameType | None) -> bool:
+    """Return whether the engine is loading, or the results of a kernel are being made."""
+    return is_loading("duckdb") or any(one.f_globals.get("__name__") == _BOXING for one in _stack(frame))
+
+
+def _stack(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
