@@ -114,6 +114,12 @@ def test_type_of_a_column(tmp_path: Path, cells: list[str], type_: str, values: 
     assert column(tmp_path, cells) == (type_, values)
 
 
+def test_a_column_gets_its_type_from_its_first_values_however_many_nulls_come_before(tmp_path: Path) -> None:
+    lines = ["full,late,never", *["a,,"] * 1500, "b,7,", "c,8,"]
+    found = describe(read(put(tmp_path, "\n".join(lines) + "\n")))
+    assert found == [("full", "VARCHAR"), ("late", "BIGINT"), ("never", "VARCHAR")]
+
+
 @pytest.mark.parametrize(
     ("cells", "delimiter", "options", "type_", "values"),
     [

@@ -15,6 +15,7 @@ import pyarrow as pa
 from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
+from discreet.engines.duckdb.admission import ours
 from discreet.engines.duckdb.connection import connect, file_literal, identifier
 from discreet.engines.formats import TABS, format_of
 from discreet.engines.scratch import private_folder
@@ -95,7 +96,7 @@ def read(
     except duckdb.Error as error:
         failure = InputError(f"{path} cannot be read: {_engine_reason(error)}.")
     else:
-        return relation
+        return ours(relation)
     failure.__cause__ = failure.__context__ = None
     raise failure
 

@@ -93,7 +93,6 @@ def _format(target: Path, name: str | None) -> str:
 def _emit(frame: Any, temporary: Path, kind: str, packing: str, layout: Layout) -> None:
     """Write rows as they may leave: relations are cleaned by the engine, other frames by `publishable`."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     from discreet.core.tables.publication import publishable
 
@@ -109,6 +108,8 @@ def _emit(frame: Any, temporary: Path, kind: str, packing: str, layout: Layout) 
         with reader, pa.OSFile(str(temporary), "wb") as sink:
             _stream(reader, sink, scrub=relation)
     elif kind == "parquet" and not relation:
+        from pyarrow import parquet
+
         parquet.write_table(frame, str(temporary), compression=PARQUET_COMPRESSION)
     elif kind == "xlsx":
         cleaned = _cleaned(frame, kind, ".").limit(MOST_ROWS).to_arrow_table() if relation else frame

@@ -26,7 +26,7 @@ def published_formulas(published: Any) -> int:
     >>> published_formulas(Baskets.from_lists([["=1+1", "milk"], ["=1+1"], ["-5"]]))
     1
     """
-    return sum(map(formula_cells, _frames(published.data if isinstance(published, Release) else published)))
+    return sum(map(formula_cells, _frames(published)))
 
 
 def formula_cautions(*published: Any) -> tuple[Caution, ...]:
@@ -45,9 +45,11 @@ def formula_cautions(*published: Any) -> tuple[Caution, ...]:
 
 def _frames(data: Any) -> Iterator[Any]:
     """Return the frames that hold every text of published data."""
-    if isinstance(data, Sketches):
+    if isinstance(data, Release):
+        yield from _frames(data.table.source.rows if data.kind == "table" else data.data)
+    elif isinstance(data, Sketches):
         return
-    if isinstance(data, GroupedTable):
+    elif isinstance(data, GroupedTable):
         yield data.frame
         yield data.counts
     elif isinstance(data, GroupedBaskets):

@@ -24,7 +24,7 @@ from discreet.engines.atomic import atomic_folder, folder_in_use
 from discreet.report.html import plain_json
 from discreet.report.kinds import Kind, kind_of
 from discreet.report.pdf import browser, print_page
-from discreet.report.sections.about import About, today
+from discreet.report.sections.subject import About, today
 
 RECORD, REPORT, PDF = "release.json", "report.html", "report.pdf"
 PRIVATE_RECORD, PRIVATE_REPORT = "recipe.private.json", "report-internal.html"
@@ -123,8 +123,6 @@ def _write_public(
 
 def _write_private(release: Release, kind: Kind, place: Path, about: About, *, report: bool) -> None:
     """Write what stays with the owner; nobody else may read it."""
-    from discreet.report.page import render
-
     record = {
         "format": FORMAT,
         "discreet": __version__,
@@ -139,6 +137,8 @@ def _write_private(release: Release, kind: Kind, place: Path, about: About, *, r
     }
     written = [write_text(place / PRIVATE_RECORD, json_text(record))]
     if report:
+        from discreet.report.page import render
+
         written.append(write_text(place / PRIVATE_REPORT, render(release, internal=True, about=about)))
     for path in written:
         path.chmod(0o600)

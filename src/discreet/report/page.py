@@ -11,9 +11,10 @@ from discreet.report.blocks import Block, Paragraph, has_charts
 from discreet.report.bundle import javascript
 from discreet.report.html import render_template, trusted
 from discreet.report.kinds import kind_of
-from discreet.report.sections.about import About, heading, terms
+from discreet.report.sections.about import heading, terms
 from discreet.report.sections.guarantee import cautions
 from discreet.report.sections.rerun import rerun
+from discreet.report.sections.subject import About
 
 _INTERNAL = (
     "Internal report: do not hand it on. It compares the release with the original, and figures before and after can "

@@ -34,6 +34,7 @@ class FrameSource(Source):
 
     def __init__(self, native: Any, frame: nw.DataFrame[Any], *, lazy: bool) -> None:
         self.native = native
+        self.rows = frame
         self.names = tuple(frame.columns)
         self._frame = frame
         self._lazy = lazy

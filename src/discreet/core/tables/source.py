@@ -101,6 +101,8 @@ class Source(Protocol):
 
     names: tuple[str, ...]
     native: Any
+    rows: Any
+    """The frame that came in, or its rows in memory where they were fetched: what to look through at once."""
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return the values of columns, cleaned; at least every distinct one."""

@@ -65,7 +65,8 @@ def _count(column: pa.ChunkedArray) -> int:
         column = column.cast(column.type.value_type)
     if kind_of(column.type) != "text":
         return 0
-    return int(pc.sum(_runs(column.cast(pa.large_string()), FORMULA)).as_py() or 0)
+    found = pc.value_counts(column.cast(pa.large_string()))
+    return int(pc.sum(found.field("counts").filter(_runs(found.field("values"), FORMULA))).as_py() or 0)
 
 
 def _runs(texts: Any, pattern: str) -> Any:

@@ -31,33 +31,34 @@ class HeldSource(Source):
         self.native = native
         self.names = admitted_.names
         self._admitted = admitted_
-        self._rows = FrameSource.of(rows)
+        self.rows = rows
+        self._held = FrameSource.of(rows)
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return the distinct values of columns, cleaned."""
-        return self._rows.values(names)
+        return self._held.values(names)
 
     def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
         """Encode the rows column by column, and count the distinct ones."""
-        return self._rows.tuples(encoded)
+        return self._held.tuples(encoded)
 
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return whole columns, cleaned, row by row."""
-        return self._rows.columns(names)
+        return self._held.columns(names)
 
     def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
-        return self._rows.lone_rows(names, unit)
+        return self._held.lone_rows(names, unit)
 
     def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
-        return self._rows.rows_of_few(names, unit, fewest)
+        return self._held.rows_of_few(names, unit, fewest)
 
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
         """Publish the rows as the recoding says, as a relation of the same connection."""
         replaced = {*recoding.by_piece, *recoding.by_value, *recoding.pseudonyms}
         kept = [name for name in recoding.columns if name not in replaced]
-        return framed(self.native, self._admitted, self._rows.recode(recoding), kept)
+        return framed(self.native, self._admitted, self._held.recode(recoding), kept)
 
     def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""

@@ -135,15 +135,23 @@ def _likely(
 ) -> dict[str, dict[str, _Kind]]:
     """Return for each column with values the kinds whose pattern fits the first of them, if any does."""
     likely: dict[str, dict[str, _Kind]] = {}
-    for column in columns:
-        query = f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL LIMIT {_FIRST_LOOK}"
-        values = {value for (value,) in connection.execute(query).fetchall()}
+    if not columns:
+        return likely
+    first = connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT {_FIRST_LOOK}").fetchall()
+    for place, column in enumerate(columns):
+        values = {row[place] for row in first} - {None} or _first_values(connection, table, column)
         left = {
             name: kind for name, kind in kinds.items() if all(re.fullmatch(kind.pattern, x) for x in values)
         }
         if values and left:
             likely[column] = left
     return likely
+
+
+def _first_values(connection: Engine, table: str, column: str) -> set[str]:
+    """Return the first values of a column whose first rows are null."""
+    query = f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL LIMIT {_FIRST_LOOK}"
+    return {value for (value,) in connection.execute(query).fetchall()}
 
 
 def _whole(left: Iterable[str]) -> set[str]:

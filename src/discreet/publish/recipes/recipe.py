@@ -27,7 +27,7 @@ from discreet.core.schema import Column, Role, Schema, identifier, person
 from discreet.core.tables import labels
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
-from discreet.guarantees import Guarantee, guarantee_from_dict
+from discreet.guarantees import Guarantee
 from discreet.publish.recipes.published import column_parts, public_levels
 
 FORMAT = 1
@@ -204,6 +204,8 @@ class Recipe:
     @reads("The guarantee of the recipe")
     def guarantee(self, population: Table | None = None) -> Guarantee:
         """Return what the recipe's release promised; a k-map promise needs its population again."""
+        from discreet.guarantees import guarantee_from_dict
+
         return guarantee_from_dict(self.data["guarantee"], population=population)
 
     def apply(

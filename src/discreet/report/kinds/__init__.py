@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from discreet.core.adapters import KINDS, load
 from discreet.core.release import Release
-from discreet.report.blocks import Block
+
+if TYPE_CHECKING:
+    from discreet.report.blocks import Block
 
 
 class Kind(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
@@ -20,7 +20,9 @@ from discreet.engines.formats import WRITTEN, format_named
 from discreet.engines.text.layout import Layout, layout_of
 from discreet.engines.writing import write_frame
 from discreet.measure import loss, risk
-from discreet.report.blocks import Block
+
+if TYPE_CHECKING:
+    from discreet.report.blocks import Block
 
 DATA, COUNTS = "data", "sensitive"
 _TABS = Layout("\t")

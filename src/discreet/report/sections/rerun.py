@@ -12,7 +12,7 @@ from discreet.core.release import Release
 from discreet.core.schema import DROPPED
 from discreet.guarantees import AllOf, Guarantee, PerUnit
 from discreet.report.blocks import Code, Section
-from discreet.report.sections.about import About
+from discreet.report.sections.subject import About
 
 _DATA = {"baskets": "baskets.dat"}
 _READ = {"baskets": "read_baskets"}
