@@ -18,6 +18,8 @@ from discreet.core.params import IntIn, require
 from discreet.kernels.ragged import bounds, entries_of
 from discreet.kernels.threads import in_threads
 
+SHORT_KEY = "short_key"
+"""What the evidence of a release calls the fact that its key may be guessed."""
 _MANY = 1 << 20
 """The components that are looked at by several threads."""
 

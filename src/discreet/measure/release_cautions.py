@@ -11,6 +11,7 @@ from discreet.core.baskets.fingerprints import fingerprints
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
 from discreet.core.release import Release
+from discreet.core.sketches import SHORT_KEY
 from discreet.core.tables.encoding import Kind
 from discreet.core.tables.table import Table
 from discreet.measure.baskets.spelling import twins_of_rules, twins_of_sensitive
@@ -171,6 +172,13 @@ def _of_sketches(release: Release) -> Iterator[Caution]:
     from discreet.measure.sketches.quality import distance_error
 
     evidence, lengths = release.evidence, release.data.lengths
+    if evidence.details.get(SHORT_KEY):
+        yield Caution(
+            "short-key",
+            "The key of the sketches has fewer than 16 bytes. Whoever guesses it sees by the release that the guess is "
+            "right, and can estimate every record. Take a key from secrets.token_bytes(32).",
+            public=False,
+        )
     median = float(np.median(lengths)) if lengths.size else 0.0
     if lengths.size and median < SHORT:
         yield Caution(

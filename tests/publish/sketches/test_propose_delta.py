@@ -11,9 +11,9 @@ from discreet.core.arrays import FloatArray
 from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.measure import distance_error, reconstruction_error
 from discreet.measure.release_cautions import SHORT
-from discreet.publish import DeltaSketch, SketchFamily, propose_delta
+from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily, propose_delta
 
-FAMILY = SketchFamily("a fixed key", components=128)
+FAMILY = SketchFamily("a key of sixteen bytes", components=128)
 
 
 def texts(n: int = 200, *, unit: bool) -> FloatArray:
@@ -101,3 +101,15 @@ def test_measures_follow_suppressed_records_by_their_order() -> None:
     release = DeltaSketch(propose_delta(rows).delta, family=family).release(rows)
     assert release.evidence.suppressed == 5
     assert reconstruction_error(rows[release.order], release.data, family).ratio == pytest.approx(1, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("key", "is_short"), [("fifteen letters", True), (b"\x00" * 15, True), ("ß" * 8, False)]
+)
+def test_a_key_that_may_be_guessed_is_a_caution_for_the_owner(key: str | bytes, is_short: bool) -> None:
+    family = SketchFamily(key, components=60)
+    baskets = [dict.fromkeys(range(number % 7, 40), 1) for number in range(30)]
+    for publisher in (DeltaSketch(0.2, family=family), KVarianceSketch(2, family=family)):
+        found = [one for one in publisher.release(baskets).cautions if one.code == "short-key"]
+        assert len(found) == is_short
+        assert not any(one.public for one in found)

@@ -14,6 +14,7 @@ from discreet.core.errors import InfeasibleError
 from discreet.core.params import POSITIVE, Constraints, InstanceOf, check_parameters
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
+from discreet.core.sketches import SHORT_KEY
 from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees.delta_anonymity import SPARE, DeltaAnonymity
 from discreet.publish.recipes.recipe import FORMAT
@@ -88,7 +89,10 @@ class DeltaSketch:
             n_rows=len(records),
             suppressed=len(records) - kept.size,
             arrays=self.kept_of(records, kept),
-            details={"capped": int((lengths == self.family.components).sum())},
+            details={
+                "capped": int((lengths == self.family.components).sum()),
+                SHORT_KEY: self.family.has_short_key,
+            },
             order=kept,
         )
         sketches = self.family.publish(records.take(kept), lengths=lengths[kept])

@@ -14,6 +14,7 @@ from discreet.core.arrays import IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import Constraints, InstanceOf, IntIn, check_parameters, require
+from discreet.core.schema import SHORTEST_KEY
 from discreet.core.sketches import Sketches
 from discreet.core.sparse_rows import SparseRows
 from discreet.kernels import ragged
@@ -32,7 +33,8 @@ class SketchFamily:
 
     Whoever knows the key can estimate every value of a record from its sketch; how well, its length decides (see
     :class:`DeltaSketch`). The key itself never leaves the family: sketches carry only its fingerprint. A key that can
-    be guessed can be recognized by the fingerprint, so take one from ``secrets.token_bytes(32)``.
+    be guessed can be recognized by the fingerprint, so take one from ``secrets.token_bytes(32)``; releases under a key
+    of fewer than 16 bytes carry a caution, and jobs refuse them.
 
     Parameters
     ----------
@@ -69,6 +71,11 @@ class SketchFamily:
     def fingerprint(self) -> str:
         """Distinguishes families with different keys, without revealing the key."""
         return definition.fingerprint(self._secret)
+
+    @property
+    def has_short_key(self) -> bool:
+        """Whether the key has fewer than 16 bytes, so that it may be guessed."""
+        return len(self.key.encode() if isinstance(self.key, str) else self.key) < SHORTEST_KEY
 
     def sketch(
         self, rows: Any, *, lengths: int | IntArray | None = None, names: Iterable[Any] | None = None

@@ -15,6 +15,7 @@ from discreet.core.guarantee import TOLERANCE, Guarantee
 from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
+from discreet.core.sketches import SHORT_KEY
 from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees import AllOf, DeltaAnonymity
 from discreet.guarantees.k_variance import CAPS, GAP, NEIGHBORS, Gap, KVariance
@@ -179,6 +180,7 @@ class KVarianceSketch:
                 "passes": found.passes,
                 "pairs by the exact variance": found.exact_pairs,
                 "capped": int((found.lengths == self.family.components).sum()),
+                SHORT_KEY: self.family.has_short_key,
             },
             order=kept,
         )
