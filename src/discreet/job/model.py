@@ -65,6 +65,8 @@ class Job:
         Baskets: the sensitive items, or the tree over the items; neither for hidden rules.
     sketches
         Sketches: the key and the longest sketch.
+    source
+        The file that the data was read from, where it is not itself a path; only the owner sees its name.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class Job:
     pdf: bool = False
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
+    source: Path | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Check what can be checked without the data, and choose the method where none is named."""
@@ -123,6 +126,9 @@ class Job:
         require(self, "pdf", self.pdf, BOOL)
         require(self, "seed", self.seed, NONE, IntIn(0))
         require(self, "name", self.name, InstanceOf((str, type(None)), "None or a text"))
+        require(self, "source", self.source, InstanceOf((str, os.PathLike, type(None)), "None or a path"))
+        given = self.data if self.is_file else self.source
+        object.__setattr__(self, "source", None if given is None else Path(given))
         method = self._chosen()
         object.__setattr__(self, "method", method.name)
         known_options = method.options()
@@ -156,11 +162,6 @@ class Job:
     def is_file(self) -> bool:
         """Whether the data is the path of a file."""
         return isinstance(self.data, str | os.PathLike)
-
-    @property
-    def source(self) -> str | None:
-        """The name of the data's file; it is not published."""
-        return Path(self.data).name if self.is_file else None
 
     @property
     def output_format(self) -> str | None:

@@ -31,7 +31,7 @@ def run(job: Job, progress: Progress | None = None) -> Release:
     """
     begin = progress or _silent
     if job.out is not None:
-        refuse_target(job.out, job.data if job.is_file else None, overwrite=job.overwrite)
+        refuse_target(job.out, job.source, overwrite=job.overwrite)
     begin("Reading")
     data = job.kind.read(job)
     begin("Protecting")
@@ -47,7 +47,7 @@ def run(job: Job, progress: Progress | None = None) -> Release:
         overwrite=job.overwrite,
         strict=job.strict,
         name=job.name,
-        source=job.source,
+        source=None if job.source is None else job.source.name,
         pdf=job.pdf,
     )
 
@@ -63,9 +63,9 @@ def finish(release: Release, begin: Progress, out: Path | None, **writing: Any) 
     return release
 
 
-def refuse_target(out: Path, data: str | Path | None, *, overwrite: bool) -> None:
+def refuse_target(out: Path, data: Path | None, *, overwrite: bool) -> None:
     """Raise an error for an output folder that cannot or must not be replaced, before any work is done."""
-    if data is not None and out.resolve() in Path(data).resolve().parents:
+    if data is not None and out.resolve() in data.resolve().parents:
         raise OutputError(f"{out} contains the input data; choose another output folder.")
     from discreet.report.folder import refuse_folder
 

@@ -53,6 +53,25 @@ def test_condense_writes_a_release(invoke, visits: Path, tmp_path: Path, level: 
     assert "--overwrite" in again.output
 
 
+def test_only_the_owner_s_report_of_condense_names_the_file(invoke, visits: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert invoke("condense", visits, "-k", 10, "--identifier", "name", "--out", out).exit_code == 0
+    internal = (tmp_path / "out.private" / "report-internal.html").read_text()
+    assert "visits.csv" in internal
+    assert "data = Table(read(&#39;visits.csv&#39;)" in internal
+    assert not any("visits.csv" in path.read_text() for path in out.iterdir())
+
+
+def test_condense_does_not_replace_the_folder_of_its_input(invoke, visits: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert invoke("condense", visits, "-k", 10, "--identifier", "name", "--out", out).exit_code == 0
+    written = (out / "data.csv").read_bytes()
+    result = invoke("condense", out / "data.csv", "-k", 10, "--out", out, "--overwrite")
+    assert result.exit_code == 2
+    assert "contains the input data" in result.output
+    assert (out / "data.csv").read_bytes() == written
+
+
 def test_condense_as_json(invoke, visits: Path, tmp_path: Path) -> None:
     given = (
         "--identifier",

@@ -81,6 +81,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
         seed=given["seed"],
         name=given["name"],
         pdf=given["pdf"],
+        source=data,
     )
     try:
         perform("condense", job, as_json=as_json, quiet=quiet)

@@ -95,6 +95,7 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
             options=partition,
             out=folder,
             overwrite=given["overwrite"],
+            source=data,
         )
         release = run(job, progress)
         if folder is None:
