@@ -130,3 +130,47 @@ def test_a_release_that_is_not_of_rows_is_called_what_it_is(tmp_path: Path) -> N
     for name in ("baskets", "sketches"):
         with pytest.raises(InputError, match=f"The recipe is one of {name}"):
             Recipe.read(tmp_path / name / "release.json")
+
+
+NUMBERS = {
+    "int16": pa.int16(),
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "decimal": pa.decimal128(10, 2),
+}
+
+
+@pytest.mark.parametrize("new", NUMBERS)
+@pytest.mark.parametrize("old", NUMBERS)
+def test_numbers_that_come_in_another_type_go_to_the_cells_published_before(
+    old: str, new: str, tmp_path: Path
+) -> None:
+    ages = [31, 33, 38, 45, 47, 49, None] * 3
+    columns = {"age": quasi(intervals(10, 20))}
+    release = Generalization(KAnonymity(3), levels={"age": 1}).release(
+        Table(pa.table({"age": pa.array(ages, NUMBERS[old])}), columns)
+    )
+    release.write(tmp_path / "release", report=False)
+    recipe = Recipe.read(tmp_path / "release" / "release.json")
+    again = recipe.apply(pa.table({"age": pa.array(ages, NUMBERS[new])}))
+    assert sorted(again.frame["age"].to_pylist(), key=str) == sorted(
+        release.frame["age"].to_pylist(), key=str
+    )
+    again.write(tmp_path / "again", report=False)
+    third = Recipe.read(tmp_path / "again" / "release.json").apply(pa.table({"age": ages}))
+    assert set(third.frame["age"].to_pylist()) == set(release.frame["age"].to_pylist())
+
+
+def test_numbers_that_do_not_fit_the_type_before_keep_their_own(tmp_path: Path) -> None:
+    table = Table(pa.table({"age": [31, 33, 38] * 3}), {"age": quasi(intervals(10))})
+    Generalization(KAnonymity(3), levels={"age": 1}).release(table).write(tmp_path / "release", report=False)
+    recipe = Recipe.read(tmp_path / "release" / "release.json")
+    assert set(recipe.apply(pa.table({"age": [31.5, 39.5, 33.0]})).frame["age"].to_pylist()) == {"[30, 40)"}
+
+
+def test_a_relation_of_floats_goes_to_the_cells_of_whole_numbers() -> None:
+    table = Table(pa.table({"age": [31, 33, 38] * 3}), {"age": quasi(intervals(10))})
+    release = Generalization(KAnonymity(3), levels={"age": 1}).release(table)
+    recipe = Recipe(release.recipe, release.private)
+    relation = duckdb.connect().sql("SELECT * FROM (VALUES (31.0::DOUBLE), (38.0), (35.0)) AS t(age)")
+    assert set(recipe.apply(relation).frame.fetchall()) == {("[30, 39]",)}

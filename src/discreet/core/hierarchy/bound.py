@@ -148,7 +148,7 @@ class Hierarchy:
         if kind != leaves.type:
             if written.kind_of(kind) == written.kind_of(leaves.type) == "text":
                 leaves = leaves.cast(kind)
-            elif (cast := _safely_cast(values, leaves.type)) is not None:
+            elif (cast := safely_cast(values, leaves.type)) is not None:
                 values = cast
             else:
                 if written.kind_of(kind) == "text":
@@ -278,15 +278,20 @@ def _taken(codes: CodeArray, indices: pa.Array) -> CodeArray:
     return shifted[at]
 
 
-def _safely_cast(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
+def safely_cast(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
     """Cast numbers to another number type, dates to another date type; None where that loses anything."""
     families = written.kind_of(values.type), written.kind_of(kind)
     if families not in (("number", "number"), ("date", "date")):
         return None
     try:
-        return values.cast(kind)
+        if pa.types.is_decimal(kind) and pa.types.is_integer(values.type):
+            values = values.cast(pa.decimal256(76, kind.scale))
+        made = values.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
+    if pa.types.is_decimal(values.type) and pa.types.is_floating(kind):
+        return made if pc.count_distinct(made).equals(pc.count_distinct(values)) else None
+    return made
 
 
 def type_named(name: str) -> pa.DataType:

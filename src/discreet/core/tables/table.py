@@ -46,6 +46,9 @@ class Table:
         The role of every column, made by `identifier`, `person`, `quasi`, `sensitive` and `other`.
     spreadsheet_safe
         Whether released texts that a spreadsheet would run as a formula get an apostrophe before them.
+    types
+        The Arrow types by which columns with hierarchies are labeled, where their values fit; by default their own. So
+        whole numbers that a frame holds as floats get the labels of whole numbers.
 
     Examples
     --------
@@ -56,11 +59,19 @@ class Table:
     Groups(2 groups, 3 rows, smallest 1)
     """
 
-    def __init__(self, frame: Any, columns: Mapping[str, Column], *, spreadsheet_safe: bool = False) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        columns: Mapping[str, Column],
+        *,
+        spreadsheet_safe: bool = False,
+        types: Mapping[str, pa.DataType] | None = None,
+    ) -> None:
         schema = columns if isinstance(columns, Schema) else Schema(columns)
         self.source: Source = source_of(frame)
         self.schema = schema.fitted(self.source.names)
         self.spreadsheet_safe = spreadsheet_safe
+        self._types = types or {}
 
     @property
     def frame(self) -> Any:
@@ -276,12 +287,16 @@ class Table:
             raise SchemaError("The name of a column starts as a formula of a spreadsheet does; rename it.")
 
     def _book(self, name: str, array: pa.Array) -> Codebook:
+        from discreet.core.hierarchy.bound import safely_cast
+
         column = self.schema[name]
         kind = kind_of(array.type, name)
         domain = domain_of(array)
         if column.hierarchy is not None:
+            fitting = safely_cast(domain, self._types.get(name, domain.type))
+            domain = domain if fitting is None else fitting
             tree = column.hierarchy.bind(domain, column=name)
-            return Codebook(name, kind, array.type, tree.leaves, tree)
+            return Codebook(name, kind, domain.type, tree.leaves, tree)
         if column.ordered is not None:
             return Codebook(name, Kind.ORDERED, array.type, in_order(domain, column.ordered, name))
         return Codebook(name, kind, array.type, domain)

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError, SchemaError
+from discreet.core.hierarchy.bound import type_named
 from discreet.core.hierarchy.specs import spec_from_dict
 from discreet.core.release import Release
 from discreet.core.rng import RandomState, seed_of
@@ -183,6 +184,11 @@ class Recipe:
         self.require_private(entry["name"], needed, hidden)
         return {**entry, **hidden}
 
+    def _types(self) -> dict[str, pa.DataType]:
+        """Return the types that columns had, where the recipe says them."""
+        known = {entry["name"]: self.column(entry) for entry in self.data["columns"]}
+        return {name: type_named(given["type"]) for name, given in known.items() if "type" in given}
+
     def require_private(self, what: str, needed: Sequence[str], held: Mapping[str, Any]) -> None:
         """Refuse where the private part is needed and not there."""
         lacking = [one for one in needed if held.get(one) is None]
@@ -259,7 +265,8 @@ class Recipe:
 
         share = self.max_suppressed if max_suppressed is None else max_suppressed
         safe = spreadsheet_safe or self.data.get("spreadsheet_safe") is True
-        table = Table(frame, self.schema(keys, allow_unique=allow_unique), spreadsheet_safe=safe)
+        schema = self.schema(keys, allow_unique=allow_unique)
+        table = Table(frame, schema, spreadsheet_safe=safe, types=self._types())
         application = Application(self, table, self.guarantee(population), share, misfits, random_state)
         return application.release() if released is None else application.together(released, joined_known)
 
