@@ -214,23 +214,20 @@ class Table:
             for name, book in list(self.encoded.items())[len(self.schema.quasi) :]
         }
 
-    def recode(self, **changes: Any) -> Any:
-        """Publish the rows: identifiers dropped or replaced by pseudonyms, the rest as the changes say."""
-        recoding = self.recoding(**changes)
+    def recode(self, recoding: Recoding) -> Any:
+        """Publish the rows as a `recoding` of this table says."""
         self._refuse_formulas(recoding.released_names)
         return self.source.recode(recoding)
 
-    def recoded_units(self, **changes: Any) -> dict[str, IntArray]:
+    def recoded_units(self, recoding: Recoding) -> dict[str, IntArray]:
         """Return the number of the unit of each row that `recode` publishes, if units are not published themselves."""
         whose = self.schema.person
         if whose is None or self.schema[whose].key is not None:
             return {}
         numbers = np.arange(self.encoded[whose].n_codes, dtype=np.int32)
         by_value = {whose: Replacement(numbers, pa.array(numbers))}
-        recoding = replace(
-            self.recoding(**changes), columns=(whose,), by_value=by_value, pseudonyms={}, renamed={}
-        )
-        column = source_of(self.source.recode(recoding)).columns([whose])[whose]
+        units = replace(recoding, columns=(whose,), by_value=by_value, pseudonyms={}, renamed={})
+        column = source_of(self.source.recode(units)).columns([whose])[whose]
         return {UNITS: np.asarray(column, np.int64)}
 
     def kept(self, recoding: Recoding, own: Sequence[str], shown: Sequence[str] = ()) -> Any:
@@ -263,7 +260,7 @@ class Table:
         return Table(pa.table(columns | {name: pa.array(units)}), roles)
 
     def recoding(self, **changes: Any) -> Recoding:
-        """Return how the rows are published: what `recode` follows."""
+        """Return how the rows are published: identifiers dropped or replaced by pseudonyms, the rest by the changes."""
         keys = {name: self.schema[name].key for role in DROPPED for name in self.schema.named(role)}
         return Recoding(
             columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),

@@ -116,7 +116,7 @@ def _without_identifiers(table: Table) -> Table:
         for name, column in table.schema.items()
         if column.role not in DROPPED or column.key is not None
     }
-    return Table(unsafe.recode(), Schema(kept), spreadsheet_safe=table.spreadsheet_safe)
+    return Table(unsafe.recode(unsafe.recoding()), Schema(kept), spreadsheet_safe=table.spreadsheet_safe)
 
 
 def _gone(baskets: Baskets, made: Sanitized, columns: tuple[str, ...]) -> dict[str, BoolArray]:

@@ -273,19 +273,19 @@ class Application:
             for name, cell in assigned.cells.items()
             if not self._is_exact(name, cell, assigned.group)
         }
-        changes = {
-            "by_piece": pieces,
-            "dropped": dropped,
-            "seed": secret_seed(self.random_state, owner=self.recipe),
-        }
+        recoding = self.table.recoding(
+            by_piece=pieces,
+            dropped=dropped,
+            seed=secret_seed(self.random_state, owner=self.recipe),
+        )
         return Release(
-            data=self.table.recode(**changes),
+            data=self.table.recode(recoding),
             schema=self.table.schema.released(),
             guarantee=self.guarantee,
             evidence=replace(
                 self._evidence(assigned, dropped),
-                arrays=self.table.recoded_units(**changes),
-                recoding=self.table.recoding(**changes),
+                arrays=self.table.recoded_units(recoding),
+                recoding=recoding,
             ),
             recipe=self.recipe.data | ({"spreadsheet_safe": True} if self.table.spreadsheet_safe else {}),
             original=self.table,

@@ -162,7 +162,7 @@ class Anatomy:
         tuples, groups = np.divmod(keys, n_groups)
         taken = [one for one in table.schema if table.schema[one].role is not Role.IDENTIFIER]
         name = _fresh_name("group", taken)
-        frame = table.recode(
+        recoding = table.recoding(
             by_piece={
                 secret: Replacement(groups.astype(np.int32), pa.array(np.arange(n_groups, dtype=np.int32)))
             },
@@ -173,7 +173,7 @@ class Anatomy:
         roles = {name if one == secret else one: column for one, column in table.schema.released().items()}
         recipe = recipe_of(self, table, parameters={})
         return Release(
-            data=GroupedTable(frame, _counts(table, secret, tuple_of, group, name), name),
+            data=GroupedTable(table.recode(recoding), _counts(table, secret, tuple_of, group, name), name),
             kind="grouped-table",
             schema=Schema(roles | {name: other()}),
             guarantee=self.guarantee,

@@ -134,13 +134,13 @@ def release_node(
         shown[name] = [tree.labels[level][node] for node in np.unique(codes[column][kept])]
     levels = lattice.levels(node)
     recipe = recipe_of(publisher, table, parameters=parameters, levels=levels, shown=shown)
-    changes = {
-        "by_value": changed,
-        "dropped": ~kept[labels] if n_dropped else None,
-        "seed": secret_seed(publisher.random_state, owner=publisher),
-    }
+    recoding = table.recoding(
+        by_value=changed,
+        dropped=~kept[labels] if n_dropped else None,
+        seed=secret_seed(publisher.random_state, owner=publisher),
+    )
     return Release(
-        data=table.recode(**changes),
+        data=table.recode(recoding),
         schema=table.schema.released(),
         guarantee=guarantee,
         evidence=Evidence(
@@ -150,8 +150,8 @@ def release_node(
             n_dropped,
             levels,
             details or {},
-            arrays=table.recoded_units(**changes),
-            recoding=table.recoding(**changes),
+            arrays=table.recoded_units(recoding),
+            recoding=recoding,
         ),
         recipe=recipe.public,
         original=table,

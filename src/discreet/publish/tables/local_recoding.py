@@ -204,21 +204,21 @@ class LocalRecoding(LatticeSearch):
             },
             cells=shown,
         )
-        changes = {
-            "by_piece": {
+        recoding = table.recoding(
+            by_piece={
                 name: Replacement(shown[name].index[recoded.group_of], shown[name].labels) for name in changed
             },
-            "dropped": left if left.any() else None,
-            "seed": secret_seed(self.random_state, owner=self),
-        }
+            dropped=left if left.any() else None,
+            seed=secret_seed(self.random_state, owner=self),
+        )
         return Release(
-            data=table.recode(**changes),
+            data=table.recode(recoding),
             schema=table.schema.released(),
             guarantee=self.guarantee,
             evidence=replace(
                 _evidence(lattice, spelling, recoded, cost),
-                arrays=table.recoded_units(**changes),
-                recoding=table.recoding(**changes),
+                arrays=table.recoded_units(recoding),
+                recoding=recoding,
             ),
             recipe=recipe.public,
             original=table,

@@ -114,15 +114,15 @@ class Mondrian:
         shown = {book.name: self._shown(book, described[book.name], segments, table) for book in books}
         exact = {book.name for book in books if is_exact(book, described[book.name])}
         group_of, pieces = _pieces(segments, rows, strict=self.strict)
-        changes = {
-            "by_piece": {
+        recoding = table.recoding(
+            by_piece={
                 name: Replacement(cells.index[group_of], cells.labels)
                 for name, cells in shown.items()
                 if name not in exact
             },
-            "pieces": pieces,
-            "seed": seed,
-        }
+            pieces=pieces,
+            seed=seed,
+        )
         recipe = recipe_of(
             self,
             table,
@@ -133,15 +133,15 @@ class Mondrian:
         )
         cells = {name: box.cells for name, box in described.items()}
         return Release(
-            data=table.recode(**changes),
+            data=table.recode(recoding),
             schema=table.schema.released(),
             guarantee=self.guarantee,
             evidence=Evidence(
                 table.n_rows,
                 segments.sizes,
                 cells,
-                arrays=table.recoded_units(**changes),
-                recoding=table.recoding(**changes),
+                arrays=table.recoded_units(recoding),
+                recoding=recoding,
             ),
             recipe=recipe.public,
             original=table,
