@@ -109,6 +109,20 @@ def test_items_that_are_spelled_like_one_of_a_rule_are_counted_for_the_owner(kin
     assert "spelled-like-rules" not in codes(flu)
 
 
+@pytest.mark.parametrize("publisher", [Mondrian(KAnonymity(2) & DistinctDiversity(2)), Anatomy(2)])
+def test_sensitive_values_that_are_spelled_alike_are_counted(publisher: Mondrian | Anatomy) -> None:
+    roles = {"age": quasi(), "disease": sensitive()}
+    ages = [20 + number // 4 for number in range(40)]
+    alike = Table(pa.table({"age": ages, "disease": ["HIV", "hiv ", "flu", None] * 10}), roles)
+    (found,) = [one for one in publisher.release(alike).cautions if one.code == "sensitive-spelled-alike"]
+    assert found.public, "it follows from the released values"
+    assert found.text.startswith("2 values of 'disease'")
+    assert "hiv" not in found.text.casefold()
+    for values in (["HIV", "HIV 2", "flu", None], [1, 12, 3, None]):
+        plain = Table(pa.table({"age": ages, "disease": values * 10}), roles)
+        assert "sensitive-spelled-alike" not in codes(publisher.release(plain))
+
+
 def test_numbers_are_spelled_in_one_way() -> None:
     baskets = Baskets.from_lists([[1, 2], [1], [2], [12], [1, 2], [2]] * 3)
     assert "spelled-like-sensitive" not in codes(Cahd(3, sensitive=[12]).release(baskets))

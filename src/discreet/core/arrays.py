@@ -1,4 +1,4 @@
-"""Names for the array types that travel between the rooms."""
+"""Names for the array types that travel between packages."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from discreet.core.release import Release
 from discreet.core.sketches import SHORT_KEY
 from discreet.core.tables.encoding import Kind
 from discreet.core.tables.table import Table
-from discreet.measure.baskets.spelling import twins_of_rules, twins_of_sensitive
 from discreet.measure.caution import Caution
 from discreet.measure.formulas import formula_cautions
+from discreet.measure.spelling import twins_of_rules, twins_of_sensitive, twins_of_values
 from discreet.measure.tables.table_cautions import other_columns, single_values, table_cautions
 
 RARE = 50
@@ -50,8 +50,14 @@ def cautions(release: Release) -> tuple[Caution, ...]:
     return (*_BY_KIND[release.kind](release), *formula_cautions(release))
 
 
+def _of_table(release: Release) -> Iterator[Caution]:
+    yield from table_cautions(release)
+    yield from twins_of_values(release)
+
+
 def _of_grouped_table(release: Release) -> Iterator[Caution]:
     yield from _exact_classes(release)
+    yield from twins_of_values(release)
     yield from other_columns(release)
 
 
@@ -217,7 +223,7 @@ def _of_baskets(release: Release) -> Iterator[Caution]:
 
 
 _BY_KIND: Mapping[str, Callable[[Release], Iterator[Caution]]] = {
-    "table": table_cautions,
+    "table": _of_table,
     "grouped-table": _of_grouped_table,
     "pseudo-data": _of_pseudo_data,
     "sketches": _of_sketches,

@@ -1,4 +1,4 @@
-"""Spelling: items that may be the same as a sensitive one, and differ only in how they are written."""
+"""Spelling: items and values that may be the same as a sensitive one, and differ only in how they are written."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.baskets.names import spelling
 from discreet.core.release import Release
+from discreet.core.tables.grouped import GroupedTable
+from discreet.core.tables.labels import kind_of
 from discreet.core.tables.table import Table
 from discreet.measure.caution import Caution
 
 _BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
+_MOST_VALUES = 100_000
+"""A column of more different texts is no list of categories, and is not looked through."""
 
 
 def twins_of_sensitive(data: GroupedBaskets) -> Iterator[Caution]:
@@ -38,6 +43,32 @@ def twins_of_sensitive(data: GroupedBaskets) -> Iterator[Caution]:
             "items, so where they mean the same a person is tied to it with more than the promised probability. Spell "
             "them alike in the data.",
         )
+
+
+def twins_of_values(release: Release) -> Iterator[Caution]:
+    """Count the sensitive values of a table that are spelled like another one of their column, without naming any."""
+    for name, values in _sensitive_texts(release):
+        found = Counter(map(spelling, values)) if len(values) <= _MOST_VALUES else Counter()
+        alike = sum(count for count in found.values() if count > 1)
+        if alike:
+            yield Caution(
+                "sensitive-spelled-alike",
+                f"{alike:,} values of '{name}' are spelled like another one {_BUT_FOR}. Guarantees take them for "
+                "different values, so where they mean the same, a class that seems diverse may not be. Spell them "
+                "alike in the data.",
+            )
+
+
+def _sensitive_texts(release: Release) -> Iterator[tuple[str, list[str]]]:
+    """Return the different texts of each sensitive column, or of the counts that are published in its place."""
+    if isinstance(release.data, GroupedTable):
+        name = release.data.counts.column_names[1]
+        columns = {name: pc.unique(release.data.counts[name])}
+    else:
+        columns = {name: release.table.encoded[name].values for name in release.schema.sensitive}
+    for name, values in columns.items():
+        if kind_of(values.type) == "text":
+            yield name, values.drop_null().to_pylist()
 
 
 def twins_of_rules(release: Release) -> Iterator[Caution]:
