@@ -287,11 +287,10 @@ def safely_cast(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
         if pa.types.is_decimal(kind) and pa.types.is_integer(values.type):
             values = values.cast(pa.decimal256(76, kind.scale))
         made = values.cast(kind)
+        rounds = pa.types.is_decimal(values.type) and pa.types.is_floating(kind)
+        return None if rounds and len(pc.unique(made)) < len(pc.unique(values)) else made
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
-    if pa.types.is_decimal(values.type) and pa.types.is_floating(kind):
-        return made if pc.count_distinct(made).equals(pc.count_distinct(values)) else None
-    return made
 
 
 def type_named(name: str) -> pa.DataType:
