@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, NoReturn, overload
 
 import numpy as np
 
-from discreet.collect.secret_key import secret_key
+from discreet.collect.secure_random import secret_key
 from discreet.core.arrays import FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits

@@ -34,7 +34,7 @@ from discreet.publish.lattice.lattice import column_weights
 from discreet.publish.recipes.recipe import recipe_of
 from discreet.publish.tables.alike_segments import rejoined
 from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
-from discreet.publish.tables.feasibility import refuse_infeasible
+from discreet.publish.tables.suppression import refuse_infeasible
 
 MOST_COLUMNS = 64
 _AT_ONCE = 100_000
