@@ -109,6 +109,7 @@ def test_a_signal_while_the_engine_loads_waits_until_it_has_loaded() -> None:
 def test_a_signal_while_a_kernel_runs_stops_the_process_when_it_has_returned() -> None:
     code = (
         "import signal\nimport numpy as np\n"
+        "from discreet.cli import _interruption\n"
         "from discreet.cli._interruption import Interrupted, heed_signals, _stop\n"
         "from discreet.kernels.tables.grouping import distinct\n"
         "keys = np.arange(200_000) % 99_991\ndistinct(keys)\nheed_signals()\n"
@@ -120,7 +121,25 @@ def test_a_signal_while_a_kernel_runs_stops_the_process_when_it_has_returned() -
         "            distinct(keys)\n"
         "    except Interrupted:\n"
         "        stopped += 1\n"
+        "        _interruption._stopped_at = -1e9\n"
         "print(stopped, sys.gettrace())\n"
     )
     ran = run(code)
     assert (ran.returncode, ran.stdout) == (0, "40 None\n"), ran.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as POSIX has them")
+def test_a_second_signal_does_not_disturb_the_clearing_up() -> None:
+    code = (
+        "import signal\nfrom discreet.cli import _interruption\n"
+        "from discreet.cli._interruption import Interrupted, heed_signals\nheed_signals()\n"
+        "for _ in range(2):\n"
+        "    try:\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "        print('not stopped')\n"
+        "    except Interrupted:\n"
+        "        signal.raise_signal(signal.SIGTERM)\n"
+        "        print('cleared up')\n"
+        "    _interruption._stopped_at -= 3\n"
+    )
+    assert run(code).stdout == "cleared up\ncleared up\n"

@@ -23,8 +23,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import OutputError, ParameterError
-from discreet.engines.atomic import atomic_file, atomic_folder
+from discreet.engines.atomic import atomic_file, atomic_folder, atomic_folders
 from discreet.engines.files import DEFAULT_NULLS, connect, read
+from discreet.engines.scratch import remove
 from discreet.engines.writing import write_frame
 
 SECRET = "Sekretowski"
@@ -216,6 +217,97 @@ def test_a_folder_is_replaced_only_when_it_is_whole_and_wanted(tmp_path: Path) -
         (temporary / "data.csv").write_text("new")
     assert [path.name for path in target.iterdir()] == ["data.csv"]
     assert leftovers(target.parent) == []
+
+
+def two_folders(folder: Path, content: str) -> None:
+    with atomic_folders({folder / "private": True, folder / "release": False}, overwrite=True) as places:
+        for place in places:
+            (place / "data.csv").write_text(content)
+
+
+def contents(folder: Path) -> list[str]:
+    return [(folder / name / "data.csv").read_text() for name in ("private", "release")]
+
+
+def test_several_folders_are_replaced_together_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_folders(tmp_path, "old")
+    rename = Path.rename
+    for refused in (2, 3, 4):
+        made: list[Path] = []
+
+        def failing(path: Path, target: Path, refused: int = refused, made: list[Path] = made) -> Path:
+            made.append(path)
+            if len(made) == refused:
+                raise PermissionError(13, "refused")
+            return rename(path, target)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "rename", failing)
+            with pytest.raises(OutputError, match="permission denied"):
+                two_folders(tmp_path, "new")
+        assert contents(tmp_path) == ["old", "old"]
+        assert leftovers(tmp_path) == []
+    two_folders(tmp_path, "new")
+    assert contents(tmp_path) == ["new", "new"]
+    assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent as POSIX has them")
+def test_a_signal_waits_until_all_folders_have_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_folders(tmp_path, "old")
+    rename = Path.rename
+
+    def interrupting(path: Path, target: Path) -> Path:
+        signal.raise_signal(signal.SIGINT)
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        two_folders(tmp_path, "new")
+    assert contents(tmp_path) == ["new", "new"]
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent as POSIX has them")
+def test_a_signal_does_not_disturb_the_clearing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupting(path: Path) -> None:
+        signal.raise_signal(signal.SIGINT)
+        remove(path)
+
+    monkeypatch.setattr("discreet.engines.atomic.remove", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_folder(tmp_path / "release")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="modes do not bind the superuser")
+def test_a_read_only_folder_is_replaced_without_a_trace(tmp_path: Path) -> None:
+    two_folders(tmp_path, "old")
+    for name in ("private", "release"):
+        (tmp_path / name).chmod(0o555)
+    two_folders(tmp_path, "new")
+    assert contents(tmp_path) == ["new", "new"]
+    assert leftovers(tmp_path) == []
+
+
+def test_a_folder_is_made_writable_before_it_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = tmp_path / "old" / "inner"
+    inner.mkdir(parents=True)
+    inner.chmod(0o500)
+    inner.parent.chmod(0o500)
+    modes = []
+    monkeypatch.setattr(
+        "discreet.engines.scratch.shutil.rmtree",
+        lambda path, **_: modes.extend(stat.S_IMODE(one.stat().st_mode) for one in (path, path / "inner")),
+    )
+    remove(tmp_path / "old")
+    assert modes == [0o700, 0o700]
 
 
 def test_an_empty_folder_is_filled(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -18,7 +20,10 @@ INTERRUPTION = "interrupted; nothing was left half-written."
 
 _BOXING = "numba.core.serialize"
 """Numba calls this module while it turns a kernel's results into objects, and does not look for exceptions."""
+_ONCE = 2.0
+"""A signal that follows another within so many seconds does not disturb the clearing up."""
 _interrupted = threading.Event()
+_stopped_at = -math.inf
 
 
 class Interrupted(BaseException):
@@ -39,15 +44,17 @@ def was_interrupted() -> bool:
 def stop_if_interrupted() -> None:
     """Stop between stages, where a library on the way swallowed the interruption."""
     if _interrupted.is_set():
-        raise Interrupted
+        raise _interruption()
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
     """Stop at once, or at the next line that can bear it: an exception in some others would abort the process."""
     del number
     _interrupted.set()
+    if time.monotonic() - _stopped_at < _ONCE:
+        return
     if not _is_delicate(frame):
-        raise Interrupted
+        raise _interruption()
     for caller in _stack(frame):
         caller.f_trace = _stop_at_line
     sys.settrace(_stop_at_line)
@@ -59,7 +66,14 @@ def _stop_at_line(frame: FrameType, event: str, value: Any) -> Any:
     if _is_delicate(frame):
         return _stop_at_line
     sys.settrace(None)
-    raise Interrupted
+    raise _interruption()
+
+
+def _interruption() -> Interrupted:
+    """Return what stops the process, from now on undisturbed by the same signal once more."""
+    global _stopped_at
+    _stopped_at = time.monotonic()
+    return Interrupted()
 
 
 def _is_delicate(frame: FrameType | None) -> bool:

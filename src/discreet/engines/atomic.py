@@ -8,11 +8,12 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.errors import OutputError
-from discreet.engines.scratch import is_abandoned, remove, try_lock
+from discreet.engines.scratch import is_abandoned, remove, try_lock, undisturbed
 
 _SUFFIX = ".discreet-tmp"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -49,21 +50,56 @@ def atomic_folder(
     ``private``. A folder that is there and not empty is replaced, whole, only with ``overwrite=True``. On any exception
     the temporary is removed and the old folder is untouched.
     """
+    with atomic_folders({path: private}, overwrite=overwrite) as (temporary,):
+        yield temporary
+
+
+@contextlib.contextmanager
+def atomic_folders(
+    paths: Mapping[str | os.PathLike[str], bool], *, overwrite: bool = False
+) -> Iterator[list[Path]]:
+    """Return temporary folders for several targets, which all take their names at the end, or none does.
+
+    What `atomic_folder` says of one holds for each; the mapping says which are private. Signals wait while the names
+    change.
+    """
+    with contextlib.ExitStack() as stack:
+        places = [
+            stack.enter_context(_prepared(path, overwrite=overwrite, private=private))
+            for path, private in paths.items()
+        ]
+        yield [place.temporary for place in places]
+        with _as_output_error(next(iter(paths))):
+            for place in places:
+                for folder, _, files in os.walk(place.temporary):
+                    for name in files:
+                        _sync(Path(folder, name))
+                    _sync(Path(folder))
+        for place in places:
+            _require_replaceable(place.target, place.shown, overwrite=overwrite)
+        with undisturbed():
+            _swap(places)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A folder to be: where it is written, what it will be called, and its mode then."""
+
+    temporary: Path
+    target: Path
+    shown: str | os.PathLike[str]
+    mode: int
+
+
+@contextlib.contextmanager
+def _prepared(path: str | os.PathLike[str], *, overwrite: bool, private: bool) -> Iterator[_Place]:
     with _as_output_error(path):
         target = _resolved(path)
         _require_replaceable(target, path, overwrite=overwrite)
         temporary = _temporary(target)
         temporary.mkdir(mode=0o700)
         with _guarded(temporary):
-            mode = 0o700 if private else _usual_mode(temporary)
-            yield temporary
-            for folder, _, files in os.walk(temporary):
-                for name in files:
-                    _sync(Path(folder, name))
-                _sync(Path(folder))
-            _require_replaceable(target, path, overwrite=overwrite)
-            _swap(temporary, target)
-            target.chmod(mode)
+            yield _Place(temporary, target, path, 0o700 if private else _usual_mode(temporary))
 
 
 def _usual_mode(folder: Path) -> int:
@@ -136,33 +172,34 @@ def _guarded(temporary: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        remove(temporary)
+        with undisturbed():
+            remove(temporary)
         raise
     finally:
         if descriptor is not None:
             os.close(descriptor)
 
 
-def _swap(temporary: Path, target: Path) -> None:
-    """Rename a new folder into the place of the old one, which is locked until it is removed."""
-    if not target.exists():
-        temporary.rename(target)
-        _sync(target.parent)
-        return
-    old = _temporary(target, ".old")
-    descriptor = try_lock(target)
-    try:
-        target.rename(old)
-        try:
-            temporary.rename(target)
-        except BaseException:
-            old.rename(target)
-            raise
-        _sync(target.parent)
-        remove(old)
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
+def _swap(places: Sequence[_Place]) -> None:
+    """Rename new folders into the places of the old ones, which are locked until they are removed; all or none."""
+    olds: list[Path] = []
+    with contextlib.ExitStack() as back, contextlib.ExitStack() as locks:
+        for place in places:
+            with _as_output_error(place.shown):
+                if place.target.exists():
+                    descriptor = try_lock(place.target)
+                    if descriptor is not None:
+                        locks.callback(os.close, descriptor)
+                    olds.append(_temporary(place.target, ".old"))
+                    place.target.rename(olds[-1])
+                    back.callback(olds[-1].rename, place.target)
+                place.temporary.rename(place.target)
+                back.callback(place.target.rename, place.temporary)
+                place.target.chmod(place.mode)
+                _sync(place.target.parent)
+        back.pop_all()
+        for old in olds:
+            remove(old)
 
 
 def _sync(path: Path) -> None:

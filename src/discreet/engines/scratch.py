@@ -8,7 +8,10 @@ import functools
 import importlib
 import os
 import shutil
+import signal
 import tempfile
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +55,34 @@ def is_abandoned(path: Path) -> bool:
     return True
 
 
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let signals that would stop the process wait until something is done whole; then the first of them counts."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    held = {number: handler for number, handler in handlers.items() if handler not in (None, signal.SIG_IGN)}
+    for number in held:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
+
+
 def remove(path: Path) -> None:
-    """Remove a file or a whole folder, quietly if it is already gone."""
+    """Remove a file or a whole folder, also where it is read-only; quietly if it is already gone."""
     if path.is_dir() and not path.is_symlink():
+        for folder, inner, _ in os.walk(path):
+            for one in (Path(folder), *(Path(folder, name) for name in inner)):
+                with contextlib.suppress(OSError):
+                    if not one.is_symlink():
+                        one.chmod(0o700)
         shutil.rmtree(path, ignore_errors=True)
     else:
         with contextlib.suppress(OSError):

@@ -18,7 +18,7 @@ from discreet.guarantees import Guarantee
 from discreet.job.kinds import TableKind
 from discreet.job.model import Job
 from discreet.job.parse import read_job
-from discreet.publish.recipes.recipe import private_place
+from discreet.publish.recipes.recipe import is_readable, private_place
 
 RECORD = "release.json"
 _FORMAT = 1
@@ -228,7 +228,7 @@ def _roles(
 def _private_columns(folder: Path) -> dict[str, Any]:
     """Return what the private part of a release says of columns, where it lies beside the release."""
     place = private_place(folder.resolve())
-    if not place.is_file():
+    if not is_readable(place):
         return {}
     try:
         columns = json.loads(place.read_text(encoding="utf-8")).get("columns", {})

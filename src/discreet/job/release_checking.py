@@ -33,7 +33,7 @@ from discreet.guarantees.constructed import together
 from discreet.job.basket_checking import judge_baskets
 from discreet.job.checking import Measure, judge
 from discreet.job.descriptions import RECORD, read_record, released_columns
-from discreet.publish.recipes.recipe import private_place
+from discreet.publish.recipes.recipe import is_readable, private_place
 
 _KEPT_EVIDENCE = "the files cannot show it: it rests on evidence kept while the release was made"
 _OWNERS_RULES = "the files cannot show it: which rules are hidden only the owner knows"
@@ -178,7 +178,7 @@ def with_reading(guarantee: RulesHidden, table: Table) -> RulesHidden:
 @reads("The owner's folder")
 def _private(folder: Path) -> Mapping[str, Any]:
     place = private_place(folder.resolve())
-    if not place.is_file():
+    if not is_readable(place):
         return {}
     record: Mapping[str, Any] = json.loads(place.read_text(encoding="utf-8"))
     require("check", place.name, record, InstanceOf((Mapping,), "a JSON object"))

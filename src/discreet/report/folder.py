@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from discreet.core.release import Release
 from discreet.core.rng import without_seed
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis, Verdict
-from discreet.engines.atomic import atomic_folder, folder_in_use
+from discreet.engines.atomic import atomic_folders, folder_in_use
 from discreet.report.html import plain_json
 from discreet.report.kinds import Kind, kind_of
 from discreet.report.pdf import browser, print_page
@@ -55,20 +54,9 @@ def write_release(
     about = About(name, today(), folder.resolve().name, source)
     private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
-    is_new = not private.exists()
-    try:
-        with (
-            atomic_folder(folder, overwrite=overwrite) as public_place,
-            atomic_folder(private, overwrite=overwrite, private=True) as private_place,
-        ):
-            _write_private(release, kind, private_place, about, report=report)
-            _write_public(
-                release, kind, public_place, format or kind.formats[0], about, report=report, pdf=pdf
-            )
-    except BaseException:
-        if is_new and not folder.exists():
-            shutil.rmtree(private, ignore_errors=True)
-        raise
+    with atomic_folders({private: True, folder: False}, overwrite=overwrite) as (kept, public):
+        _write_private(release, kind, kept, about, report=report)
+        _write_public(release, kind, public, format or kind.formats[0], about, report=report, pdf=pdf)
     return folder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -281,3 +282,17 @@ def test_trees_of_values_stay_in_the_private_part(invoke, tmp_path: Path) -> Non
     result = invoke("check", folder)
     assert result.exit_code == 2
     assert ".private" in result.stderr
+
+
+def test_a_private_folder_that_may_not_be_read_counts_as_absent(
+    invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ExactHiding([([1], [2])], min_support=2, min_confidence=0.2).hide(shop()).write(tmp_path / "out")
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: ".private" not in str(path) and access(path, mode))
+    refused = invoke("check", tmp_path / "out")
+    monkeypatch.undo()
+    shutil.rmtree(tmp_path / "out.private")
+    absent = invoke("check", tmp_path / "out")
+    assert (refused.exit_code, refused.stdout) == (absent.exit_code, absent.stdout)
+    assert refused.exit_code == 0

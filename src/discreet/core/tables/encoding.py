@@ -72,7 +72,10 @@ class Codebook:
         """Return the code of every value; the values are cleaned ones of this column."""
         if self.hierarchy is not None:
             return self.hierarchy.encode(array, column=self.name)
-        codes = pc.index_in(array, value_set=self.values)
+        from discreet.core.hierarchy.bound import safely_cast
+
+        fitting = array if array.type == self.values.type else safely_cast(array, self.values.type)
+        codes = pc.index_in(array if fitting is None else fitting, value_set=self.values)
         return np.asarray(pc.fill_null(codes, -1).to_numpy(zero_copy_only=False), dtype=np.int32) + np.int32(
             1
         )

@@ -47,8 +47,9 @@ class Table:
     spreadsheet_safe
         Whether released texts that a spreadsheet would run as a formula get an apostrophe before them.
     types
-        The Arrow types by which columns with hierarchies are labeled, where their values fit; by default their own. So
-        whole numbers that a frame holds as floats get the labels of whole numbers.
+        The Arrow types by which columns are labeled, and published where they are not generalized, if all their values
+        fit; by default their own. So whole numbers that a frame holds as floats are
+        published as whole numbers.
 
     Examples
     --------
@@ -72,6 +73,7 @@ class Table:
         self.schema = schema.fitted(self.source.names)
         self.spreadsheet_safe = spreadsheet_safe
         self._types = types or {}
+        self._retyped: set[str] = set()
 
     @property
     def frame(self) -> Any:
@@ -262,14 +264,23 @@ class Table:
     def recoding(self, **changes: Any) -> Recoding:
         """Return how the rows are published: identifiers dropped or replaced by pseudonyms, the rest by the changes."""
         keys = {name: self.schema[name].key for role in DROPPED for name in self.schema.named(role)}
+        by_value, by_piece = changes.pop("by_value", {}), changes.get("by_piece", {})
+        own = {name: self._own_cells(name) for name in self._retyped if name not in by_piece}
         return Recoding(
             columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),
             encoded=tuple(self._books.values()),
             tuples=self._counted,
+            by_value={**own, **by_value},
             pseudonyms={name: key for name, key in keys.items() if key is not None},
             spreadsheet_safe=self.spreadsheet_safe,
             **changes,
         )
+
+    def _own_cells(self, name: str) -> Replacement:
+        """Return the cells of a column whose values are published in another type than the frame has."""
+        values = self._books[name].values
+        cells = pa.concat_arrays([pa.nulls(1, values.type), values])
+        return Replacement(np.arange(len(cells), dtype=np.int32), cells)
 
     def framed(self, rows: pa.Table) -> Any:
         """Publish rows made elsewhere, as the kind of frame that came in."""
@@ -289,14 +300,16 @@ class Table:
         column = self.schema[name]
         kind = kind_of(array.type, name)
         domain = domain_of(array)
+        fitting = safely_cast(domain, self._types.get(name, domain.type))
+        if fitting is not None and fitting.type != domain.type:
+            domain = fitting
+            self._retyped.add(name)
         if column.hierarchy is not None:
-            fitting = safely_cast(domain, self._types.get(name, domain.type))
-            domain = domain if fitting is None else fitting
             tree = column.hierarchy.bind(domain, column=name)
             return Codebook(name, kind, domain.type, tree.leaves, tree)
         if column.ordered is not None:
-            return Codebook(name, Kind.ORDERED, array.type, in_order(domain, column.ordered, name))
-        return Codebook(name, kind, array.type, domain)
+            return Codebook(name, Kind.ORDERED, domain.type, in_order(domain, column.ordered, name))
+        return Codebook(name, kind, domain.type, domain)
 
     def __repr__(self) -> str:
         roles = ", ".join(f"{name}: {column.role.value}" for name, column in self.schema.items())

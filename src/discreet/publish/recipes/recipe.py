@@ -10,6 +10,7 @@ than those.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,11 @@ def private_place(folder: str | Path) -> Path:
     """
     folder = Path(folder)
     return folder.with_name(f"{folder.name}.private") / PRIVATE
+
+
+def is_readable(place: Path) -> bool:
+    """Return whether a file is there and may be read; what others keep private counts as not there."""
+    return os.path.isfile(place) and os.access(place, os.R_OK)  # noqa: PTH113  # Path.is_file raises where it may not look
 
 
 def recipe_of(
@@ -155,7 +161,7 @@ class Recipe:
         """Read a release.json, and the private part: from the path given, or from its place beside the folder."""
         path = Path(path)
         place = private_place(path.resolve().parent) if private is None else Path(private)
-        return cls(_read(path), _read(place) if private is not None or place.is_file() else None)
+        return cls(_read(path), _read(place) if private is not None or is_readable(place) else None)
 
     @reads("The recipe")
     def schema(
