@@ -284,6 +284,20 @@ def test_a_signal_does_not_disturb_the_clearing_up(tmp_path: Path, monkeypatch: 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("kind", [atomic_file, atomic_folder])
+def test_an_interruption_right_after_a_temporary_is_made_leaves_nothing(
+    kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(path: Path) -> None:
+        assert path.exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("discreet.engines.atomic.try_lock", interrupted)
+    with pytest.raises(KeyboardInterrupt), kind(tmp_path / "release"):
+        pytest.fail("nothing was interrupted")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="modes do not bind the superuser")
 def test_a_read_only_folder_is_replaced_without_a_trace(tmp_path: Path) -> None:
     two_folders(tmp_path, "old")

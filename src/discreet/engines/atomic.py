@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,8 +31,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         if target.is_dir():
             raise OutputError(f"{path} is a folder; a file is to be written there.")
         temporary = _temporary(target)
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        with _guarded(temporary):
+        with _guarded(temporary, _new_file):
             yield temporary
             if target.exists():
                 shutil.copymode(target, temporary)
@@ -97,8 +97,7 @@ def _prepared(path: str | os.PathLike[str], *, overwrite: bool, private: bool) -
         target = _resolved(path)
         _require_replaceable(target, path, overwrite=overwrite)
         temporary = _temporary(target)
-        temporary.mkdir(mode=0o700)
-        with _guarded(temporary):
+        with _guarded(temporary, functools.partial(Path.mkdir, mode=0o700)):
             yield _Place(temporary, target, path, 0o700 if private else _usual_mode(temporary))
 
 
@@ -165,11 +164,17 @@ def _temporary(target: Path, mark: str = "") -> Path:
     return target.with_name(f".{target.name}.{secrets.token_hex(6)}{mark}{_SUFFIX}")
 
 
+def _new_file(path: Path) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+
+
 @contextlib.contextmanager
-def _guarded(temporary: Path) -> Iterator[None]:
-    """Lock a temporary while it is written, and remove it if anything goes wrong."""
-    descriptor = try_lock(temporary)
+def _guarded(temporary: Path, make: Callable[[Path], None]) -> Iterator[None]:
+    """Make a temporary, lock it while it is written, and remove it if anything goes wrong."""
+    descriptor = None
     try:
+        make(temporary)
+        descriptor = try_lock(temporary)
         yield
     except BaseException:
         with undisturbed():
