@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from measuring import PeerMissingError, fresh, peer
+from measuring import PeerMissingError, free_ports, fresh, peer
 from rows import Row, failed, within
 
 LIMITS = {100_000: 0.040, 1_000_000: 0.400}
@@ -157,9 +156,7 @@ def _served(folder: Path) -> Iterator[str]:
     """Serve a vault by the command, in a process of its own."""
     import httpx
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    (port,) = free_ports(1)
     command = [
         sys.executable,
         "-m",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import socket
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from measuring import cpu, fresh
+from measuring import cpu, free_ports, fresh
 from rows import Row, within
 
 ROWS, COLUMNS, K, ROUNDS, PARTIES = 1_000_000, 8, 10, 20, 3
@@ -62,8 +61,8 @@ def _among_processes(protocol: str, parameters: dict[str, Any], *, classes: int)
     names = [f"party{number}" for number in range(PARTIES)]
     with tempfile.TemporaryDirectory() as folder:
         entries = []
-        for name in names:
-            _, public, _ = make_keys(name, folder, address=f"127.0.0.1:{_free_port()}")
+        for name, port in zip(names, free_ports(len(names)), strict=True):
+            _, public, _ = make_keys(name, folder, address=f"127.0.0.1:{port}")
             entries.append(public.read_text())
         values = "\n".join(f"{key} = {json.dumps(value)}" for key, value in parameters.items())
         text = f'timeout = 120\nconnect_timeout = 120\n{"".join(entries)}[protocol]\nname = "{protocol}"\n{values}\n'
@@ -117,9 +116,3 @@ def growth(n_parties: int) -> float:
     protocol = HorizontalKMeans(columns=tuple(NAMES), k=K, init="given", centers=centers, max_rounds=5)
     inputs = {f"party{number}": rows_of(number, 1000, 0) for number in range(n_parties)}
     return cpu(lambda: simulate(protocol, inputs), times=3) / n_parties
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

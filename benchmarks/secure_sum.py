@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import statistics
 import tempfile
 import time
@@ -10,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from measuring import cpu, fresh
+from measuring import cpu, free_ports, fresh
 from rows import Row, within
 
 LENGTH, PARTIES, MANY, TIMES = 100_000, 10, 50, 7
@@ -49,8 +48,8 @@ def _among_processes(method: str) -> list[dict[str, Any]]:
     names = [f"party{number}" for number in range(PARTIES)]
     with tempfile.TemporaryDirectory() as folder:
         entries = []
-        for name in names:
-            _, public, _ = make_keys(name, folder, address=f"127.0.0.1:{_free_port()}")
+        for name, port in zip(names, free_ports(len(names)), strict=True):
+            _, public, _ = make_keys(name, folder, address=f"127.0.0.1:{port}")
             entries.append(public.read_text())
         protocol = f'[protocol]\nname = "secure-sum"\nlength = {LENGTH}\nmethod = "{method}"\n'
         Path(folder, "session.toml").write_text(
@@ -101,9 +100,3 @@ def many(length: int) -> float:
     protocol = SecureSum(length=length)
     inputs = {f"party{number}": list(range(length)) for number in range(MANY)}
     return cpu(lambda: simulate(protocol, inputs), times=3)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import socket
 import statistics
 import tempfile
 import time
@@ -14,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from measuring import fresh
+from measuring import free_ports, fresh
 
 NAMES = ("first", "second")
 
@@ -79,18 +78,11 @@ def _session(folder: Path, protocol: str, parameters: dict[str, Any]) -> str:
     from discreet.parties.network.keys import make_keys
 
     entries = []
-    for name in NAMES:
-        _, public, _ = make_keys(name, folder, address=f"127.0.0.1:{_free_port()}")
+    for name, port in zip(NAMES, free_ports(len(NAMES)), strict=True):
+        _, public, _ = make_keys(name, folder, address=f"127.0.0.1:{port}")
         entries.append(public.read_text())
     values = "\n".join(f"{key} = {json.dumps(value)}" for key, value in parameters.items())
     text = "\n".join([*entries, "[protocol]", f'name = "{protocol}"', values, ""])
     path = folder / "session.toml"
     path.write_text(text)
     return str(path)
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port
