@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from measuring import PeerMissingError, free_ports, fresh, peer
+from measuring import PeerMissingError, fresh, peer
 from rows import Row, failed, within
 
 LIMITS = {100_000: 0.040, 1_000_000: 0.400}
@@ -155,6 +155,8 @@ def clients(seconds: float) -> dict[str, Any]:
 def _served(folder: Path) -> Iterator[str]:
     """Serve a vault by the command, in a process of its own."""
     import httpx
+
+    from discreet.parties.network.local_run import free_ports
 
     (port,) = free_ports(1)
     command = [

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import gc
 import json
 import os
 import resource
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -121,15 +119,6 @@ def process(command: Sequence[str | Path], *, bytecode: Path | None = None) -> t
     wall = time.perf_counter() - began
     child.returncode = os.waitstatus_to_exitcode(status)
     return usage.ru_utime + usage.ru_stime, wall, child.returncode
-
-
-def free_ports(n: int) -> list[int]:
-    """Return different ports of this machine that nobody listens on; all are held until the last is found."""
-    with contextlib.ExitStack() as held:
-        probes = [held.enter_context(socket.socket()) for _ in range(n)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [int(probe.getsockname()[1]) for probe in probes]
 
 
 def shared_data(name: str) -> Path:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from measuring import cpu, free_ports, fresh
+from measuring import cpu, fresh
 from rows import Row, within
 
 ROWS, COLUMNS, K, ROUNDS, PARTIES = 1_000_000, 8, 10, 20, 3
@@ -57,6 +57,7 @@ def rows_of(index: int, n: int, classes: int) -> dict[str, Any]:
 
 def _among_processes(protocol: str, parameters: dict[str, Any], *, classes: int) -> list[dict[str, Any]]:
     from discreet.parties.network.keys import make_keys
+    from discreet.parties.network.local_run import free_ports
 
     names = [f"party{number}" for number in range(PARTIES)]
     with tempfile.TemporaryDirectory() as folder:

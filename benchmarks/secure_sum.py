@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from measuring import cpu, free_ports, fresh
+from measuring import cpu, fresh
 from rows import Row, within
 
 LENGTH, PARTIES, MANY, TIMES = 100_000, 10, 50, 7
@@ -44,6 +44,7 @@ def run() -> list[Row]:
 
 def _among_processes(method: str) -> list[dict[str, Any]]:
     from discreet.parties.network.keys import make_keys
+    from discreet.parties.network.local_run import free_ports
 
     names = [f"party{number}" for number in range(PARTIES)]
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from measuring import free_ports, fresh
+from measuring import fresh
 
 NAMES = ("first", "second")
 
@@ -76,6 +76,7 @@ def digest(data: bytes) -> str:
 
 def _session(folder: Path, protocol: str, parameters: dict[str, Any]) -> str:
     from discreet.parties.network.keys import make_keys
+    from discreet.parties.network.local_run import free_ports
 
     entries = []
     for name, port in zip(NAMES, free_ports(len(NAMES)), strict=True):

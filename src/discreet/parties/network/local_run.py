@@ -43,7 +43,7 @@ def write_session(
 ) -> Path:
     """Make keys for all parties and write the session file they share, with free ports of the loopback."""
     entries = []
-    for name, port in zip(names, _free_ports(len(names)), strict=True):
+    for name, port in zip(names, free_ports(len(names)), strict=True):
         _, public, _ = make_keys(name, folder, address=f"127.0.0.1:{port}")
         entries.append(public.read_text(encoding="utf-8"))
     path = folder / "session.toml"
@@ -129,7 +129,7 @@ def _start(session: Path, name: str, data: Path | None, out: Path) -> subprocess
     )
 
 
-def _free_ports(n: int) -> list[int]:
+def free_ports(n: int) -> list[int]:
     """Return ports of the loopback that nobody listens on; they are held open together, so they differ."""
     with contextlib.ExitStack() as held:
         probes = [held.enter_context(socket.socket()) for _ in range(n)]
