@@ -8,13 +8,15 @@ import functools
 import os
 import secrets
 import shutil
+import signal
 import stat
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.errors import OutputError
-from discreet.engines.scratch import is_abandoned, remove, try_lock, undisturbed
+from discreet.engines.scratch import is_abandoned, remove, try_lock
 
 _SUFFIX = ".discreet-tmp"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -69,15 +71,14 @@ def atomic_folders(
             for path, private in paths.items()
         ]
         yield [place.temporary for place in places]
-        with _as_output_error(next(iter(paths))):
-            for place in places:
+        for place in places:
+            with _as_output_error(place.shown):
                 for folder, _, files in os.walk(place.temporary):
                     for name in files:
                         _sync(Path(folder, name))
                     _sync(Path(folder))
-        for place in places:
-            _require_replaceable(place.target, place.shown, overwrite=overwrite)
-        with undisturbed():
+                _require_replaceable(place.target, place.shown, overwrite=overwrite)
+        with _undisturbed():
             _swap(places)
 
 
@@ -177,12 +178,32 @@ def _guarded(temporary: Path, make: Callable[[Path], None]) -> Iterator[None]:
         descriptor = try_lock(temporary)
         yield
     except BaseException:
-        with undisturbed():
+        with _undisturbed():
             remove(temporary)
         raise
     finally:
         if descriptor is not None:
             os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let signals that would stop the process wait until something is done whole; then the first of them counts."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    held = {number: handler for number, handler in handlers.items() if handler not in (None, signal.SIG_IGN)}
+    for number in held:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 def _swap(places: Sequence[_Place]) -> None:

@@ -8,10 +8,7 @@ import functools
 import importlib
 import os
 import shutil
-import signal
 import tempfile
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,26 +50,6 @@ def is_abandoned(path: Path) -> bool:
         return False
     os.close(descriptor)
     return True
-
-
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Let signals that would stop the process wait until something is done whole; then the first of them counts."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    held = {number: handler for number, handler in handlers.items() if handler not in (None, signal.SIG_IGN)}
-    for number in held:
-        signal.signal(number, lambda number, _: came.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in held.items():
-            signal.signal(number, handler)
-        if came:
-            signal.raise_signal(came[0])
 
 
 def remove(path: Path) -> None:

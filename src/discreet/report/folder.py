@@ -54,7 +54,7 @@ def write_release(
     about = About(name, today(), folder.resolve().name, source)
     private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
-    with atomic_folders({private: True, folder: False}, overwrite=overwrite) as (kept, public):
+    with atomic_folders({folder: False, private: True}, overwrite=overwrite) as (public, kept):
         _write_private(release, kind, kept, about, report=report)
         _write_public(release, kind, public, format or kind.formats[0], about, report=report, pdf=pdf)
     return folder
