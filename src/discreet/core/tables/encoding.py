@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +15,7 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.errors import SchemaError
-
-if TYPE_CHECKING:
-    from discreet.core.hierarchy.bound import Hierarchy
-
+from discreet.core.hierarchy.bound import Hierarchy, safely_cast
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _AT_ONCE = 1 << 20
@@ -51,6 +47,8 @@ class Codebook:
     type: pa.DataType
     values: pa.Array
     hierarchy: Hierarchy | None = None
+    retyped: bool = False
+    """Whether the frame holds the values in another type."""
 
     @property
     def n_codes(self) -> int:
@@ -72,8 +70,6 @@ class Codebook:
         """Return the code of every value; the values are cleaned ones of this column."""
         if self.hierarchy is not None:
             return self.hierarchy.encode(array, column=self.name)
-        from discreet.core.hierarchy.bound import safely_cast
-
         fitting = array if array.type == self.values.type else safely_cast(array, self.values.type)
         codes = pc.index_in(array if fitting is None else fitting, value_set=self.values)
         return np.asarray(pc.fill_null(codes, -1).to_numpy(zero_copy_only=False), dtype=np.int32) + np.int32(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, SchemaError
+from discreet.core.hierarchy.bound import safely_cast
 from discreet.core.schema import DROPPED, Column, Role, Schema
 from discreet.core.tables.encoding import Codebook, Kind, domain_of, in_order, kind_of, overall
 from discreet.core.tables.groups import Groups, SensitiveCounts
@@ -48,8 +49,7 @@ class Table:
         Whether released texts that a spreadsheet would run as a formula get an apostrophe before them.
     types
         The Arrow types by which columns are labeled, and published where they are not generalized, if all their values
-        fit; by default their own. So whole numbers that a frame holds as floats are
-        published as whole numbers.
+        fit; by default their own. So whole numbers that a frame holds as floats are published as whole numbers.
 
     Examples
     --------
@@ -73,7 +73,6 @@ class Table:
         self.schema = schema.fitted(self.source.names)
         self.spreadsheet_safe = spreadsheet_safe
         self._types = types or {}
-        self._retyped: set[str] = set()
 
     @property
     def frame(self) -> Any:
@@ -265,7 +264,11 @@ class Table:
         """Return how the rows are published: identifiers dropped or replaced by pseudonyms, the rest by the changes."""
         keys = {name: self.schema[name].key for role in DROPPED for name in self.schema.named(role)}
         by_value, by_piece = changes.pop("by_value", {}), changes.get("by_piece", {})
-        own = {name: self._own_cells(name) for name in self._retyped if name not in by_piece}
+        own = {
+            name: _own_cells(book)
+            for name, book in self._books.items()
+            if book.retyped and name not in by_piece
+        }
         return Recoding(
             columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),
             encoded=tuple(self._books.values()),
@@ -275,12 +278,6 @@ class Table:
             spreadsheet_safe=self.spreadsheet_safe,
             **changes,
         )
-
-    def _own_cells(self, name: str) -> Replacement:
-        """Return the cells of a column whose values are published in another type than the frame has."""
-        values = self._books[name].values
-        cells = pa.concat_arrays([pa.nulls(1, values.type), values])
-        return Replacement(np.arange(len(cells), dtype=np.int32), cells)
 
     def framed(self, rows: pa.Table) -> Any:
         """Publish rows made elsewhere, as the kind of frame that came in."""
@@ -295,25 +292,30 @@ class Table:
             raise SchemaError("The name of a column starts as a formula of a spreadsheet does; rename it.")
 
     def _book(self, name: str, array: pa.Array) -> Codebook:
-        from discreet.core.hierarchy.bound import safely_cast
-
         column = self.schema[name]
         kind = kind_of(array.type, name)
         domain = domain_of(array)
-        fitting = safely_cast(domain, self._types.get(name, domain.type))
+        fitting = safely_cast(domain, self._types[name]) if name in self._types else None
+        retyped = False
         if fitting is not None and fitting.type != domain.type:
-            domain = fitting
-            self._retyped.add(name)
+            domain, retyped = fitting, True
         if column.hierarchy is not None:
             tree = column.hierarchy.bind(domain, column=name)
-            return Codebook(name, kind, domain.type, tree.leaves, tree)
+            return Codebook(name, kind, domain.type, tree.leaves, tree, retyped)
         if column.ordered is not None:
-            return Codebook(name, Kind.ORDERED, domain.type, in_order(domain, column.ordered, name))
-        return Codebook(name, kind, domain.type, domain)
+            ordered = in_order(domain, column.ordered, name)
+            return Codebook(name, Kind.ORDERED, domain.type, ordered, retyped=retyped)
+        return Codebook(name, kind, domain.type, domain, retyped=retyped)
 
     def __repr__(self) -> str:
         roles = ", ".join(f"{name}: {column.role.value}" for name, column in self.schema.items())
         return f"Table({roles})"
+
+
+def _own_cells(book: Codebook) -> Replacement:
+    """Return the cells of a column whose values are published in another type than the frame has."""
+    cells = pa.concat_arrays([pa.nulls(1, book.values.type), book.values])
+    return Replacement(np.arange(len(cells), dtype=np.int32), cells)
 
 
 def _suppressed(classes: CodeArray, books: list[Codebook]) -> BoolArray:
