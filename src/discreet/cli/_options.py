@@ -241,12 +241,12 @@ def reading(command: F) -> F:
 
 def roles(*, rest: str | None) -> Callable[[F], F]:
     """Add the options for roles; ``rest`` is the default role of columns that are not named."""
-    told = "refused otherwise" if rest is None else f"{rest} by default"
+    otherwise = "refused otherwise" if rest is None else f"{rest} by default"
     choice = click.option(
         "--rest",
         type=click.Choice(["other", "identifier"]),
         default=rest,
-        help=f"The role of columns that are not named; {told}.",
+        help=f"The role of columns that are not named; {otherwise}.",
     )
     return lambda command: add_all((*_ROLES, choice, _HIERARCHY, _ROLES_FROM), command)
 

@@ -115,7 +115,7 @@ def _found(run: LocalRun) -> list[dict[str, Any]]:
 
     with (run.folders["north"] / "rules.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    told = [
+    rules = [
         {
             "rule": _rule(json.loads(row["antecedents"]), json.loads(row["consequents"])),
             "support": round(float(row["support"]), 4),
@@ -123,7 +123,7 @@ def _found(run: LocalRun) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-    return sorted(told, key=lambda one: -one["confidence"])
+    return sorted(rules, key=lambda one: -one["confidence"])
 
 
 def _rule(before: list[str], after: list[str]) -> str:

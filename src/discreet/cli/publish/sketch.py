@@ -226,7 +226,7 @@ def print_outcome(
         return
     records, lengths, error = plain["records"], plain["lengths"], plain["distance_error"]
     empty = f", {records['empty']:,} empty and dropped" if records["empty"] else ""
-    told = f"{records['suppressed']:,} suppressed, {records['out']:,} published"
+    outcome = f"{records['suppressed']:,} suppressed, {records['out']:,} published"
     span = f"{lengths['least']:.0f} to {lengths['most']:.0f} components"
     off = f"squared distances are off by about {error['relative']:.0%}"
     print_lines(
@@ -234,7 +234,7 @@ def print_outcome(
             *verdict_lines(release.verdict),
             ("", "by construction: from the lengths, and what is kept of the records"),
             *([] if proposal is None else [("delta", _proposed(proposal))]),
-            ("records", f"{records['in']:,}{empty}, {told}"),
+            ("records", f"{records['in']:,}{empty}, {outcome}"),
             ("lengths", f"{span}, the median {lengths['median']:g}"),
             ("error", f"{off}; half of the pairs share {error['shared']:,} components or more"),
             *_near(plain["details"]),

@@ -74,7 +74,7 @@ def stream() -> None:
 @options.allow_unique
 @click.option("-k", type=int, help="The privacy level of every record: it is condensed with k − 1 others.")
 @click.option("--k-column", metavar="COLUMN", help="The column with each record's own level.")
-@click.option("--max-k", type=int, help="Records that ask for a higher level are bad lines.")
+@click.option("--max-k", type=int, help="Records with a higher level are bad lines.")
 @click.option(
     "--input-format",
     "format_",
@@ -116,7 +116,7 @@ def condense(
         refuse_folder(out, overwrite=overwrite)
     made, position = _stream(given)
     source = _source(given, position)
-    told = condense_stream(
+    counts = condense_stream(
         made,
         source,
         state=given["state"],
@@ -132,7 +132,7 @@ def condense(
         if given["state"] is not None:
             made.save(given["state"], position=_position(given["state"]))
         release.write(out, format=out_format, overwrite=overwrite)
-    plain = {"records": told.records, "skipped": told.skipped, "snapshots": told.snapshots}
+    plain = {"records": counts.records, "skipped": counts.skipped, "snapshots": counts.snapshots}
     files = [path for path in (given["state"], out) if path is not None]
     _print("stream condense", made, plain, files, release, as_json=as_json, quiet=quiet)
 
@@ -205,7 +205,7 @@ def _refuse_idle(out: Path | None, given: dict[str, Any]) -> None:
 
 
 def _stream(given: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]:
-    """Go on from the state where there is one, or begin; gives the saved position as well."""
+    """Go on from the state where there is one, or begin; return the saved position as well."""
     from discreet.core.errors import SchemaError
     from discreet.publish import StreamCondensation
 
