@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
+import os
+import pickle
+import platform
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
+from numba.core.caching import FunctionCache
+from numba.core.ccallback import CFunc
+from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
+
+_SOURCES = Path(__file__).parent
+_DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -16,5 +31,113 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     kernel: Callable[..., Any] = numba.njit(nogil=True)(function)
     with contextlib.suppress(RuntimeError):
-        kernel.enable_caching()  # type: ignore[attr-defined]
+        kernel._cache = KernelCache(function)  # type: ignore[attr-defined]
     return kernel
+
+
+def compiled_callback(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function that C code calls, through the same cache."""
+
+    def compile_callback(function: Callable[..., Any]) -> Any:
+        callback = CFunc(function, normalize_signature(signature), locals={}, options={})
+        with contextlib.suppress(RuntimeError):
+            callback._cache = KernelCache(function)  # type: ignore[attr-defined]
+        callback.compile()
+        return callback
+
+    return compile_callback
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of a function, with entries that cannot be stale or mixed up.
+
+    Numba looks only at the file that a kernel is written in: after a change in a kernel that it calls from another
+    file, the old callee goes on running inside it. And Numba numbers the entries of a kernel in an index: two processes
+    that compile at the same time can write their code under one number, and the code for one type of array then runs on
+    another. Here, an entry is named by the digest of all kernel sources and by what it was compiled for, and there is
+    no index.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        # Kernels of other packages bring a file of theirs.
+        kernel_file = repr(self._impl.locator.get_source_stamp()).encode()
+        stamp = hashlib.sha256(_digest_at_start() + kernel_file).hexdigest()
+        self._cache_file = _Entries(Path(self._cache_path), self._impl.filename_base, stamp[:16])
+
+
+class _Entries:
+    """The compiled forms of one kernel: a file for each, ``<kernel>.<digest of sources>-<digest of types>.nbc``."""
+
+    def __init__(self, folder: Path, kernel: str, stamp: str) -> None:
+        self._folder, self._kernel, self._stamp = folder, kernel, stamp
+
+    def load(self, key: Any) -> Any:
+        """Return the code compiled for a key; None where there is none, or where its file is damaged."""
+        try:
+            content = self._path(key).read_bytes()
+        except OSError:
+            return None
+        digest, body = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+        if hashlib.sha256(body).digest() != digest:
+            return None
+        stored_key, code = pickle.loads(body)  # noqa: S301
+        # Two keys may have the same text: function types show an address.
+        return code if stored_key == key else None
+
+    def save(self, key: Any, code: Any) -> None:
+        """Write the code compiled for a key, all or nothing; a folder that cannot be written is no error."""
+        # A pull or an edit while this process ran: its modules may be older or newer than the digest at its start.
+        if _source_digest() != _digest_at_start():
+            return
+        body = dumps((key, code))
+        with contextlib.suppress(OSError):
+            self._remove_stale()
+            descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=f"{self._kernel}.{self._stamp}-")
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(hashlib.sha256(body).digest() + body)
+                Path(name).replace(self._path(key))
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+
+    def flush(self) -> None:
+        """Remove every entry of the kernel."""
+        for path in self._folder.glob(f"{self._kernel}.*"):
+            path.unlink(missing_ok=True)
+
+    def _path(self, key: Any) -> Path:
+        types = hashlib.sha256(repr(key).encode()).hexdigest()
+        return self._folder / f"{self._kernel}.{self._stamp}-{types[:32]}.nbc"
+
+    def _remove_stale(self) -> None:
+        """Remove entries of other versions of the sources, and Numba's own; a process that reads one compiles anew."""
+        for path in self._folder.glob(f"{self._kernel}.*"):
+            if not path.name.startswith(f"{self._kernel}.{self._stamp}-"):
+                path.unlink(missing_ok=True)
+
+
+@functools.cache
+def _digest_at_start() -> bytes:
+    """Return the digest of the sources when this process first compiled or loaded a kernel."""
+    return _source_digest()
+
+
+def _source_digest() -> bytes:
+    """Return a digest of all kernel sources and of what turns them into machine code.
+
+    Any kernel may call any other, and constants are compiled into their users, so that all sources count for each.
+    Which processor the code is for stands in the key of an entry.
+    """
+    versions = (
+        numba.__version__,
+        llvmlite.__version__,
+        platform.python_implementation(),
+        platform.python_version(),
+    )
+    digest = hashlib.sha256(repr(versions).encode())
+    for path in sorted(_SOURCES.rglob("*.py")):
+        content = path.read_bytes()
+        digest.update(f"\0{path.relative_to(_SOURCES)}\0{len(content)}\0".encode() + content)
+    return digest.digest()

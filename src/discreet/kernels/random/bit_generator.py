@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numba import types
 
+from discreet.kernels.compiled import compiled, compiled_callback
 from discreet.kernels.random.chacha import DRAWS, LANES, fill
 
 KEY_BYTES = 32
@@ -23,8 +24,7 @@ _WORDS = 2 * _HEAD + 8 + 2 * DRAWS
 _SCALE = 2.0**-53
 
 
-@numba.cfunc(types.uint64(types.voidptr), cache=True)  # type: ignore[untyped-decorator]
-def _next_64(state: Any) -> Any:
+def _draw(state: Any) -> Any:
     long = numba.carray(state, (_HEAD,), np.uint64)
     short = numba.carray(state, (_WORDS,), np.uint32)
     words = short[2 * _HEAD + 8 :].reshape((16, LANES))
@@ -38,15 +38,16 @@ def _next_64(state: Any) -> Any:
     return (np.uint64(words[row, lane]) << np.uint64(32)) | np.uint64(words[row + 1, lane])
 
 
-_next = numba.njit(types.uint64(types.voidptr), cache=True)(_next_64.__wrapped__)
+_next = compiled(_draw)
+_next_64 = compiled_callback(types.uint64(types.voidptr))(_draw)
 
 
-@numba.cfunc(types.uint32(types.voidptr), cache=True)  # type: ignore[untyped-decorator]
+@compiled_callback(types.uint32(types.voidptr))
 def _next_32(state: Any) -> Any:
     return np.uint32(_next(state) >> np.uint64(32))
 
 
-@numba.cfunc(types.float64(types.voidptr), cache=True)  # type: ignore[untyped-decorator]
+@compiled_callback(types.float64(types.voidptr))
 def _next_double(state: Any) -> Any:
     return np.float64(_next(state) >> np.uint64(11)) * _SCALE
 
