@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from discreet.cli._interruption import INTERRUPTED, INTERRUPTION, Interrupted
+from discreet.core.boundary import library_frames
 from discreet.core.errors import DiscreetError, InternalError
 
 MEND, BUG = 2, 70
@@ -100,6 +101,5 @@ def _places(error: BaseException) -> tuple[str, ...]:
 
 
 def _place(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if f"{os.sep}discreet{os.sep}" in frame.filename] or list(frames)
+    ours = library_frames(error) or list(traceback.extract_tb(error.__traceback__))
     return f" in {Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else ""

@@ -23,6 +23,7 @@ from discreet.core.errors import DiscreetError, InputError, InternalError
 
 Entry = TypeVar("Entry", bound=Callable[..., Any])
 
+_PACKAGE = Path(__file__).parents[1]
 _MARK = "__public_entry__"
 _SPECIAL = {"__init__", "__call__", "__and__", "__or__"}
 _DATA_ERRORS = (ValueError, TypeError, ArithmeticError)
@@ -183,8 +184,13 @@ def _replaced(error: Exception, where: str, *, is_property: bool) -> Exception:
 
 
 def _place(error: Exception) -> str:
-    """Return the last place of ours that an exception came through."""
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if f"{os.sep}discreet{os.sep}" in frame.filename]
-    ours = [frame for frame in ours if frame.filename != __file__]
+    """Return the last place of the library that an exception came through."""
+    ours = [frame for frame in library_frames(error) if frame.filename != __file__]
     return f" in {Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else ""
+
+
+def library_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """Return the frames of this package that an exception came through, the outermost first."""
+    # The folder is compared whole: a clone of the project is often called like the package.
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE)]
