@@ -48,12 +48,12 @@ class DeltaAnonymity(SketchGuarantee):
     >>> shop = [{"tea": 1, "milk": 1, "bread": 1}, {"tea": 1}]
     >>> release = DeltaSketch(0.5, family=SketchFamily("shared key")).release(shop)
     >>> print(release.verdict)
-    DeltaAnonymity(delta=0.5): kept (variance of the best guess 0.5, required >= 0.5; by construction)
+    DeltaAnonymity(delta=0.5): kept (variance of the estimate 0.5, required >= 0.5; by construction)
     """
 
     delta: float
 
-    measured: ClassVar[str] = "variance of the best guess"
+    measured: ClassVar[str] = "variance of the estimate"
     constraints: ClassVar[Constraints] = {"delta": POSITIVE}
 
     @property
@@ -90,6 +90,6 @@ class DeltaAnonymity(SketchGuarantee):
     def describe(self) -> str:
         """Describe the promise in one plain sentence."""
         return (
-            f"Whoever knows the key still estimates every value of a published record with a variance of "
-            f"at least {self.delta:g}."
+            f"The estimate of any value of a record from its sketch and the key has a variance of at least "
+            f"{self.delta:g}. Who knows more about the values may guess better."
         )

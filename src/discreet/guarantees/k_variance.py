@@ -95,8 +95,8 @@ class KVariance(SketchGuarantee):
     def describe(self) -> str:
         """Describe the promise in one plain sentence."""
         return (
-            f"The similarity of a record to each of its {self.k} nearest neighbors cannot be estimated from their "
-            f"sketches with a standard deviation smaller than {_WORDS[self.gap]} of the greatest there is."
+            f"The estimate of a record's similarity to each of its {self.k} nearest neighbors from their sketches has "
+            f"a standard deviation of at least {_WORDS[self.gap]} of the greatest similarity there is."
         )
 
     def _kept(self, release: Release) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
