@@ -133,7 +133,7 @@ def start() -> NoReturn:
 
 
 def _unsaid(caught: object) -> None:
-    """Describe nothing of an exception that nobody can catch: its message may hold data."""
+    """Print nothing of an exception that nobody can catch: its message may hold data."""
     del caught
 
 

@@ -75,7 +75,7 @@ def watched(job: Job, progress: Callable[[str], None], *, anytime: bool) -> Iter
 
 
 def gap_text(value: float, bound: float) -> str:
-    """Describe the best so far and how far it may be from the optimum.
+    """Return the best so far and how far it may be from the optimum.
 
     >>> gap_text(8.0, 6.0), gap_text(0.0, -1.0)
     ('Solving: best 8, at least 6, gap 25.0%', 'Solving: best 0, at least 0, gap 0.0%')

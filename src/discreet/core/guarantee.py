@@ -108,7 +108,7 @@ class Guarantee(ABC):
         """Measure every class, unrounded; the worst over the columns."""
 
     def holds(self, groups: Groups) -> BoolArray:
-        """Describe for every class whether it keeps the promise."""
+        """Return for every class whether it keeps the guarantee."""
         return self._passes(self.measure(groups), groups)
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
@@ -145,7 +145,7 @@ class Guarantee(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""

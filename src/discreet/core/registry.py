@@ -179,7 +179,7 @@ def _hider(
     takes: tuple[Data, ...] = ("baskets", "table"),
     **fixed: Any,
 ) -> Method:
-    """Describe a way to hide rules; ``idle`` names parameters of the class that it has no use for."""
+    """Return the entry of a way to hide rules; ``idle`` names parameters of the class that it has no use for."""
     makes: dict[Data, Data] = {"baskets": "sanitized-baskets", "table": "sanitized-table"}
     supplied = (*_THRESHOLDS, *idle, *(() if "table" in takes else ("levels", "cells")))
     made = tuple(makes[one] for one in takes)

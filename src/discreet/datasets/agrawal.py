@@ -142,7 +142,7 @@ def _equity(people: People) -> FloatArray:
 def _left(
     people: People, *, elevel: float = 0, loan: float = 0, equity: float = 0, fixed: float = 10_000
 ) -> BoolArray:
-    """Describe who has something left of two thirds of what they earn."""
+    """Whether something is left of two thirds of what a person earns."""
     spent = elevel * people["elevel"] + loan * people["loan"] - equity * _equity(people) + fixed
     return np.asarray(0.67 * _earned(people) - spent > 0)
 

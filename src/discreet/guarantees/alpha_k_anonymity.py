@@ -68,7 +68,7 @@ class AlphaKAnonymity(SensitiveGuarantee):
         return np.where(groups.sizes < self.k, groups.sizes, share * groups.sizes)
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         return (
             f"Every class has at least {self.k} rows, of which at most {self.alpha:.4g} "
             f"(as a share) have the same value of {self._where()}."

@@ -67,7 +67,7 @@ class BasicPrivacy(ChannelGuarantee):
         return channel.average_basic_privacy(self.support, ones=self.ones)
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         return (
             f"A true entry is reconstructed from its distorted self with a probability of at most "
             f"{100 - self.at_least:g} percent, on average."

@@ -31,7 +31,7 @@ class _BetaLikeness(SensitiveGuarantee):
         return float(self.beta)
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         return (
             f"In no class is a value of {self._where()} more than {1 + self.beta:g} times "
             "as frequent as in the whole table."
@@ -87,7 +87,7 @@ class EnhancedBetaLikeness(_BetaLikeness):
     measured: ClassVar[str] = "relative gain of a value, scaled to its allowance"
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         return f"{super().describe().removesuffix('.')}, and less still if the value is common."
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:

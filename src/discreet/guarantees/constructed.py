@@ -37,7 +37,7 @@ class ConstructedGuarantee(Guarantee):
 
     @abstractmethod
     def _refuse(self) -> NoReturn:
-        """Describe what the promise is about."""
+        """Return what the guarantee is about."""
 
 
 class SketchGuarantee(ConstructedGuarantee):
@@ -51,7 +51,7 @@ class SketchGuarantee(ConstructedGuarantee):
 
     @abstractmethod
     def holds_in(self, release: Release) -> BoolArray:
-        """Describe for every published record (or pair of records) whether it keeps the promise."""
+        """Return for every published record (or pair of records) whether it keeps the guarantee."""
 
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
         """Judge a release of sketches, by construction; sketches or tables without their evidence are refused."""

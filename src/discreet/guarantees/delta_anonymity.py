@@ -69,7 +69,7 @@ class DeltaAnonymity(SketchGuarantee):
         return self.measure_lengths(spare, release.data.lengths)
 
     def holds_in(self, release: Release) -> BoolArray:
-        """Describe for every published record whether its variance reaches delta."""
+        """Return for every published record whether its variance reaches delta."""
         return np.asarray(self.measure_release(release) >= self.delta * (1 - _ROUNDING))
 
     def measure_rows(self, rows: Any, sketches: Sketches) -> FloatArray:
@@ -88,7 +88,7 @@ class DeltaAnonymity(SketchGuarantee):
         return np.where(lengths > 0, spare / np.maximum(lengths, 1), np.inf)
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         return (
             f"The estimate of any value of a record from its sketch and the key has a variance of at least "
             f"{self.delta:g}. Who knows more about the values may guess better."

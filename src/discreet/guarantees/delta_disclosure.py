@@ -77,7 +77,7 @@ class DeltaDisclosure(SensitiveGuarantee):
         return float(self.delta)
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         which = "that occur in a class" if self.absent == "ignored" else "all occur in every class, and"
         return (
             f"The values of {self._where()} {which} are less than {2**self.delta:.4g} times "

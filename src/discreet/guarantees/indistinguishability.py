@@ -101,7 +101,7 @@ class Indistinguishability(Guarantee):
         return replace(super().check(groups, suppressed=suppressed), basis=Basis.CONSTRUCTION)
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         if self.k == 1:
             return "Records may be published as they are."
         if isinstance(self.k, int):

@@ -59,7 +59,7 @@ class KAnonymity(Guarantee):
         return groups.sizes.astype(np.float64)
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         if self.k == 1:
             return "A row may be the only one with its quasi-identifying values."
         others = "one other" if self.k == 2 else f"{self.k - 1} others"

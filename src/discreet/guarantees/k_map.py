@@ -65,7 +65,7 @@ class KMap(Guarantee):
         return groups.cover.matches(self.population).astype(np.float64)
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         people = "person" if self.k == 1 else "people"
         return f"The published values of every class fit at least {self.k} {people} of the population."
 

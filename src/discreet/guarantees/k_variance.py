@@ -77,7 +77,7 @@ class KVariance(SketchGuarantee):
         return np.asarray(np.sqrt(caps / np.minimum(lengths[first], lengths[second])))
 
     def holds_in(self, release: Release) -> BoolArray:
-        """Describe for every pair of published neighbors whether the deviation reaches the gap."""
+        """Return for every pair of published neighbors whether the deviation reaches the gap."""
         first, second, caps, lengths = self._kept(release)
         return compare(
             caps, ">=", np.minimum(lengths[first], lengths[second]).astype(np.float64), self.tolerance
@@ -93,7 +93,7 @@ class KVariance(SketchGuarantee):
         return replace(verdict, failing_rows=int(np.union1d(first[failing], second[failing]).size))
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         return (
             f"The estimate of a record's similarity to each of its {self.k} nearest neighbors from their sketches has "
             f"a standard deviation of at least {_WORDS[self.gap]} of the greatest similarity there is."

@@ -87,6 +87,6 @@ class KmAnonymity(Guarantee):
         raise ParameterError("KmAnonymity is a promise about baskets; no table can be judged by it.")
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         items = "one item" if self.m == 1 else f"up to {self.m} items"
         return f"Who knows {items} of a basket finds at least {self.k} baskets that hold them."

@@ -50,7 +50,7 @@ class DistinctDiversity(SensitiveGuarantee):
         return float(self.l)
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         return f"Every class holds at least {self.l} different values of {self._where()}."
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
@@ -98,7 +98,7 @@ class EntropyDiversity(SensitiveGuarantee):
         return np.where(groups.sizes < self.smallest, groups.sizes, share * groups.sizes)
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         return (
             f"The values of {self._where()} in every class are as uncertain as "
             f"at least {self.l:g} equally likely values."
@@ -150,7 +150,7 @@ class RecursiveDiversity(SensitiveGuarantee):
         return float(self.c)
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         return (
             f"In every class the most frequent value of {self._where()} occurs less than {self.c:g} times "
             f"as often as all values from the {ordinal(self.l)} most frequent on."

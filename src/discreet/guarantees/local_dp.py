@@ -50,7 +50,7 @@ class LocalDP(ChannelGuarantee):
         return self.bits * channel.epsilon
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         what = "a single bit" if self.bits == 1 else f"{self.bits:,} bits together"
         return (
             f"Nothing reported is more than {math.exp(min(self.epsilon, 700)):.4g} times likelier "

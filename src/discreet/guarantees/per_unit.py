@@ -130,7 +130,7 @@ class PerUnit(Guarantee):
         return self._measured(self._counted(groups))
 
     def holds(self, groups: Groups) -> BoolArray:
-        """Describe for every class whether it keeps the promise."""
+        """Return for every class whether it keeps the guarantee."""
         return self._held(self._counted(groups))
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
@@ -155,7 +155,7 @@ class PerUnit(Guarantee):
         return f"Counted by {self.unit} instead of rows: each counts once in a class."
 
     def describe(self) -> str:
-        """Describe the promise, and how it is counted."""
+        """Return the guarantee, and how it is counted."""
         return f"{self.guarantee.describe()} {self.how_counted}"
 
     def to_dict(self) -> dict[str, object]:

@@ -78,7 +78,7 @@ class PrivacyDegree(Guarantee):
         return failing_share(share, 1 / self.p, 1.0) * groups.sizes
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         if self.p == 1:
             return "Anybody may be tied to a sensitive item with certainty."
         return f"Nobody can be tied to a sensitive item with a probability above 1/{self.p}."

@@ -142,7 +142,7 @@ class TCloseness(SensitiveGuarantee):
         return self._farthest[key]
 
     def describe(self) -> str:
-        """Describe the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         named = self.distance if isinstance(self.distance, str) else "given"
         named = {"kl": "Kullback-Leibler"}.get(named, named)
         return (

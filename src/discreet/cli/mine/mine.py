@@ -163,7 +163,7 @@ def _highest(found: FoundItemsets, metric: str) -> float | None:
 
 
 def _print_none(metric: str, highest: float | None) -> None:
-    """Describe why there are no rules."""
+    """Print why there are no rules."""
     from discreet.cli._output import number, print_lines
 
     if highest is None:
@@ -259,7 +259,7 @@ def _top(table: pa.Table, as_rules: bool) -> pa.Table:
 
 
 def _print(found: FoundItemsets, table: pa.Table, metric: str | None, out: Path | None) -> None:
-    """Describe what was found, and show the first of it; for rules the metric they were judged by too."""
+    """Print the number of sets or rules and the first of them; for rules their metric, too."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -288,7 +288,7 @@ def _print(found: FoundItemsets, table: pa.Table, metric: str | None, out: Path 
 
 
 def _unsure(found: FoundItemsets) -> str:
-    """Describe how many estimates are not to be relied on."""
+    """Return how many estimates are not to be relied on."""
     from discreet.mine.itemsets.masked import FoundMaskedItemsets
 
     if not isinstance(found, FoundMaskedItemsets) or not len(found):

@@ -33,7 +33,7 @@ Examples:
 def predict(
     model: Path, data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, **params: Any
 ) -> None:
-    """Describe the class of every true row of FILE by MODEL, and how likely it is."""
+    """Predict the class of every true row of FILE by MODEL, and how likely it is."""
     from discreet.cli import _model_files as model_files
     from discreet.cli._output import plain_cautions, print_result
     from discreet.cli._progress import stages

@@ -130,7 +130,7 @@ def _method(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
-    """Describe what hiding came to, and where it is."""
+    """Print the outcome of hiding, and where it was written."""
     from discreet.cli._output import next_lines, plain_release, print_json, print_lines, verdict_lines
 
     details = dict(release.evidence.details)

@@ -128,7 +128,7 @@ def _columns(data: Path, given: dict[str, Any]) -> tuple[Any, dict[str, Column]]
 
 
 def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
-    """Describe what a run came to, and where it is."""
+    """Print the outcome of a run, and where it was written."""
     from discreet.cli._output import number, plain_release, print_json, print_lines, verdict_lines
     from discreet.measure import copies, fidelity
 

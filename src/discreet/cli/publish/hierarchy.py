@@ -103,7 +103,7 @@ def check(file: Path, data: Path | None, column: str | None, as_json: bool, quie
 
 
 def _checked(found: HierarchyCheck) -> Iterator[tuple[str, str]]:
-    """Describe what the check of a file found."""
+    """Return the lines of a check: a label and what it shows."""
     from discreet.job.hierarchy_files import FEW
 
     yield "tree", f"each level coarsens the one below; {len(found.nodes) - 1} levels above the values"

@@ -215,7 +215,7 @@ def print_outcome(
     n_empty: int = 0,
     proposal: DeltaProposal | None = None,
 ) -> None:
-    """Describe what a run came to, and where it is."""
+    """Print the outcome of a run, and where it was written."""
     from discreet.cli._output import print_json, print_lines, verdict_lines
 
     plain = _plain(command, release, n_empty, out)
@@ -266,7 +266,7 @@ def _proposed(proposal: DeltaProposal) -> str:
 
 
 def _suggestion(proposal: DeltaProposal) -> str:
-    """Describe what another delta would come to, and what none can change."""
+    """Return what another delta would suppress, and what none can change."""
     words = f"--delta {proposal.delta:g} (median {proposal.median_length:g} components, "
     words += f"{proposal.suppressed:,} suppressed)"
     if proposal.hopeless:
@@ -278,7 +278,7 @@ def _suggestion(proposal: DeltaProposal) -> str:
 
 
 def _near(details: dict[str, Any]) -> list[tuple[str, str]]:
-    """Describe how neighbors were found, where it matters."""
+    """Return how neighbors were searched, where it matters."""
     if "neighbors" not in details:
         return []
     if details["neighbors"] == "exact":

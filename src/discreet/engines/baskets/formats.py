@@ -37,7 +37,7 @@ class Mark:
 
 
 def format_from_name(path: Path) -> str:
-    """Describe the format to write by the ending of the file's name."""
+    """Return the format to write, by the ending of the file's name."""
     kind = {".dat": "fimi", ".bits": "bits", ".npz": "sparse"}.get(ending(path))
     if kind is None:
         raise OutputError(
@@ -47,7 +47,7 @@ def format_from_name(path: Path) -> str:
 
 
 def format_from_content(path: Path, *, long: bool, delimiter: str | None) -> str:
-    """Describe the format of a file to read, by its ending and its beginning; what is not clear is refused."""
+    """Return the format of a file to read, by its ending and its beginning; what is not clear is refused."""
     if long:
         return "long"
     if is_bit_file(path) or ending(path) == ".bits":
@@ -79,7 +79,7 @@ def _head(path: Path) -> str:
 
 
 def _spaced(head: str, suffix: str) -> str | None:
-    """Describe lines of items between spaces: whole numbers, or in a .dat file anything without commas and the like."""
+    """Return the format of items between spaces: whole numbers, or in a .dat file anything without delimiters."""
     if suffix in (".csv", *TABS) or any(mark in head for mark in ",;|"):
         return None
     if looks_like_spmf(head):
@@ -89,7 +89,7 @@ def _spaced(head: str, suffix: str) -> str | None:
 
 
 def _delimited(head: str, delimiter: str) -> str | None:
-    """Describe one-hot tables (a header above nothing but truth values) from lines (as long as they happen to be)."""
+    """Return "onehot" for a header above nothing but truth values, else the format of lines, or None."""
     try:
         records = list(_records(head, delimiter))
     except csv.Error:

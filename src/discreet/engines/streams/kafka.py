@@ -102,12 +102,12 @@ class KafkaSource:
         return batch
 
     def position(self) -> dict[str, Any]:
-        """Describe the next offset of each partition."""
+        """Return the next offset of each partition."""
         known = self._saved | self._offsets
         return {"topic": self._topic, "offsets": {str(partition): known[partition] for partition in known}}
 
     def commit(self, position: Mapping[str, Any]) -> None:
-        """Describe the servers what is in the saved state."""
+        """Commit the offsets of the saved state to the servers."""
         marks = []
         for partition, offset in position["offsets"].items():
             mark = self._marks.get(int(partition))
@@ -143,7 +143,7 @@ class KafkaSource:
 
 
 def _is_idle(error: Any) -> bool:
-    """Describe a message from the mark at the end of a partition; any other error is raised, without the message."""
+    """Whether a message is the mark at the end of a partition; any other error is raised, without its message."""
     if error is None:
         return False
     if error.name() == "_PARTITION_EOF":

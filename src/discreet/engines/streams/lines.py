@@ -28,7 +28,7 @@ class Source(Protocol):
         ...
 
     def position(self) -> Mapping[str, Any]:
-        """Describe where the source is, after all batches that were returned; plain data without any record."""
+        """Return the position of the source after all batches that were returned; plain data without any record."""
         ...
 
     def commit(self, position: Mapping[str, Any]) -> None:
@@ -98,7 +98,7 @@ class LineSource:
         return batch
 
     def position(self) -> dict[str, Any]:
-        """Describe how many lines and bytes of which file were returned; nothing of a pipe."""
+        """Return how many lines and bytes of which file were returned; nothing for a pipe."""
         if self._file is None:
             return {}
         return {"file": self._file, "line": self._line, "offset": self._offset}

@@ -274,7 +274,7 @@ def _figures(page: Page, sample: Sample, points: dict[str, list[Point]]) -> None
 
 
 def _beside_perm(taken: Iterable[dict[str, float]]) -> str:
-    """Describe how long CAHD takes beside PermMondrian, over all p."""
+    """Return how long CAHD takes beside PermMondrian, over all p."""
     ratios = [(row["band order"] + row[CAHD]) / row[PERM] for row in taken]
     return f"{min(ratios):.1f} to {max(ratios):.1f}"
 

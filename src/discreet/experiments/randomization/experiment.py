@@ -139,7 +139,7 @@ def information_loss(page: Page, *, sizes: Sequence[int], seeds: Sequence[int]) 
 
 
 def _exceptions(whole: Sequence[runs.Accuracies]) -> str:
-    """Describe where the order Original, Local and ByClass, Global, Randomized is not kept by the means."""
+    """Return where the order Original, Local and ByClass, Global, Randomized is not kept by the means."""
     found = []
     for one in whole:
         where = f"{runs.FUNCTIONS[one.function]} under {one.noise} noise"

@@ -143,7 +143,7 @@ class NoisyColumn:
 def noisy_columns(
     owner: object, values: Sequence[Values], names: Sequence[str], *, intervals: int, finest: int = 0
 ) -> list[NoisyColumn]:
-    """Describe every column by its channel; numbers that were not hidden are cut into ``finest`` intervals, if more."""
+    """Return every column with its channel; numbers that were not hidden are cut into ``finest`` intervals, if more."""
     channels = _by_column(owner, names)
     return [
         _column(column, name, channel, intervals, max(intervals, finest))
@@ -190,7 +190,7 @@ def _column(values: Values, name: str, channel: Channel, intervals: int, finest:
 
 
 def _hidden(values: Values, name: str, channel: AdditiveNoise, intervals: int) -> NoisyColumn:
-    """Describe a column of noisy numbers; without a stated range it ends where the noise could have begun."""
+    """Return a column of noisy numbers; without a stated range it ends where the noise could have begun."""
     noise = channel.reconstruction(intervals).noise  # refuses a channel whose parameters are wrong
     lowest, highest = float(values.min()), float(values.max())
     reach, middle = noise.width(0.999) / 2, (lowest + highest) / 2

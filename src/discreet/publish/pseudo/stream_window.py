@@ -74,7 +74,7 @@ class Window:
 
 
 def unsaved(n_records: int) -> str:
-    """Describe why a stream cannot be saved yet."""
+    """Return why a stream cannot be saved yet."""
     return (
         f"The stream still holds its first {n_records} records as they came, and records are never written. It can be "
         "saved once they are condensed: when init_number records have come, or by initialize()."
