@@ -39,6 +39,22 @@ def rows(*, min_size: int = 1, max_size: int = 40) -> st.SearchStrategy[Rows]:
     return st.lists(row, min_size=min_size, max_size=max_size)
 
 
+@st.composite
+def clusters(draw: st.DrawFn, *, max_clusters: int = 5) -> Rows:
+    """Rows in a few clusters of neighbors, so that most guarantees keep several classes apart, some only just."""
+    table = []
+    for number in range(draw(st.integers(2, max_clusters))):
+        base = {"age": 20 + 100 * number, "day": dt.date(2020 + number, 1, 1), "city": CITIES[number]}
+        near = {"age": base["age"] + draw(st.integers(0, 2)), "day": base["day"], "city": base["city"]}
+        # Each value as often in most clusters, and nearly so in the others: at the bounds of many guarantees.
+        values = draw(st.permutations("abcd")) * 3
+        table += [
+            {**draw(st.sampled_from([base, near])), "smoker": number % 2 == 0, "disease": disease}
+            for disease in values[: draw(st.sampled_from([8, 12, 8, 12, 8, 12, 9, 11]))]
+        ]
+    return draw(st.permutations(table))
+
+
 def frame(table: Rows) -> pa.Table:
     """The rows as an Arrow table."""
     return pa.Table.from_pylist(table, schema=TYPES)
