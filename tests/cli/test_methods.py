@@ -112,7 +112,7 @@ def test_anatomy_publishes_a_table_in_groups(invoke, patients: Path, tmp_path: P
     flags = ["--method", "anatomy", "-l", 2, "--no-report", "--json"]
     result = invoke("anonymize", patients, *ROLES, *flags, "--out", out)
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["verdict"]["guarantee"] == "DistinctDiversity(l=2)"
+    assert json.loads(result.stdout)["judgment"]["guarantee"] == "DistinctDiversity(l=2)"
     assert (out / "sensitive.csv").is_file()
     refused = invoke("anonymize", patients, *ROLES, "--method", "anatomy", "-k", 5, "--out", tmp_path / "o")
     assert refused.exit_code == 2

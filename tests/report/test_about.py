@@ -207,7 +207,7 @@ def test_a_pdf_has_no_metadata_but_its_title(tmp_path: Path, monkeypatch: pytest
     for planted in (b"Mozilla", b"Chrome", b"Linux", b"Skia/", b"/CreationDate", b"/ModDate", b"/Producer"):
         assert planted not in pdf
     assert str(tmp_path).encode() not in pdf
-    assert b"(People \\(2030\\): the guarantee is kept)" in pdf
+    assert b"(People \\(2030\\): the guarantee is verified)" in pdf
     assert_sound(pdf)
 
 

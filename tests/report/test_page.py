@@ -112,7 +112,7 @@ def test_states_the_guarantee_first(page: str, release: Release) -> None:
     own = _own(page)
     assert release.guarantee.describe() in own
     assert "Recomputed from the released data alone." in own
-    assert '<strong>kept</strong>' in own  # fmt: skip
+    assert '<strong>verified</strong>' in own  # fmt: skip
     internal = "do not hand it on" in own
     places = [
         "guarantee",
@@ -227,7 +227,7 @@ def test_a_broken_release_says_so(release: Release) -> None:
     broken = dataclasses.replace(release, guarantee=KAnonymity(500))
     own = _own(render(broken))
     assert "<strong>broken</strong>" in own
-    assert "The guarantee is kept" not in own
+    assert "The guarantee is verified" not in own
     assert "at least 500" in own
 
 

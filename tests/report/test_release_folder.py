@@ -42,7 +42,11 @@ def test_writes_data_recipe_and_report(tmp_path: Path, format: str) -> None:  # 
     assert record["method"] == "Mondrian"
     private = tmp_path / "out.private"
     assert set(tmp_path.iterdir()) == {folder, private}
-    assert {one.name for one in private.iterdir()} == {"recipe.private.json", "report-internal.html"}
+    assert {one.name for one in private.iterdir()} == {
+        "digests.json",
+        "recipe.private.json",
+        "report-internal.html",
+    }
     assert private.stat().st_mode & 0o077 == 0
     assert all(one.stat().st_mode & 0o077 == 0 for one in private.iterdir())
     kept = json.loads((private / "recipe.private.json").read_text(), parse_constant=pytest.fail)

@@ -45,7 +45,7 @@ BLOCKS: dict[type[blocks.Block], blocks.Block] = {
     blocks.Legend: blocks.Legend([(BAD, BAD)]),
     blocks.Figure: FIGURE,
     blocks.Grid: blocks.Grid(BAD, [FIGURE] * 9),
-    blocks.Verdict: blocks.Verdict(False, BAD, [(False, [(BAD, BAD, BAD)])], BAD),
+    blocks.Verdict: blocks.Verdict(BAD, BAD, BAD, [(BAD, [(BAD, BAD, BAD)])], BAD),
     blocks.Messages: blocks.Messages([(BAD, 90)], [(90, 330, 210, 82, BAD)], 420, 160),
 }
 

@@ -51,7 +51,8 @@ Examples:
   discreet mine distorted.bits --p 0.5 --q 0.97 --min-support 0.01
 
 \b
-Exit codes: 0 success, 1 a guarantee is broken (check), 2 user error, 70 internal error, 130 interrupted.
+Exit codes: 0 success, 1 a guarantee is broken and 3 only claimed (check), 2 user error, 70 internal error, 130
+interrupted.
 
 \b
 Completion: eval "$(_DISCREET_COMPLETE=bash_source discreet)"   (or zsh_source, fish_source)"""

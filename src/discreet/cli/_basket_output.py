@@ -45,7 +45,7 @@ def print_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) 
     groups, tie = plain["groups"], plain["risk"]["tie"]
     lines = [
         *_verdict_lines(release.verdict),
-        ("", f"{release.verdict.basis.value} on the released data alone"),
+        ("", "recomputed from the released data alone"),
         ("baskets", f"{plain['baskets']:,}, none left out"),
     ]
     if groups is not None:

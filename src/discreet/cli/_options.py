@@ -208,6 +208,12 @@ _SPREADSHEET_SAFE = click.option(
     is_flag=True,
     help="Put an apostrophe before texts that a spreadsheet would run as a formula.",
 )
+_SIGN = click.option(
+    "--sign",
+    type=DATA,
+    metavar="KEYFILE",
+    help="Sign release.json with a private key, such as one that 'discreet party keys' made.",
+)
 _OUTPUT = (
     click.option(
         "--format",
@@ -222,6 +228,7 @@ _OUTPUT = (
     click.option(
         "--pdf", is_flag=True, help="Print the report into report.pdf as well, by Chromium, Chrome or Edge."
     ),
+    _SIGN,
     click.option("--no-report", "report", flag_value=False, default=True, type=bool, help="Write no report."),
     click.option(
         "--seed", type=click.IntRange(min=0), help="Make the order of the rows repeatable; keep it secret."
@@ -285,6 +292,11 @@ def output(command: F, *, required: bool = True) -> F:
     """Add the options for writing a release."""
     out = click.option("--out", required=required, type=DATA, metavar="DIR", help="The folder to write.")
     return add_all((out, *_OUTPUT), command)
+
+
+def sign(command: F) -> F:
+    """Add the option that signs a release."""
+    return _SIGN(command)
 
 
 def spreadsheet_safe(command: F) -> F:

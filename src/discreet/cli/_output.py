@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from discreet.job.checking import Judgment
 
 _WORDS = {">=": "at least", "<=": "at most", "<": "below"}
-_COLORS = {"kept": "green", "broken": "red", "caution": "yellow"}
+_COLORS = {
+    "verified": "green",
+    "by construction": "cyan",
+    "assumed": "cyan",
+    "claimed": "magenta",
+    "broken": "red",
+    "caution": "yellow",
+}
+"""Only what was recomputed from the data is green."""
 
 
 def print_json(plain: Mapping[str, Any]) -> None:
@@ -63,16 +71,30 @@ def plain_judgment(judgment: Judgment | BasketJudgment, **counts: int | None) ->
     return {
         "command": "check",
         "ok": judgment.ok,
+        **plain_verdict(verdict),
         **counts,
-        "verdict": None if verdict is None else verdict.to_dict(),
         "measures": [measure.to_dict() for measure in judgment.measures],
     }
 
 
+def plain_verdict(verdict: Verdict | None) -> dict[str, Any]:
+    """Return a verdict as plain data: its word, whether it was recomputed, and the judgment behind it."""
+    return {
+        "verdict": None if verdict is None else verdict.word,
+        "verified": verdict is not None and verdict.verified,
+        "judgment": None if verdict is None else verdict.to_dict(),
+    }
+
+
 def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "rows") -> list[tuple[str, str]]:
-    """Describe each promise, whether it is kept, and by how much; ``groups`` and ``rows`` name what fails."""
+    """Describe each promise by its word, and by how much it is kept; ``groups`` and ``rows`` name what fails."""
+    from discreet.core.verdict import Basis
+
     lines = []
     for part in verdict.parts or (verdict,):
+        if part.basis is Basis.CLAIMED:
+            lines.append((part.word, f"{part.guarantee}, according to release.json"))
+            continue
         measured = (
             f"{part.measure} {number(part.worst)} (required: {_WORDS[part.relation]} {number(part.bound)})"
         )
@@ -80,7 +102,7 @@ def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "row
             measured += (
                 f"; {part.failing_groups:,} of {part.n_groups:,} {groups} ({part.failing_rows:,} {rows}) fail"
             )
-        lines.append(("kept" if part.ok else "broken", f"{part.guarantee}: {measured}"))
+        lines.append((part.word, f"{part.guarantee}: {measured}"))
     return lines
 
 
@@ -125,7 +147,7 @@ def plain_release(command: str, release: Release, out: Path) -> dict[str, Any]:
         "command": command,
         "ok": release.verdict.ok,
         "promise": release.guarantee.describe(),
-        "verdict": release.verdict.to_dict(),
+        **plain_verdict(release.verdict),
         "cautions": [caution.to_dict() for caution in release.cautions],
         "folder": str(out),
         "files": sorted(path.name for path in out.iterdir()),
@@ -180,7 +202,7 @@ def _basis(release: Release) -> str:
 
     if is_counted_privately(release):
         return "by the released data and whose rows they are, which is not published"
-    return f"{release.verdict.basis.value} on the released data alone"
+    return "recomputed from the released data alone"
 
 
 def _counted(release: Release) -> str:

@@ -175,6 +175,7 @@ def output(out: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
     plain = {"overwrite": given["overwrite"], "report": given["report"]}
     plain |= {name: True for name in ("spreadsheet_safe", "strict", "pdf") if given[name]}
     optional = {"folder": out, "format": given["format_"], "seed": given["seed"], "name": given["name"]}
+    optional["sign"] = given["sign"]
     return plain | {name: value for name, value in optional.items() if value is not None}
 
 

@@ -174,6 +174,7 @@ class Release:
         name: str | None = None,
         source: str | None = None,
         pdf: bool = False,
+        sign: str | Path | None = None,
     ) -> Path:
         """Write the data, ``release.json`` and the report into a new folder, all or nothing; return its path.
 
@@ -198,6 +199,9 @@ class Release:
             The name of the file that the data comes from; only what stays with the owner shows it.
         pdf
             Whether to print the report into ``report.pdf`` as well; that takes Chromium, Chrome or Edge.
+        sign
+            The file of an Ed25519 private key: ``release.json`` is signed with it, so that whoever receives the release
+            knows who judged it. None signs nothing.
         """
         if pdf and not report:
             raise ParameterError("A PDF is printed from the report, and no report is to be written.")
@@ -216,12 +220,12 @@ class Release:
             name=name,
             source=source,
             pdf=pdf,
+            sign=sign,
         )
         return written
 
     def __repr__(self) -> str:
-        verdict = "ok" if self.verdict.ok else "NOT ok"
-        return f"Release({self.kind}, {self.guarantee}, verdict {verdict}, {self.evidence!r})"
+        return f"Release({self.kind}, {self.guarantee}, {self.verdict.word}, {self.evidence!r})"
 
 
 def is_counted_privately(release: Release) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass, replace
 
 from discreet.core.boundary import public
@@ -18,6 +19,13 @@ class Basis(enum.Enum):
     """From kept evidence: a channel, a query log, group sizes."""
     ASSUMED = "assumed"
     """From a trust assumption, such as semi-honest parties."""
+    CLAIMED = "claimed"
+    """Stated by a release.json; nothing of it was recomputed."""
+
+
+_WEAKEST_LAST = (Basis.VERIFIED, Basis.CONSTRUCTION, Basis.ASSUMED, Basis.CLAIMED)
+BROKEN = "broken"
+"""The word for a promise that is not kept, whatever the judgment rests on."""
 
 
 @public
@@ -45,6 +53,16 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.ok
 
+    @property
+    def word(self) -> str:
+        """The verdict in a word: broken, or the basis on which it holds; only verified is recomputed from the data."""
+        return self.basis.value if self.ok else BROKEN
+
+    @property
+    def verified(self) -> bool:
+        """Whether the promise is kept by the released data alone, all of its parts recomputed."""
+        return self.ok and self.basis is Basis.VERIFIED
+
     def enforce(self) -> None:
         """Refuse a release that does not keep its promise, before anything of it is written."""
         if not self.ok:
@@ -58,13 +76,13 @@ class Verdict:
     def __str__(self) -> str:
         if self.parts:
             return "\n".join(str(part) for part in self.parts)
-        details = f"{self.measure} {self.worst:.10g}, required {self.relation} {self.bound:.10g}; {self.basis.value}"
-        if self.ok:
-            return f"{self.guarantee}: kept ({details})"
-        if not self.n_groups:
-            return f"{self.guarantee}: broken ({details})"
+        if self.basis is Basis.CLAIMED:
+            return f"{self.guarantee}: {self.word} (according to release.json)"
+        details = f"{self.measure} {self.worst:.10g}, required {self.relation} {self.bound:.10g}"
+        if self.ok or not self.n_groups:
+            return f"{self.guarantee}: {self.word} ({details})"
         where = f"{self.failing_groups} of {self.n_groups} classes ({self.failing_rows} rows) fail"
-        return f"{self.guarantee}: broken ({details}, {where})"
+        return f"{self.guarantee}: {self.word} ({details}; {where})"
 
     def to_dict(self) -> dict[str, object]:
         """Return the verdict as plain data for JSON."""
@@ -84,3 +102,31 @@ class Verdict:
         if self.parts:
             plain["parts"] = [part.to_dict() for part in self.parts]
         return plain
+
+
+def claimed(guarantee: str, *, ok: bool = True) -> Verdict:
+    """Return the verdict that a release.json states about a promise; nothing of it was recomputed."""
+    return Verdict(ok, guarantee, "", math.nan, "", math.nan, 0, 0, 0, 0, basis=Basis.CLAIMED)
+
+
+def conjunction(parts: tuple[Verdict, ...]) -> Verdict:
+    """Return the verdict on several promises at once: kept where all are, and on the weakest basis of any.
+
+    >>> conjunction((claimed("KAnonymity(k=2) per 'who'"),)).word
+    'claimed'
+    """
+    basis = max((part.basis for part in parts), key=_WEAKEST_LAST.index)
+    return Verdict(
+        ok=all(part.ok for part in parts),
+        guarantee=" & ".join(part.guarantee for part in parts),
+        measure="promises kept",
+        worst=float(sum(part.ok for part in parts)),
+        relation=">=",
+        bound=float(len(parts)),
+        n_groups=max(part.n_groups for part in parts),
+        n_rows=max(part.n_rows for part in parts),
+        failing_groups=max(part.failing_groups for part in parts),
+        failing_rows=max(part.failing_rows for part in parts),
+        basis=basis,
+        parts=parts,
+    )

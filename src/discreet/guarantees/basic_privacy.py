@@ -33,7 +33,7 @@ class BasicPrivacy(ChannelGuarantee):
     --------
     >>> from discreet.collect import EMask
     >>> print(BasicPrivacy(90, support=0.01).check(EMask(p=0.5, q=0.97)))
-    BasicPrivacy(at_least=90, support=0.01, ones=1.0): kept (basic privacy 92.53640221, required >= 90; by construction)
+    BasicPrivacy(at_least=90, support=0.01, ones=1.0): by construction (basic privacy 92.53640221, required >= 90)
     """
 
     at_least: float = 90

@@ -48,7 +48,7 @@ class DeltaAnonymity(SketchGuarantee):
     >>> shop = [{"tea": 1, "milk": 1, "bread": 1}, {"tea": 1}]
     >>> release = DeltaSketch(0.5, family=SketchFamily("shared key")).release(shop)
     >>> print(release.verdict)
-    DeltaAnonymity(delta=0.5): kept (variance of the estimate 0.5, required >= 0.5; by construction)
+    DeltaAnonymity(delta=0.5): by construction (variance of the estimate 0.5, required >= 0.5)
     """
 
     delta: float

@@ -52,7 +52,7 @@ class Indistinguishability(Guarantee):
     >>> import numpy as np
     >>> groups = LevelledGroups(np.array([4, 3]), largest=np.array([3, 3]))
     >>> print(Indistinguishability("level").check(groups))
-    Indistinguishability(k='level'): kept (group size less largest level 0, required >= 0; by construction)
+    Indistinguishability(k='level'): by construction (group size less largest level 0, required >= 0)
     """
 
     k: int | str | None = None

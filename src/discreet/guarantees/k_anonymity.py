@@ -33,7 +33,7 @@ class KAnonymity(Guarantee):
     >>> import numpy as np
     >>> from discreet.core.tables.groups import Groups
     >>> print(KAnonymity(3).check(Groups(sizes=np.array([3, 5, 2]))))
-    KAnonymity(k=3): broken (class size 2, required >= 3; verified, 1 of 3 classes (2 rows) fail)
+    KAnonymity(k=3): broken (class size 2, required >= 3; 1 of 3 classes (2 rows) fail)
     """
 
     k: int

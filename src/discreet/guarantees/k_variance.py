@@ -57,7 +57,7 @@ class KVariance(SketchGuarantee):
     >>> shop = [{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"bread": 1, "milk": 1}]
     >>> release = KVarianceSketch(2, family=SketchFamily("shared key")).release(shop)
     >>> print(release.verdict)
-    KVariance(k=2): kept (standard deviation over gap 1, required >= 1; by construction)
+    KVariance(k=2): by construction (standard deviation over gap 1, required >= 1)
     """
 
     k: int

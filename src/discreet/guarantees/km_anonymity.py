@@ -45,7 +45,7 @@ class KmAnonymity(Guarantee):
 
     >>> bought = Baskets.from_lists([["a1", "b1", "b2"], ["a2", "b1"], ["a2", "b1", "b2"], ["a1", "a2", "b2"]])
     >>> print(KmAnonymity(2, 2).check(bought))
-    KmAnonymity(k=2, m=2): broken (support of a combination 1, required >= 2; verified, 2 of 10 classes (2 rows) fail)
+    KmAnonymity(k=2, m=2): broken (support of a combination 1, required >= 2; 2 of 10 classes (2 rows) fail)
     >>> KmAnonymity(2, 1).check(bought).ok
     True
     """

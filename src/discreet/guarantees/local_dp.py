@@ -30,7 +30,7 @@ class LocalDP(ChannelGuarantee):
     --------
     >>> from discreet.collect import EMask
     >>> print(LocalDP(3).check(EMask(p=0.5, q=0.97)))
-    LocalDP(epsilon=3, bits=1): kept (epsilon 2.813410717, required <= 3; by construction)
+    LocalDP(epsilon=3, bits=1): by construction (epsilon 2.813410717, required <= 3)
     """
 
     epsilon: float

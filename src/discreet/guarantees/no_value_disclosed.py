@@ -43,7 +43,7 @@ class NoValueDisclosed(ConstructedGuarantee):
     >>> staff = pa.table({"name": ["ann", "bob", "eve"], "salary": [10, 20, 30]})
     >>> vault = Vault.in_memory(staff, sensitive=["salary"], public=["name"])
     >>> print(NoValueDisclosed().check(vault))
-    NoValueDisclosed(): kept (values disclosed 0, required <= 0; by construction)
+    NoValueDisclosed(): by construction (values disclosed 0, required <= 0)
     """
 
     of: tuple[str, ...] | None = None

@@ -56,7 +56,7 @@ class PerUnit(Guarantee):
     >>> from discreet.guarantees import KAnonymity
     >>> table = Table(pa.table({"patient": [1, 1, 1], "age": [60, 60, 60]}), {"patient": person(), "age": quasi()})
     >>> print(counted_by_unit(KAnonymity(3), table).check(table))
-    KAnonymity(k=3) per 'patient': broken (units in a class 1, required >= 3; verified, 1 of 1 classes (3 rows) fail)
+    KAnonymity(k=3) per 'patient': broken (units in a class 1, required >= 3; 1 of 1 classes (3 rows) fail)
     """
 
     guarantee: Guarantee

@@ -43,7 +43,7 @@ class PrivacyDegree(Guarantee):
     >>> groups = GroupedBaskets.of(Baskets.from_lists([["wine"]] * 5), [0, 0, 0, 1, 1], Baskets.from_lists(
     ...     [["viagra"], [], [], [], ["pregnancy test"]]))
     >>> print(PrivacyDegree(2).check(groups))
-    PrivacyDegree(p=2): kept (privacy degree 2, required >= 2; verified)
+    PrivacyDegree(p=2): verified (privacy degree 2, required >= 2)
     >>> PrivacyDegree(3).holds(groups.groups()).tolist()
     [True, False]
     """

@@ -14,13 +14,13 @@ from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError
 from discreet.core.hierarchy.specs import spec_from_dict
 from discreet.core.schema import DROPPED, Column, Role, other, person
+from discreet.engines.digests import RECORD
 from discreet.guarantees import Guarantee
 from discreet.job.kinds import TableKind
 from discreet.job.model import Job
 from discreet.job.parse import read_job
-from discreet.publish.recipes.recipe import is_readable, private_place
+from discreet.publish.recipes.recipe import private_part
 
-RECORD = "release.json"
 _FORMAT = 1
 _DIGEST = re.compile("[0-9a-f]{64}")
 _COUNTED = ("rows", "baskets", "records")
@@ -163,7 +163,11 @@ def _is_file(name: str, entry: Any) -> bool:
 
 
 def _are_counts(plain: Any) -> bool:
-    return isinstance(plain, dict) and all(type(number) is int and number >= 0 for number in plain.values())
+    return (
+        isinstance(plain, dict)
+        and set(plain) == {"in", "out", "suppressed"}
+        and all(type(number) is int and number >= 0 for number in plain.values())
+    )
 
 
 def _is_line(text: Any) -> bool:
@@ -171,10 +175,15 @@ def _is_line(text: Any) -> bool:
     return isinstance(text, str) and text != "" and text.isprintable()
 
 
-def released_columns(folder: Path, record: Mapping[str, Any]) -> dict[str, Column]:
-    """Return the roles of the columns that a release has; quasi-identifiers hold labels, which need no tree."""
+def released_columns(
+    folder: Path, record: Mapping[str, Any], owners: Mapping[str, Any] | None = None
+) -> dict[str, Column]:
+    """Return the roles of the columns that a release has; quasi-identifiers hold labels, which need no tree.
+
+    ``owners`` is the private part of the release; None reads it where it lies beside the release.
+    """
     entries = [_without_tree(entry) for entry in record["columns"]]
-    known = _roles(folder, {**record, "columns": entries})
+    known = _roles(folder, {**record, "columns": entries}, owners=owners)
     found: dict[str, Column] = {}
     for entry in record["columns"]:
         column = known[entry["name"]]
@@ -201,11 +210,17 @@ def _of_release(folder: Path, record: Mapping[str, Any]) -> Description:
 
 
 def _roles(
-    folder: Path, record: Mapping[str, Any], keys: Mapping[str, bytes] | None = None
+    folder: Path,
+    record: Mapping[str, Any],
+    keys: Mapping[str, bytes] | None = None,
+    *,
+    owners: Mapping[str, Any] | None = None,
 ) -> dict[str, Column]:
     """Return the roles that release.json names, with the trees of the private part where it has any."""
     found: dict[str, Column] = {}
-    hidden = _private_columns(folder)
+    private = private_part(folder / RECORD) if owners is None else owners
+    columns = private.get("columns") if isinstance(private, dict) else None
+    hidden = columns if isinstance(columns, dict) else {}
     for entry in record["columns"]:
         name, role = entry["name"], Role(entry["role"])
         given = {**entry, **hidden.get(name, {})}
@@ -223,15 +238,3 @@ def _roles(
             allow_unique=entry.get("allow_unique") is True,
         )
     return found
-
-
-def _private_columns(folder: Path) -> dict[str, Any]:
-    """Return what the private part of a release says of columns, where it lies beside the release."""
-    place = private_place(folder.resolve())
-    if not is_readable(place):
-        return {}
-    try:
-        columns = json.loads(place.read_text(encoding="utf-8")).get("columns", {})
-    except (OSError, ValueError, RecursionError, AttributeError):
-        raise InputError(f"{place} cannot be read.") from None
-    return columns if isinstance(columns, dict) else {}

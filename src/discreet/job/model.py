@@ -61,6 +61,8 @@ class Job:
         The data's name, which is published in the report and in ``release.json``; None publishes none.
     pdf
         Whether to print the report into a PDF as well.
+    sign
+        The file of an Ed25519 private key that signs ``release.json``; None signs nothing.
     baskets
         Baskets: the sensitive items, or the tree over the items; neither for hidden rules.
     sketches
@@ -104,6 +106,7 @@ class Job:
     seed: int | None = None
     name: str | None = None
     pdf: bool = False
+    sign: Path | None = field(default=None, repr=False)
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
     source: Path | None = field(default=None, repr=False)
@@ -126,7 +129,10 @@ class Job:
         require(self, "pdf", self.pdf, BOOL)
         require(self, "seed", self.seed, NONE, IntIn(0))
         require(self, "name", self.name, InstanceOf((str, type(None)), "None or a text"))
-        require(self, "source", self.source, InstanceOf((str, os.PathLike, type(None)), "None or a path"))
+        for name in ("source", "sign"):
+            require(
+                self, name, getattr(self, name), InstanceOf((str, os.PathLike, type(None)), "None or a path")
+            )
         given = self.data if self.is_file else self.source
         object.__setattr__(self, "source", None if given is None else Path(given))
         method = self._chosen()

@@ -39,7 +39,18 @@ GUARANTEE_KINDS = {
 }
 """The guarantees of publishers and hiders by their names in the literature."""
 
-_OUTPUT = ("folder", "format", "report", "overwrite", "spreadsheet_safe", "strict", "seed", "name", "pdf")
+_OUTPUT = (
+    "folder",
+    "format",
+    "report",
+    "overwrite",
+    "spreadsheet_safe",
+    "strict",
+    "seed",
+    "name",
+    "pdf",
+    "sign",
+)
 _BOOL = InstanceOf((bool,), "true or false")
 _PATH = InstanceOf((str, Path), "a path")
 
@@ -173,14 +184,16 @@ def output_from(given: Mapping[str, Any], folder: Path, formats: tuple[str, ...]
     refuse_unknown("[output]", given, _OUTPUT)
     out = given.get("folder")
     require("output", "folder", out, _PATH, NONE)
+    require("output", "sign", given.get("sign"), _PATH, NONE)
     for name in ("report", "overwrite", "spreadsheet_safe", "strict", "pdf"):
         require("output", name, given.get(name, True), _BOOL)
     require("output", "seed", given.get("seed"), NONE, IntIn(0))
     require("output", "name", given.get("name"), TEXT, NONE)
     require("output", "format", given.get("format"), OneOf((None, *formats)))
-    return {"out": None if out is None else folder / out} | {
-        name: given[name] for name in _OUTPUT[1:] if name in given
-    }
+    plain = {name: given[name] for name in _OUTPUT[1:] if name in given}
+    if plain.get("sign") is not None:
+        plain["sign"] = folder / plain["sign"]
+    return {"out": None if out is None else folder / out} | plain
 
 
 def _table(plain: Mapping[str, Any], name: str) -> Mapping[str, Any]:

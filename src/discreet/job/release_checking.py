@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from discreet.core.baskets.row_items import row_items
 from discreet.core.boundary import reads
-from discreet.core.errors import InputError, ParameterError
+from discreet.core.errors import DiscreetError, InputError, ParameterError
 from discreet.core.params import InstanceOf, require
-from discreet.core.schema import Schema
-from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
-from discreet.core.verdict import Verdict
-from discreet.engines.baskets.published import read_published
-from discreet.engines.files import read
-from discreet.engines.formats import format_named
+from discreet.core.verdict import BROKEN, Verdict, claimed, conjunction
+from discreet.engines.digests import DIGESTS, RECORD, SIGNATURE, altered, described_file, is_readable
 from discreet.guarantees import (
     AllOf,
     DistinctDiversity,
@@ -27,23 +21,24 @@ from discreet.guarantees import (
     KAnonymity,
     PerUnit,
     RulesHidden,
+    TCloseness,
     guarantee_from_dict,
 )
-from discreet.guarantees.constructed import together
 from discreet.job.basket_checking import judge_baskets
 from discreet.job.checking import Measure, judge
-from discreet.job.descriptions import RECORD, read_record, released_columns
-from discreet.publish.recipes.recipe import is_readable, private_place
+from discreet.job.descriptions import read_record
+from discreet.job.record_checking import RecordJudgment, judge_record
+from discreet.job.released_data import hidden_columns, is_text, read_released
+from discreet.publish.recipes.recipe import PRIVATE, private_part, private_place
+from discreet.report.signature import is_signed_by, signature_bytes
 
 _KEPT_EVIDENCE = "the files cannot show it: it rests on evidence kept while the release was made"
 _OWNERS_RULES = "the files cannot show it: which rules are hidden only the owner knows"
 _UNITS_GONE = "the files cannot show it: whose rows they are was not published"
-_WHY_RECORDED = {
-    "pseudo-data": _KEPT_EVIDENCE,
-    "sketches": _KEPT_EVIDENCE,
-}
-"""The kinds of release whose guarantee cannot be judged from the released data alone, and why."""
-_CHUNK = 1 << 20
+_TREE_GONE = "the files cannot show it: the hierarchy or order it is judged by was not published"
+_UNREADABLE = "the released data cannot be read from its files"
+_BY_EVIDENCE = ("pseudo-data", "sketches")
+"""The kinds of release whose guarantee cannot be judged from the released data alone."""
 _SANITIZED = ("sanitized-baskets", "sanitized-table")
 
 
@@ -58,39 +53,58 @@ class ReleaseJudgment:
     counts
         The numbers of rows, classes, baskets or groups that were judged, by name.
     verdict
-        The verdict on the files as they are; None where they cannot show it.
-    recorded
-        The verdict that release.json holds, and why the files cannot show it, where they cannot.
+        The verdict on the guarantee: verified as far as the files show it, claimed as far as only release.json says it.
+    why
+        Why the files cannot show what is only claimed; empty where all of it was recomputed.
     changed
         The names of files that are missing, or are not what was written.
     measures
         What the data reaches in every measure.
     added
         The names of files and folders that were not written with the release.
+    record
+        What the files show of release.json itself.
+    vouched
+        Whether release.json is surely the one that was written: by the digest in the owner's folder, or its signature.
+    signature
+        ``"verified"``, ``"missing"`` or ``"wrong"`` where a signer was named, else ``"present"`` or ``"absent"``.
     """
 
     kind: str
     counts: Mapping[str, int]
-    verdict: Verdict | None
-    recorded: Mapping[str, Any]
-    changed: tuple[str, ...]
+    verdict: Verdict
+    why: str = ""
+    changed: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
     added: tuple[str, ...] = ()
+    record: RecordJudgment = field(default_factory=RecordJudgment)
+    vouched: bool = False
+    signature: str = "absent"
+
+    @property
+    def word(self) -> str:
+        """The judgment in a word: verified, claimed or broken. A folder that is not as it was written is broken."""
+        damaged = self.changed or self.added or self.record.wrong or self.signature in ("missing", "wrong")
+        return BROKEN if damaged else self.verdict.word
 
     @property
     def ok(self) -> bool:
-        """Whether the folder holds all files that were written and no others, and the guarantee is kept."""
-        kept = self.recorded["ok"] if self.verdict is None else self.verdict.ok
-        return bool(kept) and not self.changed and not self.added
+        """Whether all of the guarantee was recomputed, and the folder is as it was written."""
+        return self.word != BROKEN and self.verdict.verified
 
 
 @reads("The release")
 def judge_release(
-    folder: Path, guarantee: Guarantee | None = None, *, population: Any = None
+    folder: Path,
+    guarantee: Guarantee | None = None,
+    *,
+    population: Any = None,
+    signed_by: Path | None = None,
 ) -> ReleaseJudgment:
     """Judge the files of a release of any kind.
 
-    Which rules are hidden no public file says. They are read from the owner's folder, if it lies beside the release.
+    Which rules are hidden no public file says. They are read from the owner's folder, if it lies beside the release and
+    belongs to it: it holds the digest of release.json.
 
     Parameters
     ----------
@@ -100,73 +114,166 @@ def judge_release(
         What to judge it by; what release.json says was promised by default.
     population
         The population of a k-map guarantee, which no release holds.
+    signed_by
+        The public key of whoever must have signed release.json; None verifies no signature.
     """
+    place = private_place(folder.resolve())
+    has_owners = is_readable(place.parent / DIGESTS) or is_readable(place)
+    untied = altered(folder / RECORD, place.parent) if has_owners else ()
     record = read_record(folder)
-    judgment = _judged(folder, record, guarantee, population)
-    return replace(judgment, added=_added(folder, record))
+    owners = _private(folder) if has_owners and not untied else {}
+    changed = (*_changed(folder, record), *untied)
+    signature = _signature(folder, signed_by)
+    judgment = _judged(_Subject(folder, record, owners, population, bool(changed)), guarantee)
+    return replace(
+        judgment,
+        changed=tuple(dict.fromkeys(changed)),
+        added=_added(folder, record, signature),
+        vouched=(has_owners and not untied) or signature == "verified",
+        signature=signature,
+    )
 
 
-def _judged(
-    folder: Path, record: Mapping[str, Any], guarantee: Guarantee | None, population: Any
-) -> ReleaseJudgment:
-    kind, changed = record["kind"], _changed(folder, record)
-    recorded = {name: record["verdict"][name] for name in ("ok", "guarantee")}
-    if kind in _WHY_RECORDED:
-        if guarantee is not None:
-            raise ParameterError(
-                f"A release of {kind} is not judged by another guarantee: {_WHY_RECORDED[kind]}."
-            )
-        return ReleaseJudgment(kind, _counts(record), None, recorded | {"why": _WHY_RECORDED[kind]}, changed)
-    data = read_released(folder, record)
-    if kind in _SANITIZED:
-        return _judge_sanitized(folder, data, guarantee, ReleaseJudgment(kind, {}, None, recorded, changed))
-    if guarantee is None:
-        guarantee = _promised(record, population)
-        if isinstance(data, Table) and data.schema.person is None and _counts_units(guarantee):
-            return _without_units(data, guarantee, recorded, changed)
-    if kind == "baskets":
-        baskets = judge_baskets(data, guarantee)
-        counts = {"baskets": baskets.n_baskets} | (
-            {} if baskets.n_groups is None else {"groups": baskets.n_groups}
+@dataclass(frozen=True)
+class _Subject:
+    """The folder of a release, what its release.json says, and what its owner's folder does."""
+
+    folder: Path
+    record: Mapping[str, Any]
+    owners: Mapping[str, Any]
+    population: Any
+    is_changed: bool
+
+    @property
+    def kind(self) -> str:
+        return str(self.record["kind"])
+
+    @property
+    def promised(self) -> Guarantee | None:
+        """What release.json says was promised; None where only the owner knows it."""
+        if self.kind in _SANITIZED:
+            return _rules(self.owners)
+        return guarantee_from_dict(self.record["guarantee"], population=self.population)
+
+    def claims(self) -> Verdict:
+        """Return the verdict that release.json states."""
+        stated = self.record["verdict"]
+        parts = tuple(claimed(part["guarantee"], ok=part["ok"]) for part in stated.get("parts", ()))
+        return replace(
+            claimed(stated["guarantee"], ok=stated["ok"] and all(part.ok for part in parts)), parts=parts
         )
-        return ReleaseJudgment(kind, counts, baskets.verdict, recorded, changed, baskets.measures)
-    if kind == "grouped-table":
-        verdict = guarantee.check(data)
-        counts = {"rows": verdict.n_rows, "groups": verdict.n_groups}
-        return ReleaseJudgment(kind, counts, verdict, recorded, changed)
-    judged = judge(data, guarantee, population=population)
-    counts = {"rows": judged.n_rows, "classes": judged.n_classes}
-    return ReleaseJudgment(kind, counts, judged.verdict, recorded, changed, judged.measures)
 
 
-def _judge_sanitized(
-    folder: Path, data: Any, guarantee: Guarantee | None, judgment: ReleaseJudgment
-) -> ReleaseJudgment:
-    """Judge data in which rules are hidden, by the rules that are named or those that the owner's folder names."""
-    promised = hidden_rules(folder) if guarantee is None else guarantee
+def _judged(subject: _Subject, guarantee: Guarantee | None) -> ReleaseJudgment:
+    """Judge the guarantee, and release.json by what the data shows of it.
+
+    A text file does not say whether a sensitive 1 and 1.0 were numbers or texts, so where the figures of release.json
+    are not found with the types that the cells suggest, they may be found with texts.
+    """
+    if subject.kind in _BY_EVIDENCE and guarantee is not None:
+        raise ParameterError(
+            f"A release of {subject.kind} is not judged by another guarantee: {_KEPT_EVIDENCE}."
+        )
+    first = _judged_as(subject, guarantee, texts=False)
+    if not first.record.wrong or not is_text(subject.folder, subject.record):
+        return first
+    second = _judged_as(subject, guarantee, texts=True)
+    return second if not second.record.wrong else first
+
+
+def _judged_as(subject: _Subject, guarantee: Guarantee | None, *, texts: bool) -> ReleaseJudgment:
+    try:
+        data = read_released(subject.folder, subject.record, subject.owners, texts=texts)
+        judgment = _guaranteed(subject, data, guarantee)
+    except DiscreetError:
+        if not subject.is_changed:
+            raise
+        data, judgment = None, ReleaseJudgment(subject.kind, {}, subject.claims(), _UNREADABLE)
+    verdict = judgment.verdict if guarantee is None else None
+    record = judge_record(subject.folder, subject.record, data, verdict, subject.promised)
+    return replace(judgment, record=record)
+
+
+def _guaranteed(subject: _Subject, data: Any, guarantee: Guarantee | None) -> ReleaseJudgment:
+    """Judge the guarantee by the released data, as far as that shows it."""
+    kind, promised = subject.kind, subject.promised if guarantee is None else guarantee
+    if kind in _BY_EVIDENCE:
+        counts = {"records": len(data)} if kind == "sketches" else {"rows": data.n_rows}
+        return ReleaseJudgment(kind, counts, subject.claims(), _KEPT_EVIDENCE)
     if isinstance(data, Table):
-        if isinstance(guarantee, RulesHidden):
-            promised = with_reading(guarantee, data)
-        table = judge(data, promised)
-        counts = {"rows": table.n_rows, "classes": table.n_classes}
-        verdict, measures = table.verdict, table.measures
+        return _of_table(subject, data, promised, is_named=guarantee is not None)
+    if kind == "grouped-table":
+        require("check", "guarantee", promised, InstanceOf((Guarantee,), "a guarantee"))
+        verdict = promised.check(data)  # type: ignore[union-attr]  # a guarantee, as required
+        return ReleaseJudgment(kind, {"rows": verdict.n_rows, "groups": verdict.n_groups}, verdict)
+    baskets = judge_baskets(data, promised)
+    counts = {"baskets": baskets.n_baskets}
+    if baskets.n_groups is not None:
+        counts["groups"] = baskets.n_groups
+    judged, why = (baskets.verdict, "") if baskets.verdict else (subject.claims(), _OWNERS_RULES)
+    return ReleaseJudgment(kind, counts, judged, why, measures=baskets.measures)
+
+
+def _of_table(
+    subject: _Subject, data: Table, promised: Guarantee | None, *, is_named: bool
+) -> ReleaseJudgment:
+    if is_named and isinstance(promised, RulesHidden):
+        promised = with_reading(promised, data)
+    parts = promised.parts if isinstance(promised, AllOf) else (promised,)
+    hidden = () if is_named else hidden_columns(subject.record, subject.owners)
+    reasons = [_not_shown(part, data, hidden) for part in parts]
+    shows_all = promised is not None and not any(reasons)
+    table = judge(data, promised if shows_all else None, population=subject.population)
+    counts = {"rows": table.n_rows, "classes": table.n_classes}
+    if promised is None:
+        verdict, why = subject.claims(), _OWNERS_RULES
+    elif table.verdict is not None:
+        verdict, why = table.verdict, ""
     else:
-        baskets = judge_baskets(data, promised)
-        counts = {"baskets": baskets.n_baskets}
-        verdict, measures = baskets.verdict, baskets.measures
-    recorded = judgment.recorded if verdict is not None else {**judgment.recorded, "why": _OWNERS_RULES}
-    return replace(judgment, counts=counts, verdict=verdict, recorded=recorded, measures=measures)
+        verdicts = (
+            verdict
+            for part, reason in zip(parts, reasons, strict=True)
+            for verdict in _partly(part, data, reason)
+        )
+        verdict, why = conjunction(tuple(verdicts)), next(filter(None, reasons))
+    return ReleaseJudgment(subject.kind, counts, verdict, why, measures=table.measures)
+
+
+def _not_shown(part: Guarantee | None, data: Table, hidden: tuple[str, ...]) -> str:
+    """Return why the rows of a table cannot show a promise; empty where they can."""
+    if isinstance(part, PerUnit) and data.schema.person is None:
+        return _UNITS_GONE
+    inner = part.guarantee if isinstance(part, PerUnit) else part
+    if not isinstance(inner, TCloseness) or inner.distance not in ("ordered", "hierarchical"):
+        return ""
+    return _TREE_GONE if set(hidden) & set(inner.columns(data.schema.sensitive)) else ""
+
+
+def _partly(part: Guarantee | None, data: Table, reason: str) -> Iterator[Verdict]:
+    """Judge what rows show of a promise: a class of too few rows, or values, has too few units as well."""
+    if part is None or not reason:
+        if part is not None:
+            yield part.check(data)
+        return
+    if isinstance(part, PerUnit) and isinstance(part.guarantee, KAnonymity | DistinctDiversity):
+        by_rows = part.guarantee.check(data)
+        yield replace(by_rows, guarantee=f"{part.guarantee!r} by rows")
+    yield claimed(repr(part))
 
 
 def hidden_rules(folder: Path) -> RulesHidden | None:
     """Return the rules that are hidden in a release, where the owner's folder lies beside it."""
-    kept = _private(folder).get("guarantee")
-    if kept is None:
+    return _rules(_private(folder))
+
+
+def _rules(owners: Mapping[str, Any]) -> RulesHidden | None:
+    plain = owners.get("guarantee")
+    if plain is None:
         return None
-    found = guarantee_from_dict(kept)
-    if not isinstance(found, RulesHidden):
+    rules = guarantee_from_dict(plain)
+    if not isinstance(rules, RulesHidden):
         raise InputError("The owner's folder holds another guarantee than hidden rules.")
-    return found
+    return rules
 
 
 def with_reading(guarantee: RulesHidden, table: Table) -> RulesHidden:
@@ -177,90 +284,34 @@ def with_reading(guarantee: RulesHidden, table: Table) -> RulesHidden:
 
 @reads("The owner's folder")
 def _private(folder: Path) -> Mapping[str, Any]:
-    place = private_place(folder.resolve())
-    if not is_readable(place):
+    owners = private_part(folder / RECORD)
+    if owners is None:
         return {}
-    record: Mapping[str, Any] = json.loads(place.read_text(encoding="utf-8"))
-    require("check", place.name, record, InstanceOf((Mapping,), "a JSON object"))
-    return record
-
-
-def read_released(folder: Path, record: Mapping[str, Any]) -> Any:
-    """Return the released data of a folder as a guarantee judges it: a table, groups of rows, or baskets."""
-    if record["kind"] in ("baskets", "sanitized-baskets"):
-        return read_published(folder)
-    columns = released_columns(folder, record)
-    if record["kind"] == "grouped-table":
-        rows, counts = (_frame(folder, name, record) for name in ("data", "sensitive"))
-        return GroupedTable(rows, counts.to_arrow_table(), counts.columns[0])
-    labels = Schema(columns).quasi
-    if record["kind"] == "sanitized-table":
-        labels = tuple(name for name in _private(folder).get("text", ()) if name in columns)
-    frame = _frame(folder, "data", record, labels)
-    return Table(frame, {name: column for name, column in columns.items() if name in frame.columns})
-
-
-def _frame(folder: Path, name: str, record: Mapping[str, Any], labels: tuple[str, ...] = ()) -> Any:
-    """Read a file of the folder, one that was written if there is one; labels stay text, whatever they look like."""
-    files = (path for path in folder.glob(f"{name}.*") if path.suffix != ".html")
-    found = sorted(files, key=lambda path: (path.name not in record.get("files", {}), path))
-    if not found:
-        raise InputError(f"{folder} holds no file of {name}.")
-    form = format_named(found[0].suffix[1:])
-    reading: dict[str, Any] = {"nulls": ("",)}
-    if form.text and labels:
-        reading["text"] = labels
-    return read(found[0], **reading)
-
-
-def _without_units(
-    data: Table, guarantee: Guarantee, recorded: Mapping[str, Any], changed: tuple[str, ...]
-) -> ReleaseJudgment:
-    """Judge rows whose units were not published: a class of too few rows, or values, has too few units as well."""
-    parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
-    plain = [part.guarantee for part in parts if isinstance(part, PerUnit)]
-    needed = tuple(one for one in plain if isinstance(one, KAnonymity | DistinctDiversity))
-    judged = judge(data, together(needed) if needed else None)
-    counts = {"rows": judged.n_rows, "classes": judged.n_classes}
-    verdict = None if judged.ok else judged.verdict
-    why = {"why": _UNITS_GONE}
-    return ReleaseJudgment("table", counts, verdict, {**recorded, **why}, changed, judged.measures)
-
-
-def _counts_units(guarantee: Guarantee) -> bool:
-    """Return whether a guarantee counts units, which only a table that names them shows."""
-    parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
-    return any(isinstance(part, PerUnit) for part in parts)
-
-
-def _promised(record: Mapping[str, Any], population: Any) -> Guarantee:
-    return guarantee_from_dict(record["guarantee"], population=population)
-
-
-def _counts(record: Mapping[str, Any]) -> dict[str, int]:
-    for what in ("rows", "records", "baskets"):
-        if what in record:
-            return {what: record[what]["out"]}
-    return {}
+    require("check", PRIVATE, owners, InstanceOf((Mapping,), "a JSON object"))
+    plain: Mapping[str, Any] = owners
+    return plain
 
 
 def _changed(folder: Path, record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the files that are missing or differ from what was written."""
-    return tuple(name for name, entry in record["files"].items() if not _is_same(folder / name, entry))
+    """Return the files that are missing, are links, or differ from what was written."""
+    listed = record["files"].items()
+    names = [name for name, entry in listed if described_file(folder / name).get("sha256") != entry["sha256"]]
+    return (RECORD, *names) if (folder / RECORD).is_symlink() else tuple(names)
 
 
-def _added(folder: Path, record: Mapping[str, Any]) -> tuple[str, ...]:
+def _added(folder: Path, record: Mapping[str, Any], signature: str) -> tuple[str, ...]:
     """Return the files and folders that were not written with the release."""
-    known = {RECORD, *record.get("files", {})}
-    found = sorted(path for path in folder.iterdir() if path.name not in known)
-    return tuple(f"{path.name}/" if path.is_dir() else path.name for path in found)
+    written = {RECORD, *record["files"]}
+    if signature != "absent" and signature_bytes(folder / RECORD) is not None:
+        written.add(SIGNATURE)
+    paths = sorted(path for path in folder.iterdir() if path.name not in written)
+    return tuple(f"{path.name}/" if path.is_dir() else path.name for path in paths)
 
 
-def _is_same(path: Path, entry: Mapping[str, Any]) -> bool:
-    if not path.is_file():
-        return False
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest() == entry.get("sha256")
+def _signature(folder: Path, signed_by: Path | None) -> str:
+    is_there = signature_bytes(folder / RECORD) is not None
+    if signed_by is None:
+        return "present" if is_there else "absent"
+    if is_signed_by(folder, signed_by):
+        return "verified"
+    return "wrong" if is_there else "missing"

@@ -32,6 +32,10 @@ def run(job: Job, progress: Progress | None = None) -> Release:
     begin = progress or _silent
     if job.out is not None:
         refuse_target(job.out, job.source, overwrite=job.overwrite)
+    if job.sign is not None:
+        from discreet.report.signature import signing_key
+
+        signing_key(job.sign)
     begin("Reading")
     data = job.kind.read(job)
     begin("Protecting")
@@ -49,6 +53,7 @@ def run(job: Job, progress: Progress | None = None) -> Release:
         name=job.name,
         source=None if job.source is None else job.source.name,
         pdf=job.pdf,
+        sign=job.sign,
     )
 
 

@@ -158,6 +158,7 @@ folder = "release"  # relative to this file
 # overwrite = true replaces an earlier release; report = false leaves the report out.
 # name = "Patients, 2030" is the data's name, published in the report; none is otherwise.
 # pdf = true prints the report into report.pdf as well; strict = true writes nothing where there is any caution.
+# sign = "key.pem" signs release.json with a private key, such as one of `discreet party keys`.
 # spreadsheet_safe = true puts an apostrophe before texts that a spreadsheet would run as a formula.
 # seed = 7 makes the order of the rows repeatable; keep it secret."""
 

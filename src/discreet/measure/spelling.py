@@ -72,8 +72,13 @@ def _sensitive_texts(release: Release) -> Iterator[tuple[str, list[str]]]:
 
 
 def twins_of_rules(release: Release) -> Iterator[Caution]:
-    """Count the items of a release that are spelled like one of a hidden rule; which rules there are is private."""
+    """Count the items of a release that are spelled like one of a hidden rule; which rules there are is private.
+
+    Where the release was read without its owner's folder they are not known.
+    """
     promise: Any = release.guarantee
+    if not hasattr(promise, "rules"):
+        return
     data = release.table if release.kind == "sanitized-table" else release.data
     baskets: Baskets = promise.reading.baskets(data) if isinstance(data, Table) else data
     named = {str(name) for rule in promise.rules for name in rule.items}

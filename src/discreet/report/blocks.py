@@ -120,12 +120,16 @@ class Grid(Block):
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Block):
-    """Whether a guarantee is kept: its description, the measures of each part, and what was judged."""
+    """The verdict in a word: the guarantee in a sentence, the measures of each part, and what was judged.
+
+    ``look``, and the first of each part, is the CSS class of the word.
+    """
 
     name = "guarantee"
-    ok: bool
+    word: str
+    look: str
     text: str
-    parts: Sequence[tuple[bool, Sequence[tuple[str, str, str]]]]
+    parts: Sequence[tuple[str, Sequence[tuple[str, str, str]]]]
     basis: str
 
 

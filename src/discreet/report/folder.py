@@ -6,9 +6,7 @@ and of the number of records left out. ``<folder>.private`` compares with the or
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +18,16 @@ from discreet.core.rng import without_seed
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis, Verdict
 from discreet.engines.atomic import atomic_folders, folder_in_use
+from discreet.engines.digests import DIGESTS, RECORD, altered, described_file, digests, is_readable
 from discreet.report.html import plain_json
 from discreet.report.kinds import Kind, kind_of
 from discreet.report.pdf import browser, print_page
 from discreet.report.sections.subject import About, today
+from discreet.report.signature import signing_key, write_signature
 
-RECORD, REPORT, PDF = "release.json", "report.html", "report.pdf"
+REPORT, PDF = "report.html", "report.pdf"
 PRIVATE_RECORD, PRIVATE_REPORT = "recipe.private.json", "report-internal.html"
 FORMAT = 1
-_CHUNK = 1 << 20
 
 
 def write_release(
@@ -41,22 +40,28 @@ def write_release(
     name: str | None = None,
     source: str | None = None,
     pdf: bool = False,
+    sign: str | Path | None = None,
 ) -> Path:
     """Write a release into a folder, and what stays with the owner into another, all or nothing; return the first.
 
     The data is read back and judged before the folder gets its name, so that what lies on disk keeps the promise, and
-    not only what was in memory. Where it does not, nothing is left, and what stood there before is untouched.
+    not only what was in memory. Where it does not, nothing is left, and what stood there before is untouched. The
+    digest of release.json, in which are those of all public files, stays with the owner and ties the two folders.
     """
     kind = kind_of(release)
     require("write", "format", format, OneOf((None, *kind.formats)))
     if pdf:
         browser()
+    key = None if sign is None else signing_key(sign)
     about = About(name, today(), folder.resolve().name, source)
     private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
     with atomic_folders({folder: False, private: True}, overwrite=overwrite) as (public, kept):
         _write_private(release, kind, kept, about, report=report)
         _write_public(release, kind, public, format or kind.formats[0], about, report=report, pdf=pdf)
+        if key is not None:
+            write_signature(public / RECORD, key)
+        write_text(kept / DIGESTS, json_text(digests(public / RECORD, kept))).chmod(0o600)
     return folder
 
 
@@ -82,6 +87,13 @@ def refuse_folder(folder: Path, *, overwrite: bool) -> None:
             raise OutputError(
                 f"{place} holds no earlier release, so it is not overwritten; name another folder."
             )
+    private = private_folder(folder)
+    is_pair = is_readable(folder / RECORD) and is_readable(private / DIGESTS)
+    if is_pair and RECORD in altered(folder / RECORD, private):
+        raise OutputError(
+            f"{private} belongs to another release than {folder}, or {RECORD} was changed since, so neither is "
+            "overwritten; move them away, or name another folder."
+        )
 
 
 def _write_public(
@@ -193,17 +205,3 @@ def _json_value(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError):
         return json.dumps(plain_json(value), ensure_ascii=False, allow_nan=False)
-
-
-def described_file(path: Path) -> dict[str, object]:
-    """Return a written file's digest and size."""
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-    return {"sha256": digest.hexdigest(), "bytes": path.stat().st_size}
-
-
-def listed_files(folder: Path) -> Sequence[str]:
-    """Return the names of the files of a written release."""
-    return sorted(path.name for path in folder.iterdir())

@@ -12,7 +12,7 @@ from discreet.report.bundle import javascript
 from discreet.report.html import render_template, trusted
 from discreet.report.kinds import kind_of
 from discreet.report.sections.about import heading, terms
-from discreet.report.sections.guarantee import cautions
+from discreet.report.sections.guarantee import cautions, headline
 from discreet.report.sections.rerun import rerun
 from discreet.report.sections.subject import About
 
@@ -45,7 +45,7 @@ def render(release: Release, *, internal: bool = False, about: About | None = No
         *content,
         rerun(release, about) if internal else None,
     ]
-    title = f"{about.name or 'Release'}: the guarantee is {'kept' if release.verdict.ok else 'broken'}"
+    title = f"{about.name or 'Release'}: {headline(release.verdict)}"
     return page(blocks, title=title, footer=_FOOTERS[internal])
 
 

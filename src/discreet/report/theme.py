@@ -19,6 +19,7 @@ LIGHT = {
     "before": "#938c7d",
     "after": "#1b8575",
     "mark": "#b4530b",
+    "mark-wash": "#fbf0e3",
     "shadow": "0 1px 2px rgb(30 35 40 / 5%), 0 8px 28px rgb(30 35 40 / 5%)",
 }
 DARK = {
@@ -34,6 +35,7 @@ DARK = {
     "before": "#6d737a",
     "after": "#4db8a3",
     "mark": "#f0a35e",
+    "mark-wash": "#35271a",
     "shadow": "none",
 }
 PRINT = LIGHT | {"paper": "#ffffff", "ink": "#000000", "soft": "#4a4f55", "line": "#d5d2ca", "shadow": "none"}

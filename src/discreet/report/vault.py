@@ -14,7 +14,7 @@ from discreet.report.blocks import Section, Table, Tiles
 from discreet.report.charts import share_figure
 from discreet.report.formatting import counted, number
 from discreet.report.page import page
-from discreet.report.sections.guarantee import guarantee
+from discreet.report.sections.guarantee import guarantee, headline
 
 _MAX_STATEMENTS, _MAX_LENGTH = 200, 300
 UNAUDITED, AUDITED = "without auditor", "with auditor"
@@ -35,7 +35,7 @@ def render_vault(vault: Vault) -> str:
     footer = (
         "This report holds the statements that were sent to the vault and how they ended; no answer is in it."
     )
-    return page(blocks, title=f"Vault: the guarantee is {'kept' if verdict.ok else 'broken'}", footer=footer)
+    return page(blocks, title=f"Vault: {headline(verdict)}", footer=footer)
 
 
 def attack_picture(found: Sequence[Attacked]) -> dict[str, Any]:

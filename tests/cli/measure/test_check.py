@@ -38,7 +38,7 @@ def published(tmp_path: Path) -> Path:
 def test_the_chapters_table_is_3_anonymous(invoke, published: Path) -> None:
     result = invoke("check", published, *ROLES, "-k", 3)
     assert result.exit_code == 0
-    assert result.stdout.startswith("kept")
+    assert result.stdout.startswith("verified")
     assert invoke("check", published, *ROLES, "-k", 4).exit_code == 1
 
 
@@ -46,7 +46,7 @@ def test_the_chapters_table_is_not_2_diverse(invoke, published: Path) -> None:
     result = invoke("check", published, *ROLES, "-k", 3, "-l", 2)
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("kept")
+    assert lines[0].startswith("verified")
     assert lines[1].startswith("broken")
     assert "1 of 2 classes (3 rows) fail" in lines[1]
 
@@ -74,7 +74,7 @@ def test_a_broken_promise_exits_with_one_also_as_json_and_quietly(process, publi
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (1, "", "")
     told = process("check", published, *ROLES, "-k", 4, "--json")
     assert told.returncode == 1
-    assert json.loads(told.stdout)["verdict"]["failing_rows"] == 6
+    assert json.loads(told.stdout)["judgment"]["failing_rows"] == 6
 
 
 def test_delta_disclosure_has_two_readings_and_names_the_one_it_took(invoke, published: Path) -> None:
@@ -84,7 +84,7 @@ def test_delta_disclosure_has_two_readings_and_names_the_one_it_took(invoke, pub
     assert "values absent from a class ignored" in as_arx.stdout
     literal = invoke("check", published, *ROLES, "--delta", 1.1, "--absent", "counted", "--json")
     assert literal.exit_code == 1
-    verdict = json.loads(literal.stdout)["verdict"]
+    verdict = json.loads(literal.stdout)["judgment"]
     assert verdict["measure"].endswith("values absent from a class counted")
     assert "absent='counted'" in verdict["guarantee"]
     idle = invoke("check", published, *ROLES, "-k", 3, "--absent", "counted")

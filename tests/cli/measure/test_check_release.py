@@ -100,6 +100,10 @@ RELEASES: dict[str, Any] = {
 }
 
 
+CLAIMED = ("pseudo-data", "sketches", "hidden", "visits")
+"""The releases whose guarantee the public files cannot show."""
+
+
 @pytest.mark.parametrize("name", RELEASES)
 @pytest.mark.parametrize("format_", [None, "parquet"])
 def test_every_release_is_checked_by_its_folder_alone(
@@ -111,16 +115,17 @@ def test_every_release_is_checked_by_its_folder_alone(
     folder = release.write(tmp_path / "out", format=format_, report=False)
     shutil.rmtree(tmp_path / "out.private")
     result = invoke("check", folder, "--json")
-    assert result.exit_code == 0, result.output
     plain = json.loads(result.stdout)
-    assert plain["ok"] is True
-    assert plain["changed_files"] == plain["added_files"] == []
-    judged = plain["verdict"] is not None
-    assert judged == (name not in ("pseudo-data", "sketches", "hidden", "visits"))
+    assert plain["changed_files"] == plain["added_files"] == plain["record"]["wrong"] == []
+    word = "claimed" if name in CLAIMED else "verified"
+    assert (plain["verdict"], result.exit_code) == (word, 3 if name in CLAIMED else 0), result.output
+    assert plain["ok"] is plain["verified"] is (name not in CLAIMED)
+    assert plain["record"]["vouched"] is False
     shown = invoke("check", folder / "release.json")
-    assert shown.exit_code == 0
-    assert shown.stdout.startswith("kept")
+    assert shown.exit_code == result.exit_code
+    assert word in shown.stdout
     assert "unchanged since they were written" in shown.stdout
+    assert "nothing vouches for release.json itself" in shown.stdout
     data = next(path for path in sorted(folder.iterdir()) if path.name != "release.json")
     data.write_bytes(data.read_bytes() + b" ")
     changed = invoke("check", folder)
@@ -241,7 +246,7 @@ def test_too_few_rows_are_found_where_whose_they_are_is_gone(invoke, tmp_path: P
     path.write_text(path.read_text() + 'x,"[98, 99]",77777,flu,x\n')
     result = invoke("check", folder)
     assert result.exit_code == 1
-    assert "KAnonymity(k=3): class size 1" in result.stdout
+    assert "KAnonymity(k=3) by rows: class size 1" in result.stdout
 
 
 def test_roles_come_from_a_release_or_a_job(invoke, tmp_path: Path, monkeypatch) -> None:
@@ -280,8 +285,10 @@ def test_trees_of_values_stay_in_the_private_part(invoke, tmp_path: Path) -> Non
     assert invoke("check", folder).exit_code == 0
     shutil.rmtree(tmp_path / "out.private")
     result = invoke("check", folder)
-    assert result.exit_code == 2
-    assert ".private" in result.stderr
+    assert result.exit_code == 3
+    words = [line.split()[0] for line in result.stdout.splitlines()[:2]]
+    assert words == ["verified", "claimed"]
+    assert "hierarchy or order" in result.stdout
 
 
 def test_a_private_folder_that_may_not_be_read_counts_as_absent(
@@ -295,4 +302,4 @@ def test_a_private_folder_that_may_not_be_read_counts_as_absent(
     shutil.rmtree(tmp_path / "out.private")
     absent = invoke("check", tmp_path / "out")
     assert (refused.exit_code, refused.stdout) == (absent.exit_code, absent.stdout)
-    assert refused.exit_code == 0
+    assert refused.exit_code == 3

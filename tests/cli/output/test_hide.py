@@ -191,13 +191,13 @@ def test_a_written_release_is_checked_with_and_without_the_owners_folder(
     assert invoke("hide", shop, *ASKED, "--out", out).exit_code == 0
     kept = invoke("check", out)
     assert kept.exit_code == 0
-    assert "kept" in kept.stdout
+    assert "verified" in kept.stdout
     assert "diapers" not in kept.output
     (tmp_path / "out.private").rename(tmp_path / "away")
     unknown = invoke("check", out)
     assert unknown.exit_code == 0
     assert "only the owner knows" in unknown.stdout
-    assert json.loads(invoke("check", out, "--json").stdout)["verdict"] is None
+    assert json.loads(invoke("check", out, "--json").stdout)["verdict"] == "claimed"
     assert invoke("check", out, *ASKED).exit_code == 0
     broken = invoke("check", shop, *ASKED)
     assert broken.exit_code == 1

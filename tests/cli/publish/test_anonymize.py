@@ -31,7 +31,7 @@ def test_a_release_is_written_and_summed_up(invoke, patients: Path, tmp_path: Pa
     assert len(rows) == 40
     assert list(rows[0]) == ["age", "zip", "disease"]
     assert min(classes(rows, "age", "zip").values()) >= 5
-    for word in ("kept", "KAnonymity(k=5)", "40", "loss", "risk", "→", "report.html", "next"):
+    for word in ("verified", "KAnonymity(k=5)", "40", "loss", "risk", "→", "report.html", "next"):
         assert word in result.stdout
     assert result.stderr == ""
 
@@ -53,7 +53,7 @@ def test_json_is_one_object(invoke, patients: Path, tmp_path: Path) -> None:
     assert plain["folder"] == str(out)
     assert plain["risk"]["before"]["prosecutor"]["highest"] == 1.0
     assert plain["risk"]["after"]["prosecutor"]["highest"] <= 0.2
-    assert [part["guarantee"] for part in plain["verdict"]["parts"]] == [
+    assert [part["guarantee"] for part in plain["judgment"]["parts"]] == [
         "KAnonymity(k=5)",
         "DistinctDiversity(l=2)",
     ]

@@ -45,7 +45,7 @@ def test_a_privacy_degree_is_kept_on_disk(invoke, shop: Path, tmp_path: Path, li
     files = Files(out)
     assert files.degree() >= 4
     assert files.totals() == {SECRET: 3}
-    for word in ("kept", "PrivacyDegree(p=4)", "120", "groups", "risk", "tied", "report.html", "next"):
+    for word in ("verified", "PrivacyDegree(p=4)", "120", "groups", "risk", "tied", "report.html", "next"):
         assert word in result.stdout
     assert SECRET not in result.output
 

@@ -38,7 +38,7 @@ def test_init_proposes_and_run_accepts(invoke, sample: Path, tmp_path: Path) -> 
     }
     ran = invoke("run", job)
     assert ran.exit_code == 0, ran.output
-    assert "kept" in ran.stdout
+    assert "verified" in ran.stdout
     released = (job.parent / "release" / "data.csv").read_text().splitlines()
     assert len(released) == 2_001
     assert released[0] == "age,sex,zip,education,marital_status,admission,ward,diagnosis,days,readmitted"
@@ -170,7 +170,7 @@ def test_demo_prints_the_verdict_and_replaces_only_itself(invoke, tmp_path: Path
     monkeypatch.chdir(tmp_path)
     first = invoke("demo")
     assert first.exit_code == 0, first.output
-    assert "kept" in first.stdout
+    assert "verified" in first.stdout
     assert os.path.join("release-demo", "report.html") in first.stdout  # noqa: PTH118
     assert invoke("demo", "--quiet").exit_code == 0
     other = tmp_path / "other"

@@ -234,7 +234,7 @@ def test_delta_is_proposed_where_no_promise_is_named(invoke, docs: Path, key: Pa
     told = json.loads(invoke(*given, tmp_path / "one", "--json").output)
     assert told["proposal"]["delta"] == wanted.delta
     assert told["lengths"]["median"] == wanted.median_length
-    assert told["verdict"]["guarantee"] == f"DeltaAnonymity(delta={wanted.delta:g})"
+    assert told["judgment"]["guarantee"] == f"DeltaAnonymity(delta={wanted.delta:g})"
     said = invoke(*given, tmp_path / "two").output
     assert f"{wanted.delta:g}, proposed from the records" in said
     assert "squared distances are off by about" in said

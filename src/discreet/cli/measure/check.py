@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +27,18 @@ Examples:
   discreet check published.csv --quasi age,zip --sensitive disease -k 3 -l 2 --diversity entropy -t 0.3
   discreet check published.csv --quasi age,zip --population voters.csv --k-map 5
   discreet check release/
+  discreet check release/ --signed-by hospital-a.toml
   discreet check sent.csv --roles release/ -k 5
   discreet check release/ -p 10
   discreet check release/ --rule "diapers => beer" --min-support 0.01
   discreet check baskets.dat --km 5,2
 
 \b
-Exit codes: 0 every guarantee holds, 1 one is broken, or a file of the release was changed or added, 2 user error."""
+Exit codes: 0 verified: every guarantee was recomputed from the data and holds; 1 broken: one does not hold, or the
+release is not as it was written; 3 claimed: release.json says that it holds, and the files cannot show it; 2 user
+error."""
+CLAIMED = 3
+"""The exit code of a guarantee that is stated, and not recomputed: neither a success nor a failure."""
 
 
 @click.command(short_help="Check any table against privacy guarantees.", epilog=_EPILOG)
@@ -44,6 +50,12 @@ Exit codes: 0 every guarantee holds, 1 one is broken, or a file of the release w
     type=click.Choice(["judged", "exempt"]),
     default="judged",
     help="Whether fully suppressed rows count as a class or are exempt; judged by default.",
+)
+@click.option(
+    "--signed-by",
+    type=options.DATA,
+    metavar="FILE",
+    help="Releases: who must have signed it, by their public entry (.toml), certificate or public key.",
 )
 @baskets.judging
 @rules.naming(required=False)
@@ -58,9 +70,11 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
     from discreet.cli._described import promised, table_of
     from discreet.job.descriptions import is_release
 
+    _refuse_without_record(data)
     if is_release(data):
-        kept = _check_release(data, given, as_json=as_json, quiet=quiet)
-        click.get_current_context().exit(0 if kept else 1)
+        click.get_current_context().exit(_check_release(data, given, as_json=as_json, quiet=quiet))
+    if given["signed_by"] is not None:
+        raise parse_options.mistake("--signed-by is for the folder of a release.", "discreet check release/")
     if baskets.is_baskets(data, given):
         kept = baskets.check(data, given, as_json=as_json, quiet=quiet)
         click.get_current_context().exit(0 if kept else 1)
@@ -97,8 +111,24 @@ def _guarantees(given: dict[str, Any]) -> list[dict[str, Any]]:
     return [rules.promise(given)]
 
 
-def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: bool) -> bool:
-    """Check the files of a release against its guarantee, or against those of the options."""
+def _refuse_without_record(data: Path) -> None:
+    """Refuse a folder that looks like a release without its release.json: nothing says what was promised."""
+    from discreet.core.errors import InputError
+    from discreet.engines.digests import RECORD
+    from discreet.publish.recipes.recipe import private_place
+
+    if not data.is_dir() or (data / RECORD).is_file():
+        return
+    names = {path.stem for path in data.iterdir()}
+    if names & {"data", "baskets", "sketches", "report"} or private_place(data.resolve()).parent.is_dir():
+        raise InputError(
+            f"{data} holds no {RECORD}: it is no release, or a release that was tampered with. Bring the file back, or "
+            "name the file of data to be checked by itself."
+        )
+
+
+def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
+    """Check the files of a release against its guarantee, or against those of the options; return the exit code."""
     from discreet.cli._progress import stages
     from discreet.job.descriptions import read_record, release_folder, released_columns
     from discreet.job.parse import guarantee_from, population
@@ -120,32 +150,36 @@ def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: b
             names = [name for name, one in roles.items() if one.role.value == "quasi"]
             people = population(given["population"], names)
         progress("Judging")
-        judgment = judge_release(folder, required, population=people)
-    _print_release(judgment, as_json=as_json, quiet=quiet)
-    return judgment.ok
+        judgment = judge_release(folder, required, population=people, signed_by=given["signed_by"])
+    _print_release(judgment, record, as_json=as_json, quiet=quiet)
+    return {"verified": 0, "claimed": CLAIMED}.get(judgment.word, 1)
 
 
-def _print_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> None:
-    from discreet.cli._output import print_json, print_lines, verdict_lines
+def _print_release(
+    judgment: ReleaseJudgment, record: Mapping[str, Any], *, as_json: bool, quiet: bool
+) -> None:
+    from discreet.cli._output import plain_verdict, print_json, print_lines, verdict_lines
 
-    verdict, recorded = judgment.verdict, judgment.recorded
     if as_json:
-        plain = {"command": "check", "ok": judgment.ok, "kind": judgment.kind, **judgment.counts}
-        judged = None if verdict is None else verdict.to_dict()
-        more = {"verdict": judged, "recorded": dict(recorded)}
+        plain = {"command": "check", "ok": judgment.ok, **plain_verdict(judgment.verdict)}
+        plain |= {"verdict": judgment.word, "verified": judgment.ok, "why": judgment.why or None}
+        plain |= {"kind": judgment.kind, **judgment.counts, "signature": judgment.signature}
+        fields = {"vouched": judgment.vouched, **asdict(judgment.record)}
         files = {"changed_files": list(judgment.changed), "added_files": list(judgment.added)}
-        print_json(plain | more | files | {"measures": [measure.to_dict() for measure in judgment.measures]})
+        measures = [measure.to_dict() for measure in judgment.measures]
+        print_json(plain | {"record": fields} | files | {"measures": measures})
         return
     if quiet:
         return
-    if verdict is None:
-        state = "kept" if recorded["ok"] else "broken"
-        lines = [(state, f"{recorded['guarantee']}, according to release.json"), ("", recorded["why"])]
-    else:
-        what = {"baskets": "groups", "grouped-table": "groups"}.get(judgment.kind, "classes")
-        lines = [*verdict_lines(verdict, groups=what), ("", "recomputed from the files of the release")]
+    what = {"baskets": "groups", "grouped-table": "groups"}.get(judgment.kind, "classes")
     counts = ", ".join(f"{number:,} {name}" for name, number in judgment.counts.items())
-    lines += [("release", f"{judgment.kind}: {counts}"), *_file_lines(judgment)]
+    lines = [
+        *verdict_lines(judgment.verdict, groups=what),
+        ("", judgment.why or "recomputed from the files of the release"),
+        ("release", f"{judgment.kind}: {counts}"),
+        *_file_lines(judgment),
+        *_record_lines(judgment, record),
+    ]
     if judgment.measures:
         lines.append(("reaches", "other guarantees this data keeps:"))
         lines += [("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures]
@@ -155,14 +189,49 @@ def _print_release(judgment: ReleaseJudgment, *, as_json: bool, quiet: bool) -> 
 def _file_lines(judgment: ReleaseJudgment) -> Iterator[tuple[str, str]]:
     """Describe whether the folder holds what was written, and nothing else."""
     if judgment.changed:
-        yield "broken", f"changed or missing since the release was written: {', '.join(judgment.changed)}"
+        yield (
+            "broken",
+            f"changed, replaced or missing since the release was written: {', '.join(judgment.changed)}",
+        )
     else:
-        yield "files", "unchanged since they were written"
+        yield "files", "unchanged since they were written, by the digests in release.json"
+    if "release.json" in judgment.changed:
+        yield "", "the private folder belongs to another release, or release.json was changed"
     if judgment.added:
         yield (
             "broken",
             f"not written with the release, so take it out before you hand it on: {', '.join(judgment.added)}",
         )
+
+
+def _record_lines(judgment: ReleaseJudgment, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Describe whether release.json is the one that was written, and what of it was recomputed."""
+    fields, signature = judgment.record, judgment.signature
+    if fields.wrong:
+        yield "broken", f"release.json is wrong about {', '.join(fields.wrong)}"
+    if signature in ("missing", "wrong"):
+        words = {
+            "missing": "there is no signature",
+            "wrong": "the signature is not theirs, or release.json was changed",
+        }
+        yield "broken", f"not signed by whom --signed-by names: {words[signature]}"
+    elif signature == "verified":
+        yield "signed", "by whom --signed-by names"
+    elif signature == "present":
+        yield "signature", "there is one; verify it by --signed-by"
+    if judgment.vouched:
+        yield "record", "release.json is the one that was written"
+        return
+    yield (
+        "record",
+        "nothing vouches for release.json itself: its digest is in the private folder, which is not here,",
+    )
+    yield "", "or not its own, and no signature of it was verified"
+    yield "", f"recomputed and right: {', '.join(fields.verified) or 'nothing'}"
+    yield "", f"only claimed: {', '.join(fields.claimed)}"
+    quasi = [entry["name"] for entry in record.get("columns", ()) if entry["role"] == "quasi"]
+    if quasi:
+        yield "", f"judged by the quasi-identifiers that it names: {', '.join(quasi)}"
 
 
 def population_of(table: Table, given: dict[str, Any]) -> Table | None:

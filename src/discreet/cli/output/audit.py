@@ -141,7 +141,7 @@ def ask(
 @options.printing
 def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool, quiet: bool) -> int:
     """Show the statements that VAULT was asked, and what became of them; never an answer."""
-    from discreet.cli._output import print_result, verdict_lines
+    from discreet.cli._output import plain_verdict, print_result, verdict_lines
     from discreet.output.audit import Vault
 
     with Vault.open(vault, wait=10) as opened:
@@ -160,7 +160,7 @@ def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool
         "asked": len(history),
         "answered": answered,
         "epsilon_left": left,
-        "verdict": None if verdict is None else verdict.to_dict(),
+        **plain_verdict(verdict),
         "entries": [vars(one) for one in history[-last:]],
         "report": None if report is None else str(report),
     }

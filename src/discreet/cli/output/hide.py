@@ -145,7 +145,7 @@ def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -
     print_lines(
         [
             *verdict_lines(release.verdict),
-            ("", f"{release.verdict.basis.value} on the released data alone"),
+            ("", "recomputed from the released data alone, by the rules, which only you know"),
             *_rules_lines(release, details),
             *(
                 (label, f"{details[name]:,}")

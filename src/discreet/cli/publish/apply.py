@@ -56,7 +56,7 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
     """
     from discreet.cli._output import outcome, print_cautions, print_outcome
     from discreet.cli._progress import stages
-    from discreet.job.descriptions import RECORD
+    from discreet.engines.digests import RECORD
     from discreet.job.hierarchies import key_from
     from discreet.job.running import STAGES, finish, refuse_target
     from discreet.publish.recipes.recipe import Recipe
@@ -84,7 +84,7 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **giv
             random_state=given["seed"],
         )
         writing = {"format": _format(data, given), "report": given["report"], "overwrite": given["overwrite"]}
-        writing |= {name: given[name] for name in ("strict", "name", "pdf")} | {"source": data.name}
+        writing |= {name: given[name] for name in ("strict", "name", "pdf", "sign")} | {"source": data.name}
         finish(release, progress, out, **writing)
     print_outcome(outcome("apply", release, out), release, as_json=as_json, quiet=quiet)
     if not as_json and not quiet:

@@ -81,6 +81,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
         seed=given["seed"],
         name=given["name"],
         pdf=given["pdf"],
+        sign=given["sign"],
         source=data,
     )
     try:
@@ -148,7 +149,7 @@ def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -
         [
             *verdict_lines(release.verdict),
             ("", release.guarantee.describe()),
-            ("", "by construction, from the sizes and levels of the groups"),
+            ("", "from the sizes and levels of the groups"),
             ("rows", f"{alike.n_original:,} records, {alike.n_pseudo:,} pseudo-records{besides}"),
             ("groups", f"{sizes.size:,}, of {sizes.min():,} to {sizes.max():,} records"),
             ("alike", f"covariance compatibility {number(alike.covariance_compatibility)} (1 is best)"),

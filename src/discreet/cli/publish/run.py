@@ -25,6 +25,7 @@ Examples:
 @click.option(
     "--pdf", is_flag=True, help="Print the report into report.pdf as well, by Chromium, Chrome or Edge."
 )
+@options.sign
 @click.option("-k", type=int, help="The k of the job's k-anonymity, instead of the job's own.")
 @options.method
 @options.printing
@@ -34,6 +35,7 @@ def run(
     overwrite: bool,
     strict: bool,
     pdf: bool,
+    sign: Path | None,
     k: int | None,
     as_json: bool,
     quiet: bool,
@@ -55,6 +57,7 @@ def run(
         overwrite=overwrite or read.overwrite,
         strict=strict or read.strict,
         pdf=pdf or read.pdf,
+        sign=sign or read.sign,
     )
     if k is not None and chosen.guarantee is not None:
         chosen = replace(chosen, guarantee=with_k(chosen.guarantee, k))

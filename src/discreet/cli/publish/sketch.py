@@ -70,6 +70,7 @@ _FLAGS = {"format_": "format", "nulls": "null", "header": "header or --no-header
 @click.option("--basket", metavar="COLUMN", help="The column that names the basket, in a long table.")
 @click.option("--item", metavar="COLUMN", help="The column that names the item, in a long table.")
 @click.option("--overwrite", is_flag=True, help="Replace what is there.")
+@options.sign
 @options.reading
 @options.printing
 def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
@@ -80,7 +81,7 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
     from discreet.job.kinds import SketchKind, read_records
     from discreet.job.parse import reading_from
 
-    _refuse_misfits(data, given)
+    _refuse_misfits(data, out, given)
     about = SketchSection(_key(given["key_file"]), given["components"])
     with stages(5, quiet=quiet or as_json) as progress:
         progress("Reading")
@@ -95,6 +96,7 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
             options=partition,
             out=folder,
             overwrite=given["overwrite"],
+            sign=given["sign"],
             source=data,
         )
         release = run(job, progress)
@@ -109,10 +111,14 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
         print_cautions(release, folder)
 
 
-def _refuse_misfits(data: Path, given: dict[str, Any]) -> None:
+def _refuse_misfits(data: Path, out: Path, given: dict[str, Any]) -> None:
     """Refuse options that do not fit together or to the data."""
     if given["k_variance"] is None:
         _refuse(given, ("gap", "partition"), "belongs to --k-variance.", "--k-variance 10")
+    if given["sign"] is not None and out.suffix == ".arrow":
+        raise gather.mistake(
+            "--sign is for a release; a file of sketches alone has no release.json.", "--out FOLDER"
+        )
     key = given["key_file"].resolve()
     if key == data.resolve() or data.resolve() in key.parents:
         raise gather.mistake("The key file is among the data; keep it elsewhere.")
@@ -182,6 +188,7 @@ def _guarantee(given: dict[str, Any], proposal: DeltaProposal | None) -> Any:
 def _plain(command: str, release: Release, n_empty: int, out: Path) -> dict[str, Any]:
     import numpy as np
 
+    from discreet.cli._output import plain_verdict
     from discreet.measure import distance_error
 
     lengths = release.data.lengths
@@ -190,7 +197,7 @@ def _plain(command: str, release: Release, n_empty: int, out: Path) -> dict[str,
         "command": command,
         "ok": release.verdict.ok,
         "promise": release.guarantee.describe(),
-        "verdict": release.verdict.to_dict(),
+        **plain_verdict(release.verdict),
         "records": {
             "in": release.evidence.n_rows + n_empty,
             "empty": n_empty,
@@ -232,7 +239,7 @@ def print_outcome(
     print_lines(
         [
             *verdict_lines(release.verdict),
-            ("", "by construction: from the lengths, and what is kept of the records"),
+            ("", "from the lengths, and what is kept of the records"),
             *([] if proposal is None else [("delta", _proposed(proposal))]),
             ("records", f"{records['in']:,}{empty}, {outcome}"),
             ("lengths", f"{span}, the median {lengths['median']:g}"),

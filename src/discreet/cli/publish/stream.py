@@ -40,7 +40,9 @@ what comes. Until init-number records have come they are held in memory, and no 
 def _released(command: Any) -> Any:
     """Add the options of a written release."""
     formats = click.Choice(WRITTEN)
-    command = click.option("--overwrite", is_flag=True, help="Replace an earlier release.")(command)
+    command = options.sign(
+        click.option("--overwrite", is_flag=True, help="Replace an earlier release.")(command)
+    )
     return click.option(
         "--format",
         "out_format",
@@ -105,13 +107,19 @@ def stream() -> None:
 @click.option("--seed", type=click.IntRange(min=0), help="Make the draws repeatable; keep it secret.")
 @options.printing
 def condense(
-    out: Path | None, out_format: str, overwrite: bool, as_json: bool, quiet: bool, **given: Any
+    out: Path | None,
+    out_format: str,
+    overwrite: bool,
+    sign: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
 ) -> None:
     """Read records one batch at a time into the state, and forget them."""
     from discreet.publish.pseudo.stream_running import condense_stream
     from discreet.report.folder import refuse_folder
 
-    _refuse_idle(out, given)
+    _refuse_idle(out, sign, given)
     if out is not None:
         refuse_folder(out, overwrite=overwrite)
     made, position = _stream(given)
@@ -131,7 +139,7 @@ def condense(
         release = made.release()
         if given["state"] is not None:
             made.save(given["state"], position=_position(given["state"]))
-        release.write(out, format=out_format, overwrite=overwrite)
+        release.write(out, format=out_format, overwrite=overwrite, sign=sign)
     plain = {"records": counts.records, "skipped": counts.skipped, "snapshots": counts.snapshots}
     files = [path for path in (given["state"], out) if path is not None]
     _print("stream condense", made, plain, files, release, as_json=as_json, quiet=quiet)
@@ -155,6 +163,7 @@ def sample(
     out: Path,
     out_format: str,
     overwrite: bool,
+    sign: Path | None,
     seed: int | None,
     as_json: bool,
     quiet: bool,
@@ -166,7 +175,7 @@ def sample(
     made = StreamCondensation.load(state)
     made.rng_ = generator(seed)
     release = made.release(n)
-    release.write(out, format=out_format, overwrite=overwrite)
+    release.write(out, format=out_format, overwrite=overwrite, sign=sign)
     _print("stream sample", made, {}, [out], release, as_json=as_json, quiet=quiet)
 
 
@@ -188,7 +197,7 @@ def merge(states: tuple[Path, ...], out: Path, as_json: bool, quiet: bool) -> No
     _print("stream merge", first, {}, [out], as_json=as_json, quiet=quiet)
 
 
-def _refuse_idle(out: Path | None, given: dict[str, Any]) -> None:
+def _refuse_idle(out: Path | None, sign: Path | None, given: dict[str, Any]) -> None:
     """Refuse options that do not fit together, before anything is read."""
     if (given["kafka"] is None) != (given["topic"] is None):
         raise gather.mistake(
@@ -198,6 +207,8 @@ def _refuse_idle(out: Path | None, given: dict[str, Any]) -> None:
         raise gather.mistake("Read a file or a Kafka topic, not both.")
     if given["state"] is None and out is None:
         raise gather.mistake("Say where the state goes, or the pseudo-records.", "--state state.bin")
+    if sign is not None and out is None:
+        raise gather.mistake("--sign requires --out.", "--out FOLDER")
     if given["k"] is not None and given["k_column"] is not None:
         raise gather.mistake("Give one level for all or a column of levels, not both.")
     if given["max_k"] is not None and given["k_column"] is None:
@@ -266,17 +277,22 @@ def _print(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from discreet.cli._output import print_result, verdict_lines
+    from discreet.cli._output import plain_verdict, print_result, verdict_lines
 
     verdict = made.guarantee.check(made.statistics_)
     groups = made.statistics_.n_groups
     written = [str(path) for path in files]
-    plain = {"verdict": verdict.to_dict(), "groups": groups, "all_records": made.n_records_, **counts}
+    plain: dict[str, Any] = {
+        **plain_verdict(verdict),
+        "groups": groups,
+        "all_records": made.n_records_,
+        **counts,
+    }
     plain["cautions"] = [] if release is None else [caution.to_dict() for caution in release.cautions]
     read = f"{counts['records']:,} read, {counts['skipped']:,} lines passed over; " if counts else ""
     lines = [
         *verdict_lines(verdict),
-        ("", "by construction, from the sizes and levels of the groups"),
+        ("", "from the sizes and levels of the groups"),
         ("records", f"{read}{made.n_records_:,} in all, in {groups:,} groups"),
         ("written", ", ".join(written)),
     ]

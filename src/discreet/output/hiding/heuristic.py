@@ -67,7 +67,7 @@ class HeuristicHiding(Hider):
     >>> sorted(release.data.lists())
     [['beer', 'bread', 'milk'], ['beer', 'milk'], ['bread'], ['bread', 'milk']]
     >>> print(release.verdict)
-    RulesHidden(): kept (sensitive rules found 0, required <= 0; verified)
+    RulesHidden(): verified (sensitive rules found 0, required <= 0)
 
     References
     ----------

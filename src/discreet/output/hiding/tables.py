@@ -48,7 +48,7 @@ def hide_table(hider: Hider, table: Table) -> Release:
     >>> rule = "age=26, zip=10562 => disease=HIV"
     >>> release = ExactHiding([rule], min_support=2, min_confidence=0.5, random_state=0).hide(patients)
     >>> print(release.verdict)
-    RulesHidden(): kept (sensitive rules found 0, required <= 0; verified)
+    RulesHidden(): verified (sensitive rules found 0, required <= 0)
     >>> sum(column.null_count for column in release.frame.columns)
     1
     """

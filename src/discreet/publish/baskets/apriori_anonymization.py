@@ -64,7 +64,7 @@ class AprioriAnonymization:
     >>> sorted(release.data.lists())
     [['A', 'b1'], ['A', 'b1', 'b2'], ['A', 'b1', 'b2'], ['A', 'b2']]
     >>> print(release.verdict)
-    KmAnonymity(k=2, m=2): kept (support of a combination 2, required >= 2; verified)
+    KmAnonymity(k=2, m=2): verified (support of a combination 2, required >= 2)
 
     References
     ----------

@@ -59,7 +59,7 @@ class Cahd:
     ...     ["meat", "strawberries"], ["wine", "meat", "cream"]])
     >>> release = Cahd(2, sensitive=["viagra", "pregnancy test"], random_state=1).release(customers)
     >>> print(release.verdict)
-    PrivacyDegree(p=2): kept (privacy degree 2, required >= 2; verified)
+    PrivacyDegree(p=2): verified (privacy degree 2, required >= 2)
     >>> release.data.count("viagra", with_items=["wine", "meat"]), release.data.count(None, with_items=["wine", "meat"])
     (1.0, 3.0)
     >>> Cahd(6, sensitive=["viagra"]).release(customers)

@@ -10,7 +10,6 @@ than those.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from discreet.core.schema import Column, Role, Schema, identifier, person
 from discreet.core.tables import labels
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
+from discreet.engines.digests import DIGESTS, RECORD, altered, is_readable
 from discreet.guarantees import Guarantee
 from discreet.publish.recipes.published import column_parts, public_levels
 
@@ -57,9 +57,22 @@ def private_place(folder: str | Path) -> Path:
     return folder.with_name(f"{folder.name}.private") / PRIVATE
 
 
-def is_readable(place: Path) -> bool:
-    """Return whether a file is there and may be read; what others keep private counts as not there."""
-    return os.path.isfile(place) and os.access(place, os.R_OK)  # noqa: PTH113  # Path.is_file raises where it may not look
+def private_part(record: Path, place: Path | None = None) -> Any:
+    """Return the private part of a release's recipe; None where it is not there or may not be read.
+
+    One that belongs to another release, or was changed, is refused: its cells and trees would be taken for this one's.
+    """
+    found = private_place(record.resolve().parent) if place is None else place
+    if place is None and not is_readable(found):
+        return None
+    tied = is_readable(found.parent / DIGESTS)
+    wrong = altered(record, found.parent) if tied else ()
+    if {RECORD, f"{found.parent.name}/{found.name}", f"{found.parent.name}/{DIGESTS}"} & set(wrong):
+        raise InputError(
+            f"{found.parent} belongs to another release than {record}, or one of them was changed since they were "
+            f"written: {', '.join(wrong)}. Bring back the two folders that were written together."
+        )
+    return _read(found)
 
 
 def recipe_of(
@@ -160,8 +173,8 @@ class Recipe:
     def read(cls, path: str | Path, *, private: str | Path | None = None) -> Recipe:
         """Read a release.json, and the private part: from the path given, or from its place beside the folder."""
         path = Path(path)
-        place = private_place(path.resolve().parent) if private is None else Path(private)
-        return cls(_read(path), _read(place) if private is not None or is_readable(place) else None)
+        data = _read(path)
+        return cls(data, private_part(path, None if private is None else Path(private)))
 
     @reads("The recipe")
     def schema(

@@ -56,7 +56,7 @@ class DeltaSketch:
     >>> method = DeltaSketch(0.5, family=SketchFamily("shared key", components=100))
     >>> release = method.release([{"tea": 1, "milk": 1, "bread": 1}, {"tea": 1}, {"tea": 3, "milk": 1, "bread": 1}])
     >>> release
-    Release(sketches, DeltaAnonymity(delta=0.5), verdict ok, Evidence(3 records, 1 suppressed))
+    Release(sketches, DeltaAnonymity(delta=0.5), by construction, Evidence(3 records, 1 suppressed))
     >>> release.data.lengths.tolist(), sorted(release.order.tolist())
     ([4, 4], [0, 2])
     """

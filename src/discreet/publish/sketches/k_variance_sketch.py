@@ -110,7 +110,7 @@ class KVarianceSketch:
     >>> method = KVarianceSketch(1, family=SketchFamily("shared key", components=100))
     >>> release = method.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}])
     >>> release
-    Release(sketches, KVariance(k=1), verdict ok, Evidence(3 records, 0 suppressed))
+    Release(sketches, KVariance(k=1), by construction, Evidence(3 records, 0 suppressed))
     >>> sorted(release.data.lengths.tolist())
     [2, 9, 100]
 

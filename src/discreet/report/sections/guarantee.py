@@ -1,4 +1,4 @@
-"""The guarantee: whether it is kept, by what measure, and the cautions that belong to it."""
+"""The guarantee: the verdict in a word, by what measure, and the cautions that belong to it."""
 
 from __future__ import annotations
 
@@ -10,29 +10,43 @@ from discreet.report.formatting import counted, number, required
 
 _BASES = {
     judged.Basis.VERIFIED: "Recomputed from the released data alone.",
-    judged.Basis.CONSTRUCTION: "By construction: from evidence recorded while the release was made.",
+    judged.Basis.CONSTRUCTION: "By construction: from evidence recorded while the release was made, which is not "
+    "published. Whoever has the released files alone cannot recompute it: to them it is a claim.",
     judged.Basis.ASSUMED: "Assumed: it rests on trust in the parties.",
 }
 
 
 def guarantee(promise: Guarantee, verdict: judged.Verdict, *, checked: str | None = None) -> Verdict:
     """Return the guarantee and its verdict; ``checked`` says what was checked, where it is not rows in classes."""
-    parts = [(part.ok, _measures(part)) for part in verdict.parts or (verdict,)]
+    parts = [(_look(part), _measures(part)) for part in verdict.parts or (verdict,)]
     checked = checked or (
         f"{counted(verdict.n_rows, 'row')} in {counted(verdict.n_groups, 'class', 'classes')} were checked."
     )
-    return Verdict(verdict.ok, promise.describe(), parts, f"{_BASES[verdict.basis]} {checked}")
+    return Verdict(
+        verdict.word, _look(verdict), promise.describe(), parts, f"{_BASES[verdict.basis]} {checked}"
+    )
+
+
+def _look(verdict: judged.Verdict) -> str:
+    return verdict.word.replace(" ", "-")
+
+
+def headline(verdict: judged.Verdict) -> str:
+    """Return what became of the guarantee, to stand after a name in the title of a page."""
+    return (
+        f"the guarantee {'holds' if verdict.word == judged.Basis.CONSTRUCTION.value else 'is'} {verdict.word}"
+    )
 
 
 def _measures(part: judged.Verdict) -> list[tuple[str, str, str]]:
     if part.ok and part.basis is not judged.Basis.VERIFIED:
-        return [("Guarantee", part.guarantee, "code"), ("Verdict", "kept", "")]
-    fail = f"{counted(part.failing_groups, 'class', 'classes')}, {counted(part.failing_rows, 'row')} fail"
+        return [("Guarantee", part.guarantee, "code"), ("Verdict", part.word, "mark")]
+    fail = f": {counted(part.failing_groups, 'class', 'classes')}, {counted(part.failing_rows, 'row')} fail"
     return [
         ("Guarantee", part.guarantee, "code"),
         (f"Worst {part.measure}", number(part.worst), "figure"),
         ("Required", required(part.relation, part.bound), "figure"),
-        ("Verdict", "kept" if part.ok else f"broken: {fail}", "mark"),
+        ("Verdict", part.word if part.ok else part.word + fail, "mark"),
     ]
 
 

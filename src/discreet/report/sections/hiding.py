@@ -17,6 +17,8 @@ from discreet.report.formatting import number
 from discreet.report.sections.guarantee import guarantee as verdict_of
 from discreet.report.sections.provenance import value_text
 
+_TO_OTHERS = "whoever does not know them cannot recompute it, and has the owner's word."
+
 
 def content(release: Release, *, internal: bool) -> list[Block]:
     """Return the sections of a report.
@@ -26,8 +28,9 @@ def content(release: Release, *, internal: bool) -> list[Block]:
     """
     guarantee: Any = release.guarantee
     original, after = _both(release, guarantee)
+    checked = f"{len(after):,} baskets or rows were checked by the rules, which the owner keeps: {_TO_OTHERS}"
     return [
-        verdict_of(guarantee, release.verdict, checked=f"{len(after):,} baskets or rows were checked."),
+        verdict_of(guarantee, release.verdict, checked=checked),
         _summary(after),
         *(_private(original, after, release, guarantee) if internal else []),
         _method(release, internal=internal),

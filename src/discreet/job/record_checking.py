@@ -1,0 +1,216 @@
+"""What release.json says of a release, recomputed from the released files: field by field, as far as they show it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.core.guarantee import AllOf, Guarantee
+from discreet.core.release import Evidence, Release
+from discreet.core.schema import Role, Schema, other
+from discreet.core.tables.grouped import GroupedTable
+from discreet.core.tables.table import Table
+from discreet.core.verdict import Verdict
+from discreet.engines.digests import described_file
+from discreet.guarantees import KAnonymity
+from discreet.guarantees.per_unit import PerUnit
+from discreet.report.folder import json_text, public_verdict
+from discreet.report.kinds import kind_of
+
+Field = tuple[str | int, ...]
+"""A leaf of release.json, by the names and positions that lead to it."""
+_ONLY_CLAIMED = ("in", "suppressed")
+"""Counts of the original, which no released file shows."""
+_DRAWN = "pseudo-data"
+"""The kind with as many records as were drawn, whatever came in and was left out."""
+
+
+@dataclass(frozen=True)
+class RecordJudgment:
+    """What the released files show of release.json.
+
+    Attributes
+    ----------
+    verified
+        The fields that were recomputed and are right, from the most general that is right as a whole.
+    claimed
+        The fields of which nothing was recomputed.
+    wrong
+        The fields that are not what was recomputed, or that contradict others.
+    """
+
+    verified: tuple[str, ...] = ()
+    claimed: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+
+
+def judge_record(
+    folder: Path,
+    record: Mapping[str, Any],
+    data: Any,
+    verdict: Verdict | None,
+    guarantee: Guarantee | None,
+) -> RecordJudgment:
+    """Compare release.json with what the released files show.
+
+    Parameters
+    ----------
+    folder
+        The folder of the release.
+    record
+        What its release.json says.
+    data
+        The released data, read from its files; None where it cannot be read.
+    verdict
+        The verdict by the guarantee that release.json states; None where it was judged by another.
+    guarantee
+        That guarantee; None where the public files do not hold all of it.
+    """
+    shown = dict(_leaves(_plain(_recomputed(folder, record, data, verdict, guarantee))))
+    stated = dict(_leaves(dict(record)))
+    contradicted = {*_contradicted(record, guarantee), *_other_columns(record, data)}
+    wrong = {path for path, value in shown.items() if path not in stated or stated[path] != value}
+    # What was added inside of a part that was recomputed as a whole is as wrong as what was changed in it.
+    closed = {path[:-1] for path in shown if path[0] in ("risk", "verdict", "files")}
+    wrong |= {path for path in stated if path[:-1] in closed and path not in shown}
+    wrong |= _missing_cautions(record, data, guarantee)
+    wrong |= contradicted
+    right = {path for path in shown if path not in wrong}
+    return RecordJudgment(
+        verified=_joined(right, stated),
+        claimed=_joined({path for path in stated if path not in right | wrong}, stated),
+        wrong=tuple(sorted(map(_written, wrong))),
+    )
+
+
+def _recomputed(
+    folder: Path,
+    record: Mapping[str, Any],
+    data: Any,
+    verdict: Verdict | None,
+    guarantee: Guarantee | None,
+) -> dict[str, Any]:
+    """Return the part of release.json that the files show."""
+    shown: dict[str, Any] = {"files": {name: described_file(folder / name) for name in record["files"]}}
+    if data is None:
+        return shown
+    if verdict is not None and verdict.verified:
+        shown["verdict"] = public_verdict(verdict)
+    summary = kind_of(release := _rebuilt(record, data, guarantee)).summary(release)
+    for name, value in summary.items():
+        if isinstance(value, dict) and "out" in value:
+            shown[name] = {key: number for key, number in value.items() if key not in _ONLY_CLAIMED}
+        elif name != "risk" or not _counts_units(guarantee):
+            shown[name] = value
+    return shown
+
+
+def _rebuilt(record: Mapping[str, Any], data: Any, guarantee: Guarantee | None) -> Release:
+    """Return the release as far as its public files hold it: without original and without evidence."""
+    counts: Mapping[str, int] = next(
+        (record[name] for name in ("rows", "baskets", "records") if name in record), {}
+    )
+    evidence = Evidence(n_rows=counts.get("in", 0), suppressed=counts.get("suppressed", 0))
+    schema = Schema({})
+    if isinstance(data, GroupedTable):
+        roles = {entry["name"]: Role(entry["role"]) for entry in record["columns"]}
+        columns = list(data.frame.columns)
+        schema = Schema({name: replace(other(), role=roles.get(name, Role.OTHER)) for name in columns})
+    elif isinstance(data, Table):
+        schema = data.schema
+    frame = data.frame if isinstance(data, Table) else data
+    return Release(frame, guarantee or KAnonymity(1), evidence, record, record["kind"], schema)
+
+
+def _missing_cautions(record: Mapping[str, Any], data: Any, guarantee: Guarantee | None) -> set[Field]:
+    """Find cautions that the released data calls for and release.json lacks; it may have others besides."""
+    if data is None or not isinstance(record["cautions"], list):
+        return set() if data is None else {("cautions",)}
+    expected = [
+        _plain(caution.to_dict()) for caution in _rebuilt(record, data, guarantee).cautions if caution.public
+    ]
+    return set() if all(caution in record["cautions"] for caution in expected) else {("cautions",)}
+
+
+def _contradicted(record: Mapping[str, Any], guarantee: Guarantee | None) -> Iterator[Field]:
+    """Find fields that contradict others: sizes that do not add up, or another guarantee in another place."""
+    for name in ("rows", "baskets", "records"):
+        counts = record.get(name)
+        if (
+            counts is not None
+            and record["kind"] != _DRAWN
+            and counts["in"] - counts["suppressed"] != counts["out"]
+        ):
+            yield (name,)
+    if guarantee is None:
+        return
+    if record["verdict"]["guarantee"] != repr(guarantee):
+        yield ("verdict", "guarantee")
+    parts = guarantee.parts if isinstance(guarantee, AllOf) else ()
+    stated = [part["guarantee"] for part in record["verdict"].get("parts", [])]
+    if stated and stated != [repr(part) for part in parts]:
+        yield ("verdict", "parts")
+    if _counts_units(guarantee) and record.get("risk") != {"highest_at_most": 1 / max(guarantee.smallest, 1)}:
+        yield ("risk",)
+    parameters = record.get("parameters", {})
+    for name, value in guarantee.to_dict().items():
+        if name in parameters and parameters[name] != value:
+            yield ("parameters", name)
+
+
+def _other_columns(record: Mapping[str, Any], data: Any) -> Iterator[Field]:
+    """Find columns that are not those of the data."""
+    if not isinstance(data, Table | GroupedTable):
+        return
+    named = [entry["name"] for entry in record["columns"]]
+    released = {
+        entry["name"]
+        for entry in record["columns"]
+        if entry["role"] not in _DROPPED or entry.get("pseudonym")
+    }
+    columns = set(data.frame.columns if isinstance(data, GroupedTable) else data.source.names)
+    made = {data.group, data.counts.column_names[1]} if isinstance(data, GroupedTable) else set()
+    if len(named) != len(set(named)) or released - made != columns - made:
+        yield ("columns",)
+
+
+def _counts_units(guarantee: Guarantee | None) -> bool:
+    parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
+    return any(isinstance(part, PerUnit) for part in parts)
+
+
+_DROPPED = ("identifier", "person")
+
+
+def _plain(value: Any) -> Any:
+    """Return data as it comes back from release.json."""
+    return json.loads(json_text({"value": value}))["value"]
+
+
+def _leaves(plain: Any, path: Field = ()) -> Iterator[tuple[Field, Any]]:
+    inner = (
+        plain.items() if isinstance(plain, dict) else enumerate(plain) if isinstance(plain, list) else None
+    )
+    if not inner or not plain:
+        yield path, plain
+        return
+    for key, value in inner:
+        yield from _leaves(value, (*path, key))
+
+
+def _joined(paths: set[Field], stated: Mapping[Field, Any]) -> tuple[str, ...]:
+    """Write fields by the part of release.json they are all of, else one by one."""
+    found: set[Field] = set()
+    for path in paths:
+        for length in range(1, len(path) + 1):
+            if all(leaf in paths for leaf in stated if leaf[:length] == path[:length]):
+                found.add(path[:length])
+                break
+    return tuple(sorted(map(_written, found)))
+
+
+def _written(path: Field) -> str:
+    return ".".join(str(key) for key in path)
