@@ -67,11 +67,6 @@ def test_a_column_that_names_people_is_named() -> None:
     assert "v1" not in release.cautions[0].text
 
 
-def test_empty_baskets_are_named() -> None:
-    baskets = Baskets.from_lists([["tea", "milk"], ["tea"], ["milk"], ["pill"], ["tea", "milk"], ["milk"]])
-    assert codes(Cahd(3, sensitive=["pill"]).release(baskets)) == {"empty-baskets": True}
-
-
 TWINS = ["hiv", "HIV ", "HIV\u200b", "\uff28\uff29\uff36", "Hiv\ufeff", "\u00a0hIV", "HIV\ufe0f", "H IV"]
 
 

@@ -53,6 +53,8 @@ _PUBLISHING = (
     click.option("--order", type=click.Choice(["rcm", "lexicographic"]), help="cahd: how baskets are laid out."),
     click.option("--no-randomize-groups", "randomize_groups", flag_value=False, default=None, type=bool,
         help="cahd: group as in its paper; weaker against attackers who know the method."),
+    click.option("--keep-empty", flag_value=True, default=None, type=bool,
+        help="Baskets: publish those without ordinary items, as a group of their own; left out otherwise."),
     _KM,
     click.option("--item-hierarchy", type=options.DATA, metavar="FILE", help="k^m: the tree over the items."),
     click.option("--fan-out", type=int, help="k^m: how many are joined on a level where there is no tree."),
@@ -118,6 +120,7 @@ def job(data: Path, given: Mapping[str, Any]) -> dict[str, Any]:
         "alpha": None if given["alpha"] is None else _whole("--alpha", given["alpha"]),
         "order": given["order"],
         "randomize_groups": given["randomize_groups"],
+        "keep_empty": given["keep_empty"],
         "fan_out": given["fan_out"],
     }
     return {

@@ -205,13 +205,6 @@ def _of_baskets(release: Release) -> Iterator[Caution]:
     data = release.data
     if not isinstance(data, GroupedBaskets):
         return
-    empty = int((data.baskets.lengths == 0).sum())
-    if empty:
-        yield Caution(
-            "empty-baskets",
-            f"{empty:,} released baskets hold no ordinary item. Unless baskets may be empty, each of them surely held "
-            "a sensitive one.",
-        )
     yield from twins_of_sensitive(data)
     if release.recipe.get("method") == _MINIMAL and len(data.sensitive.group):
         yield Caution(

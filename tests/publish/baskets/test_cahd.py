@@ -133,7 +133,7 @@ def test_the_estimate_is_never_empty_where_the_truth_is_not() -> None:
 
 
 def test_names_and_counts_are_in_the_error_where_infeasible() -> None:
-    baskets = Baskets.from_lists([list(range(8))] * 3 + [[]] * 7)
+    baskets = Baskets.from_lists([[*range(8), 99]] * 3 + [[99]] * 7)
     with pytest.raises(InfeasibleError, match=r"at most 2 of the 10 .*0 \(3\), .*and 3 more.*p=3 at most"):
         Cahd(4, sensitive=list(range(8))).release(baskets)
     assert Cahd(3, sensitive=list(range(8))).release(baskets).verdict.ok
@@ -163,6 +163,7 @@ def test_the_folder_records_what_was_done_and_no_order(tmp_path: Path) -> None:
         "alpha": 3,
         "order": "rcm",
         "randomize_groups": True,
+        "keep_empty": False,
         "sensitive_items": 2,
     }
     assert record["guarantee"] == {"guarantee": "PrivacyDegree", "p": 5}

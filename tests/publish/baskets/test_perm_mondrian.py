@@ -91,7 +91,7 @@ def test_a_group_without_secrets_stays_whole() -> None:
 
 def test_infeasible_says_what_would_do() -> None:
     with pytest.raises(InfeasibleError, match="p=2 at most"):
-        PermMondrian(3, sensitive=["s"]).release(Baskets.from_lists([["s"], ["a"]]))
+        PermMondrian(3, sensitive=["s"]).release(Baskets.from_lists([["a", "s"], ["a"]]))
 
 
 def holder_chances(has: np.ndarray, n_holders: int, p: int) -> np.ndarray:
