@@ -32,7 +32,9 @@ _OF_TABLES = (
 _KNOWN = "1,2,3,4"
 _REMEDIES = {"anonymize": "--sensitive-items … -p 10", "check": "-p 10, or --km 5,2", "risk": "--known 1,2,3"}
 _OF_BASKETS = ("sensitive_items", "p", "km")
-_P = click.option("-p", type=int, help="Baskets: the privacy degree; nobody is tied to an item above 1 in p.")
+_P = click.option(
+    "-p", type=int, help="Baskets: the privacy degree; groups and counts tie nobody to an item above 1 in p."
+)
 _KM = click.option(
     "--km", metavar="K,M", help="Baskets: k^m-anonymity; any M items are in K baskets or none."
 )

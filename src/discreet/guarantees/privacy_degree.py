@@ -1,4 +1,4 @@
-"""Privacy degree: nobody can be tied to a sensitive item with a probability above 1/p (Ghinita, Tao & Kalnis 2008)."""
+"""Privacy degree: groups and counts tie nobody to a sensitive item with more than 1/p (Ghinita, Tao & Kalnis 2008)."""
 
 from __future__ import annotations
 

@@ -28,14 +28,14 @@ class PermMondrian:
     are published exactly, sensitive ones as counts per group.
 
     Whoever knows the method learns from each cut that was not made: both halves would not have kept the degree. That
-    can narrow a group below 1/p, and every release says so. Prefer `Cahd`, unless groups must be described by their
-    items.
+    can tie a basket to an item with more than 1/p, and a caution of every release says so. Prefer `Anatomy` against
+    such an attacker, and `Cahd` for better estimates, unless groups must be described by their items.
 
     Parameters
     ----------
     p
-        The privacy degree: nobody can be tied to a sensitive item with a probability above 1/p. A number, or a
-        `PrivacyDegree`.
+        The privacy degree: groups and counts tie nobody to a sensitive item with a probability above 1/p. A number,
+        or a `PrivacyDegree`.
     sensitive
         The names of the sensitive items.
     keep_empty

@@ -41,6 +41,9 @@ class Anatomy:
     row and its sensitive value is hidden: who knows somebody's quasi-identifiers learns that they are in the release.
     A basket may hold several sensitive items or none, and baskets without any fill groups up.
 
+    Who is in a group is drawn whatever else rows or baskets hold, so whoever knows the method learns no more from the
+    groups than their counts say: exchanging the sensitive values of a group's members makes no release less likely.
+
     Parameters
     ----------
     l
