@@ -71,21 +71,27 @@ def test_the_promise_is_kept_by_the_written_files_alone(
     secrets = known(baskets)
     if not secrets:
         return
-    most = max(sum(name in one for one in baskets) for name in secrets)
+    filled = [one for one in baskets if set(one) - set(SECRETS)] if p > 1 else baskets
+    most = max(sum(name in one for one in filled) for name in secrets)
     publisher = make(p, sensitive=secrets, random_state=0)
-    if most * p > len(baskets):
-        with pytest.raises(InfeasibleError, match=f"={len(baskets) // most} at most"):
+    if most * p > len(filled):
+        with pytest.raises(InfeasibleError, match=f"={len(filled) // most} at most"):
+            publisher.release(Baskets.from_lists(baskets))
+        return
+    if not filled:
+        with pytest.raises(InfeasibleError, match="keep_empty=True"):
             publisher.release(Baskets.from_lists(baskets))
         return
     release = publisher.release(Baskets.from_lists(baskets))
+    assert release.evidence.suppressed == len(baskets) - len(filled)
     folder = release.write(tmp_path_factory.mktemp("out") / "release", report=False)
     files = oracles_cahd.Files(folder)
     assert files.degree() >= p
     assert float(files.degree()) == release.verdict.worst
     assert release.verdict.ok
-    ordinary = [frozenset(one) - set(SECRETS) for one in baskets]
-    assert files.baskets() == Counter(ordinary)
-    assert files.totals() == Counter(name for one in baskets for name in one if name in SECRETS)
+    assert not files.mixed_groups()
+    assert files.baskets() == Counter(frozenset(one) - set(SECRETS) for one in filled)
+    assert files.totals() == Counter(name for one in filled for name in one if name in SECRETS)
 
 
 @every_publisher
@@ -102,7 +108,58 @@ def test_the_order_of_the_baskets_does_not_matter_for_the_promise(
         except (InfeasibleError, InputError):
             continue
         assert release.verdict.ok
-        assert len(release.data) == len(baskets)
+        secret = set(secrets[:2] or ["a"])
+        assert len(release.data) == sum(bool(set(one) - secret) for one in baskets)
+
+
+@every_publisher
+@given(baskets=lists(), p=st.integers(2, 6))
+@settings(max_examples=40)
+def test_empty_baskets_are_kept_only_as_a_group_in_which_none_stands_out(
+    tmp_path_factory: pytest.TempPathFactory, make: Publisher, baskets: list[list[str]], p: int
+) -> None:
+    secrets = known(baskets)
+    if not secrets:
+        return
+    bare = [one for one in baskets if not set(one) - set(SECRETS)]
+    filled = [one for one in baskets if set(one) - set(SECRETS)]
+    publisher = make(p, sensitive=secrets, keep_empty=True)
+    too_many = [
+        part
+        for part in (bare, filled)
+        if any(p * sum(name in one for one in part) > len(part) for name in secrets)
+    ]
+    if too_many:
+        with pytest.raises(InfeasibleError, match="at most"):
+            publisher.release(Baskets.from_lists(baskets))
+        return
+    release = publisher.release(Baskets.from_lists(baskets))
+    files = oracles_cahd.Files(release.write(tmp_path_factory.mktemp("out") / "release", report=False))
+    assert not files.mixed_groups()
+    assert files.degree() >= p
+    assert files.baskets() == Counter(frozenset(one) - set(SECRETS) for one in baskets)
+    assert release.verdict.ok
+    assert release.evidence.suppressed == 0
+
+
+@every_publisher
+def test_what_left_out_baskets_hold_is_nowhere(make: Publisher, tmp_path: Path) -> None:
+    """Two originals that differ in what a basket without ordinary items holds make the same public files."""
+    written = []
+    for name, bare in (("first", ["s"]), ("second", ["t"]), ("third", [])):
+        baskets = Baskets.from_lists([*([["a", "b"], ["b", "c"]] * 10), ["a", "u"], bare, ["c", "s"]])
+        publisher = make(
+            4,
+            sensitive=[one for one in ("s", "t", "u") if baskets.names.index(one).as_py() >= 0],
+            random_state=1,
+        )
+        folder = publisher.release(baskets).write(tmp_path / name)
+        written.append({path.name: path.read_bytes() for path in folder.iterdir()})
+        record = json.loads((folder / "release.json").read_text())
+        assert record["baskets"] == {"in": 23, "out": 22, "suppressed": 1}
+        assert record["left_out"] == "baskets without any ordinary item"
+        assert "1 baskets without any ordinary item" in (folder / "report.html").read_text()
+    assert written[0] == written[1] == written[2]
 
 
 @every_publisher
@@ -213,7 +270,9 @@ def test_each_constraint_names_its_parameter(make: Publisher) -> None:
 @every_publisher
 def test_odd_baskets_are_published_or_refused_clearly(make: Publisher) -> None:
     only_secrets = Baskets.from_lists([["s"], ["t"], ["u"], ["s"], ["t"], ["u"]])
-    release = make(3, sensitive=SECRETS).release(only_secrets)
+    with pytest.raises(InfeasibleError, match="keep_empty=True"):
+        make(3, sensitive=SECRETS).release(only_secrets)
+    release = make(3, sensitive=SECRETS, keep_empty=True).release(only_secrets)
     assert release.verdict.ok
     assert release.data.baskets.n_items == 0
     unused = Baskets.from_lists([["a"], ["b"], ["s"]]).take(np.array([0, 1]))
@@ -221,9 +280,9 @@ def test_odd_baskets_are_published_or_refused_clearly(make: Publisher) -> None:
     assert release.verdict.ok
     assert release.verdict.worst == float("inf")
     empty = Baskets.from_lists([[], [], ["s"], []])
-    assert make(4, sensitive=["s"]).release(empty).verdict.worst == 4.0
-    with pytest.raises(InfeasibleError, match="=4 at most"):
-        make(5, sensitive=["s"]).release(empty)
+    assert make(4, sensitive=["s"], keep_empty=True).release(empty).verdict.worst == 4.0
+    with pytest.raises(InfeasibleError, match=r"=4 at most.*keep_empty=False"):
+        make(5, sensitive=["s"], keep_empty=True).release(empty)
     alike = Baskets.from_lists([["a", "b"]] * 99 + [["a", "b", "s"]])
     assert make(20, sensitive=["s", "s"]).release(alike).verdict.ok
     with pytest.raises(InputError, match="no baskets"):

@@ -36,6 +36,11 @@ class Files:
         ]
         return min(degrees, default=float("inf"))
 
+    def mixed_groups(self) -> set[int]:
+        """Return the groups in which some baskets are published empty and others are not."""
+        empty = {group for basket, group in self.group.items() if not self.items[basket]}
+        return empty & {group for basket, group in self.group.items() if self.items[basket]}
+
     def baskets(self) -> Counter[frozenset[str]]:
         """Return the multiset of baskets."""
         return Counter(frozenset(self.items[basket]) for basket in self.group)

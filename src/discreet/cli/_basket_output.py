@@ -27,13 +27,13 @@ def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
     sizes = data.sizes if isinstance(data, GroupedBaskets) else None
     return plain_release(command, release, out) | {
         "baskets": len(data),
+        "suppressed": release.evidence.suppressed,
         "groups": None
         if sizes is None
         else {"number": int(sizes.size), "smallest": int(sizes.min()), "largest": int(sizes.max())},
         "loss": release.evidence.details.get("loss"),
         "items": {"before": release.original.n_items, "after": _items(release)},
         "risk": basket_risk(release, known=_KNOWN).to_dict(),
-        "only_sensitive": _only_sensitive(release),
     }
 
 
@@ -42,11 +42,14 @@ def print_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) 
     if as_json:
         print_json(plain)
         return
-    groups, tie = plain["groups"], plain["risk"]["tie"]
+    groups, tie, left_out = plain["groups"], plain["risk"]["tie"], plain["suppressed"]
     lines = [
         *_verdict_lines(release.verdict),
         ("", "recomputed from the released data alone"),
-        ("baskets", f"{plain['baskets']:,}, none left out"),
+        (
+            "baskets",
+            f"{plain['baskets']:,}, {f'{left_out:,} without ordinary items' if left_out else 'none'} left out",
+        ),
     ]
     if groups is not None:
         sizes = f"of {groups['smallest']:,} to {groups['largest']:,} baskets"
@@ -68,7 +71,12 @@ def print_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) 
         )
     if tie is not None:
         certain = f"{percent(tie['before'])} → {percent(tie['highest'])} at the most"
-        lines.append(("", f"{certain}, the certainty with which a found basket is tied to a sensitive item"))
+        lines.append(
+            (
+                "",
+                f"{certain}, the probability by groups and counts that ties a found basket to a sensitive item",
+            )
+        )
     lines.append(("written", f"{plain['folder']}: {', '.join(plain['files'])}"))
     if plain["report"] is not None:
         lines += [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]
@@ -114,12 +122,8 @@ def print_risk(
             )
         )
     if tie is not None:
-        lines.append(
-            (
-                "tied",
-                f"to a sensitive item with certainty {percent(tie.highest)} at most, {percent(tie.mean)} on average",
-            )
-        )
+        most, mean = percent(tie.highest), percent(tie.mean)
+        lines.append(("tied", f"to a sensitive item by groups and counts: {most} at most, {mean} on average"))
     print_lines(lines)
 
 
@@ -133,13 +137,3 @@ def _items(release: Release) -> int:
 
     data = release.data
     return data.baskets.n_items if isinstance(data, GroupedBaskets) else data.n_items
-
-
-def _only_sensitive(release: Release) -> int:
-    """Count the baskets left without an item, where none was before."""
-    from discreet.core.baskets.grouped import GroupedBaskets
-
-    data = release.data
-    if not isinstance(data, GroupedBaskets) or not release.original.lengths.all():
-        return 0
-    return int((data.baskets.lengths == 0).sum())

@@ -32,7 +32,9 @@ _OF_TABLES = (
 _KNOWN = "1,2,3,4"
 _REMEDIES = {"anonymize": "--sensitive-items … -p 10", "check": "-p 10, or --km 5,2", "risk": "--known 1,2,3"}
 _OF_BASKETS = ("sensitive_items", "p", "km")
-_P = click.option("-p", type=int, help="Baskets: the privacy degree; nobody is tied to an item above 1 in p.")
+_P = click.option(
+    "-p", type=int, help="Baskets: the privacy degree; groups and counts tie nobody to an item above 1 in p."
+)
 _KM = click.option(
     "--km", metavar="K,M", help="Baskets: k^m-anonymity; any M items are in K baskets or none."
 )
@@ -53,6 +55,8 @@ _PUBLISHING = (
     click.option("--order", type=click.Choice(["rcm", "lexicographic"]), help="cahd: how baskets are laid out."),
     click.option("--no-randomize-groups", "randomize_groups", flag_value=False, default=None, type=bool,
         help="cahd: group as in its paper; weaker against attackers who know the method."),
+    click.option("--keep-empty", flag_value=True, default=None, type=bool,
+        help="Baskets: publish those without ordinary items, as a group of their own; left out otherwise."),
     _KM,
     click.option("--item-hierarchy", type=options.DATA, metavar="FILE", help="k^m: the tree over the items."),
     click.option("--fan-out", type=int, help="k^m: how many are joined on a level where there is no tree."),
@@ -118,6 +122,7 @@ def job(data: Path, given: Mapping[str, Any]) -> dict[str, Any]:
         "alpha": None if given["alpha"] is None else _whole("--alpha", given["alpha"]),
         "order": given["order"],
         "randomize_groups": given["randomize_groups"],
+        "keep_empty": given["keep_empty"],
         "fan_out": given["fan_out"],
     }
     return {

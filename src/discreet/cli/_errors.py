@@ -22,6 +22,7 @@ _OPTIONS = {
     "format": "--format {0}; with anonymize, check and risk --basket-format {0}; for a table of texts, sketch --column",
     "header": "--no-header",
     "identifier": "--identifier '{0}' (with perturb and fit --drop '{0}'), or --text '{0}'",
+    "keep_empty": "--keep-empty",
     "max_suppressed": "--max-suppressed {:g}",
     "overwrite": "--overwrite",
     "time_limit": "--time-limit {:g}",

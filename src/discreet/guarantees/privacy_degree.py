@@ -1,4 +1,4 @@
-"""Privacy degree: nobody can be tied to a sensitive item with a probability above 1/p (Ghinita, Tao & Kalnis 2008)."""
+"""Privacy degree: groups and counts tie nobody to a sensitive item with more than 1/p (Ghinita, Tao & Kalnis 2008)."""
 
 from __future__ import annotations
 
@@ -24,6 +24,14 @@ class PrivacyDegree(Guarantee):
     A group of |G| baskets of which f hold an item s has the degree |G|/f for s, and the least of these over all
     sensitive items; a group without any has an infinite one. A basket may hold any number of sensitive items. In
     groups of rows the values of every sensitive column count, null among them. The comparison is of whole numbers.
+
+    Baskets that are published without any ordinary item stand out: unless baskets may be empty, each holds a sensitive
+    one. Where a group has such baskets beside others, its degree is 1 over the highest probability with which one of
+    its baskets holds an item, whatever the attacker knows of the number of baskets that were empty before.
+
+    The probability is that of an attacker who has the published groups and counts, and for whom all arrangements of the
+    sensitive items within a group are equally likely. Reasoning about how a method formed the groups may add to it; the
+    pages of the methods and their cautions say where.
 
     Parameters
     ----------
@@ -69,7 +77,7 @@ class PrivacyDegree(Guarantee):
         """Return the degree of every group, unrounded; infinite where nothing sensitive is held."""
         most = _most(groups)
         degree = np.full(groups.n_groups, np.inf)
-        np.divide(groups.sizes, most, out=degree, where=most > 0)
+        np.divide(_sizes(groups), most, out=degree, where=most > 0)
         return degree
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
@@ -81,10 +89,20 @@ class PrivacyDegree(Guarantee):
         """Return the guarantee in one plain sentence."""
         if self.p == 1:
             return "Anybody may be tied to a sensitive item with certainty."
-        return f"Nobody can be tied to a sensitive item with a probability above 1/{self.p}."
+        return (
+            f"From the published groups and counts, nobody can be tied to a sensitive item with a probability above "
+            f"1/{self.p}, as long as all arrangements of a group's sensitive items over its members are equally likely."
+        )
 
     def _passes(self, measure: FloatArray, groups: Groups) -> BoolArray:
-        return np.asarray(_most(groups) <= groups.sizes // min(self.p, np.iinfo(np.int64).max))
+        # p·most is whole, so what a size is above a whole number does not matter.
+        sizes = _sizes(groups).astype(np.int64)
+        return np.asarray(_most(groups) <= sizes // min(self.p, np.iinfo(np.int64).max))
+
+
+def _sizes(groups: Groups) -> IntArray | FloatArray:
+    """Return by how many members each group hides its sensitive items."""
+    return groups.sizes if groups.effective_sizes is None else groups.effective_sizes
 
 
 def _most(groups: Groups) -> IntArray:

@@ -26,8 +26,13 @@ RARE_SHARE = 0.05
 GAIN = 0.1
 """How much better than the commonest value a guess must be for a caution."""
 
-_MINIMAL = "PermMondrian"
-"""The method whose cuts depend on who holds sensitive items."""
+_GROUP_FORMING = {
+    "Cahd": "Groups were formed around baskets with sensitive items, and each passes over baskets that hold the same. "
+    "Whoever knows the method can repeat the order of the published baskets",
+    "PermMondrian": "Groups were divided wherever their sensitive items allowed it. Whoever knows the method learns "
+    "from each cut that was not made",
+}
+"""The methods whose groups depend on where in the order, or by which items, sensitive ones are held; and how."""
 SHORT = 16
 """The median length of sketches below which estimated distances are hardly better than chance."""
 MANY_SUPPRESSED = 0.1
@@ -205,20 +210,13 @@ def _of_baskets(release: Release) -> Iterator[Caution]:
     data = release.data
     if not isinstance(data, GroupedBaskets):
         return
-    empty = int((data.baskets.lengths == 0).sum())
-    if empty:
-        yield Caution(
-            "empty-baskets",
-            f"{empty:,} released baskets hold no ordinary item. Unless baskets may be empty, each of them surely held "
-            "a sensitive one.",
-        )
     yield from twins_of_sensitive(data)
-    if release.recipe.get("method") == _MINIMAL and len(data.sensitive.group):
+    forming = _GROUP_FORMING.get(release.recipe.get("method", ""))
+    if forming is not None and len(data.sensitive.group) and release.guarantee.bound > 1:
         yield Caution(
-            "minimality",
-            "Groups were divided wherever their sensitive items allowed it. Whoever knows the method learns from each "
-            "cut that was not made, and may tie a person to a sensitive item with more than the promised probability. "
-            "Use CAHD, which draws its groups at random.",
+            "group-forming",
+            f"{forming}, and may tie a person to a sensitive item with more than the probability that the groups and "
+            "counts allow. Anatomy draws its groups whatever the baskets hold otherwise, and shows no more than them.",
         )
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.grouped import GroupedBaskets, cell_sums
+from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.release import Release
 from discreet.core.rng import generator
 from discreet.measure import kl
+from discreet.measure.baskets.kl_cells import published_part, true_cells
 from discreet.report.theme import PAGE, altair_chart, page_chart
 
 CELLS = 80
@@ -164,23 +165,17 @@ def kl_curve_of(release: Release) -> Curve | None:
     lengths = tuple(r for r in _LENGTHS if r <= data.baskets.n_items)
     n_queries = int(np.clip(_WORK / max(data.baskets.items.size, 1), *_QUERIES))
     rng = generator(_QUERY_SEED)
-    occurring = np.flatnonzero(data.sensitive.overall)
+    occurring, original = np.flatnonzero(data.sensitive.overall), published_part(release)
     found = np.empty((len(lengths), n_queries, 2))
     for at, r in enumerate(lengths):
         for query in range(n_queries):
             sensitive = data.sensitive_names[int(rng.choice(occurring))].as_py()
             chosen = rng.choice(data.baskets.n_items, r, replace=False)
             items = [data.baskets.names[int(code)].as_py() for code in chosen]
-            actual = _actual(release.original, sensitive, items)
+            actual = true_cells(original, sensitive, items)
             found[at, query] = kl(actual, data.cells(sensitive, items)), kl(actual, data.cells(None, items))
     mean, error = found.mean(axis=1), found.std(axis=1, ddof=1) / np.sqrt(n_queries)
     return Curve(lengths, mean[:, 0], error[:, 0], mean[:, 1], n_queries)
-
-
-def _actual(original: Baskets, sensitive: Any, items: list[Any]) -> FloatArray:
-    code = original.codes_of([sensitive], parameter="sensitive")[0]
-    holders = np.searchsorted(original.indptr, np.flatnonzero(original.items == code), side="right") - 1
-    return cell_sums(original.take(holders), items, np.ones(holders.size))
 
 
 def kl_curve(curve: Curve) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def test_a_privacy_degree_is_kept_on_disk(invoke, shop: Path, tmp_path: Path, li
     files = Files(out)
     assert files.degree() >= 4
     assert files.totals() == {SECRET: 3}
-    for word in ("verified", "PrivacyDegree(p=4)", "120", "groups", "risk", "tied", "report.html", "next"):
+    for word in ("verified", "PrivacyDegree(p=4)", "120", "groups", "risk", "ties", "report.html", "next"):
         assert word in result.stdout
     assert SECRET not in result.output
 
@@ -211,11 +211,11 @@ def test_baskets_in_a_long_table(invoke, tmp_path: Path) -> None:
     assert Files(out).degree() >= 2
 
 
-def test_a_release_can_be_mined(invoke, shop: Path, tmp_path: Path) -> None:
+def test_a_release_can_be_mined(invoke, shop: Path, tmp_path: Path, lists) -> None:
     out = tmp_path / "release"
     invoke("anonymize", shop, "--sensitive-items", f"{SECRET},item03", "-p", 2, "--out", out)
     plain = json.loads(invoke("mine", out, "--min-support", 2, "--json").stdout)
-    assert plain["baskets"] == 120
+    assert plain["baskets"] == sum(bool(set(basket) - {SECRET, "item03"}) for basket in lists)
     told = invoke("mine", out, "--min-support", 2, "--include", "item03,item04")
     assert told.exit_code == 0, told.output
     refused = invoke("mine", out, "--min-support", 2, "--p", 0.5, "--q", 0.9)
@@ -223,18 +223,78 @@ def test_a_release_can_be_mined(invoke, shop: Path, tmp_path: Path) -> None:
     assert "published in groups" in refused.stderr
 
 
-def test_baskets_of_sensitive_items_only_are_told_of(invoke, shop: Path, tmp_path: Path) -> None:
-    asked = ("--sensitive-items", SECRET, "-p", 4)
-    shop.write_text(shop.read_text() + f"{SECRET}\n")
-    result = invoke("anonymize", shop, *asked, "--out", tmp_path / "one")
-    assert "1 released baskets hold no ordinary item" in result.stdout
-    shop.write_text(shop.read_text() + "\n")
-    result = invoke("anonymize", shop, *asked, "--json", "--out", tmp_path / "two")
-    assert json.loads(result.stdout)["only_sensitive"] == 0
-
-
 def test_whole_numbers_are_read_to_the_last_digit(invoke, shop: Path) -> None:
     result = invoke("check", shop, "--km", "9007199254740993,2")
     assert "k=9007199254740993" in result.stdout
     for given in ("2.5,2", "a,b", "inf,2"):
         assert "whole numbers" in invoke("check", shop, "--km", given).output
+
+
+@pytest.fixture
+def bare(tmp_path: Path, lists: list[list[str]]) -> Path:
+    """The shop's baskets, and one of the secret item alone."""
+    path = tmp_path / "bare.dat"
+    path.write_text("".join(" ".join(basket) + "\n" for basket in [*lists, [SECRET]]))
+    return path
+
+
+@pytest.mark.parametrize("method", ["cahd", "anatomy", "perm-mondrian"])
+def test_baskets_without_ordinary_items_are_left_out_and_counted(
+    invoke, bare: Path, tmp_path: Path, method: str
+) -> None:
+    out = tmp_path / "release"
+    asked = ("anonymize", bare, "--sensitive-items", SECRET, "-p", 4, "--method", method, "--out", out)
+    result = invoke(*asked)
+    assert result.exit_code == 0, result.output
+    assert "120, 1 without ordinary items left out" in result.stdout
+    assert not Files(out).mixed_groups()
+    assert Files(out).totals() == {SECRET: 3}
+    assert invoke("check", out).exit_code == 0
+    refused = invoke(*asked, "--overwrite", "--keep-empty")
+    assert refused.exit_code == 2
+    assert "1 baskets without ordinary items" in refused.stderr
+    assert "keep_empty=False" in refused.stderr
+
+
+def test_empty_baskets_are_kept_where_none_stands_out(invoke, bare: Path, tmp_path: Path) -> None:
+    with bare.open("a") as stream:
+        stream.write("\n" * 5)
+    asked = (
+        "anonymize",
+        bare,
+        "--sensitive-items",
+        SECRET,
+        "-p",
+        4,
+        "--keep-empty",
+        "--out",
+        tmp_path / "out",
+    )
+    result = invoke(*asked)
+    assert result.exit_code == 0, result.output
+    assert "126, none left out" in result.stdout
+    assert Files(tmp_path / "out").totals() == {SECRET: 4}
+    assert invoke("check", tmp_path / "out").exit_code == 0
+
+
+@pytest.mark.parametrize("change", ["exposed", "emptied"])
+@pytest.mark.parametrize("options", [(), ("-p", 4)])
+def test_check_judges_what_the_files_show(invoke, shop: Path, tmp_path: Path, change: str, options) -> None:
+    """A sensitive item among the ordinary ones, or an empty basket beside others of its group, breaks the degree."""
+    out = tmp_path / "release"
+    assert invoke("anonymize", shop, "--sensitive-items", SECRET, "-p", 4, "--out", out).exit_code == 0
+    group = (out / "sensitive.csv").read_text().splitlines()[1].split(",")[0]
+    lines = (out / "baskets.csv").read_text().splitlines()
+    basket = next(line.split(",")[1] for line in lines if line.startswith(f"{group},"))
+    own = [line for line in lines if line.startswith(f"{group},{basket},")]
+    if change == "exposed":
+        lines.insert(lines.index(own[0]), f"{group},{basket},{SECRET}")
+    else:
+        lines = [line for line in lines if line not in own[1:]]
+        lines[lines.index(own[0])] = f"{group},{basket},"
+    (out / "baskets.csv").write_text("\n".join(lines) + "\n")
+    result = invoke("check", out, *options, "--json")
+    assert result.exit_code == 1, result.output
+    verdict = json.loads(result.stdout)["verdict"]
+    assert verdict["ok"] is False
+    assert verdict["worst"] == 1.0

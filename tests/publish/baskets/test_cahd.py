@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import itertools
 import json
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.oracles.method_knowledge import Holders, Outcome, likelihoods, outcome_of, posterior
 
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import InfeasibleError, InputError, OutputError, ParameterError
 from discreet.engines.baskets import published as grouped_files
 from discreet.engines.baskets.files import read_baskets
+from discreet.kernels.baskets.cahd_groups import cahd_groups
 from discreet.measure import kl, kl_cells, mean_kl_cells
 from discreet.publish import Anatomy, Cahd, PermMondrian
 from discreet.publish.baskets.grouping import split_baskets
@@ -98,6 +103,44 @@ def test_a_randomized_group_does_not_reveal_for_whom_it_was_made() -> None:
     assert randomized.max() < randomized.sum() / p + 5 * np.sqrt(randomized.sum() * (p - 1)) / p
 
 
+def runs_of(holders: Holders, n: int, p: int) -> Iterator[Outcome]:
+    """Group n baskets, whose order is that of their numbers, by all equally likely draws of randomized groups."""
+    ordinary = (np.zeros(n + 1, np.int64), np.empty(0, np.int32), 1)
+    ends = np.cumsum([0, *(row in holders for row in range(n))])
+    for visits in itertools.permutations(sorted(holders)):
+        for drawn in itertools.product(range(p), repeat=len(holders)):
+            turns = np.zeros(n, np.int64)
+            turns[list(visits)] = drawn
+            group, _ = cahd_groups(
+                np.arange(n, dtype=np.int32),
+                ordinary,
+                (ends, np.zeros(len(holders), np.int32), 1),
+                p=p,
+                alpha=3,
+                visits=np.array(visits),
+                turns=turns,
+            )
+            yield outcome_of(range(n), group.tolist(), Counter(group[list(holders)].tolist()))
+
+
+@pytest.mark.parametrize(
+    ("n", "right", "above"),
+    [pytest.param(12, 0.452, 0.492, id="dense"), pytest.param(30, 0.379, 0.185, id="sparse")],
+)
+def test_one_who_knows_the_method_beats_the_counts_of_randomized_groups(
+    n: int, right: float, above: float
+) -> None:
+    """The exact posterior over all originals with two holders, p = 3; the figures of docs/threat-model.md.
+
+    A holder near another one or near an end of the order leaves traces: groups that lie within each other, or are cut.
+    """
+    originals = map(frozenset, itertools.combinations(range(n), 2))
+    found = posterior(likelihoods(originals, lambda holders: runs_of(holders, n, 3)))
+    assert found.right / found.n_groups == pytest.approx(right, abs=5e-4)
+    assert found.above / found.n_groups == pytest.approx(above, abs=5e-4)
+    assert found.by_counts / found.n_groups == pytest.approx(1 / 3, abs=5e-4)
+
+
 def test_randomized_groups_are_drawn_anew_unless_seeded() -> None:
     baskets, secrets = topics(800), ["secret-0", "secret-1"]
     made = Cahd(4, sensitive=secrets)
@@ -133,7 +176,7 @@ def test_the_estimate_is_never_empty_where_the_truth_is_not() -> None:
 
 
 def test_names_and_counts_are_in_the_error_where_infeasible() -> None:
-    baskets = Baskets.from_lists([list(range(8))] * 3 + [[]] * 7)
+    baskets = Baskets.from_lists([[*range(8), 99]] * 3 + [[99]] * 7)
     with pytest.raises(InfeasibleError, match=r"at most 2 of the 10 .*0 \(3\), .*and 3 more.*p=3 at most"):
         Cahd(4, sensitive=list(range(8))).release(baskets)
     assert Cahd(3, sensitive=list(range(8))).release(baskets).verdict.ok
@@ -163,6 +206,7 @@ def test_the_folder_records_what_was_done_and_no_order(tmp_path: Path) -> None:
         "alpha": 3,
         "order": "rcm",
         "randomize_groups": True,
+        "keep_empty": False,
         "sensitive_items": 2,
     }
     assert record["guarantee"] == {"guarantee": "PrivacyDegree", "p": 5}

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.effective_sizes import effective_sizes
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, require
@@ -111,9 +113,49 @@ class GroupedBaskets:
         """The number of groups."""
         return int(self.sizes.size)
 
+    @cached_property
+    def effective_sizes(self) -> FloatArray:
+        """The size by which each group hides its sensitive items: c baskets hold one with at most c/size each.
+
+        Smaller than the size of a group only where some of its baskets are published without any ordinary item: unless
+        baskets may be empty, these hold a sensitive one.
+        """
+        empty = np.bincount(self.group[self.baskets.lengths == 0], minlength=self.n_groups)
+        return effective_sizes(self.sizes, empty, self.sensitive)
+
     def groups(self) -> Groups:
-        """Return the groups as guarantees judge them."""
-        return Groups(self.sizes, items=self.sensitive)
+        """Return the groups as guarantees judge them.
+
+        A sensitive item that stands among a basket's ordinary ones is known of that basket for certain, and so counts
+        for the whole group.
+        """
+        group, code = self._exposed()
+        if group.size == 0:
+            return Groups(self.sizes, items=self.sensitive, effective_sizes=self.effective_sizes)
+        m = len(self.sensitive_names)
+        exposed = group * m + code
+        keys = np.concatenate([self.sensitive.group * m + self.sensitive.values, exposed])
+        counts = np.concatenate([self.sensitive.counts, self.sizes[group]])
+        # A group and item that are in both come together, the size last: it is the larger count.
+        order = np.lexsort((counts, keys))
+        last = np.flatnonzero(np.diff(keys[order], append=-1) != 0)
+        groups, values = np.divmod(keys[order][last], m)
+        items = item_counts(groups, values, counts[order][last], n_groups=self.n_groups, n_items=m)
+        effective = self.effective_sizes.copy()
+        effective[group] = self.sizes[group]
+        return Groups(self.sizes, items=items, effective_sizes=effective)
+
+    def _exposed(self) -> tuple[IntArray, IntArray]:
+        """Return the groups and codes of sensitive items that stand among ordinary ones, each pair once."""
+        names = self.sensitive_names.cast(pa.string())
+        same = pc.index_in(self.baskets.names.cast(pa.string()), value_set=names).fill_null(-1)
+        code = np.asarray(same, np.int64)[self.baskets.items]
+        entries = np.flatnonzero(code >= 0)
+        rows = np.searchsorted(self.baskets.indptr, entries, side="right") - 1
+        m = max(len(names), 1)
+        pairs = np.unique(self.group[rows].astype(np.int64) * m + code[entries])
+        group, value = np.divmod(pairs, m)
+        return group, value
 
     def chance(self, sensitive: Any) -> FloatArray:
         """Return the chance that each basket holds a sensitive item: its share in the basket's group."""

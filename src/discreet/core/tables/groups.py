@@ -98,7 +98,8 @@ class Groups:
     """The classes of a table: their sizes, their sensitive values, and what their cells cover.
 
     Groups of baskets have ``items`` instead: how many of a group's baskets hold each sensitive item. A basket may hold
-    several or none, so these counts do not add up to the sizes.
+    several or none, so these counts do not add up to the sizes. ``effective_sizes`` are by how many baskets a group
+    hides them, where that is not its size.
     """
 
     sizes: IntArray
@@ -106,6 +107,7 @@ class Groups:
     suppressed: BoolArray | None = None
     cover: Cover | None = None
     items: SensitiveCounts | None = None
+    effective_sizes: FloatArray | None = None
 
     @classmethod
     def of(
@@ -136,7 +138,8 @@ class Groups:
         suppressed = None if self.suppressed is None else self.suppressed[kept]
         cover = None if self.cover is None else _CoverOf(self.cover, kept)
         items = None if self.items is None else self.items.only(kept)
-        return Groups(self.sizes[kept], sensitive, suppressed, cover, items)
+        effective = None if self.effective_sizes is None else self.effective_sizes[kept]
+        return Groups(self.sizes[kept], sensitive, suppressed, cover, items, effective)
 
     @property
     def n_groups(self) -> int:

@@ -112,7 +112,7 @@ def _holders(page: Page, found: Sequence[Sample], seeds: Sequence[int]) -> None:
         ["set", "method", "share guessed right"],
         rows,
         note=f"The order is made of published items. By 1/p it would be {1 / _GUESSED:g}. Groups with one sensitive "
-        "basket, and none that is published empty.",
+        "basket.",
     )
 
 

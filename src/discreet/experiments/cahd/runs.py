@@ -77,10 +77,16 @@ def samples(data: Path | None, *, quick: bool) -> list[Sample]:
 
 
 def sensitive_of(baskets: Baskets, m: int, seed: int) -> list[Any]:
-    """Draw sensitive items among all that occur and allow the highest degree."""
+    """Draw sensitive items among all that occur and allow the highest degree, without the baskets they leave empty."""
     allowed = np.flatnonzero((baskets.counts > 0) & (baskets.counts * HIGHEST <= len(baskets)))
-    chosen = np.random.default_rng(seed).choice(allowed, m, replace=False)
-    return [baskets.names[int(code)].as_py() for code in chosen]
+    rng, is_sensitive = np.random.default_rng(seed), np.zeros(baskets.n_items, np.bool_)
+    while True:
+        chosen = rng.choice(allowed, m, replace=False)
+        is_sensitive[:] = False
+        is_sensitive[chosen] = True
+        published = baskets.take(np.flatnonzero(baskets.keep(~is_sensitive).lengths))
+        if published.counts[chosen].max() * HIGHEST <= len(published):
+            return [baskets.names[int(code)].as_py() for code in chosen]
 
 
 def publisher(method: str, p: int, sensitive: Sequence[Any], seed: int, *, alpha: int = 3) -> Any:
@@ -124,8 +130,7 @@ def point(
 def guessed(sample: Sample, method: str, seeds: Sequence[int], *, p: int, m: int) -> float:
     """Return the share of groups whose holder is found at the place, in the groups' order, where most holders stand.
 
-    Counted are groups of p baskets with one sensitive basket, none of which is published empty: an empty one reveals
-    by itself that it was sensitive.
+    Counted are groups of p baskets with one sensitive basket.
     """
     stand = np.zeros(p, np.int64)
     for seed in seeds:
@@ -136,8 +141,7 @@ def guessed(sample: Sample, method: str, seeds: Sequence[int], *, p: int, m: int
         sizes = np.bincount(group)
         places = np.argsort(group, kind="stable")[np.repeat(sizes == p, sizes)].reshape(-1, p)
         holds = (parts.held.lengths[order] > 0)[places]
-        empty = (parts.ordinary.lengths[order] == 0)[places].any(axis=1)
-        stand += holds[(holds.sum(axis=1) == 1) & ~empty].sum(axis=0)
+        stand += holds[holds.sum(axis=1) == 1].sum(axis=0)
     return float(stand.max() / max(stand.sum(), 1))
 
 

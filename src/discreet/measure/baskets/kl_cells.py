@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from discreet.core.arrays import FloatArray
 from discreet.core.baskets.baskets import Baskets
@@ -61,7 +62,7 @@ def kl_cells(
 ) -> float:
     """Compare a sensitive item's true and estimated shares over the cells that some ordinary items make."""
     listed = list(items)
-    return kl(_actual(original, sensitive, listed), released.cells(sensitive, listed), smoothing=smoothing)
+    return kl(true_cells(original, sensitive, listed), released.cells(sensitive, listed), smoothing=smoothing)
 
 
 @public
@@ -84,17 +85,28 @@ def mean_kl_cells(
     occurring = np.flatnonzero(released.sensitive.overall)
     if occurring.size == 0:
         raise InputError("No sensitive item occurs, so there is nothing to estimate.")
+    original = published_part(release)
     found = np.empty(n_queries)
     for query in range(n_queries):
         sensitive = released.sensitive_names[int(rng.choice(occurring))].as_py()
         chosen = rng.choice(released.baskets.n_items, r, replace=False)
         items = [released.baskets.names[int(code)].as_py() for code in chosen]
-        found[query] = kl_cells(release.original, released, sensitive, items, smoothing=smoothing)
+        found[query] = kl_cells(original, released, sensitive, items, smoothing=smoothing)
     error = float(found.std(ddof=1) / np.sqrt(n_queries)) if n_queries > 1 else float("nan")
     return CellError(float(found.mean()), error, int(n_queries))
 
 
-def _actual(original: Baskets, sensitive: Any, items: list[Any]) -> FloatArray:
+def published_part(release: Release) -> Baskets:
+    """Return the original baskets that are published: those with an ordinary item, where the others are left out."""
+    original: Baskets = release.original
+    if release.evidence.suppressed == 0:
+        return original
+    ordinary = np.asarray(pc.is_in(original.names, value_set=release.data.baskets.names))
+    return original.take(np.flatnonzero(original.keep(ordinary).lengths))
+
+
+def true_cells(original: Baskets, sensitive: Any, items: list[Any]) -> FloatArray:
+    """Count the baskets with a sensitive item in each of the cells that some ordinary items make."""
     code = original.codes_of([sensitive], parameter="sensitive")[0]
     holders = np.searchsorted(original.indptr, np.flatnonzero(original.items == code), side="right") - 1
     return cell_sums(original.take(holders), items, np.ones(holders.size))

@@ -14,7 +14,7 @@ from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
-from discreet.core.errors import InputError
+from discreet.core.errors import InputError, InternalError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, OneOf, require
 from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator
@@ -65,7 +65,8 @@ class SensitiveTie:
     """How surely a basket that was found is tied to a sensitive item it holds.
 
     ``before`` is the certainty with the original baskets: they show their items. ``highest`` and ``mean`` are those of
-    the release: the share of an item in its group, over all occurrences of sensitive items.
+    the release, over all occurrences of sensitive items: the share of an item in its group, or more where baskets that
+    are published empty stand out in the group. Reasoning about how the groups were formed may add to them.
     """
 
     before: float
@@ -175,11 +176,12 @@ def sensitive_tie(data: GroupedBaskets | Baskets) -> SensitiveTie | None:
     """Measure how surely found baskets are tied to sensitive items; None where none are published as counts."""
     if not isinstance(data, GroupedBaskets) or data.sensitive.counts.size == 0:
         return None
-    sensitive = data.sensitive
-    share = sensitive.counts / data.sizes[sensitive.group]
-    return SensitiveTie(
-        1.0, float(share.max()), float((share * sensitive.counts).sum() / sensitive.counts.sum())
-    )
+    groups = data.groups()
+    items, sizes = groups.items, groups.effective_sizes
+    if items is None or sizes is None:
+        raise InternalError("Groups of baskets without their sensitive items.")
+    share = items.counts / sizes[items.group]
+    return SensitiveTie(1.0, float(share.max()), float((share * items.counts).sum() / items.counts.sum()))
 
 
 def _exact(baskets: Baskets, r: int, eligible: IntArray) -> Reidentification:

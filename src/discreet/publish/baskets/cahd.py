@@ -31,13 +31,15 @@ class Cahd:
     share most items with it, and whoever sees the group can guess, far better than by 1/p, for which basket it was
     made: the one in the middle. With ``randomize_groups`` sensitive baskets come in a random order, and each takes its
     nearest neighbors, a random number of them from before it and the others from behind it, so that it may stand
-    anywhere among them.
+    anywhere among them. Near another holder of the same item, or near an end of the order, groups still leave traces:
+    whoever knows the method may tie a basket to an item with more than 1/p, and a caution of every release says so.
+    `Anatomy` draws its groups whatever baskets hold otherwise, and leaves none.
 
     Parameters
     ----------
     p
-        The privacy degree: nobody can be tied to a sensitive item with a probability above 1/p. A number, or a
-        `PrivacyDegree`.
+        The privacy degree: groups and counts tie nobody to a sensitive item with a probability above 1/p. A number,
+        or a `PrivacyDegree`.
     sensitive
         The names of the sensitive items.
     alpha
@@ -45,7 +47,10 @@ class Cahd:
     order
         ``"rcm"``, Reverse Cuthill–McKee as in the paper, or ``"lexicographic"``, the most common item first.
     randomize_groups
-        Whether to hide from one who knows the method which basket a group was made for. False is as in the paper.
+        Whether to draw where in its group the basket it was made for stands. False is as in the paper.
+    keep_empty
+        Whether to publish baskets without ordinary items, as a group of their own. They are left out by default, since
+        they would stand out; they can be kept only where at most one in p of them holds the same sensitive item.
     random_state
         Seeds the numbers of the groups and the order of the baskets, and what is drawn to randomize groups.
 
@@ -78,6 +83,7 @@ class Cahd:
     alpha: int = 3
     order: Literal["rcm", "lexicographic"] = "rcm"
     randomize_groups: bool = True
+    keep_empty: bool = False
     random_state: RandomState = None
 
     constraints: ClassVar[Constraints] = {
@@ -86,6 +92,7 @@ class Cahd:
         "alpha": IntIn(1),
         "order": OneOf(("rcm", "lexicographic")),
         "randomize_groups": BOOL,
+        "keep_empty": BOOL,
         "random_state": RANDOM_STATE,
     }
 
@@ -118,9 +125,9 @@ class Cahd:
         """Return the group of each basket, and how many groups were rolled back."""
         from discreet.kernels.baskets.cahd_groups import cahd_groups
 
+        n, p = len(parts.ordinary), self.guarantee.p
         if parts.held.items.size == 0:
-            return np.zeros(len(parts.whole), np.int32), 0
-        n, p = len(parts.whole), self.guarantee.p
+            return np.zeros(n, np.int32), 0
         visits, turns = (rng.permutation(n), rng.integers(0, p, n)) if self.randomize_groups else (None, None)
         order, alpha = self.ordered(parts.ordinary), min(int(self.alpha), -(-n // p))
         return cahd_groups(order, *parts.arrays, p=p, alpha=alpha, visits=visits, turns=turns)

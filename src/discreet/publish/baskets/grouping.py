@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.arrays import CodeArray, IntArray
+from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import InfeasibleError, InputError
@@ -42,6 +42,7 @@ class BasketPublisher(Protocol):
     """What a publisher of grouped baskets reports about itself."""
 
     random_state: RandomState
+    keep_empty: bool
 
     @property
     def sensitive(self) -> Sequence[Any] | None:
@@ -56,11 +57,25 @@ class BasketPublisher(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class SplitBaskets:
-    """Baskets with their ordinary and their sensitive items apart, each with codes of their own."""
+    """Baskets with their ordinary and their sensitive items apart, each with codes of their own.
+
+    Attributes
+    ----------
+    whole
+        All baskets that came in.
+    is_sensitive
+        Whether each of their items is sensitive.
+    ordinary, held
+        The ordinary and the sensitive items of the baskets with ordinary items, which a method groups.
+    published
+        The baskets that are published: those with ordinary items, then those without any that are kept.
+    """
 
     whole: Baskets
+    is_sensitive: BoolArray
     ordinary: Baskets
     held: Baskets
+    published: IntArray
 
     @property
     def arrays(self) -> tuple[Rows, Rows]:
@@ -70,24 +85,46 @@ class SplitBaskets:
 
 
 def split_baskets(publisher: BasketPublisher, baskets: Baskets, *, degree: str = "p") -> SplitBaskets:
-    """Separate sensitive items from ordinary ones; refuse what no release can keep; ``degree`` is named."""
+    """Separate sensitive items from ordinary ones; refuse what no release can keep; ``degree`` is named.
+
+    A basket without ordinary items would stand out: unless baskets may be empty, it holds a sensitive one. Such baskets
+    are left out, all of them: what is left out follows from ordinary items alone, which the attacker may know. Where
+    they are kept they become a group of their own, in which none stands out.
+    """
     require(publisher, "baskets", baskets, InstanceOf((Baskets,), "Baskets"))
     require(publisher, "sensitive", publisher.sensitive, ITEM_NAMES)
-    kept: Any = publisher.guarantee
-    require(publisher, degree, kept, InstanceOf((PrivacyDegree,), "an int or a PrivacyDegree, for baskets"))
+    promise: Any = publisher.guarantee
+    require(
+        publisher, degree, promise, InstanceOf((PrivacyDegree,), "an int or a PrivacyDegree, for baskets")
+    )
     if len(baskets) == 0:
         raise InputError("There are no baskets.")
     is_sensitive = np.zeros(baskets.n_items, np.bool_)
     is_sensitive[baskets.codes_of(publisher.sensitive or (), parameter="sensitive")] = True
-    sensitive = baskets.keep(is_sensitive)
-    refuse_too_frequent(sensitive, kept.p, degree=degree)
-    return SplitBaskets(baskets, baskets.keep(~is_sensitive), sensitive)
+    ordinary, sensitive = baskets.keep(~is_sensitive), baskets.keep(is_sensitive)
+    filled, empty = np.flatnonzero(ordinary.lengths), np.flatnonzero(ordinary.lengths == 0)
+    if not publisher.keep_empty and promise.p > 1:  # p = 1 promises nothing, and leaves nothing out
+        published, bare = filled, empty[:0]
+    else:
+        published, bare = np.concatenate([filled, empty]), empty
+    if published.size == 0:
+        raise InfeasibleError(
+            "No basket holds an ordinary item, and baskets without any are left out. Publish them as a group of their "
+            "own with keep_empty=True.",
+            fix={"keep_empty": True},
+        )
+    held = sensitive.take(filled)
+    which = "baskets with ordinary items" if empty.size else "baskets"
+    _refuse_too_frequent(held, promise.p, degree, which, "leave them out")
+    which, remedy = "baskets without ordinary items", "leave those baskets out (keep_empty=False)"
+    _refuse_too_frequent(sensitive.take(bare), promise.p, degree, which, remedy)
+    return SplitBaskets(baskets, is_sensitive, ordinary.take(filled), held, published)
 
 
-def refuse_too_frequent(sensitive: Baskets, p: int, *, degree: str = "p") -> None:
+def _refuse_too_frequent(sensitive: Baskets, p: int, degree: str, which: str, remedy: str) -> None:
     """Raise an InfeasibleError where a sensitive item is in more than one basket of p; it names the items.
 
-    Otherwise all baskets as one group have the degree p, so a release exists.
+    Otherwise these baskets as one group have the degree p, so a release exists.
     """
     n, most = len(sensitive), int(sensitive.counts.max(initial=0))
     if most * p <= n:
@@ -98,7 +135,7 @@ def refuse_too_frequent(sensitive: Baskets, p: int, *, degree: str = "p") -> Non
     more = f" and {too_many.size - _SHOWN} more" if too_many.size > _SHOWN else ""
     raise InfeasibleError(
         f"No release can keep the promise: with {degree}={p} a sensitive item may be in at most {n // p} of the {n} "
-        f"baskets, and these are in more: {named}{more}. Use {degree}={n // most} at most, or leave them out."
+        f"{which}, and these are in more: {named}{more}. Use {degree}={n // most} at most, or {remedy}."
     )
 
 
@@ -112,15 +149,24 @@ def publish_groups(
     details: Mapping[str, object],
 ) -> Release:
     """Make the release of groups, numbered at random and their baskets shuffled, so that no order reveals anything."""
-    _, dense = np.unique(group, return_inverse=True)
+    n_bare = parts.published.size - group.size
+    together = np.concatenate([group, np.full(n_bare, group.max(initial=-1) + 1, np.int32)])
+    _, dense = np.unique(together, return_inverse=True)
     numbers = rng.permutation(int(dense.max()) + 1).astype(np.int32)[dense]
     shuffled = rng.permutation(numbers.size)
     order = shuffled[np.argsort(numbers[shuffled], kind="stable")]
-    data = GroupedBaskets.of(parts.ordinary.take(order), numbers[order], parts.held.take(order))
+    baskets = parts.whole.take(parts.published[order])
+    # Sensitive items of left-out baskets alone are not named: that they exist would say what those baskets held.
+    sensitive = baskets.keep(parts.is_sensitive & (baskets.counts > 0))
+    data = GroupedBaskets.of(baskets.keep(~parts.is_sensitive), numbers[order], sensitive)
     recipe = {
         "format": 1,
         "method": type(publisher).__name__,
-        "parameters": {**parameters, "sensitive_items": parts.held.n_items},
+        "parameters": {
+            **parameters,
+            "keep_empty": publisher.keep_empty,
+            "sensitive_items": sensitive.n_items,
+        },
         "guarantee": publisher.guarantee.to_dict(),
         "seed": seed_of(publisher.random_state),
         "items": "numbers" if pa.types.is_integer(parts.whole.names.type) else "text",
@@ -128,7 +174,9 @@ def publish_groups(
     return Release(
         data=data,
         guarantee=publisher.guarantee,
-        evidence=Evidence(len(parts.whole), data.sizes, {}, details=details),
+        evidence=Evidence(
+            len(parts.whole), data.sizes, suppressed=len(parts.whole) - len(data), details=details
+        ),
         recipe=recipe,
         kind="baskets",
         original=parts.whole,

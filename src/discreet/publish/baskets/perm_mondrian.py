@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
-from discreet.core.params import Constraints, check_parameters
+from discreet.core.params import BOOL, Constraints, check_parameters
 from discreet.core.release import Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.guarantees import PrivacyDegree
@@ -26,16 +28,19 @@ class PermMondrian:
     are published exactly, sensitive ones as counts per group.
 
     Whoever knows the method learns from each cut that was not made: both halves would not have kept the degree. That
-    can narrow a group below 1/p, and every release says so. Prefer `Cahd`, unless groups must be described by their
-    items.
+    can tie a basket to an item with more than 1/p, and a caution of every release says so. Prefer `Anatomy` against
+    such an attacker, and `Cahd` for better estimates, unless groups must be described by their items.
 
     Parameters
     ----------
     p
-        The privacy degree: nobody can be tied to a sensitive item with a probability above 1/p. A number, or a
-        `PrivacyDegree`.
+        The privacy degree: groups and counts tie nobody to a sensitive item with a probability above 1/p. A number,
+        or a `PrivacyDegree`.
     sensitive
         The names of the sensitive items.
+    keep_empty
+        Whether to publish baskets without ordinary items, as a group of their own. They are left out by default, since
+        they would stand out; they can be kept only where at most one in p of them holds the same sensitive item.
     random_state
         Seeds the numbers of the groups and the order of the baskets, which is all that is random.
 
@@ -58,9 +63,15 @@ class PermMondrian:
     p: int | PrivacyDegree
     _: KW_ONLY
     sensitive: Sequence[Any]
+    keep_empty: bool = False
     random_state: RandomState = None
 
-    constraints: ClassVar[Constraints] = {"p": DEGREE, "sensitive": ITEM_NAMES, "random_state": RANDOM_STATE}
+    constraints: ClassVar[Constraints] = {
+        "p": DEGREE,
+        "sensitive": ITEM_NAMES,
+        "keep_empty": BOOL,
+        "random_state": RANDOM_STATE,
+    }
 
     @property
     def guarantee(self) -> PrivacyDegree:
@@ -79,5 +90,7 @@ class PermMondrian:
         """Return the group of each basket."""
         from discreet.kernels.baskets.item_splits import item_splits
 
-        group, _ = item_splits(*parts.arrays, p=min(self.guarantee.p, len(parts.whole) + 1))
-        return group
+        n = len(parts.ordinary)
+        if parts.held.items.size == 0:
+            return np.zeros(n, np.int32)
+        return item_splits(*parts.arrays, p=min(self.guarantee.p, n + 1))[0]

@@ -14,7 +14,7 @@ from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, SchemaError
-from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, check_parameters, require
+from discreet.core.params import BOOL, NONE, Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.schema import Role, Schema, other
@@ -41,6 +41,9 @@ class Anatomy:
     row and its sensitive value is hidden: who knows somebody's quasi-identifiers learns that they are in the release.
     A basket may hold several sensitive items or none, and baskets without any fill groups up.
 
+    Who is in a group is drawn whatever else rows or baskets hold, so whoever knows the method learns no more from the
+    groups than their counts say: exchanging the sensitive values of a group's members makes no release less likely.
+
     Parameters
     ----------
     l
@@ -48,6 +51,9 @@ class Anatomy:
         `PrivacyDegree`, or for tables a `DistinctDiversity`: the values of a group are all different.
     sensitive
         For baskets, the names of the sensitive items. A table's schema names its sensitive column.
+    keep_empty
+        Whether to publish baskets without ordinary items, as a group of their own. They are left out by default, since
+        they would stand out; they can be kept only where at most one in l of them holds the same sensitive item.
     random_state
         Seeds who is grouped with whom, the numbers of the groups and the order of the rows.
 
@@ -70,6 +76,7 @@ class Anatomy:
     l: int | PrivacyDegree | DistinctDiversity  # noqa: E741  # the published letter
     _: KW_ONLY
     sensitive: Sequence[Any] | None = None
+    keep_empty: bool = False
     random_state: RandomState = None
 
     constraints: ClassVar[Constraints] = {
@@ -78,6 +85,7 @@ class Anatomy:
             InstanceOf((PrivacyDegree, DistinctDiversity), "a PrivacyDegree or DistinctDiversity"),
         ),
         "sensitive": (NONE, ITEM_NAMES),
+        "keep_empty": BOOL,
         "random_state": RANDOM_STATE,
     }
 
@@ -110,7 +118,7 @@ class Anatomy:
         """Return the group of each basket; a bucket holds the baskets with the same sensitive items."""
         from discreet.kernels.tables.anatomy_groups import anatomy_groups
 
-        held, n = parts.held, len(parts.whole)
+        held, n = parts.held, len(parts.ordinary)
         if held.items.size == 0:
             return np.zeros(n, np.int32)
         mixed = rng.permutation(n)

@@ -36,10 +36,10 @@ class BasketKind:
         return found if _same(found, release.data) else None
 
     def summary(self, release: Release) -> dict[str, Any]:
-        """Return the number of baskets."""
+        """Return the number of baskets, and which were left out."""
         evidence = release.evidence
         counts = {"in": evidence.n_rows, "out": len(release.data), "suppressed": evidence.suppressed}
-        return {"baskets": counts}
+        return {"baskets": counts} | ({"left_out": baskets.LEFT_OUT} if evidence.suppressed else {})
 
     def measures(self, release: Release) -> dict[str, Any]:
         """Return the risk before and after, and the loss where items were generalized."""

@@ -111,8 +111,8 @@ def risk(release: Release) -> Section:
     if found.tie is not None:
         text += (
             "Ordinary items are published exactly, so baskets are identified as before. But an identified basket is "
-            f"linked to its sensitive items with probability {percent(found.tie.before)} before, at most "
-            f"{percent(found.tie.highest)} and on average {percent(found.tie.mean)} after."
+            f"linked to its sensitive items with probability {percent(found.tie.before)} before; after, groups and "
+            f"counts link it with at most {percent(found.tie.highest)}, on average {percent(found.tie.mean)}."
         )
     else:
         text += "After, the attacker knows published items."
@@ -134,8 +134,8 @@ def risk_left(release: Release) -> Section:
     text = "An attacker knows a few published items of a basket and looks for it; all baskets are equally likely."
     if tie is not None:
         text += (
-            f" An identified basket is linked to a sensitive item with probability at most {percent(tie.highest)}, on "
-            f"average {percent(tie.mean)}."
+            f" Groups and counts link an identified basket to a sensitive item with probability at most "
+            f"{percent(tie.highest)}, on average {percent(tie.mean)}."
         )
     rows = [(str(one.r), _chance(one), _unique(one)) for one in found]
     table = Table(("Known items", "Identified", "Unique"), rows, "Probability of identification")

@@ -13,6 +13,8 @@ from discreet.report.blocks import Block, Code, Section, Table, Tiles
 from discreet.report.formatting import counted, number
 from discreet.report.sections import basket_risk
 
+LEFT_OUT = "baskets without any ordinary item"
+"""Which baskets are left out, where some are."""
 _MOST_ITEMS = 50
 _DEGREES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
 
@@ -37,7 +39,9 @@ def grouped_sections(release: Release, *, internal: bool) -> list[Block]:
 def summary(release: Release, *, internal: bool) -> Tiles:
     """Return the most important figures."""
     data, verdict = release.data, release.verdict
-    tiles = [("Baskets released", f"{len(data):,}", f"of {release.evidence.n_rows:,}")]
+    left_out = release.evidence.suppressed
+    why = f"; left out: {left_out:,} {LEFT_OUT}" if left_out else ""
+    tiles = [("Baskets released", f"{len(data):,}", f"of {release.evidence.n_rows:,}{why}")]
     if isinstance(data, GroupedBaskets):
         smallest, largest = int(data.sizes.min()), int(data.sizes.max())
         tiles += [
@@ -106,7 +110,7 @@ def _degree_rows(data: GroupedBaskets) -> list[tuple[str, str, str]]:
 def _degrees(data: GroupedBaskets) -> FloatArray:
     share = np.zeros(data.n_groups)
     held = data.sensitive
-    np.maximum.at(share, held.group, held.counts / data.sizes[held.group])
+    np.maximum.at(share, held.group, held.counts / data.effective_sizes[held.group])
     with np.errstate(divide="ignore"):
         return np.asarray(1 / share)
 
@@ -114,7 +118,7 @@ def _degrees(data: GroupedBaskets) -> FloatArray:
 def sensitive_items(data: GroupedBaskets) -> Section:
     """Return the sensitive items: in how many baskets and groups they are, and their largest share in a group."""
     held = data.sensitive
-    share = held.counts / data.sizes[held.group]
+    share = held.counts / data.effective_sizes[held.group]
     highest = np.zeros(held.overall.size)
     np.maximum.at(highest, held.values, share)
     in_groups = np.bincount(held.values, minlength=held.overall.size)
@@ -133,9 +137,9 @@ def sensitive_items(data: GroupedBaskets) -> Section:
     return Section(
         "sensitive",
         "Sensitive items",
-        "How often each occurs is published exactly. Its largest share in a group is the highest probability with "
-        f"which anyone can be linked to it.{more}",
-        [Table(("Item", "Baskets", "Share", "Groups", "Largest share"), rows, "Sensitive items")],
+        "How often each occurs in published baskets is published exactly. The last column is the highest probability "
+        f"with which anyone can be linked to it from the published groups and counts.{more}",
+        [Table(("Item", "Baskets", "Share", "Groups", "Highest probability"), rows, "Sensitive items")],
     )
 
 
@@ -143,19 +147,22 @@ def precision(data: GroupedBaskets) -> Section:
     """Return what is exact and what is estimated: ordinary items are exact, the sensitive ones are not."""
     held = data.sensitive
     occurrences = int(held.counts.sum())
-    certain = int(held.counts[held.counts == data.sizes[held.group]].sum())
+    certain = int(held.counts[held.counts == data.effective_sizes[held.group]].sum())
     mean = (
-        float((held.counts * held.counts / data.sizes[held.group]).sum() / occurrences)
+        float((held.counts * held.counts / data.effective_sizes[held.group]).sum() / occurrences)
         if occurrences
         else 1.0
     )
     rows = [
         ("Counts of ordinary items", "exact"),
-        ("Totals of sensitive items", "exact"),
+        ("Totals of sensitive items in released baskets", "exact"),
         ("Sensitive items with ordinary ones", "estimated: Σ a·b/|G| over the groups"),
         ("Occurrences of sensitive items", f"{occurrences:,}"),
-        ("Of these, linked to their baskets with certainty", f"{certain:,}"),
-        ("Mean probability that an occurrence is linked to its own basket", percent(mean)),
+        ("Of these, linked to their baskets with certainty by groups and counts", f"{certain:,}"),
+        (
+            "Mean probability that an occurrence is linked to its own basket by groups and counts",
+            percent(mean),
+        ),
     ]
     return Section(
         "precision",
