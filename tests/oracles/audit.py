@@ -53,3 +53,66 @@ def involves_fewer(vectors: Sequence[Sequence[int]], group: int) -> bool:
 def sets_of(rng: np.random.Generator, n: int, count: int) -> list[np.ndarray]:
     """Random query sets over n records."""
     return [rng.random(n) < rng.uniform(0.1, 0.9) for _ in range(count)]
+
+
+def grid(n: int, values: Sequence[int]) -> np.ndarray:
+    """Every table of n records with these values."""
+    from itertools import product
+
+    return np.array(list(product(values, repeat=n)))
+
+
+def agreeing(tables: np.ndarray, transcript: Sequence[tuple[str, np.ndarray, object]]) -> np.ndarray:
+    """The tables that agree with all released answers: (aggregate, members, number or inequality)."""
+    left = np.ones(len(tables), np.bool_)
+    for aggregate, members, released in transcript:
+        extreme = getattr(tables[:, members], aggregate)(axis=1)
+        if not hasattr(released, "relation"):
+            left &= extreme == float(released)
+        elif released.relation == "at most":
+            left &= extreme <= released.value
+        else:
+            left &= extreme >= released.value
+    return tables[left]
+
+
+def continuum(
+    n: int, transcript: Sequence[tuple[str, np.ndarray, Fraction]], *, distinct: bool
+) -> tuple[np.ndarray, list[Fraction]]:
+    """Every arrangement of n real numbers among the answered extremes that agrees with them.
+
+    Position 2 k + 1 is the k-th answered value itself, the even positions are the gaps between them. Any number of
+    records fits into a gap; where all values differ, one at most has an answered value.
+    """
+    values = sorted({value for _, _, value in transcript})
+    low, high = [0] * n, [2 * len(values)] * n
+    for aggregate, members, value in transcript:
+        at = 2 * values.index(value) + 1
+        for record in np.flatnonzero(members):
+            if aggregate == "max":
+                high[record] = min(high[record], at)
+            else:
+                low[record] = max(low[record], at)
+    choices = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
+    tables = np.stack([one.ravel() for one in np.meshgrid(*choices, indexing="ij")], axis=1)
+    for _, members, value in transcript:
+        at = 2 * values.index(value) + 1
+        tables = tables[(tables[:, members] == at).any(axis=1)]
+    if distinct:
+        for at in range(1, 2 * len(values), 2):
+            tables = tables[(tables == at).sum(axis=1) <= 1]
+    return tables, values
+
+
+def realized(positions: np.ndarray, values: Sequence[Fraction], rng: np.random.Generator) -> list[Fraction]:
+    """Real numbers, all different in the gaps, that have these positions."""
+    ends = [*values, (values[-1] if values else Fraction(0)) + 8]
+    table = []
+    for position in positions.tolist():
+        if position % 2:
+            table.append(values[position // 2])
+            continue
+        high = ends[position // 2]
+        low = ends[position // 2 - 1] if position else high - 8
+        table.append(low + (high - low) * Fraction(int(rng.integers(1, 1 << 30)), 1 << 30))
+    return table

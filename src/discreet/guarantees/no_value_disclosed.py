@@ -29,7 +29,8 @@ class NoValueDisclosed(ConstructedGuarantee):
     """The answered queries determine no value of a sensitive column.
 
     Judged from the query log of a vault, by construction: the answered query sets are put together again, without the
-    auditor's own state.
+    auditor's own state, and with what is declared of the columns (bounds, step), which an attacker may know. Where
+    neither a disclosure nor its absence is proved, the values count as disclosed.
 
     Parameters
     ----------
@@ -39,9 +40,9 @@ class NoValueDisclosed(ConstructedGuarantee):
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from discreet.output.audit import Vault
+    >>> from discreet.output.audit import SumAuditor, Vault
     >>> staff = pa.table({"name": ["ann", "bob", "eve"], "salary": [10, 20, 30]})
-    >>> vault = Vault.in_memory(staff, sensitive=["salary"], public=["name"])
+    >>> vault = Vault.in_memory(staff, sensitive=["salary"], public=["name"], auditor=SumAuditor(low=0))
     >>> print(NoValueDisclosed().check(vault))
     NoValueDisclosed(): by construction (values disclosed 0, required <= 0)
     """

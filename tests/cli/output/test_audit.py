@@ -18,7 +18,9 @@ def staff(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def vault(staff: Path, invoke) -> Path:
-    made = invoke("audit", "init", staff, "--sensitive", "salary", "--public", "name,age,department")
+    made = invoke(
+        "audit", "init", staff, "--sensitive", "salary", "--public", "name,age,department", "--low", 0
+    )
     assert made.exit_code == 0, made.output
     return staff.with_suffix(".vault")
 
@@ -28,7 +30,7 @@ def test_ask_and_log(vault: Path, invoke) -> None:
     assert answer.exit_code == 0
     assert answer.output.splitlines()[0].split() == ["department", "avg(salary)"]
     assert answer.output.splitlines()[1].split() == ["x", "1499.5"]
-    denied = invoke("audit", "ask", vault, "SELECT sum(salary) FROM data WHERE name = 'p1'", "--user", "ann")
+    denied = invoke("audit", "ask", vault, "SELECT sum(salary) FROM data WHERE name <> 'p1'", "--user", "ann")
     assert denied.exit_code == 1
     assert "could disclose" in denied.output
     shown = invoke("audit", "log", vault, "--verify", "--json")
@@ -86,7 +88,11 @@ def test_the_report_holds_no_answer(vault: Path, invoke, tmp_path: Path) -> None
     [
         (["--auditor", "interval"], "--low"),
         (["--auditor", "boolean"], "--order"),
-        (["--auditor", "sum", "--low", "3"], "does not belong"),
+        (["--auditor", "sum", "--width", "3"], "does not belong"),
+        (["--auditor", "sum"], "no value below 0"),
+        (["--auditor", "sum", "--low", "2000"], "outside the declared bounds"),
+        (["--auditor", "extrema", "--distinct"], "whole numbers"),
+        (["--auditor", "interval", "--low", "0", "--high", "1e9", "--width", "10"], "width"),
         (["--auditor", "extrema", "--group", "3"], "does not belong"),
         (["--group", "1"], "group"),
         (["--sensitive", "pay"], "pay"),
@@ -103,8 +109,8 @@ def test_options_that_do_not_fit(staff: Path, process, options: list[str], words
 
 def test_every_auditor_can_be_made(staff: Path, invoke, tmp_path: Path) -> None:
     for auditor, more in {
-        "sum": ["--group", "3", "--minimum-set-size", "4", "--max-overlap", "20", "--per-user"],
-        "extrema": ["--distinct"],
+        "sum": ["--group", "3", "--minimum-set-size", "4", "--max-overlap", "20", "--per-user", "--low", "0"],
+        "extrema": ["--low", "0", "--step", "1"],
         "interval": ["--low", "0", "--high", "5000", "--width", "100"],
         "private": ["--low", "0", "--high", "5000", "--epsilon", "1", "--mechanism", "gaussian"],
     }.items():
@@ -120,7 +126,19 @@ def test_every_auditor_can_be_made(staff: Path, invoke, tmp_path: Path) -> None:
 def test_update_and_token(staff: Path, invoke, tmp_path: Path) -> None:
     folder = tmp_path / "keyed"
     invoke(
-        "audit", "init", staff, "--sensitive", "salary", "--public", "age", "--key", "name", "--vault", folder
+        "audit",
+        "init",
+        staff,
+        "--sensitive",
+        "salary",
+        "--public",
+        "age",
+        "--key",
+        "name",
+        "--low",
+        "0",
+        "--vault",
+        folder,
     )
     after = tmp_path / "after.csv"
     after.write_text(staff.read_text() + "p99,30,x,1\n")

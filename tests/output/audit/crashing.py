@@ -98,7 +98,7 @@ def warm() -> None:
 
     del duckdb, flint, opendp
     sqlglot.parse("SELECT sum(a) FROM data WHERE b IN ('c')", dialect="duckdb")
-    audit = sums.SumAuditor().over(columns.SecretColumn.of([1, 2, 3, 4]))
+    audit = sums.SumAuditor(group=2, minimum_set_size=0).over(columns.SecretColumn.of([1, 2, 3, 4]))
     for members in ([1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]):
         audit.ask(Question("sum", (np.array(members, bool),)), [Fraction(0)])
 

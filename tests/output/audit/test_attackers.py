@@ -35,7 +35,7 @@ def test_no_record_is_disclosed(style: str) -> None:
     for n in (6, 8, 10, 12, 20):
         values = rng.integers(0, 1000, n).tolist()
         column = SecretColumn.of(values)
-        audit = SumAuditor().over(column)
+        audit = SumAuditor(group=2, minimum_set_size=0).over(column)
         answers: dict[bytes, tuple[np.ndarray, Fraction]] = {}
         denied: list[np.ndarray] = []
         for _ in range(SETS // 20):
@@ -61,7 +61,10 @@ def test_decisions_are_the_same_whatever_the_values() -> None:
     rng = np.random.default_rng(2)
     for _ in range(40):
         n = int(rng.integers(2, 9))
-        audits = [SumAuditor().over(SecretColumn.of(rng.integers(0, 9, n).tolist())) for _ in range(2)]
+        audits = [
+            SumAuditor(group=2, minimum_set_size=0).over(SecretColumn.of(rng.integers(0, 9, n).tolist()))
+            for _ in range(2)
+        ]
         for _ in range(12):
             question = Question("sum", (rng.random(n) < 0.6,))
             decided = [isinstance(one.ask(question, [Fraction(0)]), Denied) for one in audits]

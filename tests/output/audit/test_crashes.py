@@ -76,7 +76,7 @@ def judge(folder: Path, answers: list[list[object]]) -> None:
 
 
 def test_killed_at_every_point(tmp_path: Path) -> None:
-    folder = made(tmp_path, SumAuditor())
+    folder = made(tmp_path, SumAuditor(group=2, minimum_set_size=0, low=0))
     points = [point for point in POINTS if "noise" not in point]
     runs = [{"point": point, "calls": calls} for point in points for calls in (0, 3)]
     results = crash(folder, runs)
@@ -106,7 +106,7 @@ def test_a_private_answer_is_charged_once_and_never_forgotten(tmp_path: Path) ->
 
 
 def test_killed_at_any_time(tmp_path: Path) -> None:
-    folder = made(tmp_path, SumAuditor())
+    folder = made(tmp_path, SumAuditor(group=2, minimum_set_size=0, low=0))
     results = crash(folder, [{"point": None, "calls": run % 4} for run in range(100)], (0.0, 0.06))
     answers = [one for _, some in results for one in some]
     assert sum(killed for killed, _ in results) >= 50

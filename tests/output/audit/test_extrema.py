@@ -42,7 +42,7 @@ questions = st.lists(
 @settings(max_examples=60)
 def test_answers_leave_every_value_open(values, asked) -> None:
     column = SecretColumn.of(values)
-    audit = ExtremaAuditor().over(column)
+    audit = ExtremaAuditor(minimum_set_size=0).over(column)
     released: list[tuple[str, list[bool], float]] = []
     for aggregate, members in asked:
         answer = ask(audit, column, aggregate, members)
@@ -63,7 +63,7 @@ def test_answers_leave_every_value_open(values, asked) -> None:
 @settings(max_examples=150)
 def test_denials_depend_on_released_answers_alone(one, two, asked) -> None:
     columns = [SecretColumn.of(one), SecretColumn.of(two)]
-    audits = [ExtremaAuditor().over(column) for column in columns]
+    audits = [ExtremaAuditor(minimum_set_size=0).over(column) for column in columns]
     for aggregate, members in asked:
         first, second = (
             ask(audit, column, aggregate, members) for audit, column in zip(audits, columns, strict=True)
@@ -76,7 +76,7 @@ def test_denials_depend_on_released_answers_alone(one, two, asked) -> None:
 def test_maxima_of_overlapping_sets() -> None:
     """Two sets that share two records: if both maxima agree, either of the two may attain it, or another pair does."""
     column = SecretColumn.of([1, 2, 3, 4, 5, 6])
-    audit = ExtremaAuditor().over(column)
+    audit = ExtremaAuditor(minimum_set_size=0).over(column)
     assert ask(audit, column, "max", [1, 1, 1, 1, 0, 0]) == (Fraction(4),)
     denied = ask(audit, column, "max", [0, 0, 0, 1, 1, 1])
     assert isinstance(denied, Denied), (
@@ -88,11 +88,11 @@ def test_maxima_of_overlapping_sets() -> None:
 
 def test_the_range_of_a_large_set_is_answered() -> None:
     column = SecretColumn.of(list(range(10)))
-    audit = ExtremaAuditor().over(column)
+    audit = ExtremaAuditor(minimum_set_size=0).over(column)
     everyone = [True] * 10
     assert ask(audit, column, "max", everyone) == (Fraction(9),)
     assert isinstance(ask(audit, column, "min", everyone), Denied), "it could equal the maximum"
-    audit = ExtremaAuditor(distinct=True).over(column)
+    audit = ExtremaAuditor(minimum_set_size=0, distinct=True).over(column)
     assert ask(audit, column, "max", everyone) == (Fraction(9),)
     assert ask(audit, column, "min", everyone) == (Fraction(0),)
     assert audit.disclosed() == 0
@@ -102,7 +102,7 @@ def test_the_range_of_a_large_set_is_answered() -> None:
 @settings(max_examples=60)
 def test_answers_about_different_values_leave_every_value_open(values, asked) -> None:
     column = SecretColumn.of(values)
-    audit = ExtremaAuditor(distinct=True).over(column)
+    audit = ExtremaAuditor(minimum_set_size=0, distinct=True).over(column)
     released: list[tuple[str, list[bool], float]] = []
     for aggregate, members in asked:
         answer = ask(audit, column, aggregate, members)
@@ -126,6 +126,6 @@ def test_small_sets() -> None:
     column = SecretColumn.of([1, 2, 3])
     audit = ExtremaAuditor(minimum_set_size=3).over(column)
     assert isinstance(ask(audit, column, "max", [1, 1, 0]), Denied)
-    assert ask(ExtremaAuditor().over(column), column, "max", [0, 0, 0]) == (None,)
+    assert ask(ExtremaAuditor(minimum_set_size=0).over(column), column, "max", [0, 0, 0]) == (None,)
     with pytest.raises(ParameterError, match="minimum_set_size"):
         ExtremaAuditor(minimum_set_size=-1)

@@ -23,6 +23,7 @@ from discreet.output.audit.service.serving import application
 from discreet.output.audit.service.tokens import Tokens
 
 EVERYONE = "SELECT sum(pay) FROM data"
+AUDITOR = SumAuditor(group=2, minimum_set_size=0, low=-100)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tmp_path / "data.parquet",
         sensitive=["pay"],
         public=["name"],
-        auditor=SumAuditor(),
+        auditor=AUDITOR,
     ).close()
     return tmp_path / "vault"
 
@@ -197,9 +198,7 @@ def _history(url: str, folder: Path) -> list[object]:
 def test_the_rate_is_limited(tmp_path: Path) -> None:
     pq.write_table(pa.table({"pay": [1, 2]}), tmp_path / "data.parquet")
     folder = tmp_path / "vault"
-    Vault.create(
-        folder, tmp_path / "data.parquet", sensitive=["pay"], public=[], auditor=SumAuditor()
-    ).close()
+    Vault.create(folder, tmp_path / "data.parquet", sensitive=["pay"], public=[], auditor=AUDITOR).close()
     head = {"Authorization": f"Bearer {Tokens(folder).issue('ann')}"}
     with served(folder, rate=2) as url:
         replies = [
@@ -212,9 +211,7 @@ def test_the_rate_is_limited(tmp_path: Path) -> None:
 def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:
     pq.write_table(pa.table({"pay": [1, 2]}), tmp_path / "data.parquet")
     folder = tmp_path / "vault"
-    Vault.create(
-        folder, tmp_path / "data.parquet", sensitive=["pay"], public=[], auditor=SumAuditor()
-    ).close()
+    Vault.create(folder, tmp_path / "data.parquet", sensitive=["pay"], public=[], auditor=AUDITOR).close()
     head = {"Authorization": f"Bearer {Tokens(folder).issue('ann')}"}
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.output.audit.hostile import HOSTILE
 
-from discreet.output.audit import QueryError, Vault
+from discreet.output.audit import QueryError, SumAuditor, Vault
 from discreet.output.audit.gate.statement import Declared, read_statement
 from discreet.output.audit.unaudited import Unaudited
 
@@ -152,7 +152,7 @@ def test_the_engine_holds_no_sensitive_column_and_is_locked(open_vault: Vault) -
 
 
 def test_a_slow_statement_is_stopped() -> None:
-    vault = Vault.in_memory(staff(), sensitive=["salary"], public=["age"])
+    vault = Vault.in_memory(staff(), sensitive=["salary"], public=["age"], auditor=SumAuditor(low=-5))
     engine = vault._session._engine
     engine.timeout = 0.05
     with pytest.raises(QueryError, match="longer than"):

@@ -39,7 +39,7 @@ def over_records(members: list[bool], sizes: list[int]) -> list[int]:
 @settings(max_examples=200)
 def test_a_set_is_denied_exactly_when_a_record_would_be_determined(history, prime) -> None:
     sizes, sets = history
-    audit = SumAudit(SumAuditor(), np.array(sizes), prime=prime)
+    audit = SumAudit(SumAuditor(group=2, minimum_set_size=0), np.array(sizes), prime=prime)
     answered: list[list[int]] = []
     for members in sets:
         vector = over_records(members, sizes)
@@ -55,7 +55,7 @@ def test_a_set_is_denied_exactly_when_a_record_would_be_determined(history, prim
 @settings(max_examples=25)
 def test_no_combination_involves_fewer_records_than_the_group(history, group) -> None:
     sizes, sets = history
-    audit = SumAudit(SumAuditor(group=group), np.array(sizes))
+    audit = SumAudit(SumAuditor(group=group, minimum_set_size=0), np.array(sizes))
     answered: list[list[int]] = []
     for members in sets:
         vector = over_records(members, sizes)
@@ -67,21 +67,21 @@ def test_no_combination_involves_fewer_records_than_the_group(history, group) ->
 
 def test_a_prime_that_hides_a_disclosure_is_replaced() -> None:
     """Modulo 2 the third pair is the sum of the other two; over the rationals all three determine everyone."""
-    audit = SumAudit(SumAuditor(), np.ones(3, np.int64), prime=2)
+    audit = SumAudit(SumAuditor(group=2, minimum_set_size=0), np.ones(3, np.int64), prime=2)
     assert ask(audit, [1, 1, 0])
     assert ask(audit, [0, 1, 1])
     assert not ask(audit, [1, 0, 1])
 
 
 def test_groups_are_answered_or_denied_as_a_whole() -> None:
-    audit = SumAuditor().over(SecretColumn.of([1, 2, 3, 4, 5]))
+    audit = SumAuditor(group=2, minimum_set_size=0).over(SecretColumn.of([1, 2, 3, 4, 5]))
     assert not ask(audit, [1, 1, 1, 1, 0], [0, 0, 0, 0, 1])
     assert ask(audit, [1, 1, 1, 0, 0], [0, 0, 0, 1, 1])
     assert not ask(audit, [1, 1, 0, 0, 0])
 
 
 def test_small_and_overlapping_sets_are_denied() -> None:
-    audit = SumAuditor(minimum_set_size=3, max_overlap=1).over(SecretColumn.of(range(8)))
+    audit = SumAuditor(group=2, minimum_set_size=3, max_overlap=1).over(SecretColumn.of(range(8)))
     first = np.arange(8) < 3
 
     def decide(members: np.ndarray) -> object:
@@ -95,14 +95,14 @@ def test_small_and_overlapping_sets_are_denied() -> None:
 
 
 def test_an_empty_set_discloses_nothing() -> None:
-    audit = SumAuditor().over(SecretColumn.of([1, 2]))
+    audit = SumAuditor(group=2, minimum_set_size=0).over(SecretColumn.of([1, 2]))
     assert ask(audit, [0, 0])
     assert audit.state.space.rank == 0
 
 
 def test_records_without_a_value_do_not_hide_others() -> None:
     """Two elements of one record, one of which has no value: a sum over both is that of the other."""
-    audit = SumAuditor().over(SecretColumn.of([5, None], np.array([0, 1])))
+    audit = SumAuditor(group=2, minimum_set_size=0).over(SecretColumn.of([5, None], np.array([0, 1])))
     assert not ask(audit, [1, 1])
 
 
@@ -114,7 +114,7 @@ def test_the_unasked_part_of_an_atom_keeps_its_records() -> None:
 
 def test_new_data_keeps_old_answers_counting() -> None:
     """The sum of three is answered; after one leaves, the sum of the two who stay would determine the one who left."""
-    audit = SumAuditor().over(SecretColumn.of([1, 2, 3]))
+    audit = SumAuditor(group=2, minimum_set_size=0).over(SecretColumn.of([1, 2, 3]))
     assert ask(audit, [1, 1, 1])
     audit.carry(np.array([0, 1, -1]), np.ones(3, np.int64))
     assert not ask(audit, [1, 1, 0])
@@ -139,7 +139,7 @@ def test_parameters_are_checked(bad) -> None:
 def test_a_search_that_is_too_long_denies(monkeypatch) -> None:
     from discreet.output.audit import row_space
 
-    audit = SumAuditor(group=4).over(SecretColumn.of(range(40)))
+    audit = SumAuditor(group=4, minimum_set_size=0).over(SecretColumn.of(range(40)))
     assert ask(audit, np.arange(40) < 20)
     monkeypatch.setattr(row_space, "_SEARCH_STEPS", 1)
     assert not ask(audit, np.arange(40) % 2 == 0)
@@ -152,7 +152,7 @@ def test_over_several_versions_no_value_ever_held_is_determined(data: st.DataObj
     n = data.draw(st.integers(2, 5))
     current = list(range(n))
     count = n
-    audit = SumAudit(SumAuditor(), np.ones(n, np.int64))
+    audit = SumAudit(SumAuditor(group=2, minimum_set_size=0), np.ones(n, np.int64))
     answered: list[set[int]] = []
     for _ in range(data.draw(st.integers(1, 3))):
         for _ in range(data.draw(st.integers(0, 5))):

@@ -34,6 +34,8 @@ TABLE = pa.table(
     }
 )
 
+AUDITOR = SumAuditor(group=2, minimum_set_size=0, low=0, step=0.1)
+
 
 def write(path: Path, table: pa.Table = TABLE) -> Path:
     pq.write_table(table, path)
@@ -48,7 +50,7 @@ def vault(tmp_path: Path):
         data,
         sensitive=["salary", "bonus"],
         public=["name", "dept"],
-        auditor=SumAuditor(),
+        auditor=AUDITOR,
         nulls="public",
         key="name",
     )
@@ -107,7 +109,7 @@ def test_closed_vaults_refuse(vault: Vault) -> None:
 
 def test_per_user_histories(tmp_path: Path) -> None:
     data = write(tmp_path / "staff.parquet")
-    arguments = {"sensitive": ["salary"], "public": ["name"], "auditor": SumAuditor()}
+    arguments = {"sensitive": ["salary"], "public": ["name"], "auditor": AUDITOR}
     apart = Vault.create(tmp_path / "apart", data, pooled=False, **arguments)
     everyone, most = "SELECT sum(salary) FROM data", "SELECT sum(salary) FROM data WHERE name <> 'ann'"
     assert apart.ask(everyone, user="one")
@@ -138,7 +140,7 @@ def test_no_value_is_in_the_folder(tmp_path: Path) -> None:
         write(tmp_path / "staff.parquet", table),
         sensitive=["salary"],
         public=["name"],
-        auditor=SumAuditor(),
+        auditor=AUDITOR,
     )
     assert vault.ask("SELECT sum(salary) FROM data")
     vault.close()
@@ -151,7 +153,7 @@ def test_no_value_is_in_the_folder(tmp_path: Path) -> None:
 def test_the_folder_must_be_new(vault: Vault, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="already"):
         Vault.create(
-            vault.folder, tmp_path / "staff.parquet", sensitive=["salary"], public=[], auditor=SumAuditor()
+            vault.folder, tmp_path / "staff.parquet", sensitive=["salary"], public=[], auditor=AUDITOR
         )
 
 
@@ -185,6 +187,18 @@ def test_a_loosened_configuration_is_refused(vault: Vault) -> None:
         Vault.open(vault.folder)
 
 
+def test_a_vault_whose_auditor_knew_less_is_refused(vault: Vault) -> None:
+    """Of a vault made before bounds and step were declared, nobody can say that its answers disclose nothing."""
+    vault.close()
+    path = vault.folder / "vault.json"
+    plain = json.loads(path.read_text())
+    for name in ("low", "high", "step"):
+        del plain["auditor"][name]
+    path.write_text(json.dumps(plain))
+    with pytest.raises(InputError, match="did not know high and low and step"):
+        Vault.open(vault.folder)
+
+
 def test_a_vault_opens_once(vault: Vault) -> None:
     with pytest.raises(VaultInUseError):
         Vault.open(vault.folder)
@@ -207,7 +221,7 @@ def test_a_duckdb_file_and_a_folder_of_parquet(tmp_path: Path) -> None:
     write(folder / "a.parquet", TABLE.slice(0, 3))
     for name, data, table in (("one", database, "staff"), ("two", folder, None)):
         with Vault.create(
-            tmp_path / name, data, sensitive=["salary"], public=["dept"], auditor=SumAuditor(), table=table
+            tmp_path / name, data, sensitive=["salary"], public=["dept"], auditor=AUDITOR, table=table
         ) as made:
             assert made.ask("SELECT sum(salary) FROM data WHERE dept = 'y'").value == 150
         Vault.open(tmp_path / name).close()
@@ -215,7 +229,7 @@ def test_a_duckdb_file_and_a_folder_of_parquet(tmp_path: Path) -> None:
     with pytest.raises(DataChangedError):
         Vault.open(tmp_path / "two")
     with pytest.raises(SchemaError, match="2 tables"):
-        Vault.create(tmp_path / "three", database, sensitive=["salary"], public=[], auditor=SumAuditor())
+        Vault.create(tmp_path / "three", database, sensitive=["salary"], public=[], auditor=AUDITOR)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +251,7 @@ def test_a_duckdb_file_and_a_folder_of_parquet(tmp_path: Path) -> None:
     ],
 )
 def test_bad_arguments(tmp_path: Path, wrong: dict[str, object], words: str) -> None:
-    arguments = {"sensitive": ["salary"], "public": ["dept"], "auditor": SumAuditor()} | wrong
+    arguments = {"sensitive": ["salary"], "public": ["dept"], "auditor": AUDITOR} | wrong
     with pytest.raises(DiscreetError, match=words):
         Vault.create(tmp_path / "vault", write(tmp_path / "staff.parquet"), **arguments)
     assert not (tmp_path / "vault").exists()
@@ -267,11 +281,20 @@ def test_updates_keep_old_answers_counting(vault: Vault, tmp_path: Path) -> None
         assert again.verdict.ok
 
 
+def test_updates_stay_within_what_is_declared(vault: Vault, tmp_path: Path) -> None:
+    for column, values in {"salary": [-1] * 6, "bonus": [-0.5] * 6}.items():
+        at = TABLE.column_names.index(column)
+        moved = TABLE.set_column(at, column, pa.array(values))
+        with pytest.raises(SchemaError, match="outside the declared bounds"):
+            vault.update(write(tmp_path / f"{column}.parquet", moved))
+    assert vault.ask("SELECT sum(salary) FROM data").value == 210
+
+
 def test_updates_need_a_key(tmp_path: Path) -> None:
     data = write(tmp_path / "staff.parquet")
     with (
         Vault.create(
-            tmp_path / "vault", data, sensitive=["salary"], public=["name"], auditor=SumAuditor()
+            tmp_path / "vault", data, sensitive=["salary"], public=["name"], auditor=AUDITOR
         ) as vault,
         pytest.raises(ParameterError, match="key"),
     ):
@@ -316,13 +339,16 @@ def test_refusals_leave_no_trace(vault: Vault) -> None:
 def test_big_sums_are_exact() -> None:
     pays = [2**62, 2**62, 2**62, -1]
     with Vault.in_memory(
-        pa.table({"name": list("abcd"), "salary": pays}), sensitive=["salary"], public=["name"]
+        pa.table({"name": list("abcd"), "salary": pays}),
+        sensitive=["salary"],
+        public=["name"],
+        auditor=SumAuditor(group=2, minimum_set_size=2),
     ) as vault:
         assert vault.ask("SELECT sum(salary) FROM data").value == 3 * 2**62 - 1
 
 
 def test_nothing_public() -> None:
-    with Vault.in_memory(TABLE, sensitive=["salary"], public=[]) as vault:
+    with Vault.in_memory(TABLE, sensitive=["salary"], public=[], auditor=AUDITOR) as vault:
         assert vault.ask("SELECT avg(salary) FROM data").value == 35
 
 
@@ -335,5 +361,5 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
             write(tmp_path / "staff.parquet"),
             sensitive=["salary"],
             public=[],
-            auditor=SumAuditor(),
+            auditor=AUDITOR,
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _GROUP = """\b
 Examples:
-  discreet audit init staff.parquet --sensitive salary --public age,department --auditor sum
+  discreet audit init staff.parquet --sensitive salary --public age,department --auditor sum --low 0
   discreet audit ask staff.vault "SELECT avg(salary) FROM data WHERE department = 'x'"
   discreet audit log staff.vault --verify
   discreet audit attack staff.vault
@@ -26,11 +26,15 @@ Examples:
 Each takes --json and --quiet."""
 _INIT = """\b
 Examples:
-  discreet audit init staff.parquet --sensitive salary --public age,department --auditor sum
-  discreet audit init staff.duckdb --table staff --sensitive salary --public age --auditor extrema
+  discreet audit init staff.parquet --sensitive salary --public age,department --auditor sum --low 0
+  discreet audit init staff.duckdb --table staff --sensitive salary --public age --auditor extrema --low 0
   discreet audit init people.csv --sensitive ill --public age --auditor boolean --order age
   discreet audit init staff.csv --sensitive salary --public age --auditor interval --low 0 --high 200000 --width 5000
   discreet audit init staff.csv --sensitive salary --public age --auditor private --low 0 --high 200000 --epsilon 1"""
+
+_COARSER = (
+    "its values are multiples of a larger step; if others may know that, make the vault with that --step"
+)
 
 
 @click.group(short_help="Answer queries until an answer would disclose a value.", epilog=_GROUP)
@@ -54,13 +58,18 @@ def audit() -> None:
 @click.option(
     "--vault", type=options.DATA, metavar="DIR", help="The folder to make; DATA's name with .vault."
 )
-@click.option("--group", type=int, help="sum: the fewest records that answers may together come down to.")
-@click.option("--minimum-set-size", type=int, help="sum, extrema: deny smaller query sets.")
+@click.option("--group", type=int, help="sum: the fewest records that answers may come down to; 5.")
+@click.option(
+    "--minimum-set-size", type=int, help="sum, extrema, interval: deny smaller query sets; 5 by default."
+)
 @click.option("--max-overlap", type=int, help="sum: deny sets that share more records with an earlier one.")
 @click.option("--distinct", is_flag=True, help="extrema: everyone knows that all values differ.")
 @click.option("--order", metavar="COLUMN", help="boolean: the public column that orders the records.")
-@click.option("--low", type=float, help="interval, private: the lower bound of the sensitive columns.")
-@click.option("--high", type=float, help="interval, private: the upper bound of the sensitive columns.")
+@click.option("--low", type=float, help="The lower bound of the sensitive columns that everyone may know.")
+@click.option("--high", type=float, help="The upper bound of the sensitive columns that everyone may know.")
+@click.option(
+    "--step", type=float, help="The number that all values are multiples of; they are rounded to it."
+)
 @click.option("--width", type=float, help="interval: the narrowest interval for a value.")
 @click.option("--epsilon", type=float, help="private: the whole privacy budget.")
 @click.option("--per-question", type=float, help="private: what a question costs; a tenth by default.")
@@ -90,12 +99,13 @@ def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **given: An
         key=given["key"],
         table=given["table"],
     ) as made:
-        records, kind = made.holdings.n_records, made.auditor
+        records, kind, secret = made.holdings.n_records, made.auditor, made.holdings.secret
     plain = {"vault": str(folder), "records": records, "auditor": kind.to_dict()}
     lines = [
         ("vault", str(folder)),
         ("records", f"{records:,}"),
         ("auditor", str(kind)),
+        *((name, _COARSER) for name, column in secret.items() if column.coarser),
         ("next", f'discreet audit ask {folder} "SELECT count(*) FROM data"'),  # noqa: S608
     ]
     print_result("audit init", plain, lines, as_json=as_json, quiet=quiet)

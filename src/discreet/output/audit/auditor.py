@@ -123,7 +123,7 @@ class Audit(ABC):
     simulated by whoever knows the public columns. The decision is made durable before ``answer`` sees the truth.
     """
 
-    answers_kept: ClassVar[bool] = False
+    answers_kept: bool = False
     """Whether later decisions depend on released answers, which must then be durable as well."""
 
     @abstractmethod
@@ -179,6 +179,8 @@ class Auditor(ABC):
     """Whether a statement may aggregate only one sensitive column."""
     follows_updates: ClassVar[bool] = False
     """Whether it keeps old answers counting when the data changes."""
+    step: float | None = None
+    """The step that values are rounded to before anything is computed; None takes them as they are."""
 
     def over(
         self,
@@ -201,10 +203,12 @@ class Auditor(ABC):
         shared : object
             What ``shared`` returned, for all columns of one history.
         """
-        return self._start(column.sizes if sizes is None else sizes, public, shared)
+        return self._start(column, column.sizes if sizes is None else sizes, public, shared)
 
     @abstractmethod
-    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> Audit:
+    def _start(
+        self, column: SecretColumn, sizes: IntArray, public: Sequence[PublicColumn], shared: Any
+    ) -> Audit:
         """Return the state over elements of these sizes."""
 
     def shared(self) -> Any:

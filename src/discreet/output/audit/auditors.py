@@ -22,8 +22,8 @@ AUDITORS: dict[str, type[Auditor]] = {
 def auditor_from_dict(plain: Mapping[str, Any]) -> Auditor:
     """Return the auditor that ``to_dict`` wrote.
 
-    >>> auditor_from_dict({"auditor": "sum", "group": 3})
-    SumAuditor(group=3, minimum_set_size=0, max_overlap=None)
+    >>> auditor_from_dict({"auditor": "sum", "group": 3, "low": 0})
+    SumAuditor(group=3, minimum_set_size=5, max_overlap=None, low=0, high=None, step=None)
     """
     name = plain.get("auditor")
     if name not in AUDITORS:

@@ -72,7 +72,9 @@ class BooleanAuditor(Auditor):
     def __post_init__(self) -> None:
         require(self, "order", self.order, InstanceOf((str,), "the name of a public column"))
 
-    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> BooleanAudit:
+    def _start(
+        self, column: SecretColumn, sizes: IntArray, public: Sequence[PublicColumn], shared: Any
+    ) -> BooleanAudit:
         return BooleanAudit(sizes, self._blocks(public))
 
     def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
@@ -164,7 +166,7 @@ class _Allowed:
 class BooleanAudit(Audit):
     """The state of a ``BooleanAuditor`` over one column."""
 
-    answers_kept: ClassVar[bool] = True
+    answers_kept = True
 
     def __init__(self, sizes: IntArray, blocks: IntArray) -> None:
         self.sizes = np.asarray(sizes, np.int64)

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from discreet.core.errors import InputError, SchemaError
 from discreet.core.params import OneOf, require
 from discreet.output.audit.auditor import Auditor
 from discreet.output.audit.auditors import auditor_from_dict
+from discreet.output.audit.bounds import decimal
 from discreet.output.audit.gate.columns import Nulls
 
 CONFIG = "vault.json"
@@ -67,13 +69,21 @@ class Config:
             config = cls(
                 **{**plain, "public": tuple(plain["public"]), "sensitive": tuple(plain["sensitive"])}
             )
-            auditor_from_dict(config.auditor)
+            auditor = auditor_from_dict(config.auditor)
         except FileNotFoundError:
             raise InputError(f"{folder} is not a vault: it has no {CONFIG}.") from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{folder / CONFIG} cannot be read as that of a vault.") from None
         if config.format != _FORMAT:
             raise InputError(f"{folder} was made by another version of Discreet.")
+        missing = auditor.to_dict().keys() - config.auditor.keys()
+        if missing:
+            # Defaults would judge the log by knowledge that its decisions did not take into account.
+            raise InputError(
+                f"{folder} was made by an earlier version of Discreet, whose auditor did not know "
+                f"{' and '.join(sorted(missing))} of a column. "
+                "Its answers may disclose values, and it answers nothing more."
+            )
         return config
 
     def write(self, folder: Path) -> None:
@@ -83,6 +93,11 @@ class Config:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+
+    @property
+    def step(self) -> Fraction | None:
+        """The step that sensitive values are rounded to; None takes them as they are."""
+        return decimal(self.auditor.get("step"))
 
     @property
     def columns(self) -> list[str]:

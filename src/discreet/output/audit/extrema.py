@@ -5,29 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import SchemaError
+from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.output.audit.auditor import (
     SMALL_SET,
     WOULD_DISCLOSE,
     Audit,
     Auditor,
+    Bound,
     Denied,
     Plan,
     Question,
     set_key,
     split_atoms,
 )
+from discreet.output.audit.bounds import (
+    Domain,
+    decimal,
+    require_between,
+    require_bounds,
+    require_exact,
+    require_step,
+    require_unbounded,
+)
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 _WITNESSES = 2
-_Answers = Sequence[tuple[str, Fraction]]
+
+
+class _Answer(NamedTuple):
+    """An extreme, or an inequality about it where some record need not attain the value."""
+
+    aggregate: str
+    value: Fraction
+    attained: bool
+
+
+_Answers = Sequence[_Answer]
 
 
 @public
@@ -45,20 +65,28 @@ class ExtremaAuditor(Auditor):
     is determined is a hard problem, and this condition may deny more than needed. An attacker who knows that all values
     differ learns no more, since answers that agree must keep two records in common.
 
+    A maximum at the least possible value would be everyone's. So a maximum within one step of ``low`` is released as
+    "at most" that, and a minimum within one step of ``high`` as "at least".
+
     Parameters
     ----------
     minimum_set_size
         Sets of fewer records are denied.
     distinct
-        Whether everyone knows that all values differ. Otherwise the minimum of a set whose maximum is known is
-        always denied, since the two could be equal, and so could all its values.
+        Whether everyone knows that all values differ. Otherwise the minimum of a set whose maximum is known is always
+        denied, since the two could be equal, and so could all its values. Values are then taken from a continuum: a
+        column of whole numbers or decimals is refused, and bounds and step are not needed.
+    low, high
+        The bounds of the sensitive columns that everyone may know; None where there is none.
+    step
+        The number that all values are multiples of, which everyone may know; values are rounded to it.
 
     Examples
     --------
-    >>> audit = ExtremaAuditor().over(SecretColumn.of([10, 20, 30, 40]))
-    >>> audit.ask(Question("max", (np.array([True] * 4),)), [Fraction(40)])
-    (Fraction(40, 1),)
-    >>> audit.ask(Question("max", (np.array([True, True, True, False]),)), [Fraction(30)])
+    >>> audit = ExtremaAuditor(low=0).over(SecretColumn.of(range(10)))
+    >>> audit.ask(Question("max", (np.arange(10) < 10,)), [Fraction(9)])
+    (Fraction(9, 1),)
+    >>> audit.ask(Question("max", (np.arange(10) < 9,)), [Fraction(8)])
     Denied(reason='the answer, together with earlier ones, could disclose a value')
 
     References
@@ -66,8 +94,11 @@ class ExtremaAuditor(Auditor):
     K. Kenthapadi, N. Mishra and K. Nissim, Simulatable auditing, 2005.
     """
 
-    minimum_set_size: int = 0
+    minimum_set_size: int = 5
     distinct: bool = False
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
 
     name: ClassVar[str] = "extrema"
     aggregates: ClassVar[frozenset[str]] = frozenset({"min", "max"})
@@ -75,15 +106,35 @@ class ExtremaAuditor(Auditor):
     def __post_init__(self) -> None:
         require(self, "minimum_set_size", self.minimum_set_size, IntIn(0))
         require(self, "distinct", self.distinct, OneOf((False, True)))
+        require_bounds(self, self.low, self.high, both=False)
+        require_step(self, self.step)
+        if self.distinct and (self.low, self.high, self.step) != (None, None, None):
+            raise ParameterError(
+                "The 'distinct' parameter of ExtremaAuditor takes values from a continuum, without low, high and step."
+            )
 
-    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> ExtremaAudit:
-        return ExtremaAudit(self, sizes)
+    def _start(
+        self, column: SecretColumn, sizes: IntArray, public: Sequence[PublicColumn], shared: Any
+    ) -> ExtremaAudit:
+        domain = Domain(decimal(self.low), decimal(self.high), column.unit)
+        return ExtremaAudit(self, sizes, domain)
 
     def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
-        """Refuse a column of equal values that is declared to have none."""
+        """Refuse a column that does not have what is declared of it, and one that seems to have undeclared bounds."""
         del public
-        if self.distinct and not column.distinct:
-            raise SchemaError(f"The column {name!r} has equal values, but is declared to have none.")
+        if self.distinct:
+            if not column.distinct:
+                raise SchemaError(f"The column {name!r} has equal values, but is declared to have none.")
+            if not column.floating or column.unit == 1:
+                raise SchemaError(
+                    f"The column {name!r} has whole numbers or decimals. Where all of them differ, those between two "
+                    "close answers could be counted, so it cannot be declared to have no equal values."
+                )
+            return
+        require_exact(name, column)
+        if self.low is None and self.high is None:
+            require_unbounded(name, column)
+        require_between(name, column, decimal(self.low), decimal(self.high))
 
 
 @dataclass(frozen=True)
@@ -93,7 +144,7 @@ class _State:
     labels: IntArray
     weights: IntArray
     members: BoolArray
-    answers: tuple[tuple[str, Fraction], ...]
+    answers: tuple[_Answer, ...]
 
     def with_set(self, members: BoolArray, sizes: IntArray) -> _State:
         """Return the state over the atoms that a set cuts, with the set as the last row, yet without an answer."""
@@ -105,10 +156,10 @@ class _State:
 class ExtremaAudit(Audit):
     """The state of an ``ExtremaAuditor`` over one column."""
 
-    answers_kept: ClassVar[bool] = True
+    answers_kept = True
 
-    def __init__(self, auditor: ExtremaAuditor, sizes: IntArray) -> None:
-        self.auditor = auditor
+    def __init__(self, auditor: ExtremaAuditor, sizes: IntArray, domain: Domain) -> None:
+        self.auditor, self.domain = auditor, domain
         self.sizes = np.asarray(sizes, np.int64)
         labels = np.where(self.sizes > 0, 0, -1).astype(np.int64)
         total = np.array([self.sizes.sum()] if (self.sizes > 0).any() else [], np.int64)
@@ -118,23 +169,29 @@ class ExtremaAudit(Audit):
     def decide(self, question: Question) -> Plan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
         [members] = question.sets
-        if self.sizes[members].sum() < self.auditor.minimum_set_size:
+        if 0 < self.sizes[members].sum() < self.auditor.minimum_set_size:
             return Denied(SMALL_SET)
         if not self.sizes[members].any() or self._key(question) in self.answered:
             return Plan(question, None)
         state = self.state.with_set(members, self.sizes)
-        touching = (state.members[:-1] & state.members[-1]).any(axis=1)
-        values = {value for (_, value), near in zip(state.answers, touching, strict=True) if near}
-        for candidate in _candidates(sorted(values)):
-            answers = (*state.answers, (question.aggregate, candidate))
-            if _safe(answers, state, distinct=self.auditor.distinct) is False:
+        for candidate in self._candidates():
+            answers = (*state.answers, self._released(question.aggregate, candidate))
+            if self._safe(answers, state) is False:
                 return Denied(WOULD_DISCLOSE)
         return Plan(question, None)
 
     def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
-        """Remember the true extreme, and return it."""
-        self.restore(plan.question, truths)
-        return tuple(truths)
+        """Remember and return the true extreme, or the inequality at the end of the bounds."""
+        [truth] = truths
+        if truth is None:
+            return (None,)
+        answer = self._released(plan.question.aggregate, truth)
+        released: Any = truth
+        if not answer.attained:
+            value = int(answer.value) if answer.value.denominator == 1 else float(answer.value)
+            released = Bound("at most" if answer.aggregate == "max" else "at least", value)
+        self.restore(plan.question, (released,))
+        return (released,)
 
     def restore(self, question: Question, released: Sequence[Any] | None) -> None:
         """Bring the state to where it was after a question of the log was answered."""
@@ -144,85 +201,123 @@ class ExtremaAudit(Audit):
             return
         self.answered.add(key)
         state = self.state.with_set(members, self.sizes)
-        self.state = replace(state, answers=(*state.answers, (question.aggregate, value)))
+        attained = not isinstance(value, Bound)
+        answer = (
+            _Answer(question.aggregate, value, True)
+            if attained
+            else self._end(question.aggregate) or _Answer(question.aggregate, Fraction(value.value), False)
+        )
+        self.state = replace(state, answers=(*state.answers, answer))
 
     def disclosed(self) -> int:
-        """Return for how many records the answers settle a value: bounds that meet, and extremes of one record."""
-        weights = self.state.weights
-        low, high = _bounds(self.state.answers, self.state.members)
+        """Return for how many records the answers settle a value; all that they are about, if neither is proved.
+
+        Answers that pass the auditor's condition settle none. Otherwise bounds that meet and extremes of one record do.
+        """
+        answers, members, weights = self.state.answers, self.state.members, self.state.weights
+        if not answers or self._safe(answers, self.state):
+            return 0
+        low, high = _bounds(answers, members, self.domain)
         settled = low == high
-        for _, able in _clauses(self.state.answers, self.state.members, low, high):
+        for _, able in _clauses(answers, members, low, high, self.domain):
             if weights[able].sum() == 1:
                 settled = settled | (able & (weights > 0))
-        return int(weights[settled].sum())
+        return int(weights[settled].sum()) or int(weights[members.any(axis=0)].sum())
+
+    def _end(self, aggregate: str) -> _Answer | None:
+        """Return the inequality that stands for all answers within a step of the bound; None without one."""
+        bound = self.domain.least if aggregate == "max" else self.domain.most
+        if self.auditor.distinct or bound is None:
+            return None
+        return _Answer(aggregate, bound + self.domain.step * (1 if aggregate == "max" else -1), False)
+
+    def _released(self, aggregate: str, value: Fraction) -> _Answer:
+        """Return what is released if the extreme has some value."""
+        end = self._end(aggregate)
+        if end is not None and (value <= end.value if aggregate == "max" else value >= end.value):
+            return end
+        return _Answer(aggregate, value, True)
+
+    def _candidates(self) -> Iterator[Fraction]:
+        """Yield trial answers that stand for all: each threshold, one between any two neighbors, one beyond each end.
+
+        Thresholds are the answers of all sets, also of those that share no record with the question, and the ends of
+        the bounds. They suffice: for two trial answers between the same neighbors there is an increasing map of the
+        numbers onto themselves that takes one to the other and leaves every threshold where it is. It takes the
+        tables that agree with all answers and the one trial answer to those that agree with the other. So the same
+        records are determined by both, and both are contradictions, or none is. At a threshold itself that fails: an
+        answer equal to another set's can contradict it, where all values differ, while those on both sides of it do
+        not.
+        """
+        ends = [end.value for end in (self._end("max"), self._end("min")) if end is not None]
+        values = sorted({answer.value for answer in self.state.answers} | {*ends})
+        if not values:
+            yield Fraction(0)
+            return
+        yield values[0] - 1
+        for low, high in zip(values, [*values[1:], values[-1] + 2], strict=True):
+            yield low
+            yield (low + high) / 2
+
+    def _safe(self, answers: _Answers, state: _State) -> bool | None:
+        """Whether answers leave every value open; None if they contradict each other."""
+        low, high = _bounds(answers, state.members, self.domain)
+        if (low > high).any():
+            return None
+        clauses = list(_clauses(answers, state.members, low, high, self.domain))
+        if any(not able.any() for _, able in clauses):
+            return None
+        merged = _merged(clauses)
+        met = low == high
+        if self.auditor.distinct and (
+            len(merged) > len({answer for answer, _ in clauses})
+            or (np.bincount(low[met], state.weights[met]) > 1).any()
+        ):
+            return None
+        return not met.any() and _can_witness(merged, state.weights)
 
     def _key(self, question: Question) -> tuple[str, bytes]:
         return question.aggregate, set_key(question.sets[0], self.sizes)
 
 
-def _candidates(values: Sequence[Fraction]) -> Iterator[Fraction]:
-    """Yield each earlier answer, a value between any two neighbors, and one beyond either end."""
-    if not values:
-        yield Fraction(0)
-        return
-    yield values[0] - 1
-    for low, high in zip(values, [*values[1:], values[-1] + 2], strict=True):
-        yield low
-        yield (low + high) / 2
-
-
-def _safe(answers: _Answers, state: _State, *, distinct: bool) -> bool | None:
-    """Whether answers leave every value open; None if they contradict each other."""
-    low, high = _bounds(answers, state.members)
-    if (low > high).any():
-        return None
-    clauses = list(_clauses(answers, state.members, low, high))
-    merged = _merged(answers, clauses)
-    met = low == high
-    if any(not able.any() for _, able in clauses):
-        return None
-    if distinct and (
-        len(merged) > len(set(answers)) or (np.bincount(low[met], state.weights[met]) > 1).any()
-    ):
-        return None
-    return not met.any() and _can_witness(merged, state.weights)
-
-
-def _bounds(answers: _Answers, members: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return the lower and upper bound of every atom, as places among the answers."""
-    places = _places(answers)
-    low = np.full(members.shape[1], -1, np.int64)
-    high = np.full(members.shape[1], len(places), np.int64)
-    for (aggregate, value), inside in zip(answers, members, strict=True):
-        if aggregate == "max":
-            high[inside] = np.minimum(high[inside], places[value])
+def _bounds(answers: _Answers, members: BoolArray, domain: Domain) -> tuple[IntArray, IntArray]:
+    """Return the lower and upper bound of every atom, as ranks among the answers and the bounds of the column."""
+    ranks = _ranks(answers, domain)
+    low = np.full(members.shape[1], -1 if domain.least is None else ranks[domain.least], np.int64)
+    high = np.full(members.shape[1], len(ranks) if domain.most is None else ranks[domain.most], np.int64)
+    for answer, inside in zip(answers, members, strict=True):
+        if answer.aggregate == "max":
+            high[inside] = np.minimum(high[inside], ranks[answer.value])
         else:
-            low[inside] = np.maximum(low[inside], places[value])
+            low[inside] = np.maximum(low[inside], ranks[answer.value])
     return low, high
 
 
 def _clauses(
-    answers: _Answers, members: BoolArray, low: IntArray, high: IntArray
-) -> Iterator[tuple[str, BoolArray]]:
-    """Yield for every answer its kind, and the atoms whose records may attain it."""
-    places = _places(answers)
-    for (aggregate, value), inside in zip(answers, members, strict=True):
-        yield aggregate, inside & ((high if aggregate == "max" else low) == places[value])
+    answers: _Answers, members: BoolArray, low: IntArray, high: IntArray, domain: Domain
+) -> Iterator[tuple[_Answer, BoolArray]]:
+    """Yield every answer that some record attains, and the atoms whose records may."""
+    ranks = _ranks(answers, domain)
+    for answer, inside in zip(answers, members, strict=True):
+        if answer.attained:
+            limits = high if answer.aggregate == "max" else low
+            yield answer, inside & (limits == ranks[answer.value])
 
 
-def _places(answers: _Answers) -> dict[Fraction, int]:
-    return {value: place for place, value in enumerate(sorted({value for _, value in answers}))}
+def _ranks(answers: _Answers, domain: Domain) -> dict[Fraction, int]:
+    ends = {end for end in (domain.least, domain.most) if end is not None}
+    return {value: rank for rank, value in enumerate(sorted({answer.value for answer in answers} | ends))}
 
 
-def _merged(answers: _Answers, clauses: Sequence[tuple[str, BoolArray]]) -> list[tuple[str, BoolArray]]:
+def _merged(clauses: Sequence[tuple[_Answer, BoolArray]]) -> list[tuple[str, BoolArray]]:
     """Join answers that agree: if all values differ, one record attains them all."""
-    together: dict[tuple[str, Fraction], list[BoolArray]] = {}
-    for answer, (_, able) in zip(answers, clauses, strict=True):
+    together: dict[_Answer, list[BoolArray]] = {}
+    for answer, able in clauses:
         together.setdefault(answer, []).append(able)
     merged = []
-    for (aggregate, _), several in together.items():
+    for answer, several in together.items():
         shared = np.logical_and.reduce(several)
-        merged += [(aggregate, one) for one in ([shared] if shared.any() else several)]
+        merged += [(answer.aggregate, able) for able in ([shared] if shared.any() else several)]
     return merged
 
 

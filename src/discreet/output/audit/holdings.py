@@ -7,6 +7,7 @@ import io
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,14 @@ import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.errors import SchemaError
-from discreet.output.audit.gate.columns import Nulls, PublicColumn, SecretColumn, elements_of, secret_values
+from discreet.output.audit.gate.columns import (
+    Nulls,
+    PublicColumn,
+    SecretColumn,
+    elements_of,
+    in_units,
+    secret_values,
+)
 
 
 @dataclass(frozen=True)
@@ -97,22 +105,26 @@ class Holdings:
 
 
 def first_version(
-    table: pa.Table, public: Sequence[str], sensitive: Sequence[str], *, nulls: Nulls
+    table: pa.Table, public: Sequence[str], sensitive: Sequence[str], *, nulls: Nulls, step: Fraction | None
 ) -> Holdings:
     """Return the columns of the first version of the data."""
     if public:
         rows, columns = elements_of({name: table[name] for name in public})
     else:
         rows, columns = np.zeros(table.num_rows, np.int64), []
-    secret = {
-        name: SecretColumn.of(secret_values(name, table[name], nulls=nulls), rows) for name in sensitive
-    }
+    secret = {name: _secret(table, name, rows, nulls, step) for name in sensitive}
     layout = Layout(rows, {name: column.sizes for name, column in secret.items()})
     return Holdings(layout, tuple(columns), secret)
 
 
 def loaded(
-    table: pa.Table, layout: Layout, public: Sequence[str], sensitive: Sequence[str], *, nulls: Nulls
+    table: pa.Table,
+    layout: Layout,
+    public: Sequence[str],
+    sensitive: Sequence[str],
+    *,
+    nulls: Nulls,
+    step: Fraction | None,
 ) -> Holdings:
     """Return the columns of data whose layout is in the log."""
     if layout.rows.size != table.num_rows:
@@ -124,11 +136,12 @@ def loaded(
         columns.append(
             PublicColumn(name, column.kind, column.type, column.values, column.codes[distinct[first]])
         )
-    secret = {
-        name: SecretColumn.of(secret_values(name, table[name], nulls=nulls), layout.rows)
-        for name in sensitive
-    }
+    secret = {name: _secret(table, name, layout.rows, nulls, step) for name in sensitive}
     return Holdings(layout, tuple(columns), secret)
+
+
+def _secret(table: pa.Table, name: str, rows: IntArray, nulls: Nulls, step: Fraction | None) -> SecretColumn:
+    return SecretColumn.of(secret_values(name, table[name], nulls=nulls), rows, step=step)
 
 
 def next_version(
@@ -140,6 +153,7 @@ def next_version(
     *,
     key: str,
     nulls: Nulls,
+    step: Fraction | None,
 ) -> Holdings:
     """Return the columns of changed data; a record keeps its origin in a column if key and value are the same."""
     require_unique(after, key)
@@ -153,9 +167,14 @@ def next_version(
     gone = old.layout.gone | {_key_digest(one) for one in place.keys() - set(keys)}
     origins = {}
     for name in sensitive:
-        was = secret_values(name, before[name], nulls=nulls)
-        now = secret_values(name, after[name], nulls=nulls)
-        same = np.array([at >= 0 and was[at] == one for at, one in zip(matched, now, strict=True)], np.bool_)
+        was = in_units(secret_values(name, before[name], nulls=nulls), step)
+        now = in_units(secret_values(name, after[name], nulls=nulls), step)
+        if was.unit != now.unit:
+            raise SchemaError(f"The column {name!r} has another number of decimal places than before.")
+        same = np.array(
+            [at >= 0 and was.values[at] == units for at, units in zip(matched, now.values, strict=True)],
+            np.bool_,
+        )
         origins[name] = np.where(same, old.layout.rows[np.maximum(matched, 0)], -1)
     rows = (
         elements_of({name: after[name] for name in public})[0]
@@ -165,11 +184,9 @@ def next_version(
     for origin in origins.values():
         _, rows = np.unique(rows * (old.n_elements + 1) + origin + 1, return_inverse=True)
     _, first = np.unique(rows, return_index=True)
-    sizes = {
-        name: SecretColumn.of(secret_values(name, after[name], nulls=nulls), rows).sizes for name in sensitive
-    }
+    sizes = {name: _secret(after, name, rows, nulls, step).sizes for name in sensitive}
     layout = Layout(rows.astype(np.int64), sizes, {name: one[first] for name, one in origins.items()}, gone)
-    return loaded(after, layout, public, sensitive, nulls=nulls)
+    return loaded(after, layout, public, sensitive, nulls=nulls, step=step)
 
 
 def _key_digest(key: Any) -> str:

@@ -10,27 +10,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.params import FloatIn, require
-from discreet.output.audit.auditor import (
-    WOULD_DISCLOSE,
-    Audit,
-    Auditor,
-    Bound,
-    Denied,
-    Plan,
-    Question,
-    set_key,
-    split_atoms,
+from discreet.core.errors import SchemaError
+from discreet.core.params import FloatIn, IntIn, require
+from discreet.output.audit.auditor import SMALL_SET, WOULD_DISCLOSE, Audit, Auditor, Denied, Plan, Question
+from discreet.output.audit.bounded import Ends, ReleasedSums
+from discreet.output.audit.bounds import (
+    Domain,
+    decimal,
+    require_between,
+    require_bounds,
+    require_exact,
+    require_step,
 )
-from discreet.output.audit.bounds import require_between, require_bounds
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
+from discreet.output.audit.region import ROOM, TOLERANCE, Depths, Program, Region, dot, solved
 
-_MARGIN = 1e-6
-"""How much wider than ``width`` an interval must be, and how far inside its ends an answer is exact, for rounding."""
-_SLACK = 1e-10
-_MOST_ATOMS = 200
+_NARROWEST = 1e-6
+"""The narrowest width in parts of the bounds' distance; linear programs do not resolve much less."""
 
 
 @public
@@ -38,25 +36,30 @@ _MOST_ATOMS = 200
 class IntervalAuditor(Auditor):
     """Answers sums and averages as long as every value could still be anywhere in an interval of ``width``.
 
-    The values are between public bounds. What the answers leave possible is a polytope over atoms (records
-    that were in the same sets). The answers for which every record keeps the width form an interval, whose ends are
-    found by linear programs without looking at the true answer. An answer inside it is exact, one at or beyond its
-    ends is released as an inequality. A question is denied where the interval is empty, or where there are more atoms
-    than the programs can handle.
+    The values are multiples of a step between public bounds. What the answers leave possible is a polytope over atoms
+    (records that were in the same sets). The answers for which every record keeps the width form an interval. Linear
+    programs propose its ends without looking at the true answer, and exact arithmetic certifies them. An answer
+    inside it is exact, one at or beyond its ends is released as an inequality. A question is denied where the
+    interval is empty, or where more atoms depend on one another than the programs can handle.
 
     Parameters
     ----------
     low, high
         The bounds of the column.
     width
-        The narrowest interval to which a value may be confined.
+        The narrowest interval to which a value may be confined; at least a millionth of the distance of the bounds.
+    step
+        The number that all values are multiples of, which everyone may know; values are rounded to it. None takes whole
+        numbers and decimals as they are, and refuses floating-point numbers.
+    minimum_set_size
+        Sets of fewer records are denied.
 
     Examples
     --------
-    >>> audit = IntervalAuditor(low=0, high=100, width=20).over(SecretColumn.of([50, 60, 70]))
-    >>> pair = np.array([True, True, False])
-    >>> audit.ask(Question("sum", (pair,)), [Fraction(110)])
-    (Fraction(110, 1),)
+    >>> audit = IntervalAuditor(low=0, high=100, width=20).over(SecretColumn.of(range(50, 60)))
+    >>> half = np.arange(10) < 5
+    >>> audit.ask(Question("sum", (half,)), [Fraction(260)])
+    (Fraction(260, 1),)
 
     References
     ----------
@@ -66,191 +69,187 @@ class IntervalAuditor(Auditor):
     low: float
     high: float
     width: float
+    step: float | None = None
+    minimum_set_size: int = 5
 
     name: ClassVar[str] = "interval"
     aggregates: ClassVar[frozenset[str]] = frozenset({"sum"})
+    several: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_bounds(self, self.low, self.high)
-        require(
-            self, "width", self.width, FloatIn(0, (self.high - self.low) / (1 + _MARGIN), closed="neither")
-        )
+        distance = self.high - self.low
+        require(self, "width", self.width, FloatIn(_NARROWEST * distance, distance, closed="left"))
+        require_step(self, self.step)
+        require(self, "minimum_set_size", self.minimum_set_size, IntIn(0))
 
-    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> IntervalAudit:
-        return IntervalAudit(self, sizes)
+    def _start(
+        self, column: SecretColumn, sizes: IntArray, public: Sequence[PublicColumn], shared: Any
+    ) -> IntervalAudit:
+        return IntervalAudit(self, sizes, Domain(decimal(self.low), decimal(self.high), column.unit))
 
     def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
-        """Refuse a column with values outside the bounds."""
+        """Refuse values outside the bounds, floating-point numbers without a step, and steps too coarse."""
         del public
-        require_between(name, column, self.low, self.high)
-
-
-@dataclass(frozen=True)
-class _State:
-    """Atoms, and the released inequalities over them: matrix @ atoms <= most, in shares of the bounds' distance."""
-
-    labels: IntArray
-    sizes: IntArray
-    matrix: FloatArray
-    most: FloatArray
-
-    def split(self, members: BoolArray, element_sizes: IntArray) -> tuple[_State, FloatArray]:
-        """Split the atoms that a set cuts, and return the set over the new atoms."""
-        labels, found, sizes = split_atoms(self.labels, members, element_sizes)
-        return _State(labels, sizes, self.matrix[:, found // 2], self.most), (found % 2).astype(np.float64)
-
-    def with_bounds(self, vector: FloatArray, least: float | None, most: float | None) -> _State:
-        """Return the state with a sum bounded."""
-        rows, limits = [], []
-        slack = _SLACK * max(1.0, float(self.sizes @ vector))
-        if most is not None:
-            rows, limits = [vector], [most + slack]
-        if least is not None:
-            rows, limits = [*rows, -vector], [*limits, slack - least]
-        return _State(self.labels, self.sizes, np.vstack([self.matrix, *rows]), np.append(self.most, limits))
-
-
-@dataclass(frozen=True)
-class _Allowed:
-    least: float
-    most: float
-    below: bool
-    above: bool
+        require_exact(name, column)
+        require_between(name, column, decimal(self.low), decimal(self.high))
+        if Fraction(self.high) - Fraction(self.low) < Fraction(self.width) + 4 * column.unit:
+            raise SchemaError(
+                f"The column {name!r} has too few steps between its bounds for that width. Use a smaller width, or the "
+                "boolean auditor for a 0/1 column."
+            )
 
 
 class IntervalAudit(Audit):
     """The state of an ``IntervalAuditor`` over one column."""
 
-    answers_kept: ClassVar[bool] = True
+    answers_kept = True
 
-    def __init__(self, auditor: IntervalAuditor, sizes: IntArray) -> None:
-        self.auditor = auditor
-        self.element_sizes = np.asarray(sizes, np.int64)
-        labels = np.where(self.element_sizes > 0, 0, -1)
-        total = self.element_sizes[self.element_sizes > 0].sum()
-        self.released: dict[bytes, Any] = {}
-        self.state = _State(labels, np.array([total]), np.zeros((0, 1)), np.zeros(0))
+    def __init__(self, auditor: IntervalAuditor, sizes: IntArray, domain: Domain) -> None:
+        self.auditor, self.sums = auditor, ReleasedSums(domain, sizes)
+        self.width = math.ceil(Fraction(str(auditor.width)) / domain.step)
 
     def decide(self, question: Question) -> Plan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
-        [members] = question.sets
-        if not self.element_sizes[members].any() or set_key(members, self.element_sizes) in self.released:
-            return Plan(question, None)
-        state, vector = self.state.split(members, self.element_sizes)
-        if state.sizes.size > _MOST_ATOMS:
-            return Denied(WOULD_DISCLOSE)
-        low, high = (_extreme(state, vector, sign) for sign in (1, -1))
-        near = _MARGIN * max(1.0, float(state.sizes @ vector))
-        width = self.auditor.width / (self.auditor.high - self.auditor.low)
-        least, most = low, high
-        for atom in range(state.sizes.size):
-            found = _keeping(state, vector, atom, width * (1 + _MARGIN))
-            if found is None:
-                return Denied(WOULD_DISCLOSE)
-            least, most = max(least, found[0]), min(most, found[1])
-        if high - low <= near:
-            return Plan(question, _Allowed(low, high, below=False, above=False))
-        below, above = least > low + near, most < high - near
-        least, most = least + near * below, most - near * above
-        if least >= most:
-            return Denied(WOULD_DISCLOSE)
-        return Plan(question, _Allowed(least, most, below, above))
+        sums = self.sums
+        for members in question.sets:
+            if 0 < sums.element_sizes[members].sum() < self.auditor.minimum_set_size:
+                return Denied(SMALL_SET)
+        return Denied(WOULD_DISCLOSE) if sums.withheld(question.sets, self._ends) else Plan(question, None)
 
     def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
-        """Return the sum inside the safe interval, and an inequality at or beyond its ends."""
-        allowed, [truth], [members] = plan.state, truths, plan.question.sets
-        if allowed is None or truth is None:
-            return (self.released.get(set_key(members, self.element_sizes)),)
-        count = int(self.element_sizes[members].sum())
-        share = self._share(truth, count)
-        released: Any = truth
-        if allowed.below and share <= allowed.least:
-            released = Bound("at most", math.nextafter(self._total(allowed.least, count), math.inf))
-        elif allowed.above and share >= allowed.most:
-            released = Bound("at least", math.nextafter(self._total(allowed.most, count), -math.inf))
-        self.restore(plan.question, (released,))
-        return (released,)
+        """Return every sum inside the safe interval, and an inequality at or beyond its ends."""
+        return tuple(
+            None if truth is None else self.sums.answer(members, truth, self._ends)
+            for members, truth in zip(plan.question.sets, truths, strict=True)
+        )
 
     def restore(self, question: Question, released: Sequence[Any] | None) -> None:
         """Bring the state to where it was after a question of the log was answered."""
-        [members], [value] = question.sets, released or [None]
-        key = set_key(members, self.element_sizes)
-        if value is None or key in self.released:
-            return
-        self.released[key] = value
-        state, vector = self.state.split(members, self.element_sizes)
-        count = int(self.element_sizes[members].sum())
-        bound = value if isinstance(value, Bound) else None
-        share = self._share(Fraction(bound.value if bound else value), count)
-        self.state = state.with_bounds(
-            vector,
-            None if bound and bound.relation == "at most" else share,
-            None if bound and bound.relation == "at least" else share,
-        )
+        for members, value in zip(question.sets, released or (), strict=True):
+            self.sums.restore(members, value)
 
     def disclosed(self) -> int:
-        """Return how many records' values the answers confine to less than the width."""
-        width = self.auditor.width / (self.auditor.high - self.auditor.low)
+        """Return for how many records no two possible tables are found whose values lie the width apart."""
         confined = 0
-        for atom, size in enumerate(self.state.sizes.tolist()):
-            unit = np.zeros(self.state.sizes.size)
-            unit[atom] = 1
-            high, low = _extreme(self.state, unit, -1), _extreme(self.state, unit, 1)
-            if min(1.0, high) - max(0.0, low - (size - 1)) < width:
-                confined += size
+        for part, _ in self.sums.parts():
+            kernel = part.before
+            if kernel is None:
+                confined += int(part.sizes.sum())
+                continue
+            depths = part.reaches(kernel)
+            for atom, size in enumerate(part.sizes.tolist()):
+                unit = (np.arange(part.sizes.size) == atom).astype(np.int64)
+                high, low = (part.extreme(unit, sign, depths) for sign in (-1, 1))
+                needed = _needed(self.width, depths[0][atom])
+                if high is None or low is None or _apart(part, atom, high, low) < needed:
+                    confined += size
         return confined
 
-    def _share(self, total: Fraction, count: int) -> float:
-        low, high = Fraction(self.auditor.low), Fraction(self.auditor.high)
-        return float((total - low * count) / (high - low))
+    def _ends(self, region: Region, vector: IntArray) -> Ends:
+        """Return which answers are released as inequalities; None where not even those keep every width.
 
-    def _total(self, share: float, count: int) -> float:
-        return self.auditor.low * count + (self.auditor.high - self.auditor.low) * share
+        An exact answer leaves the kernel of the exact rows and the question, an inequality that of the exact rows
+        alone. Points that keep the larger of the two distances serve both.
+        """
+        before, after = region.before, region.kernel(vector)
+        if before is None or after is None:
+            return None
+        depths = _larger(region.reaches(before), region.reaches(after))
+        least, most = Fraction(0), Fraction(int(region.sizes @ vector)) * (region.span or 0)
+        for atom in range(region.sizes.size):
+            pair = _keeping(region, vector, atom, _needed(self.width, depths[0][atom]), depths)
+            if pair is None:
+                return None
+            least, most = max(least, pair[0]), min(most, pair[1])
+        # So far inside that the verdict, which searches anew, finds points again despite the programs' tolerance.
+        room = Fraction(2 * ROOM + 4 * TOLERANCE * float(region.tops()[vector > 0].sum()))
+        distance = before.reach(vector)[0][0] + room
+        lower, upper = math.ceil(least + distance), math.floor(most - distance)
+        return None if lower >= upper else (lower, upper)
 
 
-def _extreme(state: _State, vector: FloatArray, sign: int) -> float:
-    """Return the least (sign 1) or the most (sign -1) that a sum over atoms may be."""
-    found = _solved(sign * vector, state.matrix, state.most, np.column_stack([0 * state.sizes, state.sizes]))
-    return 0.0 if found is None else sign * found
+def _needed(width: int, reach: Fraction) -> Fraction:
+    """Return how far apart a record's values must be in two points, so that they are the width apart in whole ones.
 
-
-def _keeping(state: _State, vector: FloatArray, atom: int, width: float) -> tuple[float, float] | None:
-    """Return the least and the most that a sum may be while a record of the atom keeps the width.
-
-    Two points of the polytope have the same sum, and the record's values in them are the width apart. The variables are
-    both points' atoms and the record's two values.
+    The atom's sum moves by the reach at most on the way to a whole point, and the record's value by one more step.
     """
-    n, size = state.sizes.size, int(state.sizes[atom])
-    none = np.zeros((len(state.matrix), n))
-    two = np.zeros((len(state.matrix), 2))
-    matrix = np.block([[state.matrix, none, two], [none, state.matrix, two]])
-    above, below, apart = np.zeros((3, 2 * n + 2))
-    above[2 * n], above[atom] = 1, -1
-    below[n + atom], below[2 * n + 1] = 1, -1
+    return width + 2 * reach + 2
+
+
+def _larger(first: Depths, second: Depths) -> Depths:
+    return [max(pair) for pair in zip(first[0], second[0], strict=True)], [
+        max(pair) for pair in zip(first[1], second[1], strict=True)
+    ]
+
+
+def _apart(region: Region, atom: int, high: Fraction, low: Fraction) -> Fraction:
+    """Return how far apart a record's value may be if the sum of its atom is high in one table, and low in another."""
+    assert region.span is not None
+    others = (int(region.sizes[atom]) - 1) * region.span
+    return min(high, Fraction(region.span)) - max(low - others, Fraction(0))
+
+
+def _keeping(
+    region: Region, vector: IntArray, atom: int, needed: Fraction, depths: Depths
+) -> tuple[Fraction, Fraction] | None:
+    """Return a least and a most that a sum may be while a record of the atom keeps the width, certified exactly.
+
+    Between both ends the points may be mixed, so that it is enough to look at the ends themselves.
+    """
+    program = Program.of(region, depths)
+    if program is None:
+        return None
+    corners = []
+    for sign in (1, -1):
+        pair = _pair(region, program, sign * vector, vector, atom, float(needed))
+        points = None if pair is None else [region.deepened(point, depths) for point in pair]
+        if points is None or points[0] is None or points[1] is None:
+            return None
+        corners.append([(dot(vector, point), point[atom]) for point in points if point is not None])
+    (upper, lower), (upper_most, lower_most) = corners
+    least, most = max(upper[0], lower[0]), min(upper_most[0], lower_most[0])
+    if least > most:
+        return None
+    for total in (least, most):
+        high, low = _between(upper, upper_most, total), _between(lower, lower_most, total)
+        if _apart(region, atom, high, low) < needed:
+            return None
+    return least, most
+
+
+def _between(start: tuple[Fraction, Fraction], end: tuple[Fraction, Fraction], total: Fraction) -> Fraction:
+    """Return the sum of the atom on the way between two points, where the question's sum has some value."""
+    if start[0] == end[0]:
+        return start[1]
+    return start[1] + (end[1] - start[1]) * (total - start[0]) / (end[0] - start[0])
+
+
+def _pair(
+    region: Region, program: Program, goal: IntArray, vector: IntArray, atom: int, needed: float
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return two points with one sum of the question, in which a record's values lie far apart, by a linear program.
+
+    The variables are both points' atoms and the record's two values, in parts of their ranges.
+    """
+    assert region.span is not None
+    n, k, span = region.sizes.size, len(region.rows), float(region.span)
+    others, scale = (float(region.sizes[atom]) - 1) * span, program.scale
+    none, two = np.zeros((k, n)), np.zeros((k, 2))
+    matrix = np.block([[program.matrix, none, two], [none, program.matrix, two]])
+    above, below, apart, equal = np.zeros((4, 2 * n + 2))
+    above[2 * n], above[atom] = 1, -scale[atom] / span
+    below[n + atom], below[2 * n + 1] = scale[atom] / span, -1
     apart[2 * n], apart[2 * n + 1] = -1, 1
-    matrix = np.vstack([matrix, above, below, apart])
-    most = np.concatenate([state.most, state.most, [0.0, size - 1.0, -width]])
-    equal = np.concatenate([vector, -vector, [0.0, 0.0]])
-    limits = np.concatenate([state.sizes, state.sizes, [1, 1]]).astype(np.float64)
-    ranges = np.column_stack([np.zeros(limits.size), limits])
-    goal = np.concatenate([vector, np.zeros(n + 2)])
-    least, largest = (_solved(sign * goal, matrix, most, ranges, equal) for sign in (1, -1))
-    return None if least is None or largest is None else (least, -largest)
-
-
-def _solved(
-    goal: FloatArray, matrix: FloatArray, most: FloatArray, ranges: Any, equal: FloatArray | None = None
-) -> float | None:
-    """Return the least value of a linear program, by HiGHS; None if nothing is feasible."""
-    from scipy.optimize import linprog
-
-    found: Any = linprog(
-        goal,
-        A_ub=matrix if len(matrix) else None,
-        b_ub=most if len(matrix) else None,
-        A_eq=None if equal is None else equal[None],
-        b_eq=None if equal is None else [0.0],
-        bounds=ranges,
-        method="highs",
+    norm = max(1.0, float((vector * scale).max()))
+    equal[:n], equal[n : 2 * n] = vector * scale / norm, -vector * scale / norm
+    room = (4 * ROOM + 4 * TOLERANCE * float(scale[atom])) / span
+    limits = [*program.limits, *program.limits, 0.0, others / span, -needed / span - room, 0.0]
+    point = solved(
+        np.concatenate([goal * scale, np.zeros(n + 2)]),
+        np.vstack([program.ranges, program.ranges, [[0.0, 1.0], [0.0, 1.0]]]),
+        np.vstack([matrix, above, below, apart, equal]),
+        np.array(limits),
+        np.concatenate([program.exact, program.exact, [False, False, False, True]]),
     )
-    return float(found.fun) if found.status == 0 else None
+    return None if point is None else (point[:n] * scale, point[n : 2 * n] * scale)

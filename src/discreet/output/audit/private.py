@@ -69,7 +69,9 @@ class PrivateAnswers(Auditor):
         require(self, "delta", self.delta, FloatIn(0, 1, closed="neither"))
         require(self, "per_question", self.per_question, FloatIn(1e-6, self.epsilon), OneOf((None,)))
 
-    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> PrivateAudit:
+    def _start(
+        self, column: SecretColumn, sizes: IntArray, public: Sequence[PublicColumn], shared: Any
+    ) -> PrivateAudit:
         return PrivateAudit(self, sizes, shared or self.shared())
 
     def shared(self) -> Ledger:
@@ -126,7 +128,7 @@ class _Drawn:
 class PrivateAudit(Audit):
     """The state of ``PrivateAnswers`` over one column."""
 
-    answers_kept: ClassVar[bool] = True
+    answers_kept = True
 
     def __init__(self, auditor: PrivateAnswers, sizes: IntArray, ledger: Ledger) -> None:
         self.auditor, self.ledger = auditor, ledger

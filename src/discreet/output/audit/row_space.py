@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.kernels.audit.row_space import LARGEST_PRIME, eliminate, lightest, reduced
+from discreet.output.audit.atoms import Atoms
 
 _SEARCH_STEPS = 20_000
 _CONFIRMED_CELLS = 1 << 20
@@ -60,12 +61,12 @@ class RowSpace:
     @classmethod
     def over(cls, sizes: IntArray, prime: int | None = None) -> RowSpace:
         """Return the empty space over elements of these sizes."""
-        labels = np.where(sizes > 0, 0, -1).astype(np.int64)
-        n_atoms = int((sizes > 0).any())
+        atoms = Atoms.over(sizes)
+        n_atoms = atoms.sizes.size
         return cls(
             prime or secret_prime(),
-            labels,
-            np.full(n_atoms, int(sizes.sum()), np.int64),
+            atoms.labels,
+            atoms.sizes,
             np.zeros((0, n_atoms), np.int8),
             np.zeros((0, n_atoms), np.int32),
             np.zeros(0, np.int64),
@@ -78,7 +79,8 @@ class RowSpace:
 
     def with_set(self, members: BoolArray, element_sizes: IntArray) -> RowSpace:
         """Return the space with one more query set."""
-        split, vector, cut = self._split(members, element_sizes)
+        atoms, vector, cut = Atoms(self.labels, self.sizes).cut(members, element_sizes)
+        split = replace(self, labels=atoms.labels, sizes=atoms.sizes)
         rows, sets = _widened(self.rows, cut), _widened(self.sets, cut)
         left = reduced(vector, rows[:-1], self.pivots, self.prime)
         sets[-1] = vector
@@ -101,46 +103,16 @@ class RowSpace:
         return sum(fresh._confirmed(int(row)) for row in alone)
 
     def carried(self, origins: IntArray, sizes: IntArray, element_sizes: IntArray) -> RowSpace:
-        """Return the same sets over the elements of a new version of the data.
-
-        Records that are gone stay in their atoms, and new records form an atom that is in no set.
-        """
-        atom = np.where(origins >= 0, self.labels[np.maximum(origins, 0)], -1)
-        kept = np.bincount(atom[atom >= 0], sizes[atom >= 0], self.sizes.size).astype(np.int64)
-        if (kept > self.sizes).any() or sizes.sum() < 0 or element_sizes.size <= origins.max(initial=-1):
-            raise ValueError("the new version does not follow from the old one")
-        is_new = (atom < 0) & (sizes > 0)
-        width = self.sizes.size + int(is_new.any())
+        """Return the same sets over the elements of a new version of the data."""
+        atoms = Atoms(self.labels, self.sizes).carried(origins, sizes, element_sizes)
+        width = atoms.sizes.size
         return replace(
             self,
-            labels=np.where(is_new, width - 1, np.where(sizes > 0, atom, -1)),
-            sizes=np.append(self.sizes, [int(sizes[is_new].sum())] * int(is_new.any())).astype(np.int64),
+            labels=atoms.labels,
+            sizes=atoms.sizes,
             sets=_padded(self.sets, width),
             rows=_padded(self.rows, width),
         )
-
-    def _split(self, members: BoolArray, element_sizes: IntArray) -> tuple[RowSpace, Bits, IntArray]:
-        """Split the atoms that a set cuts: the labels and sizes, the set over the new atoms, and which were cut.
-
-        The part of an atom inside the set becomes a new atom at the end.
-        """
-        here = (self.labels >= 0) & members
-        count = self.sizes.size
-        inside = np.bincount(self.labels[here], element_sizes[here], count).astype(np.int64)
-        cut = np.flatnonzero((inside > 0) & (inside < self.sizes))
-        vector = np.ones(count + cut.size, np.int8)
-        vector[:count] = inside == self.sizes
-        if not cut.size:
-            return self, vector, cut
-        place = np.full(count, -1, np.int64)
-        place[cut] = count + np.arange(cut.size)
-        moved = np.flatnonzero(here)
-        moved = moved[place[self.labels[moved]] >= 0]
-        labels = self.labels.copy()
-        labels[moved] = place[self.labels[moved]]
-        sizes = np.concatenate([self.sizes, inside[cut]])
-        sizes[cut] -= inside[cut]
-        return replace(self, labels=labels, sizes=sizes), vector, cut
 
     def _grown(self, sets: Bits, rows: Residues, left: Residues, pivot: int) -> RowSpace:
         """Return the space with one more row, which is brought to 1 at its pivot; ``rows`` has room for it."""

@@ -23,7 +23,18 @@ from discreet.output.audit.auditor import (
     Question,
     set_key,
 )
-from discreet.output.audit.gate.columns import PublicColumn
+from discreet.output.audit.bounded import ReleasedSums
+from discreet.output.audit.bounds import (
+    Domain,
+    decimal,
+    require_between,
+    require_bounds,
+    require_exact,
+    require_step,
+    require_unbounded,
+)
+from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
+from discreet.output.audit.region import safe_answers
 from discreet.output.audit.row_space import RowSpace
 
 _MOST_REMEMBERED = 100_000
@@ -35,8 +46,12 @@ class SumAuditor(Auditor):
     """Answers sums and averages as long as they determine no combination of fewer than ``group`` records.
 
     Records that have been in the same query sets form an atom. A set is denied if the row space of all answered sets
-    would then hold a vector that involves fewer than ``group`` records; with the default of 2, the unit vector of a
-    record. Denials depend on the query sets alone, not on any answer.
+    would then hold a vector that involves fewer than ``group`` records, whatever the answers are.
+
+    Bounds and step of a column are knowledge: a sum of zeros discloses every summand where values are not negative.
+    So bounds must be declared where everyone may know them, and answers near the least or the most that is possible
+    are released as inequalities. Which ones is found before the true answer is looked at. Without bounds any whole
+    number of steps counts as possible for a value, and answers are exact.
 
     Parameters
     ----------
@@ -47,17 +62,22 @@ class SumAuditor(Auditor):
         Sets of fewer records are denied.
     max_overlap
         Sets that share more records than this with a different answered set are denied; None sets no limit.
+    low, high
+        The bounds of the sensitive columns that everyone may know; None where there is none.
+    step
+        The number that all values are multiples of, which everyone may know; values are rounded to it. None takes whole
+        numbers and decimals as they are, and refuses floating-point numbers.
 
     Examples
     --------
-    Four records; the sum of all and the sum of the first three would determine the fourth.
+    Ten records; the sum of all and the sum of the first nine would determine the tenth.
 
     >>> from discreet.output.audit.gate.columns import SecretColumn
-    >>> audit = SumAuditor().over(SecretColumn.of([10, 20, 30, 40]))
-    >>> everyone, three = np.array([True] * 4), np.array([True, True, True, False])
-    >>> audit.ask(Question("sum", (everyone,)), [Fraction(100)])
-    (Fraction(100, 1),)
-    >>> audit.ask(Question("sum", (three,)), [Fraction(60)])
+    >>> audit = SumAuditor(low=0).over(SecretColumn.of(range(10)))
+    >>> everyone, nine = np.arange(10) < 10, np.arange(10) < 9
+    >>> audit.ask(Question("sum", (everyone,)), [Fraction(45)])
+    (Fraction(45, 1),)
+    >>> audit.ask(Question("sum", (nine,)), [Fraction(36)])
     Denied(reason='the answer, together with earlier ones, could disclose a value')
 
     References
@@ -66,9 +86,12 @@ class SumAuditor(Auditor):
     K. Kenthapadi, N. Mishra and K. Nissim, Simulatable auditing, 2005.
     """
 
-    group: int = 2
-    minimum_set_size: int = 0
+    group: int = 5
+    minimum_set_size: int = 5
     max_overlap: int | None = None
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
 
     name: ClassVar[str] = "sum"
     aggregates: ClassVar[frozenset[str]] = frozenset({"sum"})
@@ -79,9 +102,24 @@ class SumAuditor(Auditor):
         require(self, "group", self.group, IntIn(2, 100))
         require(self, "minimum_set_size", self.minimum_set_size, IntIn(0))
         require(self, "max_overlap", self.max_overlap, IntIn(0), OneOf((None,)))
+        require_bounds(self, self.low, self.high, both=False)
+        require_step(self, self.step)
 
-    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> SumAudit:
-        return SumAudit(self, sizes)
+    def _start(
+        self, column: SecretColumn, sizes: IntArray, public: Sequence[PublicColumn], shared: Any
+    ) -> SumAudit:
+        if self.low is None and self.high is None:
+            return SumAudit(self, sizes)
+        domain = Domain(decimal(self.low), decimal(self.high), column.unit)
+        return SumAudit(self, sizes, domain)
+
+    def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
+        """Refuse floating-point numbers without a step, undeclared bounds, and values outside declared ones."""
+        del public
+        require_exact(name, column)
+        if self.low is None and self.high is None:
+            require_unbounded(name, column)
+        require_between(name, column, decimal(self.low), decimal(self.high))
 
 
 @dataclass(frozen=True)
@@ -98,10 +136,19 @@ class SumAudit(Audit):
     remembered.
     """
 
-    def __init__(self, auditor: SumAuditor, sizes: IntArray, *, prime: int | None = None) -> None:
+    def __init__(
+        self,
+        auditor: SumAuditor,
+        sizes: IntArray,
+        domain: Domain | None = None,
+        *,
+        prime: int | None = None,
+    ) -> None:
         self.auditor = auditor
+        self.answers_kept = domain is not None
         self.sizes = np.asarray(sizes, np.int64)
         self.state = _State(RowSpace.over(self.sizes, prime), ())
+        self.sums = None if domain is None else ReleasedSums(domain, self.sizes)
         self._denied: set[bytes] = set()
         self._spanned: set[bytes] = set()
 
@@ -126,34 +173,46 @@ class SumAudit(Audit):
             if grown is self.state.space:
                 _remember(self._spanned, key)
             state = self._with(state, grown, members)
+        if self.sums is not None and self.sums.withheld(question.sets, safe_answers):
+            return Denied(WOULD_DISCLOSE)
         return Plan(question, state)
 
     def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
-        """Take the plan's state over, and return the true sums."""
+        """Take the plan's state over, and return the true sums, or inequalities where bounds are known."""
         self.state = plan.state
-        return tuple(truths)
+        if self.sums is None:
+            return tuple(truths)
+        return tuple(
+            None if truth is None else self.sums.answer(members, truth, safe_answers)
+            for members, truth in zip(plan.question.sets, truths, strict=True)
+        )
 
     def restore(self, question: Question, released: Sequence[Any] | None) -> None:
         """Bring the state to where it was after a question of the log was answered."""
-        del released
+        for members, value in zip(question.sets, released or (), strict=False):
+            if self.sums is not None:
+                self.sums.restore(members, value)
         for members in question.sets:
             grown = self.state.space.with_set(members, self.sizes)
             self.state = self._with(self.state, grown, members)
 
     def disclosed(self) -> int:
         """Return for how many records the log settles a value, recomputed exactly."""
-        return self.state.space.exposed_records()
+        by_bounds = 0 if self.sums is None else self.sums.disclosed()
+        return max(self.state.space.exposed_records(), by_bounds)
 
     def carry(self, origins: IntArray, sizes: IntArray) -> None:
         """Move to a new version of the data; overlaps are counted from there on."""
         space = self.state.space.carried(origins, sizes, self.sizes)
+        if self.sums is not None:
+            self.sums.carry(origins, sizes)
         self.sizes = np.asarray(sizes, np.int64)
         self.state = _State(space, ())
         self._denied.clear()
         self._spanned.clear()
 
     def _refusal(self, state: _State, members: Any) -> str | None:
-        if self.sizes[members].sum() < self.auditor.minimum_set_size:
+        if 0 < self.sizes[members].sum() < self.auditor.minimum_set_size:
             return SMALL_SET
         if self.auditor.max_overlap is None:
             return None

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from discreet.core.arrays import IntArray
 from discreet.output.audit.auditor import Audit, Auditor, Denied, Plan, Question
-from discreet.output.audit.gate.columns import PublicColumn
+from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 from discreet.output.audit.row_space import RowSpace
 
 
@@ -21,7 +21,9 @@ class Unaudited(Auditor):
     aggregates: ClassVar[frozenset[str]] = frozenset({"sum", "min", "max"})
     several: ClassVar[bool] = True
 
-    def _start(self, sizes: IntArray, public: Sequence[PublicColumn], shared: Any) -> _Unaudited:
+    def _start(
+        self, column: SecretColumn, sizes: IntArray, public: Sequence[PublicColumn], shared: Any
+    ) -> _Unaudited:
         return _Unaudited(sizes)
 
 

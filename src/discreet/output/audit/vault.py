@@ -61,11 +61,14 @@ class Vault:
 
     Examples
     --------
-    >>> staff = pa.table({"name": ["ann", "bob", "eve", "joe"], "salary": [10, 20, 30, 40]})
-    >>> with Vault.in_memory(staff, sensitive=["salary"], public=["name"]) as vault:
+    >>> from discreet.output.audit import SumAuditor
+    >>> names = ["ann", "bob", "eve", "joe", "kim", "lea"]
+    >>> staff = pa.table({"name": names, "salary": [10, 20, 30, 40, 50, 60]})
+    >>> auditor = SumAuditor(low=0)
+    >>> with Vault.in_memory(staff, sensitive=["salary"], public=["name"], auditor=auditor) as vault:
     ...     vault.ask("SELECT sum(salary) FROM data").value
     ...     vault.ask("SELECT sum(salary) FROM data WHERE name <> 'eve'")
-    100
+    210
     Denied(reason='the answer, together with earlier ones, could disclose a value')
     """
 
@@ -103,7 +106,7 @@ class Vault:
         public : sequence of str
             The columns for WHERE and GROUP BY. They count as known to everyone.
         auditor : Auditor
-            What decides, such as ``SumAuditor()``.
+            What decides, such as ``SumAuditor(low=0)``.
         nulls : {"refuse", "public"}
             Whether sensitive columns may have missing values. "public" says that it is no secret whose are missing.
         pooled : bool
@@ -252,7 +255,9 @@ class Vault:
                 self.config.sensitive,
                 key=self.config.key,
                 nulls=self.config.nulls,
+                step=self.config.step,
             )
+            _require_fit(after, self.auditor)
             self._write_data(source, after, digest)
             self._running().carry(after, timeout=self.config.timeout)
             self._data = (source, after)
@@ -333,6 +338,7 @@ class Vault:
             self.config.public,
             self.config.sensitive,
             nulls=self.config.nulls,
+            step=self.config.step,
         )
         with _as_log_error():
             self._start(source, holdings).replay(entries)
@@ -368,10 +374,14 @@ def asked_of(entry: Entry) -> Asked:
 def _first(fetched: pa.Table, config: Config, auditor: Auditor) -> Holdings:
     if config.key is not None:
         require_unique(fetched, config.key)
-    holdings = first_version(fetched, config.public, config.sensitive, nulls=config.nulls)
+    holdings = first_version(fetched, config.public, config.sensitive, nulls=config.nulls, step=config.step)
+    _require_fit(holdings, auditor)
+    return holdings
+
+
+def _require_fit(holdings: Holdings, auditor: Auditor) -> None:
     for name, column in holdings.secret.items():
         auditor.require_fit(name, column, holdings.public)
-    return holdings
 
 
 def _arrow(frame: Any) -> pa.Table:

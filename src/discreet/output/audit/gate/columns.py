@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ Nulls = Literal["refuse", "public"]
 _LIMB = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SecretColumn:
     """The values of one sensitive column, added up exactly for each element (records that agree in all public columns).
 
@@ -37,6 +38,8 @@ class SecretColumn:
         The extreme values of every element in units; 0 where it has none.
     distinct : bool
         Whether no two values are equal.
+    floating : bool
+        Whether the values are floating-point numbers as they are, not rounded to a declared step.
     """
 
     unit: Fraction
@@ -45,25 +48,29 @@ class SecretColumn:
     largest: tuple[int, ...]
     smallest: tuple[int, ...]
     distinct: bool
+    floating: bool = False
 
     @classmethod
-    def of(cls, values: Sequence[Any], elements: IntArray | None = None) -> SecretColumn:
+    def of(
+        cls, values: Sequence[Any], elements: IntArray | None = None, *, step: Fraction | None = None
+    ) -> SecretColumn:
         """Return the column of these numbers; by default every record is an element of its own.
 
-        >>> column = SecretColumn.of([0.1, 0.2, None], np.array([0, 0, 1]))
-        >>> column.sizes.tolist(), float(column.total(np.array([True, True])))
-        ([2, 0], 0.30000000000000004)
+        With a step every value is rounded to its nearest multiple first, halves upward. The nearest doubles of decimal
+        numbers are no multiples of anything that everyone knows, and their sums differ in the last digits.
+
+        >>> column = SecretColumn.of([0.1, 0.2, None], np.array([0, 0, 1]), step=Fraction(1, 10))
+        >>> column.sizes.tolist(), column.total(np.array([True, True]))
+        ([2, 0], Fraction(3, 10))
         """
         owners = np.arange(len(values)) if elements is None else elements
         count = int(owners.max(initial=-1)) + 1
-        exact = [None if value is None else _ratio(value) for value in values]
-        denominator = _common_denominator(one for one in exact if one is not None)
+        unit, exact = in_units(values, step)
         sums, largest, smallest = [0] * count, [0] * count, [0] * count
         sizes = np.zeros(count, np.int64)
-        for element, ratio in zip(owners.tolist(), exact, strict=True):
-            if ratio is None:
+        for element, units in zip(owners.tolist(), exact, strict=True):
+            if units is None:
                 continue
-            units = ratio[0] * (denominator // ratio[1])
             first = sizes[element] == 0
             sizes[element] += 1
             sums[element] += units
@@ -71,7 +78,8 @@ class SecretColumn:
             smallest[element] = units if first else min(smallest[element], units)
         present = [one for one in exact if one is not None]
         distinct = len(set(present)) == len(present)
-        return cls(Fraction(1, denominator), sizes, _limbs(sums), tuple(largest), tuple(smallest), distinct)
+        floating = step is None and any(isinstance(value, float) for value in values)
+        return cls(unit, sizes, _limbs(sums), tuple(largest), tuple(smallest), distinct, floating)
 
     def total(self, members: BoolArray) -> Fraction | None:
         """Return the exact sum over the records of some elements; None without records."""
@@ -91,6 +99,11 @@ class SecretColumn:
     def count(self, members: BoolArray) -> int:
         """Return how many values some elements have."""
         return int(self.sizes[members].sum())
+
+    @property
+    def coarser(self) -> bool:
+        """Whether the extreme values of all elements are multiples of a number above the unit."""
+        return math.gcd(*self.largest, *self.smallest) > 1
 
     def truth(self, aggregate: str, members: BoolArray) -> Fraction | None:
         """Return the exact sum, minimum or maximum over the records of some elements."""
@@ -180,18 +193,41 @@ def public_kind(name: str, kind: pa.DataType) -> str:
     )
 
 
-def _ratio(value: float | int | bool | Decimal) -> tuple[int, int]:
-    return value.as_integer_ratio()
+class InUnits(NamedTuple):
+    """The unit of a column, and every value as a multiple of it."""
+
+    unit: Fraction
+    values: list[int | None]
 
 
-def _common_denominator(ratios: Iterable[tuple[int, int]]) -> int:
-    import math
+def in_units(values: Sequence[Any], step: Fraction | None) -> InUnits:
+    """Return a column in its unit, which everyone may know.
 
-    found = 1
-    for _, denominator in ratios:
-        if found % denominator:
-            found = math.lcm(found, denominator)
-    return found
+    The unit of whole numbers is 1, that of decimals their last decimal place; with a step, the least common multiple of
+    both, since who knows that values are whole knows more than that they are multiples of 0.1.
+    """
+    ratios = [None if value is None else value.as_integer_ratio() for value in values]
+    places = max((-int(v.as_tuple().exponent) for v in values if isinstance(v, Decimal)), default=0)
+    unit = Fraction(1, 10 ** max(places, 0))
+    floating = any(isinstance(value, float) for value in values)
+    if floating and step is None:
+        unit = Fraction(1, math.lcm(*(ratio[1] for ratio in ratios if ratio is not None)))
+    elif step is not None:
+        unit = step if floating else _common_multiple(step, unit)
+    over, under = unit.numerator, unit.denominator
+    return InUnits(
+        unit,
+        [
+            None if ratio is None else (2 * ratio[0] * under + ratio[1] * over) // (2 * ratio[1] * over)
+            for ratio in ratios
+        ],
+    )
+
+
+def _common_multiple(first: Fraction, second: Fraction) -> Fraction:
+    return Fraction(
+        math.lcm(first.numerator, second.numerator), math.gcd(first.denominator, second.denominator)
+    )
 
 
 def _limbs(sums: Sequence[int]) -> IntArray:
