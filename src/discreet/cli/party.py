@@ -145,7 +145,7 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
 
     known = Session.read(session)
     key = given["key"] or find_key(session, known.member(name).name)
-    check_folder(out, overwrite=given["overwrite"])
+    check_folder(out, given["data"], key, session, overwrite=given["overwrite"])
     outcome = run_party(known, name, key, given["data"], listen=_address(given["listen"]))
     pages = {"report.html": party_page(outcome)}
     write_outcome(outcome, out, overwrite=given["overwrite"], pages=pages)
