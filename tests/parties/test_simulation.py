@@ -148,7 +148,7 @@ import time
 class Refused:
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name.split(".")[0] in ("cryptography", "rbcl", "nacl"):
+        if name.split(".")[0] in ("cryptography", "rbcl"):
             raise ModuleNotFoundError(name=name)
 
 sys.meta_path.insert(0, Refused)
