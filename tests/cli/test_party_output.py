@@ -15,12 +15,12 @@ from discreet import Table, quasi
 from discreet.guarantees import KAnonymity
 from discreet.publish import Mondrian
 
-UNION = 'name = "set-union"\nmax_items = 2'
+COMMON = 'name = "set-intersection"\nmax_first = 2\nmax_second = 2\noutput = "both"'
 
 
 @pytest.fixture
 def two(tmp_path: Path) -> Path:
-    path = write_session(tmp_path, ("a", "b"), UNION, head="timeout = 20\nconnect_timeout = 1\n")
+    path = write_session(tmp_path, ("a", "b"), COMMON, head="timeout = 20\nconnect_timeout = 1\n")
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text("item\nx\n")
     return path
@@ -172,7 +172,7 @@ def test_an_earlier_result_is_replaced_directly_and_through_a_link(two: Path) ->
         path.unlink()
     result = with_b(two, "--overwrite")
     assert result.exit_code == 0, result.output
-    assert (other / "result.csv").read_text() == "item\nx\n"
+    assert (other / "result.csv").read_text() == "element\nx\n"
     assert out.is_symlink()
 
 

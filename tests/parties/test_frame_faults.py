@@ -168,9 +168,9 @@ def test_a_sum_ends_in_words_whatever_arrives(tmp_path: Path, fault: str, number
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_union_ends_in_words_whatever_arrives(tmp_path: Path, fault: str) -> None:
-    path = write_session(tmp_path, ("a", "b"), 'name = "set-union"\nmax_items = 2', head=HEAD)
-    found = meet(path, {"a": [str(CANARY)], "b": [str(CANARY)]}, before={"b": inject(FAULTS[fault], 0)})
-    judge(found, "ab", CANARY)
+    path = write_session(tmp_path, ("a", "b", "c"), 'name = "set-union"\nmax_items = 2', head=HEAD)
+    found = meet(path, {name: [str(CANARY)] for name in "abc"}, before={"b": inject(FAULTS[fault], 0)})
+    judge(found, "abc", CANARY)
     if fault not in IN_PAYLOAD:
         assert any(isinstance(outcome, DiscreetError) for outcome in found.values())
 

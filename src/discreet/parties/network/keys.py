@@ -118,6 +118,13 @@ def decode_certificate(name: str, text: str, pinned: str) -> bytes:
     return der
 
 
+def valid_until(der: bytes) -> dt.datetime:
+    """Return when a certificate expires."""
+    from cryptography import x509
+
+    return x509.load_der_x509_certificate(der).not_valid_after_utc
+
+
 def check_validity(name: str, der: bytes) -> None:
     """Raise a SessionError if a certificate is not valid at this moment."""
     from cryptography import x509

@@ -67,8 +67,11 @@ class Session:
     compute_timeout: float = 3600.0
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Session:
-        """Read a session file."""
+    def read(cls, path: str | os.PathLike[str], *, two_parties_see_each_other: bool = False) -> Session:
+        """Read a session file; the consent of two parties to see each other's data may stand in it or be passed here.
+
+        Either way it is a parameter of the protocol, which the handshake compares: all parties have it, or none.
+        """
         try:
             plain = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
@@ -79,6 +82,8 @@ class Session:
             raise SessionError(f"{path} is not valid TOML: {error}.") from None
         except RecursionError:
             raise SessionError(f"{path} is nested too deeply.") from None
+        if two_parties_see_each_other and isinstance(plain.get("protocol"), dict):
+            plain["protocol"]["two_parties_see_each_other"] = True
         return cls.from_dict(plain)
 
     @classmethod
