@@ -195,3 +195,29 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:
     assert "serving" in out
     assert "pay" not in err
     Vault.open(folder).close()
+
+
+def test_two_questions_at_once_are_judged_one_after_the_other(tmp_path: Path) -> None:
+    """Of two sums whose difference is one value at most one is answered, however close together they come."""
+    folder = vault_folder(tmp_path)
+    head = token_header(folder)
+    answered: dict[str, bool] = {}
+
+    def ask(url: str, condition: str, start: threading.Barrier) -> None:
+        start.wait(30)
+        reply = httpx.post(
+            f"{url}/ask", json={"sql": f"{EVERYONE} WHERE {condition}"}, headers=head, timeout=60
+        )
+        answered[condition] = not reply.json()["denied"]
+
+    pairs = [(f"name <> 'n{k}' AND name <> 'n{k + 1}'", f"name <> 'n{k}'") for k in range(0, 24, 2)]
+    with served(folder) as url:
+        for pair in pairs:
+            start = threading.Barrier(2)
+            threads = [threading.Thread(target=ask, args=(url, condition, start)) for condition in pair]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    assert all(not (answered[first] and answered[second]) for first, second in pairs)
+    assert sum(answered.values()) > 0
