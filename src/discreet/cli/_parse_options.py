@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -70,6 +71,20 @@ def support(text: str) -> float:
     if isinstance(number, str):
         raise mistake("--min-support takes a number.", "--min-support 0.01")
     return number
+
+
+def lifetime(flag: str, text: str) -> dt.timedelta:
+    """Read a length of time: a whole number of minutes, hours, days or weeks.
+
+    >>> lifetime("--expires", "36h")
+    datetime.timedelta(days=1, seconds=43200)
+    """
+    units = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+    number, unit = text[:-1], text[-1:]
+    is_number = number.isascii() and number.isdigit() and len(number) <= 5
+    if unit not in units or not is_number or not int(number):
+        raise mistake(f"{flag} takes a length of time such as 90m, 12h, 30d or 8w.", f"{flag} 30d")
+    return dt.timedelta(**{units[unit]: int(number)})
 
 
 def reading(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 
 import pytest
+
+from discreet.output.audit.service.tokens import Tokens
 
 
 @pytest.fixture
@@ -153,3 +156,24 @@ def test_a_service_beyond_this_machine_needs_tls(vault: Path, process) -> None:
     ran = process("audit", "serve", vault, "--host", "0.0.0.0")
     assert ran.returncode == 2
     assert "TLS" in ran.stderr
+
+
+@pytest.mark.parametrize(("option", "hours"), [("30d", 720), ("12h", 12), ("2w", 336), ("90m", 1.5)])
+def test_a_token_with_an_expiry(vault: Path, invoke, option: str, hours: float) -> None:
+    before = dt.datetime.now(dt.UTC)
+    printed = json.loads(invoke("audit", "token", vault, "ann", "--expires", option, "--json").output)
+    expires = dt.datetime.fromisoformat(printed["expires"])
+    assert dt.timedelta(seconds=-2) < expires - before - dt.timedelta(hours=hours) < dt.timedelta(minutes=10)
+    assert Tokens(vault).user_of(printed["token"]) == "ann"
+    assert json.loads(invoke("audit", "token", vault, "ann", "--json").output)["expires"] is None
+
+
+@pytest.mark.parametrize("option", ["", "0d", "-1d", "soon", "1y", "1.5d", "9" * 30 + "d", "٣d", "30 d", "d"])
+def test_other_expiries_are_refused(vault: Path, invoke, option: str) -> None:
+    refused = invoke("audit", "token", vault, "ann", "--expires", option)
+    assert refused.exit_code == 2
+    assert "30d" in refused.output
+
+
+def test_a_token_is_not_revoked_later(vault: Path, invoke) -> None:
+    assert invoke("audit", "token", vault, "ann", "--revoke", "--expires", "1d").exit_code == 2

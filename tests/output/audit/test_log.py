@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from discreet.output.audit import log as log_module
 from discreet.output.audit.errors import LogError
 from discreet.output.audit.log import Log
 
@@ -115,3 +116,55 @@ def test_a_missing_log_is_noticed(path: Path) -> None:
     path.unlink()
     with pytest.raises(LogError, match="not there"):
         Log.open(path)
+
+
+@pytest.mark.parametrize("length", [0, 1, 8, 39, 41])
+def test_a_head_that_is_empty_or_cut_is_noticed(path: Path, length: int) -> None:
+    head = path.with_suffix(".head")
+    head.write_bytes((head.read_bytes() + b"x")[:length])
+    with pytest.raises(LogError, match="damaged"):
+        entries(path)
+
+
+def test_a_log_cut_to_its_first_entry_is_noticed_without_its_head(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("DELETE FROM entries WHERE id > 1")
+    connection.commit()
+    connection.close()
+    path.with_suffix(".head").write_bytes(b"")
+    with pytest.raises(LogError, match="damaged"):
+        entries(path)
+
+
+@pytest.mark.parametrize("content", [bytes(40), b"\xff" * 40])
+def test_a_head_that_fits_no_entry_is_noticed(path: Path, content: bytes) -> None:
+    path.with_suffix(".head").write_bytes(content)
+    with pytest.raises(LogError, match="damaged"):
+        entries(path)
+
+
+def test_the_head_of_the_first_entry_is_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loss of power may take later heads back to the first one, never to none."""
+    synced = []
+    monkeypatch.setattr(log_module.os, "fsync", lambda descriptor: synced.append(descriptor))
+    log = Log.create(tmp_path / "log.sqlite")
+    log.append("data", {})
+    assert log._head in synced
+    log.close()
+
+
+def test_a_head_that_cannot_be_written_is_an_error_of_the_log(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log.open(path)
+    list(log.entries())
+
+    def refused(*_: object) -> int:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(log_module.os, "pwrite", refused)
+    with pytest.raises(LogError, match="cannot be written"):
+        log.append("query", {})
+    monkeypatch.undo()
+    log.close()
+    assert len(entries(path)) == 6

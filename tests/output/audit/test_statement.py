@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 
 import duckdb
 import numpy as np
@@ -14,6 +15,7 @@ from tests.output.audit.hostile import HOSTILE
 
 from discreet.output.audit import QueryError, SumAuditor, Vault
 from discreet.output.audit.gate.statement import Declared, read_statement
+from discreet.output.audit.plain import plain_result
 from discreet.output.audit.unaudited import Unaudited
 
 PUBLIC = {"age": "number", "dept": "text", "sex": "text", "hired": "date", "active": "truth value"}
@@ -160,3 +162,43 @@ def test_a_slow_statement_is_stopped() -> None:
             "SELECT count(*) AS e FROM range(100000) a, range(1000000) b WHERE a.range * b.range % 7 = 3", []
         )
     assert vault.ask("SELECT sum(salary) FROM data").value is not None
+
+
+@pytest.mark.parametrize(
+    "number", ["1e999999999", "-1e999999999", "1e19", "9223372036854775808", "9" * 15_000]
+)
+def test_numbers_beyond_64_bits_are_refused(number: str) -> None:
+    with pytest.raises(QueryError, match="below 2"):
+        read_statement(f"SELECT count(*) FROM data WHERE age < {number}", DECLARED)
+
+
+@pytest.mark.parametrize(
+    "number", ["0e999999999", "1e-999999999", "9223372036854775807", "0." + "1" * 15_000]
+)
+def test_other_numbers_are_compared(open_vault: Vault, number: str) -> None:
+    exact = 0 if number.startswith("0e") else number if "." not in number else number[:40]
+    expected = open_vault.ask(f"SELECT count(*) FROM data WHERE age > {exact}").value
+    assert open_vault.ask(f"SELECT count(*) FROM data WHERE age > {number}").value == expected
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        'SELECT count(*) AS "\ud800" FROM data',
+        "SELECT count(*) FROM data WHERE dept = '\udfff'",
+        "SELECT count(*) FROM data -- \ud83d",
+    ],
+)
+def test_halves_of_surrogate_pairs_are_refused(open_vault: Vault, sql: str) -> None:
+    n_committed = len(open_vault.history())
+    with pytest.raises(QueryError, match="Unicode"):
+        open_vault.ask(sql)
+    assert len(open_vault.history()) == n_committed
+
+
+def test_infinite_keys_are_spelled_in_json() -> None:
+    table = pa.table({"x": [float("inf"), float("-inf"), float("nan"), 1.0], "pay": [1, 2, 3, 4]})
+    with Vault.in_memory(table, sensitive=["pay"], public=["x"], auditor=Unaudited()) as vault:
+        plain = plain_result(vault.ask("SELECT x, count(*) FROM data GROUP BY x"))
+    assert plain["rows"] == [[None, 1], ["-Infinity", 1], [1.0, 1], ["Infinity", 1]]
+    json.dumps(plain, allow_nan=False)

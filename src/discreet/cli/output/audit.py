@@ -242,26 +242,37 @@ def update(vault: Path, data: Path, as_json: bool, quiet: bool) -> None:
 
 @audit.command(
     short_help="Make a user's token for the service.",
-    epilog="\b\nExample:\n  discreet audit token staff.vault ann",
+    epilog="\b\nExample:\n  discreet audit token staff.vault ann --expires 30d",
 )
 @click.argument("vault", type=options.DATA)
 @click.argument("user")
+@click.option(
+    "--expires", metavar="TIME", help="Refuse it after this time: 12h, 30d, 8w. It lasts otherwise."
+)
 @click.option("--revoke", is_flag=True, help="Withdraw the user's tokens instead.")
 @options.printing
-def token(vault: Path, user: str, revoke: bool, as_json: bool, quiet: bool) -> None:
+def token(vault: Path, user: str, expires: str | None, revoke: bool, as_json: bool, quiet: bool) -> None:
     """Make a bearer token for USER; it is shown once, and only its hash is kept."""
     from discreet.cli._output import print_json
-    from discreet.output.audit.service.tokens import Tokens
+    from discreet.output.audit.service.tokens import Tokens, utc_now
 
+    if revoke and expires is not None:
+        raise gather.mistake("--revoke withdraws tokens at once; leave --expires out.")
     tokens = Tokens(vault)
     if revoke:
         tokens.revoke(user)
         return
-    made = tokens.issue(user)
+    end = (
+        None
+        if expires is None
+        else (utc_now() + gather.lifetime("--expires", expires)).replace(microsecond=0)
+    )
+    issued = tokens.issue(user, expires=end)
     if as_json:
-        print_json({"command": "audit token", "ok": True, "user": user, "token": made})
+        plain = {"user": user, "token": issued, "expires": None if end is None else end.isoformat()}
+        print_json({"command": "audit token", "ok": True, **plain})
     elif not quiet:
-        click.echo(made)
+        click.echo(issued)
 
 
 @audit.command(
@@ -274,12 +285,18 @@ def token(vault: Path, user: str, revoke: bool, as_json: bool, quiet: bool) -> N
 @click.option("--tls-certificate", type=options.DATA, metavar="FILE", help="The certificate, for HTTPS.")
 @click.option("--tls-key", type=options.DATA, metavar="FILE", help="The certificate's key.")
 @click.option("--rate", type=float, default=50.0, help="Questions a second for each user; 50 by default.")
+@click.option(
+    "--per-address",
+    type=click.IntRange(min=1),
+    help="Connections at once from one address; 32 by default. Raise it behind a proxy.",
+)
 @click.option("--plain-http", is_flag=True, help="Allow HTTP without TLS on other addresses than loopback.")
 @options.printing
 def serve(vault: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Serve VAULT to users with tokens; JSON in and out, described at /openapi.json."""
     from discreet.output.audit import Vault
-    from discreet.output.audit.service.serving import serve as serving
+    from discreet.output.audit.service.connections import Limits
+    from discreet.output.audit.service.serving import Service
 
     if (given["tls_certificate"] is None) != (given["tls_key"] is None):
         raise gather.mistake(
@@ -292,11 +309,14 @@ def serve(vault: Path, as_json: bool, quiet: bool, **given: Any) -> None:
             "Beyond this machine tokens and answers need TLS.", "--tls-certificate c.pem --tls-key k.pem"
         )
     scheme = "https" if given["tls_certificate"] else "http"
+    del given["plain_http"]
+    per_address = given.pop("per_address")
+    limits = Limits() if per_address is None else Limits(per_address=per_address)
     with Vault.open(vault) as opened:
+        service = Service(opened, limits=limits, **given)
         if not (quiet or as_json):
-            click.echo(f"serving {vault} on {scheme}://{given['host']}:{given['port']}")
-        del given["plain_http"]
-        serving(opened, **given)
+            click.echo(f"serving {vault} on {scheme}://{given['host']}:{service.port}")
+        service.run()
 
 
 def _auditor(given: dict[str, Any]) -> Auditor:

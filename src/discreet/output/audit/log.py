@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import hashlib
 import json
 import os
@@ -33,7 +34,8 @@ class Log:
     """A log in SQLite; ``append`` returns only when the entry would survive a loss of power.
 
     Each entry holds the digest of the one before. The latest digest is also kept in a file beside the log, so that a
-    log that was cut short or replaced by an older copy is noticed.
+    log that was cut short or replaced by an older copy is noticed. Without that file, or with less in it, the log is
+    damaged.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -85,15 +87,14 @@ class Log:
                 f"The log cannot be written ({error.sqlite_errorname}), so nothing is answered."
             ) from None
         self.length, self.digest = number, digest
-        if self._head is not None:
-            os.pwrite(self._head, number.to_bytes(8, "big") + digest, 0)
+        self._write_head(number)
         return number
 
     def entries(self) -> Iterator[Entry]:
         """Yield all entries, checking the chain; a log that was changed or cut short raises LogError."""
         previous, number = b"", 0
-        head = b"" if self._head is None else os.pread(self._head, _HEAD, 0)
-        found = not head
+        head = None if self._head is None else os.pread(self._head, _HEAD + 1, 0)
+        found = head is None
         try:
             for row in self._connection.execute(
                 "SELECT id, kind, body, sets, digest FROM entries ORDER BY id"
@@ -121,6 +122,23 @@ class Log:
         if self._path is not None:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
+
+    def _write_head(self, number: int) -> None:
+        """Keep the latest digest beside the log; that of the first entry lasts, so that no head is ever empty.
+
+        Later ones may be lost with the power: an older head still fits an entry.
+        """
+        if self._head is None:
+            return
+        try:
+            os.pwrite(self._head, number.to_bytes(8, "big") + self.digest, 0)
+            if number == 1:
+                os.fsync(self._head)
+        except OSError as error:
+            code = errno.errorcode.get(error.errno or 0)
+            raise LogError(
+                f"The head of the log cannot be written ({code}), so nothing is answered."
+            ) from None
 
     def _open_head(self) -> None:
         if self._path is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from discreet.output.audit.errors import QueryError
 from discreet.output.audit.gate.columns import PublicColumn
 
 _MEMORY, _THREADS = "512MB", 1
+_MOST_DIGITS = 19
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,10 @@ def _number(text: str, *, negative: bool) -> int | float:
         exact = Decimal(text)
     except InvalidOperation:
         raise QueryError("A number of the statement cannot be read.") from None
-    if not exact.is_finite() or abs(exact) >= 1 << 63 or not math.isfinite(float(exact)):
+    if not exact:  # whatever its exponent
+        return 0
+    # The exponent goes first: it may be of nine digits, which arithmetic with decimals does not survive.
+    if not exact.is_finite() or exact.adjusted() > _MOST_DIGITS or exact.copy_abs() >= 1 << 63:
         raise QueryError("Numbers must be finite and below 2**63.")
     number = int(exact) if exact == exact.to_integral_value() else float(exact)
     return -number if negative else number

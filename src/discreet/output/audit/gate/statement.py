@@ -98,6 +98,8 @@ def _parsed(sql: object) -> exp.Select:
         raise QueryError(f"There is no statement. {_EXAMPLE}")
     if len(sql) > _MOST_CHARACTERS:
         raise QueryError(f"The statement is longer than {_MOST_CHARACTERS:,} characters.")
+    if any("\ud800" <= character <= "\udfff" for character in sql):
+        raise QueryError("The statement is no valid Unicode text: it holds a half of a surrogate pair.")
     try:
         tokens = sqlglot.tokenize(sql, dialect="duckdb")
         while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
@@ -112,7 +114,7 @@ def _parsed(sql: object) -> exp.Select:
         raise
     except RecursionError:
         raise QueryError("The statement is nested too deeply.") from None
-    except Exception:  # noqa: BLE001  # whatever the parser raises repeats the text  # whatever the parser raises repeats the text
+    except Exception:  # noqa: BLE001  # whatever the parser raises repeats the text
         raise QueryError(f"The statement cannot be read. {_EXAMPLE}") from None
     statements = [one for one in parsed if one is not None]
     if len(statements) != 1 or type(statements[0]) is not exp.Select:

@@ -62,10 +62,10 @@ def description() -> dict[str, Any]:
 
 _ERRORS = {
     400: "The statement is not taken.",
-    401: "The token is missing or wrong.",
+    401: "The token is missing, unknown, withdrawn or expired.",
     413: "The body is too large.",
     429: "Too many questions.",
-    503: "The log cannot be written.",
+    503: "The log cannot be written, or the tokens cannot be read.",
 }
 _QUESTION: dict[str, Any] = {
     "type": "object",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import threading
 import time
@@ -11,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, InputError
 from discreet.core.params import FloatIn, require
-from discreet.output.audit.errors import QueryError
+from discreet.output.audit.errors import LogError
 from discreet.output.audit.plain import plain_result
+from discreet.output.audit.service.connections import Admission, Limits, listen
 from discreet.output.audit.service.openapi import PAGE, description
 from discreet.output.audit.service.tokens import Tokens
 from discreet.output.audit.vault import Vault
@@ -62,96 +64,152 @@ def application(vault: Vault, *, rate: float = 50.0) -> Starlette:
         How many questions a second each user may ask.
     """
     from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
     from starlette.routing import Route
 
     require("application", "rate", rate, FloatIn(0, closed="neither"))
     assert vault.folder is not None
     tokens, limit = Tokens(vault.folder), _RateLimit(rate)
     handle = _handler(vault, tokens, limit)
-    return Starlette(
+    service = Starlette(
         routes=[
             Route("/ask", handle(_ask), methods=["POST"]),
             Route("/vault", handle(_about), methods=["GET"]),
             Route("/health", _health, methods=["GET"]),
             Route("/openapi.json", _openapi, methods=["GET"]),
             Route("/", _page, methods=["GET"]),
-        ]
+        ],
+        exception_handlers={HTTPException: _no_such_route},
     )
+    service.router.redirect_slashes = False  # it would redirect to whatever host the request names
+    return service
 
 
-def serve(
-    vault: Vault,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    tls_certificate: Path | None = None,
-    tls_key: Path | None = None,
-    rate: float = 50.0,
-) -> None:
-    """Serve an open vault until the process is stopped; nothing about questions is printed."""
-    import uvicorn
+class Service:
+    """The HTTP service of an open vault, bound to a port; nothing about questions is printed.
 
-    config = uvicorn.Config(
-        application(vault, rate=rate),
-        host=host,
-        port=port,
-        ssl_certfile=tls_certificate,
-        ssl_keyfile=tls_key,
-        log_level="critical",
-        access_log=False,
-        server_header=False,
-        h11_max_incomplete_event_size=16 * 1024,
-        timeout_keep_alive=15,
-        limit_concurrency=500,
-    )
-    server = uvicorn.Server(config)
-    server.run()
-    if not server.started:
-        raise DiscreetError(f"{host}:{port} cannot be listened on.")
+    Parameters
+    ----------
+    vault : Vault
+        The vault, open in this process.
+    host : str
+        The address to listen on.
+    port : int
+        The port; 0 takes a free one.
+    tls_certificate, tls_key : path, optional
+        The certificate for HTTPS, and its key.
+    rate : float
+        How many questions a second each user may ask.
+    limits : Limits
+        How many connections there may be, and how long a request may take.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8000,
+        tls_certificate: Path | None = None,
+        tls_key: Path | None = None,
+        rate: float = 50.0,
+        limits: Limits | None = None,
+    ) -> None:
+        import uvicorn
+
+        from discreet.output.audit.service.protocol import TimedProtocol
+
+        admission = Admission(limits or Limits())
+        seconds, connections = admission.limits.seconds, admission.limits.connections
+        config = uvicorn.Config(
+            application(vault, rate=rate),
+            http=functools.partial(TimedProtocol, admission),  # type: ignore[arg-type]
+            ws="none",
+            loop="asyncio",  # other loops accept connections by themselves, past the bounds
+            lifespan="off",
+            proxy_headers=False,
+            ssl_certfile=tls_certificate,
+            ssl_keyfile=tls_key,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            headers=[("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")],
+            h11_max_incomplete_event_size=16 * 1024,
+            timeout_keep_alive=min(5, seconds),  # type: ignore[arg-type]
+            limit_concurrency=2 * connections,
+        )
+        self._server = uvicorn.Server(config)
+        self._listeners = listen(host, port, admission)
+
+    @property
+    def port(self) -> int:
+        """The port that is listened on."""
+        return int(self._listeners[0].getsockname()[1])
+
+    @property
+    def started(self) -> bool:
+        """Whether requests are answered."""
+        return bool(self._server.started)
+
+    def run(self) -> None:
+        """Serve until the process is stopped, or ``stop`` is called from another thread."""
+        self._server.run(sockets=list(self._listeners))
+
+    def stop(self) -> None:
+        """Make ``run`` return once the requests in hand are answered."""
+        self._server.should_exit = True
 
 
 def _handler(vault: Vault, tokens: Tokens, limit: _RateLimit) -> Callable[..., Any]:
     """Return a decorator that makes an endpoint of a function: user, rate limit, and every failure as plain JSON."""
     from starlette.concurrency import run_in_threadpool
-    from starlette.responses import JSONResponse
 
     turn = asyncio.Lock()  # first come, first served: no client starves
 
-    def made(work: Callable[[Vault, str, dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Any]:
+    def decorated(work: Callable[[Vault, str, dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Any]:
+        async def handled(request: Request) -> Response:
+            user = _user(request, tokens)
+            if not limit.allows(user):
+                raise _RefusedError(429, "Too many questions; try again in a second.")
+            body = await _body(request) if request.method == "POST" else {}
+            async with turn:
+                user = _user(
+                    request, tokens
+                )  # it may have been withdrawn while the body came, or in the queue
+                if await request.is_disconnected():
+                    raise _RefusedError(400, "The client is gone.")
+                return _json(await run_in_threadpool(work, vault, user, body))
+
         async def endpoint(request: Request) -> Response:
             try:
-                user = _user(request, tokens)
-                if not limit.allows(user):
-                    raise _RefusedError(429, "Too many questions; try again in a second.")
-                body = await _body(request) if request.method == "POST" else {}
-                async with turn:
-                    return JSONResponse(await run_in_threadpool(work, vault, user, body))
+                return await handled(request)
             except _RefusedError as error:
                 status, message = error.status, str(error)
-            except QueryError as error:
-                status, message = 400, str(error)
+            except LogError:  # its message names a file of the server
+                status, message = 503, "The log cannot be read or written, so nothing is answered."
             except DiscreetError as error:
-                status, message = 503 if "log" in type(error).__name__.lower() else 400, str(error)
+                status, message = 400, str(error)
             except Exception:  # noqa: BLE001  # a bug's message may hold data
                 status, message = 500, "The question could not be handled."
-            headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-            return JSONResponse({"error": message}, status_code=status, headers=headers)
+            return _json(
+                {"error": message}, status, {"WWW-Authenticate": "Bearer"} if status == 401 else None
+            )
 
         return endpoint
 
-    return made
+    return decorated
 
 
 def _user(request: Request, tokens: Tokens) -> str:
+    """Return the user of a request's token; a token that is missing, unknown, withdrawn or expired is refused alike."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and token.strip():
-        user = tokens.user_of(token.strip())
-        if user is None:
-            tokens.reload()
-            user = tokens.user_of(token.strip())
-        if user is not None:
-            return user
-    raise _RefusedError(401, "A valid bearer token is needed.")
+    try:
+        user = tokens.user_of(token.strip()) if scheme.lower() == "bearer" else None
+    except InputError:  # its message names a file of the server
+        raise _RefusedError(503, "The tokens cannot be read, so nobody is let in.") from None
+    if user is None:
+        raise _RefusedError(401, "A valid bearer token is needed.")
+    return user
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -159,13 +217,13 @@ async def _body(request: Request) -> dict[str, Any]:
     with contextlib.suppress(ValueError):
         if int(request.headers.get("content-length", "0")) > _LARGEST_BODY:
             raise _RefusedError(413, f"A body has at most {_LARGEST_BODY:,} bytes.")
-    raw = b""
+    raw = bytearray()
     async for chunk in request.stream():
         raw += chunk
         if len(raw) > _LARGEST_BODY:
             raise _RefusedError(413, f"A body has at most {_LARGEST_BODY:,} bytes.")
     try:
-        body = json.loads(raw)
+        body = json.loads(raw, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise _RefusedError(400, "The body is not JSON.") from None
     if (
@@ -177,6 +235,17 @@ async def _body(request: Request) -> dict[str, Any]:
             400, 'The body must be a JSON object such as {"sql": "SELECT count(*) FROM data"}.'
         )
     return body
+
+
+def _refuse_constant(name: str) -> None:
+    """Refuse NaN and Infinity, which Python reads although JSON has neither."""
+    raise ValueError(name)
+
+
+def _json(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    from starlette.responses import JSONResponse
+
+    return JSONResponse(content, status_code=status, headers=headers)
 
 
 def _ask(vault: Vault, user: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -193,18 +262,25 @@ def _about(vault: Vault, user: str, body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-async def _health(request: Request) -> Response:
-    from starlette.responses import JSONResponse
+async def _no_such_route(request: Request, error: Exception) -> Response:
+    from starlette.exceptions import HTTPException
 
     del request
-    return JSONResponse({"ok": True})
+    assert isinstance(error, HTTPException)
+    message = (
+        "The service has no such path." if error.status_code == 404 else "The path takes another method."
+    )
+    return _json({"error": message}, error.status_code, dict(error.headers or {}))
+
+
+async def _health(request: Request) -> Response:
+    del request
+    return _json({"ok": True})
 
 
 async def _openapi(request: Request) -> Response:
-    from starlette.responses import JSONResponse
-
     del request
-    return JSONResponse(description())
+    return _json(description())
 
 
 async def _page(request: Request) -> Response:
