@@ -60,7 +60,7 @@ def _blocks(table: NDArray[np.uint64], bounds: NDArray[np.int64]) -> Iterator[tu
 
 
 @intrinsic
-def _add_signs(typing, signs, items, weights, begin, end, word, out, place):
+def _add_signs(typing, signs, items, weights, begin, end, word, out, position):
     """Write ``sum(weights[at] * signs[items[at], word] for at in range(begin, end))`` to ``out``, from a place on.
 
     Without weights (None) they are ones. Passed to the compiler as vectors, so that the sums stay in registers.
@@ -74,7 +74,7 @@ def _add_signs(typing, signs, items, weights, begin, end, word, out, place):
             else context.make_array(kinds[at])(context, builder, arguments[at])
             for at in (0, 1, 2, 6)
         )
-        begin, end, word, place = (arguments[at] for at in (3, 4, 5, 7))
+        begin, end, word, position = (arguments[at] for at in (3, 4, 5, 7))
         words = cgutils.unpack_tuple(builder, signs.shape)[1]
         element = context.get_data_type(kinds[6].dtype)
         # One vector type of 64 lanes; LLVM splits it into as many registers as the processor needs.
@@ -93,7 +93,7 @@ def _add_signs(typing, signs, items, weights, begin, end, word, out, place):
                 minus = builder.icmp_signed("<", signed, ir.Constant(bytes_, None))
                 down, up = (_in_all_lanes(builder, value, lanes) for value in (builder.fneg(weight), weight))
                 builder.store(builder.fadd(builder.load(total), builder.select(minus, down, up)), total)
-        into = builder.bitcast(builder.gep(out.data, [place]), lanes.as_pointer())
+        into = builder.bitcast(builder.gep(out.data, [position]), lanes.as_pointer())
         builder.store(builder.load(total), into, align=1)
         return context.get_dummy_value()
 
