@@ -20,7 +20,7 @@ def match_sums(layout: BasketLayout, r: int) -> tuple[NDArray[np.float64], NDArr
 
 
 # The search of ``combinations``, without counts on the way: at the last level each r-set adds 1 / matches to
-# every basket that holds it, the chance of who knows these r items to find that basket.
+# every basket that holds it, the chance that somebody who knows these r items picks it.
 # O(r-sets of all baskets).
 @compiled
 def _sums(entries, basket, starts, places, r, n_baskets):

@@ -76,7 +76,7 @@ def _number_all(indptr, subsets, number, length, number_of):
 
 @compiled
 def _measured(metric, support, antecedent, consequent):
-    """Work out one measure of a rule from the three supports, as the table does; a division by nothing is no number."""
+    """Compute one measure of a rule from the three supports, as the table does; a division by nothing is no number."""
     if metric == 0:
         return antecedent
     if metric == 1:
