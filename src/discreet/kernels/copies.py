@@ -10,9 +10,11 @@ from discreet.kernels.compiled import compiled
 @compiled
 def put(target, at, source):
     """Copy an array into another one, from a place on; where they overlap, toward the front only."""
+    # Unsigned indices: Numba need not check for negative ones, which count from the end, and the loop is
+    # vectorized.
     begin = np.uint64(at)
-    for place in range(np.uint64(source.size)):
-        target[begin + place] = source[place]
+    for entry in range(np.uint64(source.size)):
+        target[begin + entry] = source[entry]
 
 
 @compiled

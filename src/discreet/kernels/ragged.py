@@ -28,4 +28,6 @@ def entries_of(indptr: Numbers, rows: Numbers, lengths: Numbers | None = None) -
     begin = indptr[:-1][rows]
     sizes = indptr[1:][rows] - begin if lengths is None else lengths
     chosen = bounds(sizes)
+    # Entry e of a chosen row lies at begin + (e - its bound): one arange, less what each row is shifted by.
+    # No loop.
     return chosen, np.arange(chosen[-1]) - np.repeat(chosen[:-1] - begin, sizes)

@@ -24,6 +24,8 @@ def in_threads(work: Callable[[int, int], Result], size: int, *, threads: int | 
     [10, 35]
     """
     count = max(1, min(threads or processors(), size))
+    # The kernels release the interpreter's lock, so threads suffice; ranges depend on sizes alone, not on
+    # timing.
     bounds = [size * part // count for part in range(count + 1)]
     if count == 1:
         return [work(0, size)]

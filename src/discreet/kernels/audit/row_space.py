@@ -32,6 +32,8 @@ def lightest(rows: Any, sizes: Any, enough: int) -> Any:
     return _lightest(rows, sizes, enough)
 
 
+# The coefficients are 0 or 1, as the vector's entries are, so that rows are only added; one remainder at the
+# end. O(rank x n).
 @compiled
 def _reduced(vector, rows, pivots, prime):
     n = vector.size
@@ -46,6 +48,9 @@ def _reduced(vector, rows, pivots, prime):
     return out
 
 
+# One step of Gauss and Jordan, O(rank x n). Below 2^26 + 2^52 every value is exact in a double, where the
+# loop is vectorized, which a remainder of integers is not. The rounded quotient can be off by one, which the
+# two lines after it mend.
 @compiled
 def _eliminate(rows, vector, pivot, prime):
     n = vector.size

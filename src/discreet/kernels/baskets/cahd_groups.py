@@ -39,11 +39,11 @@ def cahd_groups(
     indptr, items, n_items = ordinary
     start, codes = permuted(sensitive[0], sensitive[1], order)
     free = np.flatnonzero(np.diff(start) == 0).astype(np.int32)
-    held_start, held = transposed(start, codes, sensitive[2])
+    item_start, item_places = transposed(start, codes, sensitive[2])
     places = np.arange(order.size) if visits is None else visits
     turned = np.empty(0, np.int64) if turns is None else turns
     by_place, n_groups, rolled_back = _form(
-        order, indptr, items, n_items, start, codes, held_start, held, free, p, alpha, places, turned
+        order, indptr, items, n_items, start, codes, item_start, item_places, free, p, alpha, places, turned
     )
     group = np.empty(order.size, np.int32)
     by_place[by_place < 0] = n_groups
@@ -51,17 +51,25 @@ def cahd_groups(
     return group, rolled_back
 
 
+# CAHD (Ghinita, Tao and Kalnis 2008): each sensitive basket in turn takes its p - 1 most similar of the
+# candidates around it, alpha p on each side, that share no sensitive item with each other. Invariant: no
+# sensitive item is in more than 1/p of the ungrouped baskets, so that these are a valid last group at any
+# time. O(n alpha p) looks and counts.
 @compiled
-def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p, alpha, visits, turns):
-    n, m, window = order.size, held_start.size - 1, alpha * p
+def _form(
+    order, indptr, items, n_items, start, codes, item_start, item_places, free, p, alpha, visits, turns
+):
+    n, m, window = order.size, item_start.size - 1, alpha * p
     links = np.empty((2, n + 2), np.int32)
+    # A doubly linked list in two arrays: place i is entry i + 1, and entries 0 and n + 1 end it on either
+    # side.
     links[0], links[1] = np.arange(-1, n + 1), np.arange(1, n + 3)
     group = np.full(n, -1, np.int32)
-    left = np.diff(held_start)
+    left = np.diff(item_start)
     wanted, used = np.zeros(n_items, np.bool_), np.zeros(m, np.int32)
     before, after = np.empty(window, np.int32), np.empty(window + m + p, np.int32)
     chosen = np.empty(p, np.int32)
-    jumps = (np.arange(1, held.size + 1), np.arange(1, free.size + 1))
+    jumps = (np.arange(1, item_places.size + 1), np.arange(1, free.size + 1))
     n_groups, rolled_back, remaining, stamp = 0, 0, n, np.int32(0)
     for place in visits:
         if group[place] >= 0 or start[place] == start[place + 1]:
@@ -73,7 +81,7 @@ def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p
         if n_before + n_after < p - 1:
             n_after = _step_over(
                 place, after, n_after, p - 1 - n_before,
-                group, start, codes, used, stamp, held_start, held, free, jumps,
+                group, start, codes, used, stamp, item_start, item_places, free, jumps,
             )  # fmt: skip
         if n_before + n_after < p - 1:
             continue
@@ -87,14 +95,15 @@ def _form(order, indptr, items, n_items, start, codes, held_start, held, free, p
             rolled_back += 1
             continue
         remaining -= p
-        for one in chosen:
-            group[one] = n_groups
-            links[1, links[0, one + 1]] = links[1, one + 1]
-            links[0, links[1, one + 1]] = links[0, one + 1]
+        for member in chosen:
+            group[member] = n_groups
+            links[1, links[0, member + 1]] = links[1, member + 1]
+            links[0, links[1, member + 1]] = links[0, member + 1]
         n_groups += 1
     return group, n_groups, rolled_back
 
 
+# A new stamp clears all marks at once: a sensitive item is used where its mark equals the stamp.
 @compiled
 def _neighbors(place, links, before, after, window, p, turn, start, codes, used, stamp):
     """Collect the neighbors of a place on both sides; return how many there are, and the stamp of what they use.
@@ -134,21 +143,27 @@ def conflicts(place, start, codes, used, stamp):
 
 
 @compiled
-def _walk(place, link, found, most, window, start, codes, used, stamp):
+def _walk(place, link, neighbors, most, window, start, codes, used, stamp):
     """Collect the nearest ungrouped places on one side that conflict with nothing collected; return their number."""
     size, looks, at = 0, 0, link[place + 1]
     while size < most and 0 < at < link.size - 1 and looks < _LOOKS * window:
         looks += 1
         if not conflicts(at - 1, start, codes, used, stamp):
             use(at - 1, start, codes, used, stamp)
-            found[size] = at - 1
+            neighbors[size] = at - 1
             size += 1
         at = link[at]
     return size
 
 
+# Deviation: the paper walks on until it has enough candidates; here a walk ends after _LOOKS windows, and
+# what is missing is looked up. Places without sensitive items never conflict, and those up to ``last`` are
+# collected already; then one of each item is tried. Already collected places are not taken again, as their
+# own items are stamped.
 @compiled
-def _step_over(place, after, size, enough, group, start, codes, used, stamp, held_start, held, free, jumps):
+def _step_over(
+    place, after, size, enough, group, start, codes, used, stamp, item_start, item_places, free, jumps
+):
     """Go on behind a long run of conflicting places: with places without sensitive items, then one of each item."""
     last = after[size - 1] if size else place
     at = _ungrouped(_behind(free, 0, free.size, place), free.size, free, group, jumps[1])
@@ -157,19 +172,19 @@ def _step_over(place, after, size, enough, group, start, codes, used, stamp, hel
             after[size] = free[at]
             size += 1
         at = _ungrouped(at + 1, free.size, free, group, jumps[1])
-    for item in range(held_start.size - 1):
+    for item in range(item_start.size - 1):
         if size >= enough:
             break
-        end = held_start[item + 1]
-        first = _behind(held, held_start[item], end, place)
-        at, tries = _ungrouped(first, end, held, group, jumps[0]), 0
+        end = item_start[item + 1]
+        first = _behind(item_places, item_start[item], end, place)
+        at, tries = _ungrouped(first, end, item_places, group, jumps[0]), 0
         while used[item] != stamp and at < end and tries < _TRIES:
             tries += 1
-            if not conflicts(held[at], start, codes, used, stamp):
-                use(held[at], start, codes, used, stamp)
-                after[size] = held[at]
+            if not conflicts(item_places[at], start, codes, used, stamp):
+                use(item_places[at], start, codes, used, stamp)
+                after[size] = item_places[at]
                 size += 1
-            at = _ungrouped(at + 1, end, held, group, jumps[0])
+            at = _ungrouped(at + 1, end, item_places, group, jumps[0])
     return size
 
 
@@ -185,6 +200,8 @@ def _behind(places, low, high, place):
     return low
 
 
+# Union-find with path compression: ``jump`` points past grouped entries, which never become free again, and
+# the entries on the way are pointed to the end of it. Amortized O(log n).
 @compiled
 def _ungrouped(at, end, places, group, jump):
     """Find the first ungrouped place from an entry on, and remember the way."""
@@ -222,6 +239,9 @@ def _likeness(places, order, indptr, items, wanted):
     return likeness
 
 
+# Selection by counting: the likeness at which the p - 1 best end, then all above it and the first of those
+# at it. Both sides are read outward in turn, so that of ties the nearest come first, and of two as near the
+# one before the basket. O(candidates + items of the basket).
 @compiled
 def _choose(before, like_before, after, like_after, highest, chosen):
     """Fill all but the first place of a group with the most similar; of equally similar ones the nearest."""
@@ -245,6 +265,8 @@ def _choose(before, like_before, after, like_after, highest, chosen):
             size += 1
 
 
+# The test of the paper's one-occurrence histogram: afterwards every sensitive item must still be in at most
+# 1/p of what is left. In products of whole numbers, exact. O(items).
 @compiled
 def _take(chosen, start, codes, left, remaining):
     """Take a group's sensitive items out of what is left, unless the rest could then keep the degree no more."""

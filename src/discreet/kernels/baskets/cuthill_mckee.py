@@ -85,12 +85,12 @@ def _permute(indptr, items, rows, start, chosen):
 
 
 @compiled
-def _transpose(indptr, items, place, rows):
+def _transpose(indptr, items, position, rows):
     for row in range(indptr.size - 1):
         for entry in range(indptr[row], indptr[row + 1]):
             item = items[entry]
-            rows[place[item]] = row
-            place[item] += 1
+            rows[position[item]] = row
+            position[item] += 1
 
 
 @compiled
@@ -103,6 +103,8 @@ def _of_one_item(indptr, items, counts):
     return degree
 
 
+# The union of bit columns counts each neighbor once, however many items are shared. O(entries x 128 words)
+# for each block.
 @compiled
 def _add_united(block, indptr, items, degree, start, stop):
     """Add a block's baskets that share an item to the degree of every basket with several items."""
@@ -111,9 +113,9 @@ def _add_united(block, indptr, items, degree, start, stop):
         first, last = indptr[row], indptr[row + 1]
         if last - first < 2:
             continue
-        one, other = block[items[first]], block[items[first + 1]]
+        column_a, column_b = block[items[first]], block[items[first + 1]]
         for word in range(WORDS):
-            united[word] = one[word] | other[word]
+            united[word] = column_a[word] | column_b[word]
         for entry in range(first + 2, last):
             column = block[items[entry]]
             for word in range(WORDS):
@@ -124,6 +126,9 @@ def _add_united(block, indptr, items, degree, start, stop):
         degree[row] += np.int32(total)
 
 
+# Cuthill and McKee 1969, reversed as George 1971. Rows are numbered by degree beforehand, so that sorting
+# neighbors by degree is sorting numbers, ties by position. Each component costs a few searches, O(entries)
+# each.
 @compiled
 def _reverse_cuthill_mckee(row_start, row_items, item_start, item_rows):
     """Order rows that are numbered by ascending degree, so that the least number has the least degree."""
@@ -190,9 +195,11 @@ def _search(start, row_start, row_items, item_start, item_rows, seen, used, stam
             item = row_items[entry]
             if used[item] == stamp:
                 continue
+            # An item's list is read once a search: whoever is in it has been seen then. This avoids the
+            # matrix.
             used[item] = stamp
-            for place in range(item_start[item], item_start[item + 1]):
-                other = item_rows[place]
+            for position in range(item_start[item], item_start[item + 1]):
+                other = item_rows[position]
                 if seen[other] != stamp:
                     seen[other] = stamp
                     order[tail] = other
@@ -201,16 +208,18 @@ def _search(start, row_start, row_items, item_start, item_rows, seen, used, stam
     return tail, level, depth
 
 
+# Insertion for a handful, comparisons for some; for very many a bit for each number, read off in order:
+# O(n / 64 + rows).
 @compiled
 def _sort(rows, marks):
     """Sort different row numbers; the marks are all zero before and after."""
     if rows.size <= 16:
         for at in range(1, rows.size):
-            row, place = rows[at], at
-            while place > 0 and rows[place - 1] > row:
-                rows[place] = rows[place - 1]
-                place -= 1
-            rows[place] = row
+            row, position = rows[at], at
+            while position > 0 and rows[position - 1] > row:
+                rows[position] = rows[position - 1]
+                position -= 1
+            rows[position] = row
     elif rows.size <= _FEW:
         rows.sort()
     else:

@@ -16,6 +16,7 @@ from discreet.kernels.itemsets.bits import BASKETS, WORDS
 from discreet.kernels.random.chacha import DRAWS, LANES, fill
 from discreet.kernels.threads import in_threads
 
+# A guide table (Chen and Asau 1974): the draw's first 12 bits lead to where the search for its gap begins.
 _GUIDES = 4096
 _ONE = 2.0**64
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
@@ -57,6 +58,7 @@ def distort_rows(
         parts = in_threads(work, n_blocks, threads=threads)
         if all(used >= 0 for _, used in parts):
             return np.cumsum(lengths), _joined(room, parts)
+        # The streams begin anew with the key, so that the second attempt draws the same baskets.
         ends *= 2
 
 
@@ -88,58 +90,58 @@ def _chances(n_items: int, p: float, q: float) -> tuple[np.uint64, NDArray[np.ui
     A gap is longer than g where the draw is below ``tail[g]``, with probability q^(g + 1). Where q is 1 there is no
     false item and the tail is empty; so is the guide.
     """
-    kept = np.uint64(0 if p == 1 else p * _ONE)
+    threshold = np.uint64(0 if p == 1 else p * _ONE)
     if q == 1:
-        return kept, np.empty(0, np.uint64), np.empty(0, np.int32)
+        return threshold, np.empty(0, np.uint64), np.empty(0, np.int32)
     tail = (q ** np.arange(1.0, n_items + 1) * _ONE).astype(np.uint64)
     highest = (np.arange(1, _GUIDES + 1, dtype=np.uint64) << np.uint64(52)) - np.uint64(1)
     longer = n_items - np.searchsorted(tail[::-1], highest, side="right")
-    return kept, tail, longer.astype(np.int32)
+    return threshold, tail, longer.astype(np.int32)
 
 
 def _ends(indptr: NDArray[np.int64], n_items: int, p: float, q: float, n_blocks: int) -> NDArray[np.int64]:
     """Return where each block may begin to write, with room for all of it but for one chance in 10^20."""
     last = np.minimum(np.arange(n_blocks + 1) * BASKETS, indptr.size - 1)
-    held = np.diff(indptr[last]).astype(np.float64)
-    zeros = np.diff(last) * float(n_items) - held
-    spread = np.sqrt(held * p * (1 - p) + zeros * q * (1 - q))
-    room = held * p + zeros * (1 - q) + 10 * spread + 100
+    n_ones = np.diff(indptr[last]).astype(np.float64)
+    zeros = np.diff(last) * float(n_items) - n_ones
+    spread = np.sqrt(n_ones * p * (1 - p) + zeros * q * (1 - q))
+    room = n_ones * p + zeros * (1 - q) + 10 * spread + 100
     return ragged.bounds(room.astype(np.int64))
 
 
 def _joined(room: NDArray[np.int32], parts: list[tuple[int, int]]) -> NDArray[np.int32]:
     """Close the gaps between what the threads wrote."""
-    place = 0
+    position = 0
     for first, used in parts:
-        if first > place:
-            room[place : place + used] = room[first : first + used]
-        place += used
-    return room[:place]
+        if first > position:
+            room[position : position + used] = room[first : first + used]
+        position += used
+    return room[:position]
 
 
 @compiled
-def _distort_rows(indptr, items, n_items, keep_all, kept, tail, guide, key, start, stop, room, lengths):
+def _distort_rows(indptr, items, n_items, keep_all, threshold, tail, guide, key, start, stop, room, lengths):
     """Distort blocks; return the room used, or -1 where there was not enough."""
     words, draws, gaps, state, basket = _space(n_items)
-    place = 0
+    position = 0
     for block in range(start, stop):
         state[0], state[1] = DRAWS, 0
         for row in range(block * BASKETS, min((block + 1) * BASKETS, indptr.size - 1)):
             true = items[indptr[row] : indptr[row + 1]]
             count = _distort(
-                true, n_items, keep_all, kept, tail, guide, key, block, words, draws, gaps, state, basket
+                true, n_items, keep_all, threshold, tail, guide, key, block, words, draws, gaps, state, basket
             )
-            if place + count > room.size:
+            if position + count > room.size:
                 return -1
             for at in range(count):
-                room[place + at] = basket[at]
-            place += count
+                room[position + at] = basket[at]
+            position += count
             lengths[row] = count
-    return place
+    return position
 
 
 @compiled
-def _distort_bits(indptr, items, n_items, keep_all, kept, tail, guide, key, start, stop, blocks):
+def _distort_bits(indptr, items, n_items, keep_all, threshold, tail, guide, key, start, stop, blocks):
     words, draws, gaps, state, basket = _space(n_items)
     for block in range(start, stop):
         state[0], state[1] = DRAWS, 0
@@ -147,7 +149,7 @@ def _distort_bits(indptr, items, n_items, keep_all, kept, tail, guide, key, star
         for row in range(first, min(first + BASKETS, indptr.size - 1)):
             true = items[indptr[row] : indptr[row + 1]]
             count = _distort(
-                true, n_items, keep_all, kept, tail, guide, key, block, words, draws, gaps, state, basket
+                true, n_items, keep_all, threshold, tail, guide, key, block, words, draws, gaps, state, basket
             )
             word = (row - first) >> 6
             bit = np.uint64(1) << np.uint64(row & 63)
@@ -164,8 +166,10 @@ def _space(n_items):
     return words, draws, gaps, state, np.empty(n_items + 1, np.int32)
 
 
+# Every position has a chance of its own to be false, 1 - q; the gaps run over all positions, and one that
+# falls on a true item has no effect, as that is decided by p alone. O(true + false items), not O(n_items).
 @compiled
-def _distort(true, n_items, keep_all, kept, tail, guide, key, stream, words, draws, gaps, state, basket):
+def _distort(true, n_items, keep_all, threshold, tail, guide, key, stream, words, draws, gaps, state, basket):
     """Write the items of one distorted basket, ascending; return their number.
 
     ``state`` holds how many of the draws at hand are used, and which of the stream's blocks comes next.
@@ -180,19 +184,22 @@ def _distort(true, n_items, keep_all, kept, tail, guide, key, stream, words, dra
         false = gaps[used]
         used += 1
     while at < true.size or false < n_items:
+        # A step uses up to two draws. No draw serves twice, as a gap and as a chance.
         if used >= DRAWS - 1:
             used = _supply(key, stream, tail, guide, words, draws, gaps, state)
-        found = false
+        item = false
         if at < true.size and true[at] <= false:
-            found = np.int64(true[at])
+            item = np.int64(true[at])
             at += 1
-            basket[count] = found
-            count += np.int64(keep_all or draws[used] < kept)
+            basket[count] = item
+            # Written in any case and counted where it stays: no branch on a random bit, which nothing
+            # predicts.
+            count += np.int64(keep_all or draws[used] < threshold)
             used += 1
         else:
-            basket[count] = found
+            basket[count] = item
             count += 1
-        if found == false:
+        if item == false:
             false += 1 + gaps[used]
             used += 1
     state[0] = used
@@ -210,6 +217,8 @@ def _supply(key, stream, tail, guide, words, draws, gaps, state):
     return 0
 
 
+# Inversion: the first g with draw >= tail[g]. The guide is at or before it, on average by no more than
+# n_items / 4096.
 @compiled
 def _gap(draw, tail, guide):
     """Return the number of zeros that stay before the next false item; all there are, if it is beyond them."""

@@ -104,17 +104,19 @@ def _without_repetition(
     fresh = np.ones(codes.size, np.bool_)
     fresh[1:] = codes[1:] != codes[:-1]
     fresh[indptr[:-1][np.diff(indptr) > 0]] = True
-    kept = ragged.bounds(fresh)
-    return kept[indptr], codes[fresh]
+    new_bounds = ragged.bounds(fresh)
+    return new_bounds[indptr], codes[fresh]
 
 
 @compiled
-def _after_newline(data, place):
-    while data[place] != _NEWLINE:
-        place += 1
-    return place + 1
+def _after_newline(data, position):
+    while data[position] != _NEWLINE:
+        position += 1
+    return position + 1
 
 
+# Branchless, over two slices a byte apart, and therefore vectorized. Prefix sums of the counts say where
+# each piece writes, so that pieces are parsed by threads without a lock.
 @compiled
 def _count(data, cuts, counts, start, stop):
     """Count the newlines and the first bytes of numbers in each piece."""
@@ -123,23 +125,26 @@ def _count(data, cuts, counts, start, stop):
         early = data[cuts[piece] : cuts[piece + 1] - 1]
         lines = 1
         numbers = np.int64(data[cuts[piece]] > _SPACE)
-        for place in range(early.size):
-            lines += early[place] == _NEWLINE
-            numbers += (late[place] > _SPACE) & (early[place] <= _SPACE)
+        for position in range(early.size):
+            lines += early[position] == _NEWLINE
+            numbers += (late[position] > _SPACE) & (early[position] <= _SPACE)
         counts[piece + 1, 0] = lines
         counts[piece + 1, 1] = numbers
 
 
+# In unsigned bytes everything below '0' wraps round to above 9: one comparison finds both ends. The last
+# newline ends the scan. 19 digits fit 64 bits; a longer number is refused by its length, as its value may
+# have wrapped.
 @compiled
-def _digits(data, place):
+def _digits(data, position):
     """Read digits: the number they make, and where they end."""
     number = np.uint64(0)
-    digit = np.uint8(data[place] - _ZERO)
+    digit = np.uint8(data[position] - _ZERO)
     while digit <= _NINE:
         number = number * _TEN + np.uint64(digit)
-        place += 1
-        digit = np.uint8(data[place] - _ZERO)
-    return number, place
+        position += 1
+        digit = np.uint8(data[position] - _ZERO)
+    return number, position
 
 
 @compiled
@@ -147,35 +152,36 @@ def _parse(data, cuts, offsets, indptr, numbers, high, low, start, stop):
     """Parse pieces up to what is no number; one that does not fit is passed over, in case text comes after it."""
     state = FINE
     for piece in range(start, stop):
-        place = cuts[piece]
+        position = cuts[piece]
         row = offsets[piece, 0]
         count = offsets[piece, 1]
-        while place < cuts[piece + 1]:
-            byte = data[place]
+        while position < cuts[piece + 1]:
+            byte = data[position]
             if np.uint8(byte - _ZERO) <= _NINE:
-                first = place
-                number, place = _digits(data, first)
-                if number > high or place - first > _DIGITS:
+                first = position
+                number, position = _digits(data, first)
+                if number > high or position - first > _DIGITS:
                     state = WIDE
-                if (byte == _ZERO and place - first > 1) or data[place] > _SPACE:
+                if (byte == _ZERO and position - first > 1) or data[position] > _SPACE:
                     return TEXT
                 numbers[count] = np.int64(number)
                 count += 1
-                if data[place] == _SPACE:
-                    place += 1
+                if data[position] == _SPACE:
+                    position += 1
             elif byte == _NEWLINE:
                 row += 1
                 indptr[row] = count
-                place += 1
-            elif byte in (_SPACE, _TAB) or (byte == _RETURN and data[place + 1] == _NEWLINE):
-                place += 1
+                position += 1
+            elif byte in (_SPACE, _TAB) or (byte == _RETURN and data[position + 1] == _NEWLINE):
+                position += 1
             elif byte == _MINUS:
-                first = place + 1
-                number, place = _digits(data, first)
-                if number > low or place - first > _DIGITS:
+                first = position + 1
+                number, position = _digits(data, first)
+                if number > low or position - first > _DIGITS:
                     state = WIDE
-                if place == first or data[first] == _ZERO or data[place] > _SPACE:
+                if position == first or data[first] == _ZERO or data[position] > _SPACE:
                     return TEXT
+                # -2^63 comes out right: 2^63 wraps to it, and its negative is itself.
                 numbers[count] = -np.int64(number)
                 count += 1
             else:
@@ -185,10 +191,11 @@ def _parse(data, cuts, offsets, indptr, numbers, high, low, start, stop):
 
 @compiled
 def _mark(numbers, seen, start, stop):
-    for place in range(start, stop):
-        seen[numbers[place]] = True
+    for position in range(start, stop):
+        seen[numbers[position]] = True
 
 
+# A row that is in order already, as in most files, is scanned and not sorted.
 @compiled
 def _code(indptr, numbers, code, start, stop):
     """Turn the numbers of rows into codes and put each row in order; count the items that a row repeats."""
@@ -196,25 +203,26 @@ def _code(indptr, numbers, code, start, stop):
     for row in range(start, stop):
         first = indptr[row]
         stays = True
-        for place in range(first, indptr[row + 1]):
-            numbers[place] = code[numbers[place]]
-            stays = stays and (place == first or numbers[place] > numbers[place - 1])
+        for position in range(first, indptr[row + 1]):
+            numbers[position] = code[numbers[position]]
+            stays = stays and (position == first or numbers[position] > numbers[position - 1])
         if not stays:
             numbers[first : indptr[row + 1]].sort()
-            for place in range(first + 1, indptr[row + 1]):
-                repeated += numbers[place] == numbers[place - 1]
+            for position in range(first + 1, indptr[row + 1]):
+                repeated += numbers[position] == numbers[position - 1]
     return repeated
 
 
 @compiled
 def _spell(indptr, items, ends, letters, close, sizes, text, start, stop):
     for row in range(start, stop):
-        place = sizes[row]
+        position = sizes[row]
         end = sizes[row + 1] - close.size
         for entry in range(indptr[row], indptr[row + 1]):
             for letter in range(ends[items[entry]], ends[items[entry] + 1]):
-                if place < end:
-                    text[place] = letters[letter]
-                place += 1
+                # The separator after the last item would run into the close; it is cut here.
+                if position < end:
+                    text[position] = letters[letter]
+                position += 1
         for byte in range(close.size):
             text[end + byte] = close[byte]

@@ -26,10 +26,12 @@ def item_splits(
     return group, n_groups
 
 
+# Top-down splits on a stack. Only the smaller half is ever counted again, and taken off the counts of the
+# larger: an entry is counted O(log n) times. Memory: n_items x m joint counts.
 @compiled
-def _divide(indptr, items, item_start, item_rows, held_start, held, m, p):
+def _divide(indptr, items, item_start, item_rows, value_start, values, m, p):
     n, n_items = indptr.size - 1, item_start.size - 1
-    rows, place = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
+    rows, position = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
     count, joint, total = np.zeros(n_items, np.int64), np.zeros((n_items, m), np.int64), np.zeros(m, np.int64)
     touched, n_touched = np.empty(n_items, np.int32), 0
     group, n_groups = np.empty(n, np.int32), 0
@@ -40,19 +42,21 @@ def _divide(indptr, items, item_start, item_rows, held_start, held, m, p):
             count[touched[at]] = 0
             joint[touched[at]] = 0
         total[:] = 0
-        n_touched = _add(rows[low:high], 1, indptr, items, held_start, held, count, joint, total, touched, 0)
+        n_touched = _add(
+            rows[low:high], 1, indptr, items, value_start, values, count, joint, total, touched, 0
+        )
         while True:
             n_touched = _remaining(count, touched, n_touched)
             item = _best(high - low, count, joint, total, touched[:n_touched], p)
             if item < 0:
                 break
-            middle = _move(item, low, high, rows, place, indptr, items, item_start, item_rows)
+            middle = _move(item, low, high, rows, position, indptr, items, item_start, item_rows)
             small = (low, middle) if middle - low <= high - middle else (middle, high)
             low, high = (middle, high) if middle - low <= high - middle else (low, middle)
             waiting.append(small)
             _add(
                 rows[small[0] : small[1]], -1,
-                indptr, items, held_start, held, count, joint, total, touched, n_touched,
+                indptr, items, value_start, values, count, joint, total, touched, n_touched,
             )  # fmt: skip
         group[rows[low:high]] = n_groups
         n_groups += 1
@@ -60,31 +64,31 @@ def _divide(indptr, items, item_start, item_rows, held_start, held, m, p):
 
 
 @compiled
-def _add(rows, sign, indptr, items, held_start, held, count, joint, total, touched, n_touched):
+def _add(rows, sign, indptr, items, value_start, values, count, joint, total, touched, n_touched):
     """Add rows to the counts or take them away; new items are added to the touched ones; return their number."""
     for row in rows:
-        for entry in range(held_start[row], held_start[row + 1]):
-            total[held[entry]] += sign
+        for entry in range(value_start[row], value_start[row + 1]):
+            total[values[entry]] += sign
         for entry in range(indptr[row], indptr[row + 1]):
             item = items[entry]
             if sign > 0 and count[item] == 0:
                 touched[n_touched] = item
                 n_touched += 1
             count[item] += sign
-            for other in range(held_start[row], held_start[row + 1]):
-                joint[item, held[other]] += sign
+            for other in range(value_start[row], value_start[row + 1]):
+                joint[item, values[other]] += sign
     return n_touched
 
 
 @compiled
 def _remaining(count, touched, n_touched):
     """Keep the touched items that still occur."""
-    kept = 0
+    n_remaining = 0
     for at in range(n_touched):
         if count[touched[at]] > 0:
-            touched[kept] = touched[at]
-            kept += 1
-    return kept
+            touched[n_remaining] = touched[at]
+            n_remaining += 1
+    return n_remaining
 
 
 @compiled
@@ -99,38 +103,43 @@ def _best(size, count, joint, total, touched, p):
     if worst_before == 0.0:
         return best
     for item in touched:
-        held = count[item]
-        other = size - held
-        if other == 0:
+        n_with = count[item]
+        n_without = size - n_with
+        if n_without == 0:
             continue
-        balance = 2.0 * min(held, other) / size
+        balance = 2.0 * min(n_with, n_without) / size
+        # The factor still to come is at most 1: an item's share in the whole lies between its shares in the
+        # halves, so the largest share never falls. Nothing that is behind already can win.
         if balance < evenness:
             continue
         worst, fits = 0.0, True
         for value in range(total.size):
             with_item = joint[item, value]
             without = total[value] - with_item
-            if with_item * p > held or without * p > other:
+            if with_item * p > n_with or without * p > n_without:
                 fits = False
                 break
-            worst = max(worst, with_item / held, without / other)
+            worst = max(worst, with_item / n_with, without / n_without)
         if not fits:
             continue
         balance *= worst_before / worst
+        # Ties go to the lower item, so that the order in which items were touched does not matter.
         if balance > evenness or (balance == evenness and item < best):
             best, evenness = item, balance
     return best
 
 
+# By the item's list or by the segment's rows, whichever is shorter; swaps keep ``rows`` and ``position``
+# inverse to each other.
 @compiled
-def _move(item, low, high, rows, place, indptr, items, item_start, item_rows):
+def _move(item, low, high, rows, position, indptr, items, item_start, item_rows):
     """Move the baskets that hold an item to the front of their segment; return where the others begin."""
     front = low
     if item_start[item + 1] - item_start[item] < high - low:
         for entry in range(item_start[item], item_start[item + 1]):
             row = item_rows[entry]
-            if low <= place[row] < high:
-                _swap(place[row], front, rows, place)
+            if low <= position[row] < high:
+                _swap(position[row], front, rows, position)
                 front += 1
         return front
     for at in range(low, high):
@@ -138,14 +147,14 @@ def _move(item, low, high, rows, place, indptr, items, item_start, item_rows):
         for entry in range(indptr[row], indptr[row + 1]):
             if items[entry] >= item:
                 if items[entry] == item:
-                    _swap(at, front, rows, place)
+                    _swap(at, front, rows, position)
                     front += 1
                 break
     return front
 
 
 @compiled
-def _swap(at, front, rows, place):
+def _swap(at, front, rows, position):
     here, there = rows[at], rows[front]
     rows[at], rows[front] = there, here
-    place[here], place[there] = front, at
+    position[here], position[there] = front, at

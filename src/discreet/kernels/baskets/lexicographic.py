@@ -32,6 +32,9 @@ def _ranked(indptr, letters):
     return letters
 
 
+# As many letters as fit 64 bits, compared in one operation. Letters count from 1, so that a basket that
+# ends, padded with 0, comes before its continuations; the highest key cannot occur otherwise, as no basket
+# holds an item twice.
 @compiled
 def _keys(indptr, letters, width, most):
     """Pack the first letters of every basket into one number; a basket without any gets the highest."""
@@ -42,13 +45,15 @@ def _keys(indptr, letters, width, most):
             keys[row] = ~np.uint64(0)
             continue
         key = np.uint64(0)
-        for place in range(most):
-            letter = np.uint64(letters[first + place] + 1) if first + place < last else np.uint64(0)
+        for position in range(most):
+            letter = np.uint64(letters[first + position] + 1) if first + position < last else np.uint64(0)
             key = (key << width) | letter
         keys[row] = key
     return keys
 
 
+# Only runs with equal keys, in which some basket goes on, are sorted by comparing: few, as a key has several
+# letters.
 @compiled
 def _refine(order, keys, indptr, letters, most):
     """Sort the runs of baskets whose first letters are the same by the rest of them."""
@@ -64,6 +69,7 @@ def _refine(order, keys, indptr, letters, most):
         begin = end
 
 
+# Bottom-up and stable, so that equal baskets stay in the order of their numbers. O(n log n) comparisons.
 @compiled
 def _merge_sort(order, spare, begin, end, indptr, letters, skipped):
     width = 1
@@ -71,27 +77,27 @@ def _merge_sort(order, spare, begin, end, indptr, letters, skipped):
         for low in range(begin, end, 2 * width):
             middle, high = min(low + width, end), min(low + 2 * width, end)
             left, right = low, middle
-            for place in range(low, high):
+            for position in range(low, high):
                 take_left = right >= high or (
                     left < middle and not _comes_before(order[right], order[left], indptr, letters, skipped)
                 )
                 if take_left:
-                    spare[place] = order[left]
+                    spare[position] = order[left]
                     left += 1
                 else:
-                    spare[place] = order[right]
+                    spare[position] = order[right]
                     right += 1
         put(order, begin, spare[begin:end])
         width *= 2
 
 
 @compiled
-def _comes_before(one, other, indptr, letters, skipped):
+def _comes_before(basket, other, indptr, letters, skipped):
     """Return whether a basket comes strictly before another, their first letters being the same."""
-    here, there = indptr[one] + skipped, indptr[other] + skipped
-    while here < indptr[one + 1] and there < indptr[other + 1]:
+    here, there = indptr[basket] + skipped, indptr[other] + skipped
+    while here < indptr[basket + 1] and there < indptr[other + 1]:
         if letters[here] != letters[there]:
             return letters[here] < letters[there]
         here += 1
         there += 1
-    return here >= indptr[one + 1] and there < indptr[other + 1]
+    return here >= indptr[basket + 1] and there < indptr[other + 1]

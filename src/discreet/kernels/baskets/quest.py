@@ -37,15 +37,15 @@ def fill(
     come as CSR arrays too.
     """
     most = lengths.size + int(np.diff(patterns[0]).max())
-    given = (n_items, most, lengths, *patterns, weights, corruption)
+    model = (n_items, most, lengths, *patterns, weights, corruption)
 
     def blocks(start: int, stop: int) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         sizes = [min(_BLOCK, n_baskets - block * _BLOCK) for block in range(start, stop)]
-        return [_fill(seed, size, *given) for seed, size in zip(seeds[start:stop], sizes, strict=True)]
+        return [_fill(seed, size, *model) for seed, size in zip(seeds[start:stop], sizes, strict=True)]
 
-    made = [block for part in in_threads(blocks, seeds.size) for block in part]
-    sizes = np.concatenate([np.zeros(1, np.int64), *(counts for counts, _ in made)])
-    return np.cumsum(sizes), np.concatenate([items for _, items in made])
+    parts = [block for part in in_threads(blocks, seeds.size) for block in part]
+    sizes = np.concatenate([np.zeros(1, np.int64), *(counts for counts, _ in parts)])
+    return np.cumsum(sizes), np.concatenate([items for _, items in parts])
 
 
 @compiled
@@ -58,6 +58,9 @@ def _random(state):
     return state, np.float64(mixed >> np.uint64(11)) * _UNIT
 
 
+# The generator of Agrawal and Srikant 1994. A pattern that does not fit goes in anyway in half of the cases
+# and waits for the next basket in the others. Deviation: the first always goes in, so that none waits for
+# ever. O(items drawn), and the insertions.
 @compiled
 def _fill(state, n_baskets, n_items, most, lengths, bounds, members, weights, corruption):
     items = np.empty(n_baskets * most, np.int32)
@@ -86,10 +89,11 @@ def _fill(state, n_baskets, n_items, most, lengths, bounds, members, weights, co
                 if draw < 0.5:
                     waiting = size
                     break
-            for place in range(size):
-                if holder[hand[place]] != basket:
-                    holder[hand[place]] = basket
-                    _insert(items, first, end, hand[place])
+            for position in range(size):
+                # Stamped with the basket, so that nothing is cleared between baskets.
+                if holder[hand[position]] != basket:
+                    holder[hand[position]] = basket
+                    _insert(items, first, end, hand[position])
                     end += 1
             used += size
         counts[basket] = end - first
@@ -111,8 +115,8 @@ def _corrupt(state, hand, size, level):
 @compiled
 def _insert(items, first, end, item):
     """Put an item into its place among those of a basket."""
-    place = end
-    while place > first and items[place - 1] > item:
-        items[place] = items[place - 1]
-        place -= 1
-    items[place] = item
+    position = end
+    while position > first and items[position - 1] > item:
+        items[position] = items[position - 1]
+        position -= 1
+    items[position] = item

@@ -11,6 +11,7 @@ _LAMBDA = 1e6
 _FAR = 2**62
 
 
+# Products of whole numbers, not quotients: both / left < p / q is decided exactly.
 @compiled
 def _hidden(both, left, least, p, q):
     """Whether a rule with these counts is hidden; q is 0 where its confidence does not matter."""
@@ -25,6 +26,10 @@ def _weight(first, now, min_count):
     return _LAMBDA + min_count - now
 
 
+# Border-based hiding: BBA (Sun and Yu 2005) and Max-Min 2 (Moustakides and Verykios 2006). Baskets that hold
+# the same border itemsets are one class, so that a deletion is chosen among classes x items and not among
+# baskets. Costs are kept up to date and only the changed ones worked out again:
+# O(classes x items x border hit) for each deletion.
 @compiled
 def spare_border(method, sizes, inside, columns, is_left, first, support, counts, min_count):
     """Choose deletions one by one, each the cheapest for the border; returns how many of each class lose each item.
@@ -56,9 +61,11 @@ def spare_border(method, sizes, inside, columns, is_left, first, support, counts
     return plan
 
 
+# BBA adds up weights. Max-Min 2 counts the itemsets at the minimum, which one more deletion loses, and then
+# prefers the highest least support; those lost already cost nothing more.
 @compiled
 def _score(method, inside, columns, j, first, support, min_count, cost, lowest, n_hit, c):
-    """Work out what deleting item j from a basket of class c would cost."""
+    """Compute what deleting item j from a basket of class c would cost."""
     total, least, hits = 0.0, _FAR, 0
     for v in range(support.size):
         if inside[v] and columns[v, j]:
@@ -72,6 +79,7 @@ def _score(method, inside, columns, j, first, support, min_count, cost, lowest, 
     cost[c, j], lowest[c, j], n_hit[c, j] = total, least, hits
 
 
+# A full scan, O(classes x items), in a fixed order: of full ties the first class and item stay.
 @compiled
 def _cheapest(method, rest, cost, lowest, n_hit):
     """Find the class and the item with the least cost; ties by the highest minimum, then by the fewest hit."""
@@ -115,6 +123,8 @@ def _lose(method, c, j, inside, columns, first, support, min_count, rest, cost, 
                     lowest[other, item] = min(lowest[other, item], support[v])
                     if support[v] == min_count:
                         cost[other, item] += 1.0
+                # The itemset is lost and leaves the minimum it may have set, which only a new look at all
+                # can replace.
                 elif before == min_count:
                     _score(
                         method,
@@ -131,6 +141,7 @@ def _lose(method, c, j, inside, columns, first, support, min_count, rest, cost, 
                     )
 
 
+# O(supporters x items x border). Strict comparisons: ties go to the first item of the rule.
 @compiled
 def maximum_minimum(rows, inside, columns, is_left, support, counts, min_count):
     """Delete from one supporter after another the item whose rarest border itemset is the most frequent (Max-Min 1).

@@ -23,6 +23,7 @@ _PART = 8
 """The words that are filled at a time."""
 
 
+# Numba has no population count of its own; LLVM's becomes one instruction, and vectors of them in a loop.
 @intrinsic
 def ones(context, word):
     """Count the ones of a word, in one instruction."""
@@ -61,6 +62,9 @@ def rows_of(blocks: NDArray[np.uint64], n: int) -> tuple[NDArray[np.int64], NDAr
     return indptr, items
 
 
+# Writes are scattered over all columns. A part has 8 words, one line of the cache, for each item, so that it
+# stays near while 512 baskets are set; written to the block, columns are a kilobyte apart.
+# O(entries + words).
 @compiled
 def _set_bits(indptr, items, column, blocks, start, stop):
     """Set bits in a small part of the columns at a time; items without a column go to one more, which is left."""
@@ -76,10 +80,12 @@ def _set_bits(indptr, items, column, blocks, start, stop):
                 word = (basket - first) >> 6
                 bit = np.uint64(1) << np.uint64(basket & 63)
                 for entry in range(indptr[basket], indptr[basket + 1]):
+                    # Items without a column have the number of the last one: cheaper than a branch at every
+                    # entry.
                     part[column[items[entry]], word] |= bit
-            for place in range(n_columns):
+            for position in range(n_columns):
                 for word in range(_PART):
-                    blocks[block, place, first_word + word] = part[place, word]
+                    blocks[block, position, first_word + word] = part[position, word]
             part[:] = 0
 
 
@@ -96,6 +102,7 @@ def _count(blocks):
     return counts
 
 
+# O(words + ones): the lowest bit is split off, and the ones below it count its position.
 @compiled
 def _lengths(blocks, lengths, start, stop):
     for block in range(start, stop):
@@ -109,18 +116,19 @@ def _lengths(blocks, lengths, start, stop):
                     rest ^= low
 
 
+# Columns are visited in ascending order, so that the items of every basket are too, without a sort.
 @compiled
 def _fill(blocks, indptr, items, start, stop):
     for block in range(start, stop):
         first = block * BASKETS
         n_here = min(BASKETS, indptr.size - 1 - first)
-        place = indptr[first : first + n_here].copy()
+        position = indptr[first : first + n_here].copy()
         for item in range(blocks.shape[1]):
             for word in range(WORDS):
                 rest = blocks[block, item, word]
                 while rest != 0:
                     low = rest & (~rest + np.uint64(1))
                     basket = word * 64 + np.int64(ones(low - np.uint64(1)))
-                    items[place[basket]] = item
-                    place[basket] += 1
+                    items[position[basket]] = item
+                    position[basket] += 1
                     rest ^= low

@@ -42,11 +42,15 @@ def _heads(sets, bounds):
     indptr = np.arange(bounds.size) * width
     items = np.empty(indptr[-1], np.int32)
     for number in range(bounds.size - 1):
-        for place in range(width):
-            items[indptr[number] + place] = sets[bounds[number], place]
+        for position in range(width):
+            items[indptr[number] + position] = sets[bounds[number], position]
     return indptr, items
 
 
+# The join and the pruning of Apriori (Agrawal and Srikant 1994) in one. A candidate is a row and one item x
+# more; without the row's item d it is (row without d) and x, a set of the class of that head. The items x
+# ascend, and so do the last items of every class, so that pointers into the classes only move forward: a
+# merge, without a search for each subset. O(lengths of the classes of a row), for each row.
 @compiled
 def _join(sets, bounds, indptr, items, table, most, start, stop):
     """Join the classes of a range: the last items of a candidate's subsets are in sorted lists, which are merged."""
@@ -64,6 +68,7 @@ def _join(sets, bounds, indptr, items, table, most, start, stop):
                 continue
             for other in range(row + 1, bounds[number + 1]):
                 met = _advance(sets, at, end, sets[other, width - 1])
+                # A list is at its end, and later items are larger still: no more candidates from this row.
                 if met < 0:
                     break
                 if met == 0:
@@ -98,12 +103,12 @@ def _advance(sets, at, end, item):
     last = sets.shape[1] - 1
     met = 1
     for skipped in range(last):
-        place = at[skipped]
-        while place < end[skipped] and sets[place, last] < item:
-            place += 1
-        at[skipped] = place
-        if place == end[skipped]:
+        position = at[skipped]
+        while position < end[skipped] and sets[position, last] < item:
+            position += 1
+        at[skipped] = position
+        if position == end[skipped]:
             return -1
-        if sets[place, last] != item:
+        if sets[position, last] != item:
             met = 0
     return met

@@ -68,22 +68,27 @@ def count_combinations(
     marked = np.zeros(layout.n_baskets, np.bool_)
     end = layout.starts.size - 1 if stop is None else stop
     parts = min(processors(), max(end - first, 1))
-    found = in_threads(
+    results = in_threads(
         lambda part, _: _deliver(*layout[:4], k, m, first + part, end, parts, keep, hasty, marked),
         parts,
         threads=parts,
     )
-    least = min(one[0] for one in found)
-    rare = np.concatenate([one[3] for one in found]).reshape(-1, m)
+    least = min(result[0] for result in results)
+    rare = np.concatenate([result[3] for result in results]).reshape(-1, m)
     return Counted(
         None if least == _NEVER else int(least),
-        sum(int(one[1]) for one in found),
-        sum(int(one[2]) for one in found),
+        sum(int(result[1]) for result in results),
+        sum(int(result[2]) for result in results),
         rare[np.lexsort(rare.T[::-1])],
         marked,
     )
 
 
+# Occurrence delivery, as in LCM (Uno, Kiyomi and Arimura 2004). Nothing can be pruned: a rare set has rare
+# supersets only, but these count as well. Time is that of reading, for every set visited, its baskets behind
+# its last item. Invariant: the places of the nodes on the stack lie in the same order, those of the last one
+# on top; what lies behind them is free for its children. Memory: the places along one path and those of the
+# siblings.
 @compiled
 def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, hasty, marked):
     """Visit every combination of fewer than m items and tally what follows it.
@@ -93,21 +98,22 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
     n_items = starts.size - 1
     tally, slot = np.zeros(n_items, np.int64), np.empty(n_items, np.int64)
     touched, path = np.empty(n_items, np.int32), np.empty(m, np.int32)
-    held, nodes = np.empty(4096, np.int64), np.empty(4096, np.int64)
+    occurrences, nodes = np.empty(4096, np.int64), np.empty(4096, np.int64)
     rare = np.empty(1024, np.int32)
     least, n_sets, n_rare, n_kept = np.int64(_NEVER), 0, 0, 0
     for lowest in range(first, stop, step):
         size = starts[lowest + 1] - starts[lowest]
         if size == 0:
             continue
-        held = room(held, size)
-        put(held, 0, places[starts[lowest] : starts[lowest + 1]])
+        occurrences = room(occurrences, size)
+        put(occurrences, 0, places[starts[lowest] : starts[lowest + 1]])
         path[0] = lowest
         n_sets, least = n_sets + 1, min(least, size)
         if size < k:
             n_rare += 1
-            for place in range(size):
-                marked[basket[held[place]]] = True
+            for position in range(size):
+                # Threads share the marks without a lock: they only ever write True.
+                marked[basket[occurrences[position]]] = True
             if keep and m == 1:
                 rare = _append_set(rare, n_kept, path)
                 n_kept += 1
@@ -117,11 +123,12 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
             n_nodes -= 1
             depth, begin, top = nodes[4 * n_nodes + 1], nodes[4 * n_nodes + 2], nodes[4 * n_nodes + 3]
             path[depth] = nodes[4 * n_nodes]
-            n_touched = tally_behind(entries, held, begin, top, tally, touched)
+            n_touched = tally_behind(entries, occurrences, begin, top, tally, touched)
             fewest, n_few = _few(tally, touched[:n_touched], k)
             n_sets, least, n_rare = n_sets + n_touched, min(least, fewest), n_rare + n_few
             if n_few > 0:
-                _mark(entries, basket, held, begin, top, tally, k, marked)
+                _mark(entries, basket, occurrences, begin, top, tally, k, marked)
+            # At the last level the tallies are the counts, and no place need be handed on.
             if depth + 2 == m:
                 for number in range(n_touched):
                     if keep and tally[touched[number]] < k:
@@ -130,8 +137,18 @@ def _deliver(entries, basket, starts, places, k, m, first, stop, step, keep, has
                         n_kept += m
                     tally[touched[number]] = 0
             else:
-                nodes, n_nodes, held = branch(
-                    entries, nodes, n_nodes, held, begin, top, depth + 1, touched[:n_touched], tally, slot, 1
+                nodes, n_nodes, occurrences = branch(
+                    entries,
+                    nodes,
+                    n_nodes,
+                    occurrences,
+                    begin,
+                    top,
+                    depth + 1,
+                    touched[:n_touched],
+                    tally,
+                    slot,
+                    1,
                 )
     return least, n_sets, n_rare, rare[:n_kept].copy()
 
@@ -154,11 +171,11 @@ def _few(tally, touched, k):
 
 
 @compiled
-def _mark(entries, basket, held, begin, end, tally, k, marked):
-    for place in range(begin, end):
-        at = held[place]
+def _mark(entries, basket, occurrences, begin, end, tally, k, marked):
+    for position in range(begin, end):
+        at = occurrences[position]
         while entries[at] >= 0:
             if tally[entries[at]] < k:
-                marked[basket[held[place]]] = True
+                marked[basket[occurrences[position]]] = True
                 break
             at += 1

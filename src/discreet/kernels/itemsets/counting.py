@@ -65,8 +65,8 @@ def _starts(sets):
     size = 0
     for row in range(len(sets)):
         fresh = row == 0
-        for place in range(sets.shape[1] - 1):
-            if not fresh and sets[row, place] != sets[row - 1, place]:
+        for position in range(sets.shape[1] - 1):
+            if not fresh and sets[row, position] != sets[row - 1, position]:
                 fresh = True
         if fresh:
             starts[size] = row
@@ -74,6 +74,8 @@ def _starts(sets):
     return starts[:size].copy()
 
 
+# O(items squared x n / 64). Sums are of 32 bits: a block adds at most 8,192, and there are fewer than 2^31
+# baskets.
 @compiled
 def _pairs(blocks, start, stop):
     """Count the triangle by tiles of columns that stay in the first cache, two rows by four columns at a time."""
@@ -84,6 +86,8 @@ def _pairs(blocks, start, stop):
         for left in range(start // TILE * TILE, n_items, TILE):
             right = min(left + TILE, n_items)
             i = start
+            # Both rows lie left of the tile, so that no cell is on or below the diagonal; the rest goes one
+            # by one.
             while i + 1 < min(stop, left) and right - left == TILE:
                 for j in range(left, right, 4):
                     _two_by_four(columns, i, j, counts[i - start], counts[i + 1 - start])
@@ -95,6 +99,7 @@ def _pairs(blocks, start, stop):
     return counts
 
 
+# Blocking by registers: six words are loaded for eight counts, where single pairs would load sixteen.
 @compiled
 def _two_by_four(columns, i, j, of_i, of_next):
     x, y = columns[i], columns[i + 1]
@@ -129,6 +134,9 @@ def _both(x, y):
     return np.int32(both)
 
 
+# Rows are in lexicographic order, so a class shares a prefix with the one before it, whose ANDs are still on
+# the stack. Invariant: ``stack[d]`` is the AND of the current prefix's first d + 1 columns, where it is
+# alive. O(new prefix items + sets) x 128 words for each block.
 @compiled
 def _sets(blocks, sets, bounds, first_class, last_class):
     """Count by classes: the AND of a class's common items is kept on a stack and shared with the class before."""
@@ -141,6 +149,7 @@ def _sets(blocks, sets, bounds, first_class, last_class):
         for number in range(first_class, last_class):
             row = bounds[number]
             shared = 0
+            # The first class of a block finds the ANDs of another block: nothing is shared.
             if number > first_class:
                 before = bounds[number - 1]
                 while shared < size - 1 and sets[before, shared] == sets[row, shared]:

@@ -44,10 +44,14 @@ def mine_rows(
 def _all(mine: Callable[[int, int], Any]) -> Sets:
     """Share the first items out among the threads, and put what they find together."""
     parts = processors()
-    found = in_threads(lambda part, _: mine(part, parts), parts)
-    sizes = np.concatenate([sizes for sizes, _, _ in found])
+    results = in_threads(lambda part, _: mine(part, parts), parts)
+    sizes = np.concatenate([sizes for sizes, _, _ in results])
     indptr = ragged.bounds(sizes)
-    return indptr, np.concatenate([items for _, items, _ in found]), np.concatenate([n for _, _, n in found])
+    return (
+        indptr,
+        np.concatenate([items for _, items, _ in results]),
+        np.concatenate([n for _, _, n in results]),
+    )
 
 
 @compiled
@@ -62,6 +66,9 @@ def squared_lengths(indptr, items, looked_at):
     return total
 
 
+# Eclat (Zaki 2000) over bit columns. Invariant: ``stack[end[d - 1]:end[d]]`` are the columns of the class at
+# depth d, each the AND of the path and one item; a node is extended by its right siblings only, so every set
+# comes once. O(pairs of siblings x words); memory: the classes along one path.
 @compiled
 def _search_columns(columns, least, longest, part, parts):
     """Intersect the columns of a class pairwise; the columns of all classes above are on one stack."""
@@ -84,6 +91,7 @@ def _search_columns(columns, least, longest, part, parts):
         if node >= end[depth]:
             depth -= 1
             continue
+        # Threads take every parts-th first item: neighbors in the order have subtrees of like size.
         cursor[depth] += parts if depth == 0 else 1
         path[depth] = item[node]
         sizes, items, counts = append_set(
@@ -97,6 +105,8 @@ def _search_columns(columns, least, longest, part, parts):
         for other in range(node + 1, end[depth]):
             stack = room(stack, (top + 1) * words)
             item, count = room(item, top + 1), room(count, top + 1)
+            # Written to the top before it is known to be frequent; one that is not is overwritten by the
+            # next.
             both = _meet(stack, node * words, other * words, top * words, words)
             if both >= least:
                 item[top], count[top] = item[other], both
@@ -128,6 +138,9 @@ def _meet(stack, first, second, target, words):
     return np.int64(total)
 
 
+# Occurrence delivery, as in LCM (Uno, Kiyomi and Arimura 2004): the support of a set is the number of its
+# places. Ranks ascend from the rarest item: where much follows in a basket, few baskets are read.
+# Time: the entries behind the places of every frequent set; see ``occurrences`` for the stacks.
 @compiled
 def _deliver(entries, starts, places, least, longest, part, parts):
     """Deliver occurrences: from the places behind a set's last item, count what follows, and hand the places on.
@@ -137,15 +150,15 @@ def _deliver(entries, starts, places, least, longest, part, parts):
     n_items = starts.size - 1
     tally, slot = np.zeros(n_items, np.int64), np.empty(n_items, np.int64)
     touched = np.empty(n_items, np.int32)
-    held = np.empty(4096, places.dtype)
+    occurrences = np.empty(4096, places.dtype)
     nodes = np.empty(4096, np.int64)
     path = np.empty(n_items + 1, np.int32)
     sizes, items, counts = np.empty(1024, np.int32), np.empty(4096, np.int32), np.empty(1024, np.int64)
     n_sets = n_entries = 0
     for first in range(part, n_items, parts):
         here = places[starts[first] : starts[first + 1]]
-        held = room(held, here.size)
-        put(held, 0, here)
+        occurrences = room(occurrences, here.size)
+        put(occurrences, 0, here)
         nodes[0], nodes[1], nodes[2], nodes[3] = first, 0, 0, here.size
         n_nodes = 1
         while n_nodes > 0:
@@ -159,8 +172,18 @@ def _deliver(entries, starts, places, least, longest, part, parts):
             n_entries += depth + 1
             if depth + 1 == longest:
                 continue
-            n_touched = tally_behind(entries, held, begin, top, tally, touched)
-            nodes, n_nodes, held = branch(
-                entries, nodes, n_nodes, held, begin, top, depth + 1, touched[:n_touched], tally, slot, least
+            n_touched = tally_behind(entries, occurrences, begin, top, tally, touched)
+            nodes, n_nodes, occurrences = branch(
+                entries,
+                nodes,
+                n_nodes,
+                occurrences,
+                begin,
+                top,
+                depth + 1,
+                touched[:n_touched],
+                tally,
+                slot,
+                least,
             )
     return sizes[:n_sets].copy(), items[:n_entries].copy(), counts[:n_sets].copy()

@@ -36,15 +36,16 @@ def immediate_subsets(indptr: NDArray[np.int64], items: NDArray[np.int32]) -> ND
     return subsets
 
 
+# Insertion sort: sets are short, and mostly sorted already.
 @compiled
 def _gather(indptr, items, rows, length):
     """Write sets of one length as rows, each sorted."""
     sets = np.empty((rows.size, length), np.int32)
     for number in range(rows.size):
         row = sets[number]
-        for place in range(length):
-            item = items[indptr[rows[number]] + place]
-            at = place
+        for position in range(length):
+            item = items[indptr[rows[number]] + position]
+            at = position
             while at > 0 and row[at - 1] > item:
                 row[at] = row[at - 1]
                 at -= 1
@@ -52,19 +53,21 @@ def _gather(indptr, items, rows, length):
     return sets
 
 
+# Least significant digit radix sort: each pass is stable, so that earlier columns overrule later ones.
+# O(length x (sets + n_items)).
 @compiled
 def _sorted(sets, n_items):
     """Order rows by a counting sort of each column, from the last to the first."""
     order = np.arange(len(sets))
     target = np.empty_like(order)
-    for place in range(sets.shape[1] - 1, -1, -1):
+    for column in range(sets.shape[1] - 1, -1, -1):
         starts = np.zeros(n_items + 1, np.int64)
         for row in range(len(sets)):
-            starts[sets[row, place] + 1] += 1
+            starts[sets[row, column] + 1] += 1
         for item in range(n_items):
             starts[item + 1] += starts[item]
         for number in range(order.size):
-            item = sets[order[number], place]
+            item = sets[order[number], column]
             target[starts[item]] = order[number]
             starts[item] += 1
         order, target = target, order

@@ -12,6 +12,8 @@ from discreet.kernels.compiled import compiled
 from discreet.kernels.copies import grown, put
 
 
+# A counting sort of the places by item, O(entries) besides the sorts inside baskets. The -1 behind each
+# basket ends the scans over it, which therefore need neither its number nor its length.
 @compiled
 def arrange(indptr, items, rank, n_ranks, with_baskets):
     """Write the baskets' ranks in ascending order, -1 after each basket, and the places behind each rank's entries.
@@ -31,25 +33,26 @@ def arrange(indptr, items, rank, n_ranks, with_baskets):
     entries = np.empty(n_kept + indptr.size - 1, np.int32)
     basket = np.zeros(entries.size + 1 if with_baskets else 0, np.int32)
     places = np.empty(n_kept, np.int64)
-    place = 0
+    position = 0
     for row in range(indptr.size - 1):
-        begin = place
+        begin = position
         for entry in range(indptr[row], indptr[row + 1]):
             number = rank[items[entry]]
             if number >= 0:
-                entries[place] = number
-                place += 1
-        entries[begin:place].sort()
-        for at in range(begin, place):
+                entries[position] = number
+                position += 1
+        entries[begin:position].sort()
+        for at in range(begin, position):
             places[fill[entries[at]]] = at + 1
             fill[entries[at]] += 1
             if with_baskets:
                 basket[at + 1] = row
-        entries[place] = -1
-        place += 1
+        entries[position] = -1
+        position += 1
     return entries, basket, starts, places
 
 
+# Doubling: appending n entries copies fewer than 2n in all.
 @compiled
 def room(array, needed):
     """Return the array, or a copy with more room."""
@@ -68,12 +71,14 @@ def append_set(sizes, items, counts, n_sets, n_entries, path, count):
     return sizes, items, counts
 
 
+# Only items that occur are listed, and only their tallies are cleared afterwards: a node costs what follows
+# it, not the number of all items.
 @compiled
-def tally_behind(entries, held, begin, end, tally, touched):
+def tally_behind(entries, occurrences, begin, end, tally, touched):
     """Count the items behind the places, and list them."""
     n_touched = 0
-    for place in range(begin, end):
-        at = held[place]
+    for position in range(begin, end):
+        at = occurrences[position]
         while entries[at] >= 0:
             number = entries[at]
             if tally[number] == 0:
@@ -84,8 +89,11 @@ def tally_behind(entries, held, begin, end, tally, touched):
     return n_touched
 
 
+# A counting sort of the places by the item that follows: tallies become slots, and the places are written to
+# them, above those of the node itself, which is the last on the stack. ``least`` prunes: supersets are no
+# more frequent.
 @compiled
-def branch(entries, nodes, n_nodes, held, begin, top, depth, touched, tally, slot, least):
+def branch(entries, nodes, n_nodes, occurrences, begin, top, depth, touched, tally, slot, least):
     """Go deeper: a node for every item that follows often enough, and its places; the tallies are cleared.
 
     Returns the stacks, which may have grown, and the number of nodes.
@@ -103,19 +111,19 @@ def branch(entries, nodes, n_nodes, held, begin, top, depth, touched, tally, slo
             n_nodes += 1
         tally[item] = 0
     if n_nodes > n_before:
-        held = room(held, end)
-        scatter_places(entries, held, begin, top, slot)
-    return nodes, n_nodes, held
+        occurrences = room(occurrences, end)
+        scatter_places(entries, occurrences, begin, top, slot)
+    return nodes, n_nodes, occurrences
 
 
 @compiled
-def scatter_places(entries, held, begin, end, slot):
+def scatter_places(entries, occurrences, begin, end, slot):
     """Write the places behind each item that follows the given places, from its slot on; -1 is no slot."""
-    for place in range(begin, end):
-        at = held[place]
+    for position in range(begin, end):
+        at = occurrences[position]
         while entries[at] >= 0:
             target = slot[entries[at]]
             if target >= 0:
-                held[target] = at + 1
+                occurrences[target] = at + 1
                 slot[entries[at]] = target + 1
             at += 1

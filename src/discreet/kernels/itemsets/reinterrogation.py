@@ -23,10 +23,10 @@ def breaches(
     parts = in_threads(
         lambda start, stop: _count(true[start:stop], distorted[start:stop], starts, columns), len(true)
     )
-    held = np.sum([part[0] for part in parts], axis=0, dtype=np.int64)
+    n_holders = np.sum([part[0] for part in parts], axis=0, dtype=np.int64)
     truly = np.sum([part[1] for part in parts], axis=0, dtype=np.int64)
     lengths = np.diff(starts)
-    return np.asarray(truly / np.maximum(np.repeat(held, lengths), 1))
+    return np.asarray(truly / np.maximum(np.repeat(n_holders, lengths), 1))
 
 
 def worst_of(
@@ -48,9 +48,11 @@ def worst_of(
     return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
 
+# O(items of all itemsets x n / 64), twice: a meet of the distorted columns, then one AND with each true
+# column.
 @compiled
 def _count(true, distorted, starts, columns):
-    held = np.zeros(starts.size - 1, np.int64)
+    n_holders = np.zeros(starts.size - 1, np.int64)
     truly = np.zeros(columns.size, np.int64)
     both = np.empty(WORDS, np.uint64)
     for block in range(true.shape[0]):
@@ -59,16 +61,19 @@ def _count(true, distorted, starts, columns):
             total = np.uint64(0)
             for word in range(WORDS):
                 total += ones(both[word])
-            held[itemset] += np.int64(total)
+            n_holders[itemset] += np.int64(total)
             for pair in range(starts[itemset], starts[itemset + 1]):
                 column = true[block, columns[pair]]
                 total = np.uint64(0)
                 for word in range(WORDS):
                     total += ones(both[word] & column[word])
                 truly[pair] += np.int64(total)
-    return held, truly
+    return n_holders, truly
 
 
+# Each true one that stayed counts once, for the worst itemset that its distorted basket holds: ``left`` has
+# those not counted yet, and pairs come worst first. Where none is left the item's other pairs are passed
+# over.
 @compiled
 def _first(true, distorted, starts, columns, order, owners):
     counts = np.zeros(columns.size, np.int64)

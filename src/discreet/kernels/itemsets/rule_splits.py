@@ -24,13 +24,15 @@ _ROUNDING = 1e-12
 """A measure that misses the threshold by less has missed it by rounding alone: 3/5 is 0.6."""
 
 
+# O(2^length) for each set, which is the number of its splits. Written so that NaN, which compares false, is
+# no rule.
 @compiled
 def splits(indptr, subsets, supports, metric, threshold):
     """Return rules: the set of each, a bit per item of its antecedent, and the numbers of antecedent and consequent.
 
     ``subsets`` holds, for every item of every set, the number of the set without it.
     """
-    whole, mask = np.empty(1024, np.int64), np.empty(1024, np.int64)
+    sets, mask = np.empty(1024, np.int64), np.empty(1024, np.int64)
     before, after = np.empty(1024, np.int64), np.empty(1024, np.int64)
     size = 0
     least = threshold - _ROUNDING * max(1.0, abs(threshold))
@@ -47,14 +49,16 @@ def splits(indptr, subsets, supports, metric, threshold):
             a, c = number_of[antecedent], number_of[full ^ antecedent]
             if not _measured(metric, supports[number], supports[a], supports[c]) >= least:
                 continue
-            if size == whole.size:
-                whole, mask = np.concatenate((whole, whole)), np.concatenate((mask, mask))
+            if size == sets.size:
+                sets, mask = np.concatenate((sets, sets)), np.concatenate((mask, mask))
                 before, after = np.concatenate((before, before)), np.concatenate((after, after))
-            whole[size], mask[size], before[size], after[size] = number, antecedent, a, c
+            sets[size], mask[size], before[size], after[size] = number, antecedent, a, c
             size += 1
-    return whole[:size].copy(), mask[:size].copy(), before[:size].copy(), after[:size].copy()
+    return sets[:size].copy(), mask[:size].copy(), before[:size].copy(), after[:size].copy()
 
 
+# Dynamic programming over masks, from the full set down: a subset is reached from the one with its lowest
+# missing item, whose mask is larger and therefore done. One look at ``subsets`` each, no search.
 @compiled
 def _number_all(indptr, subsets, number, length, number_of):
     """Find the numbers of all subsets of a set: each is one found before, without one item."""
@@ -64,28 +68,28 @@ def _number_all(indptr, subsets, number, length, number_of):
         left_out = 0
         while (mask >> left_out) & 1:
             left_out += 1
-        place = 0
+        rank = 0
         for item in range(left_out):
-            place += (mask >> item) & 1
-        number_of[mask] = subsets[indptr[number_of[mask | (1 << left_out)]] + place]
+            rank += (mask >> item) & 1
+        number_of[mask] = subsets[indptr[number_of[mask | (1 << left_out)]] + rank]
 
 
 @compiled
-def _measured(metric, whole, antecedent, consequent):
-    """Work out one measure of a rule from the three supports, as the table does; a division by nothing is no number."""
+def _measured(metric, support, antecedent, consequent):
+    """Compute one measure of a rule from the three supports, as the table does; a division by nothing is no number."""
     if metric == 0:
         return antecedent
     if metric == 1:
         return consequent
     if metric == 2:
-        return whole
+        return support
     if metric == 5:
         return 1.0
     if metric == 6:
-        return whole - antecedent * consequent
+        return support - antecedent * consequent
     if antecedent <= 0.0 or consequent <= 0.0:
         return np.nan
-    confidence = whole / antecedent
+    confidence = support / antecedent
     if metric == 3:
         return confidence
     if metric == 4:
@@ -93,31 +97,31 @@ def _measured(metric, whole, antecedent, consequent):
     if metric == 7:
         return (1.0 - consequent) / (1.0 - confidence) if confidence < 1.0 else np.inf
     if metric == 8:
-        below = max(whole * (1.0 - antecedent), antecedent * (consequent - whole))
-        return (whole - antecedent * consequent) / below if below != 0.0 else 0.0
+        below = max(support * (1.0 - antecedent), antecedent * (consequent - support))
+        return (support - antecedent * consequent) / below if below != 0.0 else 0.0
     if metric == 9:
-        either = antecedent + consequent - whole
-        return whole / either if either != 0.0 else np.nan
+        either = antecedent + consequent - support
+        return support / either if either != 0.0 else np.nan
     if metric == 10:
         return (confidence - consequent) / (1.0 - consequent) if consequent != 1.0 else 0.0
-    return (confidence + whole / consequent) / 2.0
+    return (confidence + support / consequent) / 2.0
 
 
 @compiled
-def members(indptr, codes, whole, mask, wanted):
+def members(indptr, codes, sets, mask, wanted):
     """Write the items of the rules' antecedents (wanted 1) or consequents (wanted 0), as CSR arrays."""
-    bounds = np.zeros(whole.size + 1, np.int64)
-    for rule in range(whole.size):
+    bounds = np.zeros(sets.size + 1, np.int64)
+    for rule in range(sets.size):
         size = 0
-        for item in range(indptr[whole[rule] + 1] - indptr[whole[rule]]):
+        for item in range(indptr[sets[rule] + 1] - indptr[sets[rule]]):
             size += ((mask[rule] >> item) & 1) == wanted
         bounds[rule + 1] = bounds[rule] + size
     items = np.empty(bounds[-1], np.int32)
-    place = 0
-    for rule in range(whole.size):
-        start = indptr[whole[rule]]
-        for item in range(indptr[whole[rule] + 1] - start):
+    position = 0
+    for rule in range(sets.size):
+        start = indptr[sets[rule]]
+        for item in range(indptr[sets[rule] + 1] - start):
             if ((mask[rule] >> item) & 1) == wanted:
-                items[place] = codes[start + item]
-                place += 1
+                items[position] = codes[start + item]
+                position += 1
     return bounds, items

@@ -28,6 +28,9 @@ def class_sums(
     return counts, sums, squares
 
 
+# A square has up to 78 bits. In limbs of 20 bits, v = high 2^20 + low, its three products stay below 2^40,
+# and 2^23 rows of a class fit 64 bits; the caller joins them in Python's integers. The shift rounds down and
+# the mask is of two's complement, so that this holds for negative values too. O(rows x columns).
 @compiled
 def _add(rows, labels, counts, sums, parts):
     for i in range(rows.shape[0]):

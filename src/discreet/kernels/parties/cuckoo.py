@@ -23,6 +23,9 @@ def cuckoo_table(places: NDArray[np.int64], n_bins: int, seed: int) -> NDArray[n
     return table if done else None
 
 
+# Random walk insertion (Pagh and Rodler 2004; Fotakis et al. 2005 for three places): an item without a free
+# bin evicts a random one, which looks for another. O(1) expected moves below the load threshold of 0.91; a
+# walk of max_moves means that there is most likely no way, and the caller takes other places.
 @compiled
 def _insert(places, table, state, max_moves):
     n_places = places.shape[1]
@@ -30,17 +33,19 @@ def _insert(places, table, state, max_moves):
         moved = item
         for _ in range(max_moves):
             free = -1
-            for place in range(n_places):
-                if table[places[moved, place]] < 0:
-                    free = places[moved, place]
+            for choice in range(n_places):
+                if table[places[moved, choice]] < 0:
+                    free = places[moved, choice]
                     break
             if free >= 0:
                 table[free] = moved
                 moved = -1
                 break
+            # Knuth's linear congruential generator; its low bits are poor, hence the shift. Nothing secret
+            # hangs on it.
             state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            place = np.int64((state >> np.uint64(33)) % np.uint64(n_places))
-            target = places[moved, place]
+            choice = np.int64((state >> np.uint64(33)) % np.uint64(n_places))
+            target = places[moved, choice]
             other = table[target]
             table[target] = moved
             moved = other

@@ -23,6 +23,8 @@ def sums_by_center(
     return labels, sums, counts
 
 
+# The assignment step of Lloyd's k-means: O(n k d). Sums are of whole numbers, so that no order of rows
+# changes them.
 @compiled
 def _add(rows, centers, labels, sums, counts):
     n, d = rows.shape

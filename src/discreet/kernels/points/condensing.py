@@ -66,6 +66,9 @@ def squared_error(values: Any, labels: Any, mean: Any) -> float:
     return float(_squared_error(values, labels, mean))
 
 
+# Recursive bisection at the median of the widest column, on a stack. Cuts are at multiples of ``size``,
+# itself a multiple of k, so that only one block has a remainder. The spread is that of a sample, about a row
+# of it, which keeps digits. O(n log(n / size)) besides the samples.
 @compiled
 def _blocks(columns, order, size):
     d, n = columns.shape
@@ -73,13 +76,13 @@ def _blocks(columns, order, size):
     start = np.empty(n // size + 2, np.int64)
     keys = np.empty(n)
     low[0], high[0] = 0, n
-    depth, found = 1, 0
+    depth, n_blocks = 1, 0
     while depth > 0:
         depth -= 1
         begin, end = low[depth], high[depth]
         if end - begin < 2 * size:
-            start[found] = begin
-            found += 1
+            start[n_blocks] = begin
+            n_blocks += 1
             continue
         step = max((end - begin) // _LOOKED_AT, 1)
         widest, width = 0, -1.0
@@ -101,9 +104,11 @@ def _blocks(columns, order, size):
         low[depth], high[depth] = begin, middle
         low[depth + 1], high[depth + 1] = middle, end
         depth += 2
-    return start[:found].copy()
+    return start[:n_blocks].copy()
 
 
+# MDAV forms floor(rows / k) groups whatever the values, so that every block's first group number is known in
+# advance and blocks need not wait for each other.
 @compiled
 def _mdav_of_blocks(values, order, start, first, k, labels, low, high):
     for block in range(low, high):
@@ -125,21 +130,23 @@ def _apart(turned, left, point, apart):
 
 @compiled
 def _farthest(apart, left):
-    far, place = -1.0, 0
+    far, row = -1.0, 0
     for t in range(left):
         if apart[t] > far:
-            far, place = apart[t], t
-    return place
+            far, row = apart[t], t
+    return row
 
 
+# A heap of k keeps the nearest: O(left log k) at worst. Rows leave from the highest position down, so that
+# the last row, which fills the gap, is never one that has still to leave.
 @compiled
-def _take(turned, rows, left, apart, k, labels, group, total, heap, held):
+def _take(turned, rows, left, apart, k, labels, group, total, heap, nearest):
     """Group the k rows nearest by ``apart``, and close the gaps they leave; return how many rows are left."""
     count = 0
     for t in range(left):
         if count < k or apart[t] < heap[0]:
-            count = keep_nearest(heap, held, count, k, apart[t], t)
-    for t in np.sort(held[:count])[::-1]:
+            count = keep_nearest(heap, nearest, count, k, apart[t], t)
+    for t in np.sort(nearest[:count])[::-1]:
         labels[rows[t]] = group
         left -= 1
         rows[t] = rows[left]
@@ -150,6 +157,10 @@ def _take(turned, rows, left, apart, k, labels, group, total, heap, held):
     return left
 
 
+# MDAV (Domingo-Ferrer and Torra 2005): a group around the row farthest from the mean of those left, and one
+# around the row farthest from that. The paper chooses the second before the first group leaves; it is the
+# same row but for ties, as the farthest is not among the k nearest. The total is updated, not summed anew.
+# O(n^2 d / k).
 @compiled
 def _mdav(values, rows, k, labels, group):
     d = values.shape[1]
@@ -161,18 +172,19 @@ def _mdav(values, rows, k, labels, group):
             turned[j, t] = values[rows[t], j]
             total[j] += turned[j, t]
     apart = np.empty(left)
-    heap, held = np.empty(k), np.empty(k, np.int64)
+    heap, nearest = np.empty(k), np.empty(k, np.int64)
     while left >= 2 * k:
         _apart(turned, left, total / left, apart)
         outer = turned[:, _farthest(apart, left)].copy()
         _apart(turned, left, outer, apart)
+        # With fewer than 3k left a second group would leave fewer than k. What remains has k to 2k - 1 rows.
         twice = left >= 3 * k
-        left = _take(turned, rows, left, apart, k, labels, group, total, heap, held)
+        left = _take(turned, rows, left, apart, k, labels, group, total, heap, nearest)
         group += 1
         if twice:
             outer = turned[:, _farthest(apart, left)].copy()
             _apart(turned, left, outer, apart)
-            left = _take(turned, rows, left, apart, k, labels, group, total, heap, held)
+            left = _take(turned, rows, left, apart, k, labels, group, total, heap, nearest)
             group += 1
     for t in range(left):
         labels[rows[t]] = group
@@ -187,6 +199,8 @@ def _join(n, mean, group, point):
         away = point[j] - mean[group, j]
         apart += away * away
         mean[group, j] += away / n[group]
+    # Welford's update: the sum of squares grows by the product of the deviations from the old and the new
+    # mean.
     return apart * (n[group] - 1) / n[group]
 
 
@@ -206,6 +220,10 @@ def _distance(mean, group, point):
     return apart
 
 
+# The step of that name of Aggarwal and Yu's ConstructGroups. Joining a group of n - 1 costs apart (n - 1) /
+# n, at least half of the squared distance: a center at twice what is left to spend, or farther, cannot pay,
+# which bounds the search. The tree has the centers as they were before any row of this call joined; the
+# costs are those of the moved ones.
 @compiled
 def _cannibalize(values, rows, indptr, groups, tree, into, forced, labels, n, mean):
     stack, reach = np.empty(_STACK, np.int64), np.empty(_STACK)
@@ -217,31 +235,32 @@ def _cannibalize(values, rows, indptr, groups, tree, into, forced, labels, n, me
     everyone = np.ones(into.size, np.int64)
     dissolved = 0
     for i in range(groups.size):
-        own = groups[i]
+        source = groups[i]
         start, stop = indptr[i], indptr[i + 1]
         saved = 0.0
-        for place in range(start, stop):
-            saved += _distance(mean, own, values[rows[place]])
+        for position in range(start, stop):
+            saved += _distance(mean, source, values[rows[position]])
         if saved == 0.0 and not forced:
             continue
         spent, moved = 0.0, 0
-        for place in range(start, stop):
-            point = values[rows[place]]
+        for position in range(start, stop):
+            point = values[rows[position]]
             bound = np.inf if forced else 2 * (saved - spent)
             near, _ = nearest_within(tree, point, bound, everyone, 1, stack, reach)
             if near < 0:
                 spent = np.inf
                 break
             target[moved] = into[near]
+            # Copies, to undo a failed attempt to the bit; subtracting would leave rounding behind.
             before[moved] = mean[target[moved]]
             spent += _join(n, mean, target[moved], point)
             moved += 1
             if spent >= saved and not forced:
                 break
         if spent < saved or forced:
-            for place in range(start, stop):
-                labels[rows[place]] = target[place - start]
-            n[own] = 0
+            for position in range(start, stop):
+                labels[rows[position]] = target[position - start]
+            n[source] = 0
             dissolved += 1
             continue
         for step in range(moved - 1, -1, -1):
@@ -250,33 +269,35 @@ def _cannibalize(values, rows, indptr, groups, tree, into, forced, labels, n, me
     return dissolved
 
 
+# A row may go to a group that has, with it, as many rows as its level: hence size >= level - 1. Gains are
+# worked out first and taken in descending order; as centers move, each is checked again before it is used.
 @compiled
 def _attrition(values, levels, rows, indptr, groups, p, tree, into, labels, n, mean, largest):
     stack, reach = np.empty(_STACK, np.int64), np.empty(_STACK)
     sizes = n[into].copy()
     moved = 0
     for i in range(groups.size):
-        own = groups[i]
-        if n[own] <= p:
+        source = groups[i]
+        if n[source] <= p:
             continue
         start, stop = indptr[i], indptr[i + 1]
         improve = np.zeros(stop - start)
         target = np.empty(stop - start, np.int64)
-        for place in range(start, stop):
-            point = values[rows[place]]
-            here = _distance(mean, own, point)
-            near, apart = nearest_within(tree, point, here, sizes, levels[rows[place]] - 1, stack, reach)
-            target[place - start] = near
+        for position in range(start, stop):
+            point = values[rows[position]]
+            here = _distance(mean, source, point)
+            near, apart = nearest_within(tree, point, here, sizes, levels[rows[position]] - 1, stack, reach)
+            target[position - start] = near
             if near >= 0:
-                improve[place - start] = np.sqrt(here) - np.sqrt(apart)
+                improve[position - start] = np.sqrt(here) - np.sqrt(apart)
         for best in np.argsort(-improve):
-            if n[own] <= p or improve[best] <= 0.0:
+            if n[source] <= p or improve[best] <= 0.0:
                 break
             row = rows[start + best]
             other = into[target[best]]
-            if _distance(mean, own, values[row]) <= _distance(mean, other, values[row]):
+            if _distance(mean, source, values[row]) <= _distance(mean, other, values[row]):
                 continue
-            _leave(n, mean, own, values[row])
+            _leave(n, mean, source, values[row])
             _join(n, mean, other, values[row])
             sizes[target[best]] += 1
             largest[other] = max(largest[other], levels[row])

@@ -21,6 +21,8 @@ def stepped(mean: Any, vectors: Any, widths: Any, scale: Any, groups: Any, steps
     )
 
 
+# Multiply by the group's matrix of eigenvectors, one record at a time: O(n d^2), without a copy of it for
+# each record.
 @compiled
 def _stepped(mean, vectors, widths, scale, groups, steps):
     n, d = steps.shape

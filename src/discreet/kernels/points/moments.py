@@ -33,6 +33,7 @@ def added(parts: Any, labels: Any, n_groups: int) -> Any:
     return _added(np.ascontiguousarray(parts, np.float64), np.ascontiguousarray(labels, np.int64), n_groups)
 
 
+# Counting sort: O(n + groups). Groups become contiguous, so that one set of sums is in use at a time.
 @compiled
 def _in_groups(labels, n_groups):
     """Return the rows group by group, each group's in order, and where each group begins."""
@@ -41,14 +42,16 @@ def _in_groups(labels, n_groups):
         start[label + 1] += 1
     for g in range(n_groups):
         start[g + 1] += start[g]
-    place = start[:-1].copy()
+    position = start[:-1].copy()
     order = np.empty(labels.size, np.int64)
     for i in range(labels.size):
-        order[place[labels[i]]] = i
-        place[labels[i]] += 1
+        order[position[labels[i]]] = i
+        position[labels[i]] += 1
     return order, start
 
 
+# Two passes, both about the group's first row: O(n d^2). The one-pass formula, squares less the squared
+# mean, can lose all digits where the mean is large against the spread.
 @compiled
 def _moments(values, weights, order, start, squares):
     n_groups, d = start.size - 1, values.shape[1]
@@ -61,8 +64,8 @@ def _moments(values, weights, order, start, squares):
             continue
         origin = values[order[start[g]]]
         shift[:] = 0.0
-        for place in range(start[g], start[g + 1]):
-            i = order[place]
+        for position in range(start[g], start[g + 1]):
+            i = order[position]
             total[g] += weights[i]
             for j in range(d):
                 shift[j] += weights[i] * (values[i, j] - origin[j])
@@ -71,12 +74,14 @@ def _moments(values, weights, order, start, squares):
             mean[g, j] = origin[j] + shift[j]
         if not squares:
             continue
-        for place in range(start[g], start[g + 1]):
-            i = order[place]
+        for position in range(start[g], start[g + 1]):
+            i = order[position]
             for j in range(d):
                 apart[j] = values[i, j] - origin[j] - shift[j]
             for j in range(d):
                 scaled = weights[i] * apart[j]
+                # The lower triangle only; it is mirrored afterwards, which also makes the matrix exactly
+                # symmetric.
                 for k in range(j + 1):
                     scatter[g, j, k] += scaled * apart[k]
         for j in range(d):

@@ -55,6 +55,10 @@ def nearest_groups(points: Any, seeds: Any, k: int) -> Any:
     return _nearest_groups(tree_of(points), np.ascontiguousarray(seeds, np.int64), k)
 
 
+# A k-d tree with tight boxes (Friedman, Bentley and Finkel 1977), cut at the median of the widest column;
+# nodes are in breadth-first order, siblings side by side. O(n d log n). A leaf has at least half of ``leaf``
+# points, hence at most 4n / leaf nodes. Depth is below log2 n, and a search stacks one node a level: 256 are
+# plenty.
 @compiled
 def _built(points, order, leaf):
     n, d = points.shape
@@ -110,8 +114,10 @@ def _built(points, order, leaf):
     )
 
 
+# Hoare's selection: O(stop - start) on average. Both scans stop at keys equal to the pivot, so that many
+# equal keys are split evenly and do not make it quadratic.
 @compiled
-def select(keys, order, start, stop, place):
+def select(keys, order, start, stop, rank):
     """Put the key that belongs at a place there, smaller ones before it; the order goes along."""
     left, right = start, stop - 1
     while right > left:
@@ -127,9 +133,9 @@ def select(keys, order, start, stop, place):
                 order[i], order[j] = order[j], order[i]
                 i += 1
                 j -= 1
-        if place <= j:
+        if rank <= j:
             right = j
-        elif place >= i:
+        elif rank >= i:
             left = i
         else:
             break
@@ -147,10 +153,13 @@ def _outside(tree, node, point):
     return apart
 
 
+# Branch and bound: a box no nearer than the best point is passed over, and the nearer child is visited
+# first, as its box was pushed last. O(log n) for few columns, O(n) at worst. Of equally near points the
+# first visited stays.
 @compiled
 def nearest_within(tree, point, bound, sizes, least, stack, reach):
     """Find the nearest point of at least some size within a squared bound: (its number or −1, squared distance)."""
-    best, found = bound, -1
+    best, nearest_point = bound, -1
     stack[0], reach[0] = 0, _outside(tree, 0, point)
     depth = 1
     while depth > 0:
@@ -160,29 +169,29 @@ def nearest_within(tree, point, bound, sizes, least, stack, reach):
         node = stack[depth]
         below = tree.child[node]
         if below < 0:
-            for place in range(tree.low[node], tree.high[node]):
+            for position in range(tree.low[node], tree.high[node]):
                 apart = 0.0
                 for j in range(point.size):
-                    apart += (tree.points[place, j] - point[j]) ** 2
-                if apart < best and sizes[tree.order[place]] >= least:
-                    best, found = apart, tree.order[place]
+                    apart += (tree.points[position, j] - point[j]) ** 2
+                if apart < best and sizes[tree.order[position]] >= least:
+                    best, nearest_point = apart, tree.order[position]
             continue
         first, second = _outside(tree, below, point), _outside(tree, below + 1, point)
         swap = first <= second
         stack[depth], reach[depth] = (below + 1, second) if swap else (below, first)
         stack[depth + 1], reach[depth + 1] = (below, first) if swap else (below + 1, second)
         depth += 2
-    return found, best
+    return nearest_point, best
 
 
 @compiled
 def _nearest_of_all(tree, queries, sizes):
-    found = np.empty(len(queries), np.int64)
+    nearest_points = np.empty(len(queries), np.int64)
     apart = np.empty(len(queries))
     stack, reach = np.empty(_STACK, np.int64), np.empty(_STACK)
     for i in range(len(queries)):
-        found[i], apart[i] = nearest_within(tree, queries[i], np.inf, sizes, 1, stack, reach)
-    return found, np.sqrt(apart)
+        nearest_points[i], apart[i] = nearest_within(tree, queries[i], np.inf, sizes, 1, stack, reach)
+    return nearest_points, np.sqrt(apart)
 
 
 @compiled
@@ -191,6 +200,7 @@ def _spacing(tree, points, chosen):
     apart = np.empty(chosen.size)
     stack, reach = np.empty(_STACK, np.int64), np.empty(_STACK)
     for i in range(chosen.size):
+        # Size 0 takes the point itself out of the search, and it alone: its duplicates are others.
         sizes[chosen[i]] = 0
         _, near = nearest_within(tree, points[chosen[i]], np.inf, sizes, 1, stack, reach)
         apart[i] = np.sqrt(near)
@@ -198,44 +208,48 @@ def _spacing(tree, points, chosen):
     return apart
 
 
+# A binary heap in two arrays, the farthest at 0: O(log k). When full, the caller has checked that the item
+# is nearer.
 @compiled
-def keep_nearest(heap, held, count, k, apart, item):
+def keep_nearest(heap, items, count, k, apart, item):
     """Keep an item among the k nearest, the farthest of them on top of the heap; return how many are kept."""
     if count < k:
-        place = count
-        heap[place], held[place] = apart, item
-        while place > 0:
-            above = (place - 1) >> 1
-            if heap[above] >= heap[place]:
+        slot = count
+        heap[slot], items[slot] = apart, item
+        while slot > 0:
+            above = (slot - 1) >> 1
+            if heap[above] >= heap[slot]:
                 break
-            heap[above], heap[place] = heap[place], heap[above]
-            held[above], held[place] = held[place], held[above]
-            place = above
+            heap[above], heap[slot] = heap[slot], heap[above]
+            items[above], items[slot] = items[slot], items[above]
+            slot = above
         return count + 1
-    heap[0], held[0] = apart, item
-    place = 0
+    heap[0], items[0] = apart, item
+    slot = 0
     while True:
-        below = 2 * place + 1
+        below = 2 * slot + 1
         if below >= k:
             break
         if below + 1 < k and heap[below + 1] > heap[below]:
             below += 1
-        if heap[below] <= heap[place]:
+        if heap[below] <= heap[slot]:
             break
-        heap[below], heap[place] = heap[place], heap[below]
-        held[below], held[place] = held[place], held[below]
-        place = below
+        heap[below], heap[slot] = heap[slot], heap[below]
+        items[below], items[slot] = items[slot], items[below]
+        slot = below
     return count
 
 
+# Points that are grouped stay in the tree; ``alive`` counts the free ones below each node, up to the root,
+# so that emptied subtrees are passed over. O(k log n) for each group while many are free.
 @compiled
 def _nearest_groups(tree, seeds, k):
     n, d = tree.points.shape
-    place_of = np.empty(n, np.int64)
-    for place in range(n):
-        place_of[tree.order[place]] = place
+    position_of = np.empty(n, np.int64)
+    for position in range(n):
+        position_of[tree.order[position]] = position
     label = np.full(n, -1, np.int64)
-    heap, held = np.empty(k), np.empty(k, np.int64)
+    heap, items = np.empty(k), np.empty(k, np.int64)
     stack, reach = np.empty(_STACK, np.int64), np.empty(_STACK)
     group, left = 0, n
     for seed in seeds:
@@ -243,7 +257,7 @@ def _nearest_groups(tree, seeds, k):
             continue
         if left < k:
             break
-        point = tree.points[place_of[seed]]
+        point = tree.points[position_of[seed]]
         count = 0
         stack[0], reach[0] = 0, 0.0
         depth = 1
@@ -254,21 +268,21 @@ def _nearest_groups(tree, seeds, k):
                 continue
             below = tree.child[node]
             if below < 0:
-                for place in range(tree.low[node], tree.high[node]):
-                    if label[tree.order[place]] >= 0:
+                for position in range(tree.low[node], tree.high[node]):
+                    if label[tree.order[position]] >= 0:
                         continue
                     apart = 0.0
                     for j in range(d):
-                        apart += (tree.points[place, j] - point[j]) ** 2
+                        apart += (tree.points[position, j] - point[j]) ** 2
                     if count < k or apart < heap[0]:
-                        count = keep_nearest(heap, held, count, k, apart, tree.order[place])
+                        count = keep_nearest(heap, items, count, k, apart, tree.order[position])
                 continue
             first, second = _outside(tree, below, point), _outside(tree, below + 1, point)
             swap = first <= second
             stack[depth], reach[depth] = (below + 1, second) if swap else (below, first)
             stack[depth + 1], reach[depth + 1] = (below, first) if swap else (below + 1, second)
             depth += 2
-        for item in held[:k]:
+        for item in items[:k]:
             label[item] = group
             node = tree.leaf_of[item]
             while node >= 0:

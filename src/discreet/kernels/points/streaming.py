@@ -64,6 +64,10 @@ def _usable(values, widest):
     return True
 
 
+# Dynamic group maintenance (Aggarwal and Yu 2004): a record joins the nearest group that is large enough for
+# its level, and a group that has become twice as large as any level in it is split. Invariant: no group is
+# smaller than a level in it. O(groups x d) for each record, and O(d^2) for the scatter. Units are renewed
+# when the records have doubled.
 @compiled
 def _absorb(values, levels, live, start):
     counts = live.counts
@@ -105,14 +109,15 @@ def _measure(live, point, apart):
             apart[t] += (line[t] - value) * (line[t] - value)
 
 
+# The first viable group is taken whatever its distance, so that distances that overflowed still yield one.
 @compiled
 def _nearest_viable(live, least, apart, besides):
     """Find the nearest group of at least ``least`` records, besides one; −1 where there is none."""
-    best, found = np.inf, -1
+    best, nearest = np.inf, -1
     for t in range(live.counts[GROUPS]):
-        if (apart[t] < best or found < 0) and live.n[t] >= least and t != besides:
-            best, found = apart[t], t
-    return found
+        if (apart[t] < best or nearest < 0) and live.n[t] >= least and t != besides:
+            best, nearest = apart[t], t
+    return nearest
 
 
 @compiled
@@ -123,12 +128,14 @@ def _made_viable(live, least, apart):
         other = _nearest_viable(live, 0, apart, group)
         last = live.counts[GROUPS] - 1
         _merge(live, group, other)
+        # The merger moved the last group to the other's position: its distance goes along.
         apart[other] = apart[last]
         if group == last:
             group = other
     return group
 
 
+# Welford's update of mean and scatter, O(d^2); no record is kept.
 @compiled
 def _join(live, group, record, level, away):
     live.n[group] += 1
@@ -145,6 +152,7 @@ def _join(live, group, record, level, away):
     live.largest[group] = max(live.largest[group], level)
 
 
+# Chan, Golub and LeVeque's formula for the moments of a union: O(d^2).
 @compiled
 def _merge(live, group, other):
     """Merge another group into one; the last group takes the other's place, and its own is wiped."""
@@ -175,6 +183,7 @@ def _copy(live, group, to):
     live.turned[:, to] = live.turned[:, group]
 
 
+# Wiped, not merely left out, so that no statistics of former groups stay behind.
 @compiled
 def _wipe(live, group):
     live.n[group], live.levels[group], live.largest[group] = 0, 0, 0
@@ -204,6 +213,8 @@ def _split(live, group):
     fresh = live.counts[GROUPS]
     _copy(live, group, fresh)
     small = n // 2
+    # An even spread of width w has the variance w^2 / 12; a share of it, that variance times the share
+    # squared.
     width = np.sqrt(12.0 * variance)
     for half, size, step in ((group, small, small / n - 1.0), (fresh, n - small, small / n)):
         share = size / n
@@ -211,17 +222,21 @@ def _split(live, group):
         removed = variance * (1.0 - share * share)
         for j in range(d):
             for k in range(d):
-                whole = live.scatter[half, j, k] / n
-                live.scatter[half, j, k] = size * (whole - removed * (along[j] * along[k]))
+                per_record = live.scatter[half, j, k] / n
+                live.scatter[half, j, k] = size * (per_record - removed * (along[j] * along[k]))
         for j in range(d):
             live.mean[half, j] += width * step / 2.0 * along[j]
             live.turned[j, half] = (live.mean[half, j] - live.origin[j]) * live.unit[j]
     total = live.levels[group]
+    # floor(total * small / n), without the product, which could overflow.
     live.levels[group] = total // n * small + total % n * small // n
     live.levels[fresh] = total - live.levels[group]
     live.counts[GROUPS] += 1
 
 
+# Repeated squaring: round r has the power 2^r of the matrix, scaled to trace 1. Its other eigenvalues
+# vanish, and the trace of the square, at most 1, reaches 1 where one is left. O(d^3) a round, at most 40; no
+# iteration from a start vector, which might be orthogonal to what it looks for.
 @compiled
 def _leading(matrix):
     """Return the largest eigenvalue of a covariance and its eigenvector, by squaring the matrix until one is left.
@@ -272,6 +287,8 @@ def _leading(matrix):
     return variance, image / variance
 
 
+# The total variance from group statistics: within groups and between them. Doubling the interval makes it
+# O(log n) calls.
 @compiled
 def _renew(live):
     counts = live.counts
@@ -290,6 +307,7 @@ def _renew(live):
     counts[RENEW_AT] = 2 * rows
 
 
+# O(groups x d) for each merger; the smallest group loses the least detail.
 @compiled
 def _thin_out(live):
     apart = np.empty(live.n.size)

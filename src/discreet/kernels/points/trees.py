@@ -7,6 +7,8 @@ import numpy as np
 from discreet.kernels.compiled import compiled
 
 
+# The multipliers of SplitMix64, chained over the columns. Sorted by these keys, the order depends on the
+# rows alone, and the rows of a bin still come as if by chance: not sorted by another column.
 @compiled
 def mixed_keys(bins, labels):
     """Return every row a key that looks like chance but is made of its bins and class alone."""
@@ -44,28 +46,32 @@ def bin_counts(bins, labels, rows, column, n_bins, n_classes):
     return counts
 
 
+# ``upto`` is cumulative, so the interval of a cell only moves forward while its rows go by:
+# O(rows + cells x intervals).
 @compiled
 def deal(bins, labels, rows, column, upto, codes):
     """Assign a place to every row: the rows of a bin and class, in order, up to ``upto[bin, class, place]``."""
     seen = np.zeros(upto.shape[:2], np.int64)
-    place = np.zeros(upto.shape[:2], np.int64)
+    interval = np.zeros(upto.shape[:2], np.int64)
     last = upto.shape[2] - 1
     for at in range(rows.size):
         row = rows[at]
         cell = bins[row, column]
         label = labels[row]
-        here = place[cell, label]
+        here = interval[cell, label]
         while here < last and seen[cell, label] >= upto[cell, label, here]:
             here += 1
-        place[cell, label] = here
+        interval[cell, label] = here
         seen[cell, label] += 1
         codes[row, column] = here
 
 
+# A stable partition, O(rows): only the right side needs room aside, since the left never overtakes what is
+# read.
 @compiled
 def part(rows, codes, column, left):
     """Bring the rows whose place goes left before the others, each side in its order; return how many go left."""
-    kept = np.empty(rows.size, rows.dtype)
+    right_rows = np.empty(rows.size, rows.dtype)
     n_left = 0
     n_right = 0
     for at in range(rows.size):
@@ -74,8 +80,8 @@ def part(rows, codes, column, left):
             rows[n_left] = row
             n_left += 1
         else:
-            kept[n_right] = row
+            right_rows[n_right] = row
             n_right += 1
     for at in range(n_right):
-        rows[n_left + at] = kept[at]
+        rows[n_left + at] = right_rows[at]
     return n_left

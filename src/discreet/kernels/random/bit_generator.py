@@ -24,6 +24,9 @@ _WORDS = 2 * _HEAD + 8 + 2 * DRAWS
 _SCALE = 2.0**-53
 
 
+# State: draws used, next block, key, then the 16 x 16 words of the current blocks; two words of a lane are
+# one draw. The blocks are made 16 at a time, so that most draws are a read. The counter of 64 bits never
+# comes round.
 def _draw(state: Any) -> Any:
     long = numba.carray(state, (_HEAD,), np.uint64)
     short = numba.carray(state, (_WORDS,), np.uint32)
@@ -75,6 +78,7 @@ class ChaCha20(np.random.BitGenerator):
         self.is_keyed = key is not None
         self._state = np.zeros(_WORDS, np.uint32)
         self._state[2 * _HEAD : 2 * _HEAD + 8] = np.frombuffer(key or secrets.token_bytes(KEY_BYTES), "<u4")
+        # All draws count as used, so that the first call fills the words.
         self._state.view(np.uint64)[0] = DRAWS
         source, short, fraction = _next_64.address, _next_32.address, _next_double.address
         self._struct = _BitGenerator(self._state.ctypes.data, source, short, fraction, source)

@@ -17,6 +17,7 @@ DRAWS = LANES * 8
 """The words of 64 bits that they hold."""
 
 
+# The rotations are shifts of 32-bit words; each step is cast back, as Numba widens what it adds or shifts.
 @numba.njit(inline="always")
 def _quarter(a, b, c, d):
     a = np.uint32(a + b)
@@ -48,6 +49,9 @@ def _two_rounds(x):
     return x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15
 
 
+# Bernstein's layout: constants "expand 32-byte k", key, a counter and a stream number of 64 bits each (RFC
+# 8439 has 32 and 96). Lanes differ in the counter alone, so that the loop over them is vectorized: twenty
+# rounds for 16 blocks at once.
 @compiled
 def fill(key, stream, first, words):
     """Fill ``words`` (16 rows of LANES words of 32 bits) with the blocks from ``first`` on, a block to a column.
@@ -64,6 +68,7 @@ def fill(key, stream, first, words):
         x = (s0, s1, s2, s3, k0, k1, k2, k3, k4, k5, k6, k7, c0, c1, n0, n1)
         x = _two_rounds(_two_rounds(_two_rounds(_two_rounds(_two_rounds(x)))))
         x = _two_rounds(_two_rounds(_two_rounds(_two_rounds(_two_rounds(x)))))
+        # The input is added once more: the rounds alone can be undone, and would reveal the key.
         words[0, lane] = x[0] + s0
         words[1, lane] = x[1] + s1
         words[2, lane] = x[2] + s2

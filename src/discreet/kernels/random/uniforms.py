@@ -54,6 +54,9 @@ def _drawn(
     return numbers
 
 
+# Number i is always draw i % 128 of part i // 128 of the stream, whoever makes it: threads do not change the
+# numbers. The middles of 2^52 steps need 53 bits, so they are exact floats, and neither 0 nor 1 is among
+# them.
 @compiled
 def _draw(key, stream, start, stop, numbers):
     words = np.empty((16, LANES), np.uint32)
@@ -67,6 +70,9 @@ def _draw(key, stream, start, stop, numbers):
                 at += 1
 
 
+# Inversion, -ln U, with U = 2^-halves x part: the leading zeros of one word are geometric, as binary orders
+# of a uniform number are, and a second word fills the part between 1/2 and 1, whose middles round to floats,
+# at the ends to 1/2 and 1.
 @compiled
 def _wait(key, stream, start, stop, numbers):
     words = np.empty((16, LANES), np.uint32)

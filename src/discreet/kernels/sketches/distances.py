@@ -15,6 +15,7 @@ from discreet.kernels.compiled import compiled
 from discreet.kernels.threads import in_threads
 
 KINDS = {"dot": 0, "squared distance": 1, "cosine": 2}
+# The scores of a block, 2 KiB of floats, stay in the first cache while all components are added up.
 _BLOCK = 256
 
 Values = NDArray[np.float64]
@@ -27,15 +28,15 @@ def compare_all(
 ) -> Values:
     """Compare every sketch of the first with every one of the second: a matrix."""
     values, others = _floats(values), _floats(others)
-    found = np.empty((indptr.size - 1, bounds.size - 1), np.float64)
+    scores = np.empty((indptr.size - 1, bounds.size - 1), np.float64)
     blocks = list(_blocks(others, bounds))
 
     def work(start: int, stop: int) -> None:
         for block, lengths, places in blocks:
-            _compare(values, indptr, block, lengths, places, KINDS[kind], found, start, stop)
+            _compare(values, indptr, block, lengths, places, KINDS[kind], scores, start, stop)
 
     in_threads(work, indptr.size - 1)
-    return found
+    return scores
 
 
 def compare_pairs(
@@ -44,9 +45,11 @@ def compare_pairs(
     """Compare sketch i with sketch i; a single one on either side is compared with each."""
     values, others = _floats(values), _floats(others)
     n = 0 if 0 in (indptr.size - 1, bounds.size - 1) else max(indptr.size, bounds.size) - 1
-    found = np.empty(n, np.float64)
-    in_threads(lambda start, stop: _pairs(values, indptr, others, bounds, KINDS[kind], found, start, stop), n)
-    return found
+    scores = np.empty(n, np.float64)
+    in_threads(
+        lambda start, stop: _pairs(values, indptr, others, bounds, KINDS[kind], scores, start, stop), n
+    )
+    return scores
 
 
 def nearest(
@@ -135,6 +138,10 @@ def _arrange(values, bounds, places, block):
             block[j, column] = values[first + j]
 
 
+# Lengths descend, so the sketches with a component j are the first ``active`` of the block. That shrinks as
+# j grows and never reaches 0: j stays below the length of the first, which is the number of rows of the
+# block. Time O(common components x block); no branch inside the innermost loops, which the compiler
+# therefore vectorizes.
 @compiled
 def _score_block(query, block, lengths, kind, scores, squares, prefix):
     """Score one sketch against a block, into ``scores``; NaN where there is no common component."""
@@ -143,15 +150,16 @@ def _score_block(query, block, lengths, kind, scores, squares, prefix):
         scores[t] = 0.0
         squares[t] = 0.0
     active = n
-    own = 0.0
+    query_square = 0.0
     common = min(query.size, block.shape[0])
     for j in range(common):
         while lengths[active - 1] <= j:
             active -= 1
         row = block[j]
         q = query[j]
-        own += q * q
-        prefix[j] = own
+        query_square += q * q
+        # The cosine is that of the common components alone: each partner needs the norm of another prefix.
+        prefix[j] = query_square
         if kind == 1:
             for t in range(active):
                 apart = q - row[t]
@@ -170,21 +178,23 @@ def _score_block(query, block, lengths, kind, scores, squares, prefix):
         elif kind < 2:
             scores[t] /= shared
         else:
+            # Two roots, not the root of a product, which could overflow or vanish. Rounding may pass 1.
             size = np.sqrt(prefix[shared - 1]) * np.sqrt(squares[t])
             scores[t] = min(1.0, max(-1.0, scores[t] / size)) if size > 0 else 0.0
 
 
 @compiled
-def _compare(values, indptr, block, lengths, places, kind, found, start, stop):
+def _compare(values, indptr, block, lengths, places, kind, comparisons, start, stop):
     scores = np.empty(lengths.size, np.float64)
     squares = np.empty(lengths.size, np.float64)
     prefix = np.empty(block.shape[0], np.float64)
     for row in range(start, stop):
         _score_block(values[indptr[row] : indptr[row + 1]], block, lengths, kind, scores, squares, prefix)
         for t in range(lengths.size):
-            found[row, places[t]] = scores[t]
+            comparisons[row, places[t]] = scores[t]
 
 
+# A score weighs as much as the number of components that it is the mean of: longer ones estimate better.
 @compiled
 def _add_scores(values, indptr, block, lengths, kind, sums, weights, start, stop):
     scores = np.empty(lengths.size, np.float64)
@@ -200,6 +210,9 @@ def _add_scores(values, indptr, block, lengths, kind, sums, weights, start, stop
                 weights[row] += shared
 
 
+# The k best so far, in sorted order, one insertion at a time: O(pairs x (components + k)) at worst. Blocks
+# come by length, not by number, so ties are decided by the number explicitly. NaN compares false with
+# everything, so a sketch without a common component never enters.
 @compiled
 def _nearest(values, indptr, block, lengths, home, kind, shrink, centers, best, places, start, stop):
     scores = np.empty(lengths.size, np.float64)
@@ -227,25 +240,25 @@ def _nearest(values, indptr, block, lengths, home, kind, shrink, centers, best, 
 
 
 @compiled
-def _pairs(values, indptr, others, bounds, kind, found, start, stop):
+def _pairs(values, indptr, others, bounds, kind, scores, start, stop):
     for pair in range(start, stop):
         i = pair if indptr.size > 2 else 0
         k = pair if bounds.size > 2 else 0
         a = values[indptr[i] : indptr[i + 1]]
         b = others[bounds[k] : bounds[k + 1]]
         shared = min(a.size, b.size)
-        total, own, their = 0.0, 0.0, 0.0
+        total, squares, other_squares = 0.0, 0.0, 0.0
         for j in range(shared):
             total += (a[j] - b[j]) ** 2 if kind == 1 else a[j] * b[j]
-            own += a[j] * a[j]
-            their += b[j] * b[j]
+            squares += a[j] * a[j]
+            other_squares += b[j] * b[j]
         if shared == 0:
-            found[pair] = np.nan
+            scores[pair] = np.nan
         elif kind < 2:
-            found[pair] = total / shared
+            scores[pair] = total / shared
         else:
-            size = np.sqrt(own) * np.sqrt(their)
-            found[pair] = min(1.0, max(-1.0, total / size)) if size > 0 else 0.0
+            size = np.sqrt(squares) * np.sqrt(other_squares)
+            scores[pair] = min(1.0, max(-1.0, total / size)) if size > 0 else 0.0
 
 
 @compiled

@@ -43,9 +43,9 @@ class Compressed(NamedTuple):
 
     def take(self, rows: NDArray[np.int64]) -> Compressed:
         """Keep some rows, in the given order."""
-        indptr, place = entries_of(self.indptr, rows)
-        values = None if self.values is None else self.values[place]
-        return Compressed(indptr, self.items[place], values, self.n_items)
+        indptr, positions = entries_of(self.indptr, rows)
+        values = None if self.values is None else self.values[positions]
+        return Compressed(indptr, self.items[positions], values, self.n_items)
 
 
 class Neighbors(NamedTuple):
@@ -65,16 +65,16 @@ def nearest(corpus: Compressed, k: int, *, queries: Compressed | None = None) ->
     signed = any(rows.values is not None and bool((rows.values < 0).any()) for rows in (corpus, searched))
     sets = corpus.values is None and searched.values is None
     if sets and bytes_of_blocks(corpus.n, corpus.n_items) <= _MOST_BYTES:
-        sides = [(one.indptr, one.items, one.n_items) for one in (corpus, searched)]
-        found, keys = nearest_sets(sides[0], sides[1], k, same=same)
+        sides = [(side.indptr, side.items, side.n_items) for side in (corpus, searched)]
+        neighbors, keys = nearest_sets(sides[0], sides[1], k, same=same)
     else:
-        full = [(one.indptr, one.items, one.weights(), one.n_items) for one in (corpus, searched)]
-        found, keys = nearest_rows(full[0], full[1], k, same=same, signed=signed)
+        full = [(side.indptr, side.items, side.weights(), side.n_items) for side in (corpus, searched)]
+        neighbors, keys = nearest_rows(full[0], full[1], k, same=same, signed=signed)
     if not signed:
-        _fill(found, keys, corpus.n, same)
+        _fill(neighbors, keys, corpus.n, same)
     squares = searched.squares()[:, None]
     ratio = np.divide(keys, squares, out=np.zeros_like(keys), where=squares > 0)
-    return Neighbors(found, np.clip(np.sign(ratio) * np.sqrt(np.abs(ratio)), -1.0, 1.0))
+    return Neighbors(neighbors, np.clip(np.sign(ratio) * np.sqrt(np.abs(ratio)), -1.0, 1.0))
 
 
 def nearest_inside(rows: Compressed, k: int, most: int) -> tuple[Neighbors, int]:
@@ -86,31 +86,33 @@ def nearest_inside(rows: Compressed, k: int, most: int) -> tuple[Neighbors, int]
     n_parts = max(1, min(-(-rows.n // most), rows.n // (k + 1)))
     if n_parts == 1:
         return nearest(rows, k), 1
-    found = np.empty((rows.n, k), np.int32)
+    neighbors = np.empty((rows.n, k), np.int32)
     cosines = np.empty((rows.n, k))
     for part in similar_rows(rows.indptr, rows.items, rows.weights(), rows.n_items, n_parts):
         inside = nearest(rows.take(part), k)
-        found[part] = part[inside.rows]
+        neighbors[part] = part[inside.rows]
         cosines[part] = inside.cosines
-    return Neighbors(found, cosines), n_parts
+    return Neighbors(neighbors, cosines), n_parts
 
 
+# Rows without a common item all have the cosine 0, so ties by number decide. Those taken here ascend and
+# cannot repeat; only the ones with a common item are looked up. O(k squared) per query.
 @compiled
-def _fill(found, keys, n, same):
+def _fill(neighbors, keys, n, same):
     """Fill up with the rows that share nothing with the query, the lowest numbers first."""
-    k = found.shape[1]
-    for query in range(found.shape[0]):
+    k = neighbors.shape[1]
+    for query in range(neighbors.shape[0]):
         count = 0
-        while count < k and found[query, count] >= 0:
+        while count < k and neighbors[query, count] >= 0:
             count += 1
         row = 0
-        held = count
+        n_sharing = count
         while count < k and row < n:
             taken = same and row == query
-            for place in range(held):
-                taken |= found[query, place] == row
+            for rank in range(n_sharing):
+                taken |= neighbors[query, rank] == row
             if not taken:
-                found[query, count] = row
+                neighbors[query, count] = row
                 keys[query, count] = 0.0
                 count += 1
             row += 1

@@ -70,6 +70,7 @@ def _inspect(indptr, columns, values, n_columns, marked, low, high, start, stop)
                 if value == 0.0:
                     zeros += 1
                     continue
+                # Written so that NaN, which compares false, counts as not finite.
                 if not size < np.inf:
                     bad += 1
                     continue
@@ -81,6 +82,8 @@ def _inspect(indptr, columns, values, n_columns, marked, low, high, start, stop)
     return zeros, others, bad, beyond, outside
 
 
+# n values below 2^e add up to at most 2^(e + c) with c = ceil(log2 n): at most 2^53 units, which a float
+# holds exactly. Only the rounding itself loses anything; scaling by powers of two is exact. O(entries).
 @compiled
 def _on_grid(indptr, values, rounded, start, stop):
     for row in range(start, stop):
@@ -98,6 +101,8 @@ def _on_grid(indptr, values, rounded, start, stop):
             rounded[at] = np.rint(values[at] * parts) * unit
 
 
+# Kahan's compensated summation. Of each square and the largest so far, the smaller goes into the sum: the
+# largest is left out at the end without a subtraction, which would cancel digits where it dominates the row.
 @compiled
 def _spare_squares(indptr, values, sums, start, stop):
     for row in range(start, stop):

@@ -15,6 +15,7 @@ from discreet.kernels.threads import in_threads
 
 _ROWS = 8192
 _LANES = 64
+# The product with a bound and the quotient round differently; without this slack a tie could be missed.
 _ROUNDING = 1e-12
 
 
@@ -29,18 +30,18 @@ def nearest_rows(corpus: Any, queries: Any, k: int, *, same: bool, signed: bool)
     indptr, items, values, n_items = corpus
     n, n_queries = indptr.size - 1, queries[0].size - 1
     squares = squared_lengths(indptr, values)
-    found = np.full((n_queries, k), -1, np.int32)
+    neighbors = np.full((n_queries, k), -1, np.int32)
     keys = np.full((n_queries, k), -np.inf)
     for first in range(0, n, _ROWS):
         index = _index(indptr, items, values, n_items, first, min(first + _ROWS, n))
         block = (index, squares[first : first + _ROWS], first)
         in_threads(
             lambda start, stop, block=block: _search(  # type: ignore[misc]
-                queries[0], queries[1], queries[2], block, same, signed, found, keys, start, stop
+                queries[0], queries[1], queries[2], block, same, signed, neighbors, keys, start, stop
             ),
             n_queries,
         )
-    return found, keys
+    return neighbors, keys
 
 
 def squared_lengths(indptr: Any, values: Any) -> Any:
@@ -57,6 +58,8 @@ def _squared_lengths(indptr, values):
     return squares
 
 
+# A counting sort of the block's entries by item: O(entries + items). Row numbers within a block fit 16 bits,
+# which keeps the lists short that every query reads.
 @compiled
 def _index(indptr, items, values, n_items, first, last):
     """Return, for every item, the rows of a block that hold it and their values."""
@@ -65,49 +68,55 @@ def _index(indptr, items, values, n_items, first, last):
         begin[items[entry] + 1] += 1
     for item in range(n_items):
         begin[item + 1] += begin[item]
-    place = begin[:-1].copy()
+    position = begin[:-1].copy()
     rows = np.empty(begin[n_items], np.uint16)
-    held = np.empty(begin[n_items])
+    weights = np.empty(begin[n_items])
     for row in range(first, last):
         for entry in range(indptr[row], indptr[row + 1]):
             item = items[entry]
-            rows[place[item]] = row - first
-            held[place[item]] = values[entry]
-            place[item] += 1
-    return begin, rows, held
+            rows[position[item]] = row - first
+            weights[position[item]] = values[entry]
+            position[item] += 1
+    return begin, rows, weights
 
 
+# Score accumulation over inverted lists ("term at a time" in information retrieval): a query costs the
+# lengths of the lists of its items, and one pass over the block. ``tau`` is the k-th best key so far and
+# only rises, so that a bound taken from it earlier never drops a row that belongs.
 @compiled
-def _search(indptr, items, values, block, same, signed, found, keys, start, stop):
-    (begin, rows, held), squares, first = block
+def _search(indptr, items, values, block, same, signed, neighbors, keys, start, stop):
+    (begin, rows, weights), squares, first = block
     n, last = squares.size, keys.shape[1] - 1
     dots, key = np.zeros(n), np.empty(_LANES)
     for query in range(start, stop):
         for entry in range(indptr[query], indptr[query + 1]):
             item, value = items[entry], values[entry]
-            for place in range(begin[item], begin[item + 1]):
-                dots[rows[place]] += value * held[place]
-        own = query - first if same else -1
+            for position in range(begin[item], begin[item + 1]):
+                dots[rows[position]] += value * weights[position]
+        query_row = query - first if same else -1
         tau = keys[query, last]
         for low in range(0, n, _LANES):
             high = min(low + _LANES, n)
+            # A finite start: -inf times a row of length 0 is NaN, which would hide the row.
             bound = (tau - _ROUNDING * abs(tau)) if tau > -np.inf else -1e300
             near = False
             for row in range(low, high):
                 key[row - low] = dots[row] * abs(dots[row])
+                # 64 rows are tested by products in one vectorized loop; divisions follow only where one may
+                # be near.
                 near |= key[row - low] >= bound * squares[row]
                 dots[row] = 0.0
             if not near:
                 continue
             for row in range(low, high):
                 dot = key[row - low]
-                if row == own or not (signed or dot > 0):
+                if row == query_row or not (signed or dot > 0):
                     continue
                 exact = dot / squares[row] if squares[row] > 0 else 0.0
                 if (
                     exact > tau
-                    or (exact == tau and row + first < found[query, last])
-                    or found[query, last] < 0
+                    or (exact == tau and row + first < neighbors[query, last])
+                    or neighbors[query, last] < 0
                 ):
-                    keep(keys[query], found[query], exact, row + first)
+                    keep(keys[query], neighbors[query], exact, row + first)
                     tau = keys[query, last]

@@ -40,18 +40,22 @@ def longest_lengths(neighbors: Any, limits: Any, order: Any, most: Any) -> tuple
     every pair of neighbors one length must be within the limit. Both rows of a pair look at it, so that every pair is
     kept from the first pass on; later passes only raise lengths, and end when none rises.
     """
-    begin, partners, held = _pairs(neighbors, limits)
+    begin, partners, pair_limits = _pairs(neighbors, limits)
     longest = np.full(neighbors.shape[0], most, np.int32)
     lengths = longest.copy()
     passes = 0
-    while _pass(begin, partners, held, order, longest, lengths):
+    while _pass(begin, partners, pair_limits, order, longest, lengths):
         passes += 1
     return lengths, passes + 1
 
 
+# For 4-wise independent signs the product of two components has the variance |X|^2|Y|^2 + (X.Y)^2 - 2
+# sum(x^2 y^2); here rows have length 1. Without negative values sum(x^2 y^2) <= (X.Y)^2, so 1 - cos^2 is a
+# lower bound of it, and over the gap 1 - cos it is 1 + cos. O(entries of all neighbors); a dense row of
+# n_items per thread.
 @compiled
 def _caps(indptr, items, values, n_items, neighbors, signed, sizes, caps, start, stop):
-    own = np.zeros(n_items)
+    row_values = np.zeros(n_items)
     norms = np.zeros(indptr.size - 1)
     for row in range(norms.size):
         for entry in range(indptr[row], indptr[row + 1]):
@@ -59,27 +63,30 @@ def _caps(indptr, items, values, n_items, neighbors, signed, sizes, caps, start,
         norms[row] = np.sqrt(norms[row])
     for row in range(start, stop):
         for entry in range(indptr[row], indptr[row + 1]):
-            own[items[entry]] = values[entry] / norms[row]
-        for place in range(neighbors.shape[1]):
-            other = neighbors[row, place]
+            row_values[items[entry]] = values[entry] / norms[row]
+        for rank in range(neighbors.shape[1]):
+            other = neighbors[row, rank]
             cosine, common = 0.0, 0.0
             for entry in range(indptr[other], indptr[other + 1]):
-                product = own[items[entry]] * (values[entry] / norms[other])
+                product = row_values[items[entry]] * (values[entry] / norms[other])
                 cosine += product
                 common += product * product
             gap = 1.0 - abs(cosine)
             if gap <= _PARALLEL:
-                caps[row, place] = np.inf
+                caps[row, rank] = np.inf
             else:
                 if signed[row] or signed[other]:
                     over_gap = max(1.0 + cosine * cosine - 2.0 * common, 0.0) / gap
                 else:
                     over_gap = 1.0 + cosine
-                caps[row, place] = over_gap * sizes[row] * sizes[other] if sizes.size else over_gap / gap
+                caps[row, rank] = over_gap * sizes[row] * sizes[other] if sizes.size else over_gap / gap
         for entry in range(indptr[row], indptr[row + 1]):
-            own[items[entry]] = 0.0
+            # Clear what this row set, not the whole array: rows are far shorter than n_items.
+            row_values[items[entry]] = 0.0
 
 
+# Pairs as CSR lists, each under both of its rows; one that is mutual appears twice, which does no harm.
+# O(n k).
 @compiled
 def _pairs(neighbors, limits):
     """Return, for every row, its partners in all pairs that it is in, and the limits of these."""
@@ -87,34 +94,38 @@ def _pairs(neighbors, limits):
     begin = np.zeros(n + 1, np.int64)
     for row in range(n):
         begin[row + 1] += k
-        for place in range(k):
-            begin[neighbors[row, place] + 1] += 1
+        for rank in range(k):
+            begin[neighbors[row, rank] + 1] += 1
     for row in range(n):
         begin[row + 1] += begin[row]
     at = begin[:-1].copy()
     partners = np.empty(begin[n], np.int32)
-    held = np.empty(begin[n], np.int32)
+    pair_limits = np.empty(begin[n], np.int32)
     for row in range(n):
-        for place in range(k):
-            other = neighbors[row, place]
+        for rank in range(k):
+            other = neighbors[row, rank]
             partners[at[row]] = other
-            held[at[row]] = limits[row, place]
+            pair_limits[at[row]] = limits[row, rank]
             at[row] += 1
             partners[at[other]] = row
-            held[at[other]] = limits[row, place]
+            pair_limits[at[other]] = limits[row, rank]
             at[other] += 1
-    return begin, partners, held
+    return begin, partners, pair_limits
 
 
+# A Gauss-Seidel sweep, O(n k). Invariant once a row has been visited: of each of its pairs one length is
+# within the limit. A partner exceeds a limit only while this row is within it, so a later sweep never has to
+# lower a length; lengths are bounded whole numbers, hence the sweeps end, at lengths of which none can be
+# raised alone.
 @compiled
-def _pass(begin, partners, held, order, longest, lengths):
+def _pass(begin, partners, pair_limits, order, longest, lengths):
     """Set every row in turn to its largest admissible length; return whether any length changed."""
     changed = False
     for row in order:
         best = longest[row]
-        for place in range(begin[row], begin[row + 1]):
-            if lengths[partners[place]] > held[place] and held[place] < best:
-                best = held[place]
+        for pair in range(begin[row], begin[row + 1]):
+            if lengths[partners[pair]] > pair_limits[pair] and pair_limits[pair] < best:
+                best = pair_limits[pair]
         if best != lengths[row]:
             lengths[row] = best
             changed = True

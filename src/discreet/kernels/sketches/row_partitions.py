@@ -14,6 +14,8 @@ _STEPS = 12
 """Steps of the power method; the direction need not be exact."""
 
 
+# Principal direction divisive partitioning (Boley 1998), cut at a rank and not at the mean, so that parts
+# are equally large. O(log parts x entries), and for each cut the power method on a sample.
 def similar_rows(indptr: Any, items: Any, values: Any, n_items: int, n_parts: int) -> list[Any]:
     """Cut rows into ``n_parts`` parts of nearly equal size; return the row numbers of each part, ascending.
 
@@ -29,9 +31,9 @@ def similar_rows(indptr: Any, items: Any, values: Any, n_items: int, n_parts: in
             continue
         sample = rows[:: max(1, rows.size // _SAMPLE)]
         direction = _direction(indptr, items, values, scale, sample, n_items)
-        places = _project(indptr, items, values, scale, rows, direction)
+        projections = _project(indptr, items, values, scale, rows, direction)
         left = count // 2
-        order = np.argsort(places, kind="stable")
+        order = np.argsort(projections, kind="stable")
         cut = rows.size * left // count
         waiting += [(rows[order[cut:]], count - left), (rows[order[:cut]], left)]
     return parts
@@ -51,16 +53,18 @@ def _scales(indptr, values):
 
 @compiled
 def _project(indptr, items, values, scale, rows, direction):
-    places = np.zeros(rows.size)
-    for place in range(rows.size):
-        row = rows[place]
+    projections = np.zeros(rows.size)
+    for position in range(rows.size):
+        row = rows[position]
         total = 0.0
         for entry in range(indptr[row], indptr[row + 1]):
             total += values[entry] * direction[items[entry]]
-        places[place] = total * scale[row]
-    return places
+        projections[position] = total * scale[row]
+    return projections
 
 
+# Power iteration on the covariance, which is never formed: (X - 1m')'(X - 1m')d from sparse rows alone, the
+# mean m taken off the two products afterwards. O(steps x (entries of the sample + items)).
 @compiled
 def _direction(indptr, items, values, scale, rows, n_items):
     """Find the direction of the largest variance of some rows, by the power method."""
@@ -70,6 +74,8 @@ def _direction(indptr, items, values, scale, rows, n_items):
             mean[items[entry]] += values[entry] * scale[row] / rows.size
     direction = np.empty(n_items)
     for item in range(n_items):
+        # A fixed start, so that the same rows produce the same parts. Frequent items weigh more; the signs
+        # alternate to keep away from the mean, which is taken off.
         direction[item] = np.sqrt(abs(mean[item])) * (1.0 if item & 1 else -1.0)
     for _ in range(_STEPS):
         middle = 0.0

@@ -52,6 +52,7 @@ def _blocks(table: NDArray[np.uint64], bounds: NDArray[np.int64]) -> Iterator[tu
     """Return the signs of as many components at a time as fit the memory, the last first: of each item, in 64s."""
     words = -(-int(np.diff(bounds).max(initial=0)) // _LANES)
     step = max(1, _TABLE_BYTES // max(table.shape[0] * _LANES, 1))
+    # The last block first: see _sum, whose stores run over into components of blocks that follow.
     for first in reversed(range(0, words, step)):
         last = min(first + step, words)
         signs = expand(table, first * _LANES, last * _LANES)
@@ -59,21 +60,24 @@ def _blocks(table: NDArray[np.uint64], bounds: NDArray[np.int64]) -> Iterator[tu
 
 
 @intrinsic
-def _add_signs(typing, signs, items, weights, begin, end, word, out, place):
+def _add_signs(typing, signs, items, weights, begin, end, word, out, position):
     """Write ``sum(weights[at] * signs[items[at], word] for at in range(begin, end))`` to ``out``, from a place on.
 
     Without weights (None) they are ones. Passed to the compiler as vectors, so that the sums stay in registers.
     """
     kinds = (signs, items, weights, types.int64, types.int64, types.int64, out, types.int64)
 
-    def generate(context, builder, signature, given):
+    def generate(context, builder, signature, arguments):
         signs, items, weights, out = (
-            None if kinds[at] == types.none else context.make_array(kinds[at])(context, builder, given[at])
+            None
+            if kinds[at] == types.none
+            else context.make_array(kinds[at])(context, builder, arguments[at])
             for at in (0, 1, 2, 6)
         )
-        begin, end, word, place = (given[at] for at in (3, 4, 5, 7))
+        begin, end, word, position = (arguments[at] for at in (3, 4, 5, 7))
         words = cgutils.unpack_tuple(builder, signs.shape)[1]
         element = context.get_data_type(kinds[6].dtype)
+        # One vector type of 64 lanes; LLVM splits it into as many registers as the processor needs.
         bytes_, lanes = (ir.VectorType(kind, _LANES) for kind in (ir.IntType(8), element))
         total = cgutils.alloca_once_value(builder, ir.Constant(lanes, None))
         with cgutils.for_range_slice(builder, begin, end, _PLACE(1), inc=True) as (at, _):
@@ -85,16 +89,18 @@ def _add_signs(typing, signs, items, weights, begin, end, word, out, place):
                 builder.store(builder.add(builder.load(total), builder.sext(signed, lanes)), total)
             else:
                 weight = builder.load(builder.gep(weights.data, [at]))
+                # The sign chooses between -w and w: no conversion of signs to floats, no product.
                 minus = builder.icmp_signed("<", signed, ir.Constant(bytes_, None))
-                down, up = (_in_all_lanes(builder, one, lanes) for one in (builder.fneg(weight), weight))
+                down, up = (_in_all_lanes(builder, value, lanes) for value in (builder.fneg(weight), weight))
                 builder.store(builder.fadd(builder.load(total), builder.select(minus, down, up)), total)
-        into = builder.bitcast(builder.gep(out.data, [place]), lanes.as_pointer())
+        into = builder.bitcast(builder.gep(out.data, [position]), lanes.as_pointer())
         builder.store(builder.load(total), into, align=1)
         return context.get_dummy_value()
 
     return types.void(*kinds), generate
 
 
+# LLVM's idiom for a broadcast: a shuffle that takes lane 0 everywhere.
 def _in_all_lanes(builder, value, lanes):
     first = builder.insert_element(ir.Constant(lanes, ir.Undefined), value, ir.IntType(32)(0))
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), _LANES), None))
@@ -116,6 +122,8 @@ def _sum(indptr, items, weights, signs, bounds, first, out, start, stop):
             width = bounds[row + 1] - base
             if width <= 0:
                 break
+            # All 64 lanes are stored at once, whatever the width. What runs over lands on components 0 to 62
+            # of rows behind, all of them in the first block, hence written after this.
             if base <= room:
                 _add_signs(signs, items, weights, begin, end, word, out, base)
             else:

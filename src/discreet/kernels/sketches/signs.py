@@ -43,6 +43,10 @@ def expand(table: NDArray[np.uint64], first: int, stop: int) -> NDArray[np.int8]
     return signs
 
 
+# With a, b < 2^61 no part overflows: the high halves have 29 bits, so ``middle`` stays below 2^62, and only
+# the sum with its lower half can carry. 2^bits is 1 in the field, so bits above the lowest ``bits`` are
+# added to them: one fold leaves at most bits + 1 bits, a second one and a subtraction the remainder. No
+# division.
 @numba.njit(inline="always")
 def _multiplied(a, b, bits):
     """Multiply in the field of 2^bits − 1 elements, the product taken in halves of 32 bits."""
@@ -66,6 +70,7 @@ def _added(a, b, bits):
     return total - prime if total >= prime else total
 
 
+# Horner's rule: three products and sums for each point and component.
 @compiled
 def _tabulate(points, coefficients, bits, table, start, stop):
     for at in range(start, stop):
@@ -82,4 +87,5 @@ def _expand(table, first, signs, start, stop):
     for at in range(start, stop):
         for j in range(signs.shape[1]):
             bit = (table[at, (first + j) >> 6] >> np.uint64((first + j) & 63)) & np.uint64(1)
+            # 1 - 2 bit instead of a branch: vectorized.
             signs[at, j] = np.int8(1) - np.int8(2) * np.int8(bit)

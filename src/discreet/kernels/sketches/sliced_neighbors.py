@@ -20,6 +20,7 @@ ROWS = WORDS * 64
 """The rows of one block."""
 _FIRST = 16
 """The columns that are counted at once to begin with."""
+# A threshold that rounding made too low costs a look at a few more rows; one too high would lose a neighbor.
 _ROUNDING = 1e-9
 
 
@@ -42,35 +43,39 @@ def nearest_sets(corpus: Any, queries: Any, k: int, *, same: bool) -> tuple[Any,
     in_threads(lambda start, stop: _pack(indptr, items, order, blocks, start, stop), blocks.shape[0])
     query_lengths = np.diff(queries[0])
     turns = np.argsort(query_lengths, kind="stable").astype(np.int32)
-    found = np.full((query_lengths.size, k), -1, np.int32)
+    neighbors = np.full((query_lengths.size, k), -1, np.int32)
     keys = np.full((query_lengths.size, k), -1.0)
     by_length, lists = (order, lengths[order]), queries[:2]
     threads = processors()
     in_threads(
-        lambda start, stop: _search(*lists, turns, by_length, blocks, same, found, keys, start, threads),
+        lambda start, stop: _search(*lists, turns, by_length, blocks, same, neighbors, keys, start, threads),
         threads,
         threads=threads,
     )  # fmt: skip
-    return found, keys
+    return neighbors, keys
 
 
 @compiled
 def _pack(indptr, items, order, blocks, start, stop):
     for block in range(start, stop):
-        for place in range(block * ROWS, min((block + 1) * ROWS, order.size)):
-            word = (place >> 6) - block * WORDS
-            bit = np.uint64(1) << np.uint64(place & 63)
-            row = order[place]
+        for position in range(block * ROWS, min((block + 1) * ROWS, order.size)):
+            word = (position >> 6) - block * WORDS
+            bit = np.uint64(1) << np.uint64(position & 63)
+            row = order[position]
             for entry in range(indptr[row], indptr[row + 1]):
                 blocks[block, items[entry], word] |= bit
 
 
+# A full adder in five operations, for 64 rows at once: the bit of the sum, and the carry.
 @compiled
 def _sum_of_three(a, b, c):
     both = a ^ b
     return both ^ c, (a & b) | (both & c)
 
 
+# A carry-save tree, as in Harley and Seal's population count: s, k and m stand for the weights 1, 2 and 4.
+# It costs 26 operations for eight columns, where adding them to the planes one at a time would ripple a
+# carry each.
 @compiled
 def _sum_of_eight(x0, x1, x2, x3, x4, x5, x6, x7):
     """Add eight bits; return the four bits of the sum, the lowest first."""
@@ -83,6 +88,8 @@ def _sum_of_eight(x0, x1, x2, x3, x4, x5, x6, x7):
     return s2 ^ x7, t0 ^ k3, m0 ^ m1, m0 & m1
 
 
+# The first sixteen columns set the planes, so that these need not be cleared or read. Up to sixteen items
+# end here. Written out, without inner loops: the sums of a word stay in registers.
 @compiled
 def _begin(columns, ids, planes):
     """Count the first sixteen columns: 0 to 16, in five planes."""
@@ -100,6 +107,8 @@ def _begin(columns, ids, planes):
         p3[w], p4[w] = _sum_of_three(a3, b3, over)
 
 
+# Ripple-carry addition of a sum of four bits. The lowest five planes are written out; beyond them the carry
+# goes through memory, plane by plane, only as far as the count can reach by now.
 @compiled
 def _add(columns, ids, at, planes, n_planes, carry):
     """Add eight columns more; the counts stay below 2 to the number of planes."""
@@ -123,6 +132,7 @@ def _add(columns, ids, at, planes, n_planes, carry):
             carry[w] = over
 
 
+# The bits of the largest possible count, at least the five that are written out.
 @compiled
 def _planes_for(count):
     planes = 5
@@ -148,9 +158,13 @@ def _count(columns, ids, n_ids, planes, carry):
 @compiled
 def _spread(number, bit):
     """Return a word full of one bit of a number."""
+    # 0 - 1 wraps round to all ones.
     return np.uint64(0) - np.uint64((number >> bit) & 1)
 
 
+# Compare 64 counts at once with ``least - 1``, from the lowest bit up. Invariant: ``above`` marks the rows
+# whose bits so far exceed those of the number. A higher bit overrules it: where the number has 0, either of
+# both suffices, where it has 1, both are needed. O(planes x words), whatever the counts.
 @compiled
 def _reaching(planes, n_planes, least, mask):
     """Mark the rows whose count is at least ``least`` (1 or more); return whether there is one."""
@@ -185,57 +199,64 @@ def _marked(mask):
 
 
 @compiled
-def keep(keys, found, key, row):
+def keep(keys, neighbors, key, row):
     """Put a row among the nearest, the largest key first, and the lower number first among equal keys."""
-    place = keys.size - 1
-    while place > 0 and (keys[place - 1] < key or (keys[place - 1] == key and found[place - 1] > row)):
-        keys[place] = keys[place - 1]
-        found[place] = found[place - 1]
-        place -= 1
-    keys[place] = key
-    found[place] = row
+    rank = keys.size - 1
+    while rank > 0 and (keys[rank - 1] < key or (keys[rank - 1] == key and neighbors[rank - 1] > row)):
+        keys[rank] = keys[rank - 1]
+        neighbors[rank] = neighbors[rank - 1]
+        rank -= 1
+    keys[rank] = key
+    neighbors[rank] = row
 
 
 @compiled
-def _look(planes, n_planes, mask, before, first, by_length, query, found, keys):
+def _look(planes, n_planes, mask, before, first, by_length, query, neighbors, keys):
     """Keep the marked rows whose count is below ``before`` and that are near enough."""
     order, lengths = by_length
     last = keys.size - 1
     for w in range(WORDS):
         rest = mask[w]
         while rest != 0:
+            # The lowest set bit; the number of ones below it is its position.
             low = rest & (~rest + np.uint64(1))
             rest ^= low
-            place = first + w * 64 + np.int64(ones(low - np.uint64(1)))
+            position = first + w * 64 + np.int64(ones(low - np.uint64(1)))
             count = 0
             for plane in range(n_planes):
                 if planes[plane, w] & low:
                     count += 1 << plane
+            # Seen in the round before, with the higher threshold.
             if count >= before:
                 continue
-            key = count * count / lengths[place]
-            row = order[place]
-            if row != query and (key > keys[last] or (key == keys[last] and row < found[last])):
-                keep(keys, found, key, row)
+            key = count * count / lengths[position]
+            row = order[position]
+            if row != query and (key > keys[last] or (key == keys[last] and row < neighbors[last])):
+                keep(keys, neighbors, key, row)
 
 
 @compiled
 def _least(key, length):
     """Return the smallest count with which a row of that length comes as near as a key."""
+    # From count^2 / length >= key.
     return max(1, np.int64(np.ceil(np.sqrt(key * length) - _ROUNDING)))
 
 
 @compiled
 def _begin_least(planes, n_planes, length, k, mask):
     """Return the largest count that at least k rows besides the query itself may reach; 1 where there are fewer."""
+    # More than k: the query may be among them.
     least = 1
     while least < length and _reaching(planes, n_planes, least + 1, mask) and _marked(mask) > k:
         least += 1
     return least
 
 
+# Invariant: all rows of the block with ``least`` or more common items have been looked at. The k-th key then
+# says how few may still be enough, for the block's shortest row, where a count weighs most; the threshold
+# falls to that, until nothing is left below it. O(items of the query x words), and the rows looked at.
 @compiled
-def _visit(columns, first, shortest, ids, n_ids, query, own, by_length, room, found, keys):
+def _visit(columns, first, shortest, ids, n_ids, query, query_row, by_length, room, neighbors, keys):
     """Look for the nearest of a query in a block: the most items in common first, down to what is near enough."""
     planes, carry, mask = room
     last = keys.shape[1] - 1
@@ -247,7 +268,7 @@ def _visit(columns, first, shortest, ids, n_ids, query, own, by_length, room, fo
     before = n_ids + 1
     while True:
         if _reaching(planes, n_planes, least, mask):
-            _look(planes, n_planes, mask, before, first, by_length, own, found[query], keys[query])
+            _look(planes, n_planes, mask, before, first, by_length, query_row, neighbors[query], keys[query])
         lower = _least(max(keys[query, last], 0.0), shortest)
         if lower >= least:
             break
@@ -271,14 +292,19 @@ def _items_of(indptr, items, query, empty, ids):
     for entry in range(indptr[query], indptr[query + 1]):
         ids[n_ids] = items[entry]
         n_ids += 1
+    # The last column of a block has no bits, so that padding changes no count.
     while n_ids < _FIRST or n_ids & 7:
         ids[n_ids] = empty
         n_ids += 1
     return n_ids
 
 
+# A block stays in the cache while 8,192 queries visit it. Like lengths come first because cosines can be
+# highest there: then the k-th key is high early, and a block falls away where even min(query, longest row)
+# common items, with the shortest length, do not reach it.
+# Worst case O(queries x blocks x items of a query x words).
 @compiled
-def _search(indptr, items, turns, by_length, blocks, same, found, keys, start, step):
+def _search(indptr, items, turns, by_length, blocks, same, neighbors, keys, start, step):
     """Go through groups of queries of like length, and for each through the blocks, those of like length first."""
     order, lengths = by_length
     ids, room = _room(indptr)
@@ -288,17 +314,20 @@ def _search(indptr, items, turns, by_length, blocks, same, found, keys, start, s
         middle = turns[(begin + end) // 2]
         near = np.searchsorted(lengths, indptr[middle + 1] - indptr[middle]) // ROWS
         for turn in range(2 * n_blocks + 1):
+            # near, near + 1, near - 1, near + 2 ...; numbers past either end are skipped.
             block = near + (turn + 1) // 2 if turn & 1 else near - turn // 2
             if block < 0 or block >= n_blocks:
                 continue
             first = block * ROWS
             shortest, tallest = lengths[first], lengths[min(first + ROWS, order.size) - 1]
             columns = blocks[block]
-            for place in range(begin, end):
-                query = turns[place]
+            for position in range(begin, end):
+                query = turns[position]
                 length = indptr[query + 1] - indptr[query]
                 if _least(max(keys[query, last], 0.0), shortest) > min(length, tallest):
                     continue
                 n_ids = _items_of(indptr, items, query, empty, ids)
-                own = query if same else -1
-                _visit(columns, first, shortest, ids, n_ids, query, own, by_length, room, found, keys)
+                query_row = query if same else -1
+                _visit(
+                    columns, first, shortest, ids, n_ids, query, query_row, by_length, room, neighbors, keys
+                )

@@ -39,6 +39,9 @@ def rounded_rows(
     return coarse
 
 
+# floor(x / u + U) with U uniform on [0, 1) is x / u on average. U comes from a keyed hash of the record and
+# not from a generator: who sees the same record sketched again learns nothing more. The words are added, and
+# a sum has no order, so neither has the record.
 @compiled
 def _round(indptr, points, values, words, sums, bounds, salts, start, stop):
     for row in range(start, stop):
@@ -49,14 +52,16 @@ def _round(indptr, points, values, words, sums, bounds, salts, start, stop):
         record = np.uint64(0)
         for at in range(low, high):
             record += _mixed(points[at] ^ _mixed(words[at]))
-        for place in range(bounds[row], bounds[row + 1]):
-            fraction = (_mixed(record + salts[place - bounds[row]]) >> _TO_53_BITS) * _BIT
-            sums[place] = math.floor(sums[place] / unit + fraction) * unit
+        for component in range(bounds[row], bounds[row + 1]):
+            fraction = (_mixed(record + salts[component - bounds[row]]) >> _TO_53_BITS) * _BIT
+            sums[component] = math.floor(sums[component] / unit + fraction) * unit
 
 
 @compiled
 def _unit(sizes):
     """Return the power of two that is about half of the length of a record; 0 where its values are counts."""
+    # Brown's criterion: where no value exceeds the sum of the smaller ones by more than 1, every whole
+    # number up to the total is a sum of some of them.
     reach = 0.0
     for size in sizes:
         if size != math.floor(size) or size > reach + 1:
@@ -65,10 +70,12 @@ def _unit(sizes):
     else:
         return 0.0
     _, exponent = math.frexp(sizes[-1])
+    # In whole numbers of 15 bits, not floats: client and server must arrive at the same unit, to the bit,
+    # whatever the order; the squares have 30 bits, and 2^33 of them fit.
     squares = 0
     for size in sizes:
-        whole = math.floor(math.ldexp(size, _DIGITS - exponent))
-        squares += whole * whole
+        digits = math.floor(math.ldexp(size, _DIGITS - exponent))
+        squares += digits * digits
     bits = 0
     while squares > 0:
         squares >>= 1
@@ -76,6 +83,7 @@ def _unit(sizes):
     return math.ldexp(1.0, (bits - 2) // 2 + exponent - _DIGITS)
 
 
+# The finalizer of SplitMix64 (Steele, Lea and Flood 2014): a bijection in which every bit depends on all.
 @compiled
 def _mixed(word):
     word = (word ^ (word >> _FIRST)) * _TIMES

@@ -73,12 +73,18 @@ def _placed(
     return True
 
 
+# Anatomize (Xiao and Tao 2006): a group takes a row from each of the l largest buckets, which keeps the
+# sizes level. With several values a row, a bucket may conflict and is passed over. ``highest`` is the
+# largest count of a value left, found in a histogram of counts: it only falls, O(n) in all.
+# O(n log buckets), and the conflicts.
 @compiled
 def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):  # noqa: E741
     """Form groups; return them, their number, and how many of them leave a rest that keeps the degree as one group."""
     group = np.full(n, -1, np.int32)
     taken = bucket_start[:-1].copy()
     left = np.zeros(n_values, np.int64)
+    # Negative sizes make a largest-first heap; equal ones go by number. Numba needs an entry to infer the
+    # type.
     heap = [(np.int64(0), np.int64(0))]
     heap.pop()
     for bucket in range(taken.size):
@@ -123,11 +129,15 @@ def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):
             heappush(heap, (taken[bucket] - bucket_start[bucket + 1], bucket))
         n_groups += 1
         remaining -= l
+        # What is left would be a valid group by itself: up to here groups may be relied on.
         if highest * l <= remaining:
             safe = n_groups
     return group, n_groups, safe
 
 
+# Rows added to a group form a linked list in ``first`` and ``following``, so that a later row is checked
+# against them too. The search begins at a random group and goes round: O(rows left over x groups x l) at
+# worst, usually one look.
 @compiled
 def _place(residue, begin, members, bucket_of, value_start, values, n_values):
     """Return a group for every row left over that has none of its values; the last is -1 where there is none."""

@@ -28,8 +28,8 @@ def ordered(indptr: Ints, values: Codes, counts: Ints, overall: Ints) -> Floats:
         return np.zeros(indptr.size - 1)
     start = indptr[:-1]
     group = np.repeat(np.arange(start.size), np.diff(indptr))
-    whole = np.cumsum(overall[present]) / overall.sum()
-    prefix = np.concatenate(([0.0], np.cumsum(whole)))
+    overall_share = np.cumsum(overall[present]) / overall.sum()
+    prefix = np.concatenate(([0.0], np.cumsum(overall_share)))
     rank = (np.cumsum(overall > 0) - 1)[values]
     last = indptr[1:] - 1
     running = np.cumsum(counts)
@@ -39,8 +39,12 @@ def ordered(indptr: Ints, values: Codes, counts: Ints, overall: Ints) -> Floats:
     until = np.append(rank[1:], present.size)
     until[last] = present.size
     cross = until.copy()
+    # The last share of a group is 1, at least as high as any of the whole: it never crosses, whatever
+    # rounding says.
     inner = np.flatnonzero(after < after[last][group])
-    cross[inner] = np.minimum(np.maximum(np.searchsorted(whole, share[inner]), rank[inner]), until[inner])
+    cross[inner] = np.minimum(
+        np.maximum(np.searchsorted(overall_share, share[inner]), rank[inner]), until[inner]
+    )
     above = share * (cross - rank) - (prefix[cross] - prefix[rank])
     below = (prefix[until] - prefix[cross]) - share * (until - cross)
     first = prefix[rank[start]]
@@ -58,7 +62,7 @@ def hierarchical(
     """
     total = overall.sum()
     wholes = [np.bincount(level, weights=overall) / max(total, 1) for level in levels]
-    starts = np.cumsum([0, *[whole.size for whole in wholes[:-1]]])
+    starts = np.cumsum([0, *[shares.size for shares in wholes[:-1]]])
     cost: Floats = _hierarchical(indptr, values, counts, np.stack(levels), np.concatenate(wholes), starts)
     return cost
 
@@ -71,12 +75,14 @@ def transported(indptr: Ints, values: Codes, counts: Ints, overall: Ints, ground
     solved: dict[tuple[bytes, bytes], float] = {}
     cost = np.zeros(indptr.size - 1)
     present = np.flatnonzero(overall)
-    whole = overall[present] / overall.sum()
+    overall_share = overall[present] / overall.sum()
     for number, (begin, end) in enumerate(zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True)):
-        held, weight = values[begin:end], counts[begin:end] // np.gcd.reduce(counts[begin:end])
-        key = (held.tobytes(), weight.tobytes())
+        group_values, weight = values[begin:end], counts[begin:end] // np.gcd.reduce(counts[begin:end])
+        key = (group_values.tobytes(), weight.tobytes())
         if key not in solved:
-            solved[key] = _cheapest(weight / weight.sum(), whole, ground[np.ix_(held, present)])
+            solved[key] = _cheapest(
+                weight / weight.sum(), overall_share, ground[np.ix_(group_values, present)]
+            )
         cost[number] = solved[key]
     return cost
 
@@ -109,6 +115,9 @@ def _sums(rows: int, columns: int) -> Any:
     return csr_array((np.ones(2 * cell.size), np.concatenate([cell, by_column]), ends))
 
 
+# The closed form of Li, Li and Venkatasubramanian 2007, from the leaves up: at each level runs of children
+# become one parent, in place. ``extra`` is a node's share in the group less that in the whole. Values of a
+# node are neighbors, as nodes do not fall within a group. O(values x height), not O(tree).
 @compiled
 def _hierarchical(indptr, values, counts, levels, wholes, starts):
     height = levels.shape[0] - 1
@@ -123,27 +132,29 @@ def _hierarchical(indptr, values, counts, levels, wholes, starts):
         begin = indptr[group]
         n_nodes = indptr[group + 1] - begin
         size = np.int64(0)
-        for place in range(n_nodes):
-            size += counts[begin + place]
-        for place in range(n_nodes):
-            leaf[place] = values[begin + place]
-            share[place] = counts[begin + place] / size
-            extra[place] = share[place] - wholes[leaf[place]]
+        for position in range(n_nodes):
+            size += counts[begin + position]
+        for position in range(n_nodes):
+            leaf[position] = values[begin + position]
+            share[position] = counts[begin + position] / size
+            extra[position] = share[position] - wholes[leaf[position]]
         for level in range(1, height + 1):
             n_parents = 0
-            place = 0
-            while place < n_nodes:
-                node = levels[level, leaf[place]]
-                first = leaf[place]
+            position = 0
+            while position < n_nodes:
+                node = levels[level, leaf[position]]
+                first = leaf[position]
                 surplus = 0.0
-                held = 0.0
-                while place < n_nodes and levels[level, leaf[place]] == node:
-                    surplus += max(extra[place], 0.0)
-                    held += share[place]
-                    place += 1
+                node_share = 0.0
+                while position < n_nodes and levels[level, leaf[position]] == node:
+                    surplus += max(extra[position], 0.0)
+                    node_share += share[position]
+                    position += 1
                 leaf[n_parents] = first
-                share[n_parents] = held
-                extra[n_parents] = held - wholes[starts[level] + node]
+                share[n_parents] = node_share
+                extra[n_parents] = node_share - wholes[starts[level] + node]
+                # Surplus less lack is the node's own extra, so that the lack needs no visit to absent
+                # children.
                 moved = min(surplus, surplus - extra[n_parents])
                 if moved > 0.0:
                     cost[group] += moved * level / height

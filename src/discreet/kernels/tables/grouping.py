@@ -63,9 +63,9 @@ def count_values(
     """Count each value in each group, as CSR arrays (indptr, values, counts), values ascending inside a group."""
     keys = labels.astype(np.int64) * n_values + values
     first, _, counts = distinct(keys, weights)
-    found = keys[first]
-    indptr = np.searchsorted(found, np.arange(n_groups + 1, dtype=np.int64) * n_values)
-    return indptr.astype(np.int64), (found % n_values).astype(np.int32), counts
+    pairs = keys[first]
+    indptr = np.searchsorted(pairs, np.arange(n_groups + 1, dtype=np.int64) * n_values)
+    return indptr.astype(np.int64), (pairs % n_values).astype(np.int32), counts
 
 
 def _mostly_different(keys: NDArray[np.int64]) -> bool:
@@ -88,6 +88,8 @@ def _sorted_distinct(
     return order[starts], number, counts
 
 
+# Fibonacci hashing: the multiplier is 2^64 over the golden ratio; the shift brings its well mixed high bits
+# down to the mask.
 @compiled
 def _mixed(key):
     mixed = np.uint64(key)
@@ -96,6 +98,9 @@ def _mixed(key):
     return mixed ^ (mixed >> np.uint64(29))
 
 
+# Open addressing with linear probing, at most half full. Slots hold group numbers, 4 bytes each; the keys
+# are read where their first row is. Growing inserts each group once, and doubles, so that all of it is O(n);
+# memory O(distinct keys).
 @compiled
 def _distinct(keys, weights):
     size = np.int64(1024)
@@ -103,7 +108,7 @@ def _distinct(keys, weights):
     first = np.empty(512, np.int64)
     counts = np.empty(512, np.int64)
     number = np.empty(keys.size, np.int32)
-    found = 0
+    n_groups = 0
     for row in range(keys.size):
         weight = weights[row] if weights.size else np.int64(1)
         mask = np.uint64(size - 1)
@@ -114,12 +119,13 @@ def _distinct(keys, weights):
             counts[slots[slot]] += weight
             number[row] = slots[slot]
             continue
-        if found == first.size:
+        # The slot found above is of the old table: it is looked up again after growing.
+        if n_groups == first.size:
             size *= 2
             first, counts = grown(first, size // 2), grown(counts, size // 2)
             slots = np.full(size, -1, np.int32)
             mask = np.uint64(size - 1)
-            for group in range(found):
+            for group in range(n_groups):
                 slot = np.int64(_mixed(keys[first[group]]) & mask)
                 while slots[slot] >= 0:
                     slot = (slot + 1) & np.int64(mask)
@@ -127,9 +133,9 @@ def _distinct(keys, weights):
             slot = np.int64(_mixed(keys[row]) & mask)
             while slots[slot] >= 0:
                 slot = (slot + 1) & np.int64(mask)
-        slots[slot] = found
-        first[found] = row
-        counts[found] = weight
-        number[row] = found
-        found += 1
-    return first[:found].copy(), number, counts[:found].copy()
+        slots[slot] = n_groups
+        first[n_groups] = row
+        counts[n_groups] = weight
+        number[row] = n_groups
+        n_groups += 1
+    return first[:n_groups].copy(), number, counts[:n_groups].copy()

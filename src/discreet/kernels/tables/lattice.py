@@ -91,6 +91,9 @@ def _slot_of(key, mask):
     return np.int64((mixed ^ (mixed >> np.uint64(29))) & mask)
 
 
+# Open addressing, as in ``grouping``, in a table that is never cleared: a slot counts as taken where its
+# stamp is this turn's. Only as many slots are used as these keys need, so that small nodes stay in the
+# cache. O(keys x fields).
 @compiled
 def _roll(keys, counts, fields, ancestors, slot, stamp, turn):
     size = np.int64(16)
@@ -99,12 +102,13 @@ def _roll(keys, counts, fields, ancestors, slot, stamp, turn):
     mask = np.uint64(size - 1)
     rolled = np.empty(keys.size, np.int64)
     sums = np.empty(keys.size, np.int64)
-    found = 0
+    n_classes = 0
     for row in range(keys.size):
         key = keys[row]
         for field in range(fields.shape[0]):
             shift = fields[field, 0]
             code = (key >> shift) & ((np.int64(1) << fields[field, 1]) - 1)
+            # The difference of the codes, shifted, changes this field alone.
             key += (ancestors[fields[field, 2] + code] - code) << shift
         at = _slot_of(key, mask)
         while stamp[at] == turn and rolled[slot[at]] != key:
@@ -113,11 +117,11 @@ def _roll(keys, counts, fields, ancestors, slot, stamp, turn):
             sums[slot[at]] += counts[row]
         else:
             stamp[at] = turn
-            slot[at] = found
-            rolled[found] = key
-            sums[found] = counts[row]
-            found += 1
-    return rolled[:found].copy(), sums[:found].copy()
+            slot[at] = n_classes
+            rolled[n_classes] = key
+            sums[n_classes] = counts[row]
+            n_classes += 1
+    return rolled[:n_classes].copy(), sums[:n_classes].copy()
 
 
 @compiled
@@ -136,9 +140,9 @@ def _stats(keys, counts, smallest, limit, fields, losses):
     if 0 < suppressed <= limit:
         for row in range(keys.size):
             if counts[row] < smallest:
-                own = 0.0
+                class_loss = 0.0
                 for field in range(fields.shape[0]):
                     code = (keys[row] >> fields[field, 0]) & ((np.int64(1) << fields[field, 1]) - 1)
-                    own += losses[fields[field, 2] + code]
-                loss += own * counts[row]
+                    class_loss += losses[fields[field, 2] + code]
+                loss += class_loss * counts[row]
     return suppressed, loss, squares, kept

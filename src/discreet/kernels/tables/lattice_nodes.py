@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
 
+# Merging reads a block once for every run; with more of them a sort is faster.
 _FEW_RUNS = 6
 
 
@@ -61,6 +62,10 @@ def visit(
     _visit(keys, counts, *fields, outermost, smallest, limit, *found)
 
 
+# Depth-first, the levels counted through like an odometer. ``key[d]`` has the columns up to d raised and
+# those behind at the bottom, so that a step of column d starts from its level before, not from the table.
+# Memory O(keys x columns); time O(keys) a step, and there is one step for all levels of the innermost
+# column.
 @compiled
 def _visit(
     keys,
@@ -76,7 +81,7 @@ def _visit(
     outermost,
     smallest,
     limit,
-    *found,
+    *results,
 ):
     last = dims.size - 1
     width = keys.size
@@ -103,7 +108,7 @@ def _visit(
             strides,
             smallest,
             limit,
-            *found,
+            *results,
         )
         return
     for low in range(outermost):
@@ -121,7 +126,7 @@ def _visit(
         depth = last - 1
         _scan(
             key[depth], count[depth], size[depth], level, shift, bits, start, losses, nodes, strides, smallest,
-            limit, *found,
+            limit, *results,
         )  # fmt: skip
         while depth > 0 and level[depth] == dims[depth] - 1:
             depth -= 1
@@ -134,6 +139,9 @@ def _visit(
         level[depth] += 1
 
 
+# Codes ascend from parent to parent, so that after mapping equal outer fields are still neighbors; inside
+# such a block every old code contributes an ascending run. ``written`` never passes what is read, since
+# merging only shortens.
 @compiled
 def _raise(key, count, size, shift, bits, parents, spare_key, spare_count):
     """Raise one field by a level, in place: map its codes, merge the runs of each block; return the new size."""
@@ -164,6 +172,8 @@ def _raise(key, count, size, shift, bits, parents, spare_key, spare_count):
     return written
 
 
+# Invariant: the spare arrays hold the merger of all runs before ``first``. Rows up to ``stop`` are copied
+# before they are overwritten.
 @compiled
 def _merge_runs(key, count, begin, end, written, spare_key, spare_count):
     """Merge a block's ascending runs one after the other, adding up equal keys."""
@@ -184,18 +194,18 @@ def _merge_runs(key, count, begin, end, written, spare_key, spare_count):
             first = stop
             continue
         total = np.int64(0)
-        kept = merged
+        n_merged = merged
         for row in range(first, stop):
-            spare_key[kept + row - first] = key[row]
-            spare_count[kept + row - first] = count[row]
-        right = kept
-        limit = kept + stop - first
-        while left < kept or right < limit:
-            if right >= limit or (left < kept and spare_key[left] < spare_key[right]):
+            spare_key[n_merged + row - first] = key[row]
+            spare_count[n_merged + row - first] = count[row]
+        right = n_merged
+        limit = n_merged + stop - first
+        while left < n_merged or right < limit:
+            if right >= limit or (left < n_merged and spare_key[left] < spare_key[right]):
                 key[at + total] = spare_key[left]
                 count[at + total] = spare_count[left]
                 left += 1
-            elif left >= kept or spare_key[right] < spare_key[left]:
+            elif left >= n_merged or spare_key[right] < spare_key[left]:
                 key[at + total] = spare_key[right]
                 count[at + total] = spare_count[right]
                 right += 1
@@ -235,6 +245,9 @@ def _sort_block(key, count, begin, end, written, spare_key, spare_count):
     return at + 1
 
 
+# A class of level l ends where the outer fields or the node of level l change. Where a level's node stays,
+# so do all above it, so that closing stops there. One more turn behind the last row closes what is open.
+# O(rows x levels).
 @compiled
 def _scan(
     key,

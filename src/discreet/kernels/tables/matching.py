@@ -28,8 +28,8 @@ def first_match(rows: NDArray[np.int32], admitted: list[NDArray[np.bool_]]) -> N
     ``rows`` holds a value code per column; ``admitted[j][value, class]`` indicates whether the class admits the value.
     """
     bits, offsets = _packed(admitted)
-    found: NDArray[np.int32] = _first_match(rows, bits, offsets)
-    return found
+    matches: NDArray[np.int32] = _first_match(rows, bits, offsets)
+    return matches
 
 
 def _packed(admitted: list[NDArray[np.bool_]]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -46,13 +46,15 @@ def _packed(admitted: list[NDArray[np.bool_]]) -> tuple[NDArray[np.uint64], NDAr
 
 @compiled
 def _lowest_bit(word):
-    place = 0
+    position = 0
     while not word & np.uint64(1):
         word >>= np.uint64(1)
-        place += 1
-    return place
+        position += 1
+    return position
 
 
+# O(classes x columns x rows / 64): 64 rows are admitted or not by one AND, and only those admitted by all
+# are read.
 @compiled
 def _matched_weight(classes, bits, offsets, weights):
     matched = np.zeros(classes.shape[0], np.int64)
@@ -65,13 +67,15 @@ def _matched_weight(classes, bits, offsets, weights):
                     break
             while common != np.uint64(0):
                 matched[group] += weights[word * 64 + _lowest_bit(common)]
+                # Clears the lowest set bit.
                 common &= common - np.uint64(1)
     return matched
 
 
+# O(rows x columns x classes / 64), up to the first word with a match; bits behind the last class are 0.
 @compiled
 def _first_match(rows, bits, offsets):
-    found = np.full(rows.shape[0], -1, np.int32)
+    matches = np.full(rows.shape[0], -1, np.int32)
     for row in range(rows.shape[0]):
         for word in range(bits.shape[1]):
             common = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -80,6 +84,6 @@ def _first_match(rows, bits, offsets):
                 if common == np.uint64(0):
                     break
             if common != np.uint64(0):
-                found[row] = word * 64 + _lowest_bit(common)
+                matches[row] = word * 64 + _lowest_bit(common)
                 break
-    return found
+    return matches

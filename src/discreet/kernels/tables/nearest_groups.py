@@ -7,6 +7,10 @@ import numpy as np
 from discreet.kernels.compiled import compiled
 
 
+# A linear scan with early abandoning: losses rise with the level, so each column adds at least 0, and a
+# merger is left when it costs as much as the worst of the best. The caller starts at the groups whose codes
+# sort next to the piece's, so that this bound is low early; of ties the first visited stays.
+# O(pieces x groups x columns) at worst.
 @compiled
 def nearest_groups(
     codes, levels, sizes, pieces, groups, first, last, start, n_best, node, loss, tree, card, top, star
@@ -19,16 +23,16 @@ def nearest_groups(
     Levels above ``top`` become ``star``; a negative one forbids the merger. Returns -1 where there are fewer groups.
     """
     n_columns = tree.size
-    found = np.full((pieces.size, n_best), -1, np.int32)
+    nearest = np.full((pieces.size, n_best), -1, np.int32)
     added = np.full((pieces.size, n_best), np.inf, np.float64)
     for i in range(pieces.size):
         piece = pieces[i]
         width = last[i] - first[i]
         for step in range(width):
-            place = start[i] + step
-            if place >= last[i]:
-                place -= width
-            group = groups[place]
+            position = start[i] + step
+            if position >= last[i]:
+                position -= width
+            group = groups[position]
             limit = added[i, n_best - 1]
             cost = 0.0
             for j in range(n_columns):
@@ -56,18 +60,18 @@ def nearest_groups(
                 rank = n_best - 1
                 while rank > 0 and added[i, rank - 1] > cost:
                     added[i, rank] = added[i, rank - 1]
-                    found[i, rank] = found[i, rank - 1]
+                    nearest[i, rank] = nearest[i, rank - 1]
                     rank -= 1
                 added[i, rank] = cost
-                found[i, rank] = group
-    return found, added
+                nearest[i, rank] = group
+    return nearest, added
 
 
 @compiled
-def _meeting(one, other, level, at, card, node):
+def _meeting(code, other_code, level, at, card, node):
     """Return the lowest level, from ``level`` up, at which two codes have the same node."""
-    if one == other:
+    if code == other_code:
         return level
-    while node[at + level * card + one] != node[at + level * card + other]:
+    while node[at + level * card + code] != node[at + level * card + other_code]:
         level += 1
     return level
