@@ -121,7 +121,9 @@ class TestTwoParties:
     def two(self, tmp_path: Path) -> Path:
         for name in "ab":
             (tmp_path / f"{name}.csv").write_text("value\n1\n2\n")
-        return write_session(tmp_path, ("a", "b"), sum_of(2), head="timeout = 5\nconnect_timeout = 5\n")
+        return write_session(
+            tmp_path, ("a", "b"), sum_of(2), head="timeout = 5\nconnect_timeout = 5\n", consent=False
+        )
 
     @pytest.mark.parametrize("command", ["explain", "doctor", "run"])
     def test_two_parties_are_refused_without_consent(self, two: Path, command: str) -> None:

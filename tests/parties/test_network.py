@@ -395,19 +395,21 @@ def test_a_silent_party_is_given_up_and_the_others_know_why(three: Path) -> None
     assert any("did not answer within 2 seconds" in one for one in found.values())
 
 
-def test_a_late_party_is_left_out_of_this_sum_and_of_the_next(three: Path) -> None:
-    three.write_text(three.read_text().replace("timeout = 20", "timeout = 6", 1))
-    protocol = Session.read(three).protocol
+def test_a_late_party_is_left_out_of_this_sum_and_of_the_next(tmp_path: Path) -> None:
+    path = write_session(
+        tmp_path, ("a", "b", "c", "d"), sum_of(2), head="timeout = 6\nconnect_timeout = 20\n"
+    )
+    four = {**THREE, "d": [1000, 2000]}
+    protocol = Session.read(path).protocol
     first: dict[str, Any] = {}
 
     def earlier_sum(party: Any) -> None:
-        first[party.name] = protocol.run(party, THREE[party.name])
+        first[party.name] = protocol.run(party, four[party.name])
 
-    late = {"a": earlier_sum, "b": earlier_sum, "c": silent(4.5)}
-    found = meet(three, THREE, before=late)
-    for name in "ab":
-        assert first[name].parties == found[name].parties == ("a", "b")
-        assert found[name].values.tolist() == [11, 22]
+    found = meet(path, four, before={**dict.fromkeys("abd", earlier_sum), "c": silent(4.5)})
+    for name in "abd":
+        assert first[name].parties == found[name].parties == ("a", "b", "d")
+        assert found[name].values.tolist() == [1011, 2022]
     assert "went on without this party, which did not answer in time" in str(found["c"])
 
 
