@@ -210,8 +210,10 @@ def _guaranteed(subject: _Subject, data: Any, guarantee: Guarantee | None) -> Re
     counts = {"baskets": baskets.n_baskets}
     if baskets.n_groups is not None:
         counts["groups"] = baskets.n_groups
-    judged, why = (baskets.verdict, "") if baskets.verdict else (subject.claims(), _OWNERS_RULES)
-    return ReleaseJudgment(kind, counts, judged, why, measures=baskets.measures)
+    # A verdict is false where the guarantee is broken, so it is compared with None.
+    if baskets.verdict is None:
+        return ReleaseJudgment(kind, counts, subject.claims(), _OWNERS_RULES, measures=baskets.measures)
+    return ReleaseJudgment(kind, counts, baskets.verdict, measures=baskets.measures)
 
 
 def _of_table(

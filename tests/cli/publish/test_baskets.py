@@ -295,6 +295,6 @@ def test_check_judges_what_the_files_show(invoke, shop: Path, tmp_path: Path, ch
     (out / "baskets.csv").write_text("\n".join(lines) + "\n")
     result = invoke("check", out, *options, "--json")
     assert result.exit_code == 1, result.output
-    verdict = json.loads(result.stdout)["verdict"]
-    assert verdict["ok"] is False
-    assert verdict["worst"] == 1.0
+    plain = json.loads(result.stdout)
+    assert plain["verdict"] == "broken"
+    assert plain["judgment"]["worst"] == 1.0

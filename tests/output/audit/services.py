@@ -24,7 +24,11 @@ def vault_folder(folder: Path, n: int = 30) -> Path:
     table = pa.table({"name": [f"n{k}" for k in range(n)], "pay": list(range(n))})
     pq.write_table(table, folder / "data.parquet")
     Vault.create(
-        folder / "vault", folder / "data.parquet", sensitive=["pay"], public=["name"], auditor=SumAuditor()
+        folder / "vault",
+        folder / "data.parquet",
+        sensitive=["pay"],
+        public=["name"],
+        auditor=SumAuditor(group=2, minimum_set_size=0, low=-100),
     ).close()
     return folder / "vault"
 
