@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from discreet.kernels.compiled import compiled
 
 _LIMB = 20
+_BLOCK = 1 << 22
+"""The rows whose products of limbs are surely summed in 64 bits."""
 
 
 def class_sums(
@@ -21,15 +23,19 @@ def class_sums(
     """
     counts = np.zeros(n_classes, np.int64)
     sums = np.zeros((n_classes, rows.shape[1]), np.int64)
-    parts = np.zeros((3, n_classes, rows.shape[1]), np.int64)
-    _add(np.ascontiguousarray(rows), labels, counts, sums, parts)
-    low, crossed, high = (part.reshape(-1).tolist() for part in parts)
-    squares = [a + (b << _LIMB + 1) + (c << 2 * _LIMB) for a, b, c in zip(low, crossed, high, strict=True)]
+    squares = [0] * sums.size
+    for start in range(0, rows.shape[0], _BLOCK):
+        block = slice(start, start + _BLOCK)
+        parts = np.zeros((3, n_classes, rows.shape[1]), np.int64)
+        _add(np.ascontiguousarray(rows[block]), labels[block], counts, sums, parts)
+        low, crossed, high = (part.reshape(-1).tolist() for part in parts)
+        for at, (a, b, c) in enumerate(zip(low, crossed, high, strict=True)):
+            squares[at] += a + (b << _LIMB + 1) + (c << 2 * _LIMB)
     return counts, sums, squares
 
 
 # A square has up to 78 bits. In limbs of 20 bits, v = high 2^20 + low, its three products stay below 2^40,
-# and 2^23 rows of a class fit 64 bits; the caller joins them in Python's integers. The shift rounds down and
+# and those of a block fit 64 bits; the caller joins blocks in Python's integers. The shift rounds down and
 # the mask is of two's complement, so that this holds for negative values too. O(rows x columns).
 @compiled
 def _add(rows, labels, counts, sums, parts):
