@@ -8,10 +8,12 @@ from typing import Any
 import narwhals as nw
 
 from discreet.core.errors import InputError, SchemaError
+from discreet.core.tables.admission import refuse_lazy
 
 
 def frame_of(data: Any) -> nw.DataFrame[Any]:
     """Wrap a pandas, Polars or Arrow frame."""
+    refuse_lazy(data)
     try:
         return nw.from_native(data, eager_only=True)
     except TypeError:

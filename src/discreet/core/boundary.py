@@ -4,6 +4,8 @@ Exceptions of other libraries quote what they could not read: ``could not conver
 ``KeyError`` holds a key, ``UnicodeDecodeError`` the whole text. Every public function and class is marked `public`. Its
 own errors pass with their chain cut; any other exception is replaced by an `InputError` or `InternalError` that says
 where it arose and of what type it was, and nothing of what it held.
+
+It is also where lazy frames of other engines are refused, before anything can fetch their rows.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from discreet.core.errors import DiscreetError, InputError, InternalError
+from discreet.core.tables.admission import refuse_lazy
 
 Entry = TypeVar("Entry", bound=Callable[..., Any])
 
@@ -32,7 +35,7 @@ _inside: ContextVar[bool] = ContextVar("inside a public entry", default=False)
 
 
 def public(entry: Entry) -> Entry:
-    """Mark a public function or class: no data value leaves it in an exception.
+    """Mark a public function or class: no data value leaves it in an exception, and no lazy frame enters it.
 
     Of a class, all public methods and properties are entries, those it inherits too. Only the outermost call acts, so
     that code inside the library sees exceptions as they were raised.
@@ -122,7 +125,7 @@ def _guard_member(owner: type, name: str, member: Any, *, own: bool) -> None:
 
 
 def _guarded(function: Callable[..., Any], *, is_property: bool = False) -> Any:
-    """Wrap a function so that its exceptions are checked where they leave the library."""
+    """Wrap a function so that its arguments are admitted and its exceptions are checked."""
 
     @functools.wraps(function)
     def entry(*args: Any, **kwargs: Any) -> Any:
@@ -130,6 +133,8 @@ def _guarded(function: Callable[..., Any], *, is_property: bool = False) -> Any:
             return function(*args, **kwargs)
         token = _inside.set(True)
         try:
+            for argument in (*args, *kwargs.values()):
+                refuse_lazy(argument)
             return function(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is checked
             failure = checked(error, function.__qualname__, is_property=is_property)

@@ -171,10 +171,9 @@ def _arrow_table(frame: Any) -> Any:
         return frame.read_all()
     if type(frame).__module__.split(".")[0] == "pandas":
         return pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False)
-    import narwhals as nw
+    from discreet.core.tables.admission import in_memory
 
-    wrapped = nw.from_native(frame)
-    return (wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped).to_arrow()
+    return in_memory(frame).to_arrow()
 
 
 def _relation(table: Any) -> Any:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.release import Release
+from discreet.core.tables.admission import admitted, in_memory
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.groups import SensitiveCounts
 from discreet.core.tables.labels import STAR, Any_, SetOf, kind_of, parse, texts
@@ -91,8 +90,7 @@ def first_rows(release: Release, n: int) -> list[dict[str, object]]:
     frame = release.frame
     if hasattr(frame, "limit") and hasattr(frame, "to_arrow_table"):
         return list(frame.limit(n).to_arrow_table().to_pylist())
-    head: Any = nw.from_native(frame).head(n)
-    return list((head.collect() if isinstance(head, nw.LazyFrame) else head).rows(named=True))
+    return list(in_memory(admitted(frame).head(n)).rows(named=True))
 
 
 def sensitive_bars(release: Release, name: str, fewest: int) -> Bars | None:

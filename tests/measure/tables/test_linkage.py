@@ -178,7 +178,7 @@ def test_refusals() -> None:
         linkage(records, people, on={"age": "years"})
     with pytest.raises(SchemaError, match="no column 'name'"):
         linkage(records, people, person="name")
-    with pytest.raises(InputError, match="A list is no table of people"):
+    with pytest.raises(InputError, match="A list is no table"):
         linkage(records, [1, 2])
     with pytest.raises(InputError, match="no rows"):
         linkage(records, people.slice(0, 0))

@@ -22,6 +22,7 @@ from discreet.core.baskets.names import (
 )
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.params import InstanceOf, require
+from discreet.core.tables.admission import admitted, in_memory, refuse_lazy
 from discreet.core.tables.encoding import combined, type_name
 
 if TYPE_CHECKING:
@@ -179,6 +180,7 @@ def _list_column(lists: Any) -> Any:
         return lists
     column = lists
     if not isinstance(column, pa.Array | pa.ChunkedArray):
+        refuse_lazy(lists)
         wrapped = nw.from_native(lists, allow_series=True, pass_through=True)
         if isinstance(wrapped, nw.LazyFrame):
             wrapped = wrapped.collect()
@@ -256,8 +258,7 @@ def _columns(frame: Any, names: Sequence[str]) -> dict[str, pa.Array]:
         require("from_long", "column", name, InstanceOf((str,), "the name of a column"))
         if name not in there:
             raise SchemaError(f"The frame has no column '{name}'.")
-    chosen = wrapped.select(*dict.fromkeys(names))
-    whole = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
+    whole = in_memory(wrapped.select(*dict.fromkeys(names)))
     return {name: _to_arrow(whole.get_column(name)) for name in names}
 
 
@@ -268,8 +269,7 @@ def _all_columns(frame: Any) -> tuple[list[Any], list[pa.Array]]:
         frame = frame.set_axis(range(len(labels)), axis=1)
     else:
         labels = []
-    wrapped = _wrapped(frame)
-    whole = wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
+    whole = in_memory(_wrapped(frame))
     labels = labels or list(whole.columns)
     return labels, [_to_arrow(column) for column in whole.iter_columns()]
 
@@ -278,13 +278,9 @@ def _wrapped(frame: Any) -> Any:
     if isinstance(frame, pa.Table) and len(set(frame.column_names)) < frame.num_columns:
         raise SchemaError(_REPEATED)
     try:
-        return nw.from_native(frame)
+        return admitted(frame)
     except nw.exceptions.DuplicateError:
         raise SchemaError(_REPEATED) from None
-    except TypeError:
-        raise InputError(
-            f"A {type(frame).__name__} is no table; give a pandas, Polars, PyArrow or DuckDB frame."
-        ) from None
 
 
 def _to_arrow(column: nw.Series[Any]) -> pa.Array:

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import CodeArray
-from discreet.core.errors import InputError, SchemaError
+from discreet.core.errors import SchemaError
 from discreet.core.pseudonym import pseudonyms
 from discreet.core.rng import keyed_order
+from discreet.core.tables.admission import admitted
 from discreet.core.tables.encoding import (
     Codebook,
     cleaned,
@@ -44,12 +45,7 @@ class FrameSource(Source):
     def of(cls, native: Any) -> FrameSource:
         """Wrap any frame that Narwhals knows."""
         _refuse_repeated_names(native)
-        try:
-            frame = nw.from_native(native)
-        except TypeError:
-            raise InputError(
-                f"A {type(native).__name__} is no table; give a pandas, Polars, PyArrow or DuckDB frame."
-            ) from None
+        frame = admitted(native)
         if isinstance(frame, nw.LazyFrame):
             return cls(native, frame.collect(), lazy=True)
         return cls(native, frame, lazy=False)

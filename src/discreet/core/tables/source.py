@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.adapters import SOURCES, load
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.errors import InputError
+from discreet.core.tables.admission import refuse_lazy
 from discreet.core.tables.encoding import Codebook
 
 
@@ -134,7 +135,7 @@ class Source(Protocol):
 
 
 def source_of(frame: Any) -> Source:
-    """Find the source for a frame: DuckDB relations stay lazy, other frames are read through Narwhals.
+    """Find the source for a frame: DuckDB relations stay lazy, frames in memory and Polars' are read through Narwhals.
 
     A source is returned as it is, so that rows once read need not be read again.
     """
@@ -143,6 +144,7 @@ def source_of(frame: Any) -> Source:
         return known
     from discreet.core.tables.frames import FrameSource
 
+    refuse_lazy(frame)
     package = type(frame).__module__.split(".")[0].lstrip("_")
     if package in SOURCES:
         source: Source = load(SOURCES[package])(frame)

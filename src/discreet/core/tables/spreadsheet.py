@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.adapters import FORMULAS, load
+from discreet.core.tables.admission import in_memory
 from discreet.core.tables.labels import kind_of
 
 _SKIPPED = r"[\pZ\p{Cc}\p{Cf}]*"
@@ -79,8 +80,7 @@ def _texts_of(frame: Any) -> tuple[list[str], pa.Table]:
     """Return the names of a frame's columns, and the columns of text."""
     import narwhals as nw
 
-    wrapped = nw.from_native(frame)
-    eager = wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
+    eager = in_memory(frame)
     kinds = (nw.String, nw.Categorical, nw.Enum)
     texts = [name for name, dtype in eager.schema.items() if isinstance(dtype, kinds)]
     return list(eager.columns), eager.select(texts).to_arrow()

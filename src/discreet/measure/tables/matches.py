@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
-from discreet.core.errors import InputError, SchemaError
+from discreet.core.errors import SchemaError
 from discreet.core.schema import Column, Role, other, quasi
+from discreet.core.tables.admission import in_memory
 from discreet.core.tables.encoding import Codebook, cleaned
 from discreet.core.tables.label_coverage import described_values
 from discreet.core.tables.labels import texts
@@ -41,14 +42,7 @@ class Matches:
 
 def collected(external: Any) -> nw.DataFrame[Any]:
     """Return the external table as a frame in memory."""
-    native = external.frame if isinstance(external, Table) else external
-    try:
-        frame = nw.from_native(native)
-    except TypeError:
-        raise InputError(
-            f"A {type(native).__name__} is no table of people; give a frame or a Table."
-        ) from None
-    return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return in_memory(external.frame if isinstance(external, Table) else external)
 
 
 def joined_columns(

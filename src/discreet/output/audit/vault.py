@@ -16,6 +16,7 @@ import pyarrow as pa
 from discreet.core.boundary import public
 from discreet.core.errors import OutputError, ParameterError, SchemaError
 from discreet.core.params import InstanceOf, require
+from discreet.core.tables.admission import in_memory
 from discreet.core.verdict import Verdict
 from discreet.engines.files import reason
 from discreet.engines.scratch import try_lock
@@ -150,7 +151,7 @@ class Vault:
 
         chosen = auditor or SumAuditor()
         config = Config.of(sensitive, public, chosen, nulls, pooled)
-        fetched = frame if isinstance(frame, pa.Table) else _arrow(frame)
+        fetched = frame if isinstance(frame, pa.Table) else in_memory(frame).to_arrow()
         missing = [name for name in config.columns if name not in fetched.column_names]
         if missing:
             raise SchemaError(f"The frame has no column {', '.join(map(repr, missing))}.")
@@ -382,13 +383,6 @@ def _first(fetched: pa.Table, config: Config, auditor: Auditor) -> Holdings:
 def _require_fit(holdings: Holdings, auditor: Auditor) -> None:
     for name, column in holdings.secret.items():
         auditor.require_fit(name, column, holdings.public)
-
-
-def _arrow(frame: Any) -> pa.Table:
-    import narwhals as nw
-
-    wrapped = nw.from_native(frame)
-    return (wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped).to_arrow()
 
 
 @contextlib.contextmanager

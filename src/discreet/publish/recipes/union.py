@@ -8,10 +8,11 @@ from typing import Any
 import narwhals as nw
 import pyarrow as pa
 
-from discreet.core.errors import InputError, SchemaError
+from discreet.core.errors import SchemaError
 from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator
 from discreet.core.tables import labels
+from discreet.core.tables.admission import in_memory
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 
@@ -66,16 +67,7 @@ class Union:
 
 def as_arrow(frame: Any) -> pa.Table:
     """Return a released frame, of whatever kind, as an Arrow table."""
-    if hasattr(frame, "to_arrow_table"):
-        return frame.to_arrow_table()
-    try:
-        known = nw.from_native(frame)
-    except TypeError:
-        raise InputError(
-            "The rows released before must be a pandas, Polars, PyArrow or DuckDB frame."
-        ) from None
-    whole = known.collect() if isinstance(known, nw.LazyFrame) else known
-    return whole.to_arrow().replace_schema_metadata(None)
+    return in_memory(frame).to_arrow().replace_schema_metadata(None)
 
 
 def _typed(column: pa.ChunkedArray, wanted: pa.DataType, name: str) -> pa.ChunkedArray:
