@@ -103,6 +103,10 @@ class Guarantee(ABC):
         """Name those of a table's sensitive columns that the guarantee looks at."""
         return ()
 
+    def judged_values(self, sensitive: Sequence[str]) -> tuple[str, ...]:
+        """Name those of a table's sensitive columns whose values decide whether a class keeps the promise."""
+        return self.columns(sensitive)
+
     @abstractmethod
     def measure(self, groups: Groups) -> FloatArray:
         """Measure every class, unrounded; the worst over the columns."""
@@ -297,6 +301,11 @@ class AllOf(Guarantee):
         looked_at = dict.fromkeys(name for part in self.parts for name in part.columns(sensitive))
         hidden = (name for name in looked_at if name not in sensitive)
         return (*(name for name in sensitive if name in looked_at), *hidden)
+
+    def judged_values(self, sensitive: Sequence[str]) -> tuple[str, ...]:
+        """Name the sensitive columns whose values decide whether a class keeps some part, in the table's order."""
+        judged = {name for part in self.parts for name in part.judged_values(sensitive)}
+        return tuple(name for name in sensitive if name in judged)
 
     def measure(self, groups: Groups) -> FloatArray:
         """Count the promises every class keeps."""

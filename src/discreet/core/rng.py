@@ -44,13 +44,15 @@ def _chacha() -> np.random.Generator:
     return np.random.Generator(ChaCha20())
 
 
-def keyed_order(key: int, n: int) -> IntArray:
+def keyed_order(key: int, n: int, use: str = "") -> IntArray:
     """Return the numbers below n in an order that follows from a secret of up to 256 bits, and from nothing else.
+
+    Orders for different uses of a secret are independent of each other.
 
     >>> keyed_order(7, 5).tolist() == keyed_order(7, 5).tolist(), sorted(keyed_order(7, 5).tolist())
     (True, [0, 1, 2, 3, 4])
     """
-    stream = hashlib.shake_256(int(key).to_bytes(32, "little")).digest(8 * n)
+    stream = hashlib.shake_256(int(key).to_bytes(32, "little") + use.encode()).digest(8 * n)
     order: IntArray = np.argsort(np.frombuffer(stream, "<u8"), kind="stable")
     return order
 

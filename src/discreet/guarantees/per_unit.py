@@ -125,6 +125,10 @@ class PerUnit(Guarantee):
         """Name the coded columns that the guarantee looks at: those that distinguish units."""
         return self._known().hidden(self.guarantee.columns(sensitive))
 
+    def judged_values(self, sensitive: Sequence[str]) -> tuple[str, ...]:
+        """Name those of a table's sensitive columns whose values decide: those of the guarantee, not the units."""
+        return self.guarantee.judged_values(sensitive)
+
     def measure(self, groups: Groups) -> FloatArray:
         """Measure every class by its units; with too few of them it measures no better than their number."""
         return self._measured(self._counted(groups))

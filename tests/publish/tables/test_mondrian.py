@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles import mondrian
 from tests.strategies import tables as strategies
 
-from discreet import Table, intervals, quasi, sensitive, tree
+from discreet import Table, intervals, other, quasi, sensitive, tree
 from discreet.core.errors import InfeasibleError, ParameterError, SchemaError
 from discreet.core.tables.labels import parse
-from discreet.guarantees import EntropyDiversity, KAnonymity, KMap, TCloseness
+from discreet.guarantees import AlphaKAnonymity, EntropyDiversity, KAnonymity, KMap, TCloseness
 from discreet.publish import Mondrian
 
 
@@ -64,6 +67,81 @@ def test_relaxed_groups_of_a_column_with_ties_stay_below_twice_k(values: list[in
     assert segments.sizes.min() >= k
 
 
+PEOPLE = [((0, 0), "a"), ((0, 0), "a"), ((0, 4), "a"), ((0, 4), "b"), ((4, 4), "b"), ((4, 4), "b")]
+
+
+def classes_shown(rows: list[dict[str, Any]]) -> mondrian.Classes:
+    """What released rows show of each class, as the oracle writes it."""
+    classes: dict[Any, list[Any]] = {}
+    for row in rows:
+        ends = [re.findall(r"\d", str(row[name])) for name in ("q0", "q1")]
+        classes.setdefault(tuple((int(end[0]), int(end[-1])) for end in ends), []).append(row["s"])
+    return tuple(sorted((box, tuple(sorted(values))) for box, values in classes.items()))
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("alpha", [0.67, 0.75])
+def test_releases_are_as_likely_as_by_definition(alpha: float, strict: bool) -> None:
+    """A cut's tied rows are any set of so many of them with the same probability, whatever their secrets are."""
+    n = 1 if strict else 400
+    columns = {"q0": [q[0] for q, _ in PEOPLE], "q1": [q[1] for q, _ in PEOPLE], "s": [s for _, s in PEOPLE]}
+    table = Table(pa.table(columns), {"q0": quasi(), "q1": quasi(), "s": sensitive()})
+    expected = mondrian.chances(
+        PEOPLE,
+        lambda values: len(values) >= 2 and max(Counter(values).values()) <= alpha * len(values),
+        2,
+        strict=strict,
+    )
+    seen = Counter(
+        classes_shown(
+            Mondrian(AlphaKAnonymity(alpha, 2), strict=strict, random_state=seed)
+            .release(table)
+            .frame.to_pylist()
+        )
+        for seed in range(n)
+    )
+    assert set(seen) <= set(expected)
+    for shown, chance in expected.items():
+        assert abs(seen[shown] / n - chance) <= 5 * np.sqrt(chance * (1 - chance) / n) + 1e-9
+
+
+def lean(flags: Any, chosen: Any) -> float:
+    """How far the flagged rows among chosen ones are from what a draw of as many gives, in standard deviations."""
+    n, flagged, drawn = flags.size, int(flags.sum()), int(chosen.sum())
+    variance = drawn * (flagged / n) * (1 - flagged / n) * (n - drawn) / (n - 1)
+    return float(((flags & chosen).sum() - drawn * flagged / n) / np.sqrt(variance))
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_tied_rows_are_apart_by_chance_and_not_by_secret_or_position(engine: str, monkeypatch: Any) -> None:
+    if engine == "duckdb":
+        monkeypatch.setattr("discreet.engines.duckdb.small.HELD_ROWS", 0)
+    n = 2_000
+    columns = {"q": [0, *[1] * (n - 2), 2], "s": ["a", "b"] * (n // 2), "number": list(range(n))}
+    frame = pa.table(columns)
+    data = duckdb.connect().from_arrow(frame) if engine == "duckdb" else frame
+    table = Table(data, {"q": quasi(), "s": sensitive(), "number": other(allow_unique=True)})
+    released = Mondrian(KAnonymity(n // 2), strict=False, random_state=1).release(table).frame
+    rows = released.to_arrow_table() if engine == "duckdb" else released
+    left = np.asarray(rows["q"]) == "[0, 1]"
+    assert left.sum() == n // 2
+    assert abs(lean(np.asarray(rows["s"]) == "a", left)) < 4
+    for secret in "ab":
+        same = np.asarray(rows["s"]) == secret
+        assert abs(lean(np.asarray(rows["number"])[same] < n // 2, left[same])) < 4
+
+
+def test_ties_are_shared_out_anew_without_a_seed_and_alike_with_one() -> None:
+    table = Table(pa.table({"q": [0, *[1] * 30, 2], "s": list("ab" * 16)}), {"q": quasi(), "s": sensitive()})
+
+    def shared(seed: int | None) -> tuple[str, ...]:
+        released = Mondrian(KAnonymity(16), strict=False, random_state=seed).release(table).frame
+        return tuple(sorted(map(str, released.to_pylist())))
+
+    assert shared(3) == shared(3)
+    assert len({shared(None) for _ in range(12)}) > 1
+
+
 def test_every_released_cell_covers_a_real_row() -> None:
     rng = np.random.default_rng(0)
     frame = pa.table(
@@ -73,8 +151,6 @@ def test_every_released_cell_covers_a_real_row() -> None:
             "id": np.arange(500),
         }
     )
-    from discreet import other
-
     table = Table(frame, {"age": quasi(), "city": quasi(), "id": other(allow_unique=True)})
     for strict in (True, False):
         released = Mondrian(KAnonymity(4), strict=strict).release(table).frame

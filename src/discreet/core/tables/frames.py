@@ -24,7 +24,7 @@ from discreet.core.tables.encoding import (
 )
 from discreet.core.tables.native_frames import as_pandas, as_polars
 from discreet.core.tables.publication import publishable
-from discreet.core.tables.source import Lone, Recoding, Replacement, Source, Tuples
+from discreet.core.tables.source import DEALT, Lone, Recoding, Replacement, Source, Tuples
 from discreet.core.tables.spreadsheet import defused
 
 _WIDE = 1 << 31
@@ -181,7 +181,7 @@ def spelled(replacement: Replacement, codes: CodeArray) -> pa.Array:
 
 
 def piece_of_rows(recoding: Recoding) -> CodeArray:
-    """Return the piece of every row, dealing a divided tuple's rows out in order."""
+    """Return the piece of every row, dealing a divided tuple's rows out by chance: their order may be known."""
     rows = recoding.tuples.rows
     if rows is None:
         raise TypeError("the tuples of a lazy source know no rows")
@@ -190,7 +190,8 @@ def piece_of_rows(recoding: Recoding) -> CodeArray:
     dealt = np.repeat(np.arange(recoding.pieces.counts.size, dtype=np.int32), recoding.pieces.counts)
     by_tuple = dealt[np.argsort(recoding.pieces.tuple_[dealt], kind="stable")]
     pieces = np.empty(rows.size, np.int32)
-    pieces[np.argsort(rows, kind="stable")] = by_tuple
+    order = np.arange(rows.size) if recoding.seed is None else keyed_order(recoding.seed, rows.size, DEALT)
+    pieces[order[np.argsort(rows[order], kind="stable")]] = by_tuple
     return pieces
 
 

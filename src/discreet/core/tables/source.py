@@ -16,6 +16,9 @@ from discreet.core.errors import InputError
 from discreet.core.tables.admission import refuse_lazy
 from discreet.core.tables.encoding import Codebook
 
+DEALT = "pieces"
+"""The use of the seed by which the rows of a divided tuple are dealt out, beside that of shuffling all rows."""
+
 
 @dataclass(frozen=True, repr=False)
 class Tuples:
@@ -60,8 +63,8 @@ class Recoding:
 
     A column in none of the mappings is published as it is. ``by_value`` replaces cells by their code, ``by_piece``
     by the piece their row belongs to. ``dropped`` marks pieces whose rows are left out. ``seed`` shuffles the rows,
-    so that their order reveals nothing; None keeps the order. ``renamed`` holds new names of columns, and
-    ``spreadsheet_safe`` makes texts harmless that a spreadsheet would run.
+    so that their order reveals nothing, and deals those of a divided tuple out; None keeps the order. ``renamed``
+    holds new names of columns, and ``spreadsheet_safe`` makes texts harmless that a spreadsheet would run.
     """
 
     columns: tuple[str, ...]

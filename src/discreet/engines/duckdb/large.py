@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.pseudonym import LENGTH
 from discreet.core.tables.encoding import Codebook, cleaned, kind_of
-from discreet.core.tables.source import Lone, Recoding, Replacement, Source, Tuples
+from discreet.core.tables.source import DEALT, Lone, Recoding, Replacement, Source, Tuples
 from discreet.engines.duckdb.admission import Admitted, admitted, framed, listed
 from discreet.engines.duckdb.queries import batches, in_any_order, run, run_sorted, schema_of
 from discreet.engines.duckdb.spreadsheet import defused_cell
@@ -246,9 +246,11 @@ def _pieced(relation: duckdb.DuckDBPyRelation, recoding: Recoding) -> duckdb.Duc
         start_of_tuple = np.concatenate([[0], np.cumsum(recoding.tuples.counts)[:-1]])
         stop[order] = ends - start_of_tuple[pieces.tuple_[order]]
         columns |= {"stop": pa.array(stop), "start": pa.array(stop - pieces.counts)}
-        relation = run(
-            relation, f"SELECT *, row_number() OVER (PARTITION BY {', '.join(keys)}) - 1 AS rank FROM source"
+        by_chance = (
+            "" if recoding.seed is None else f" ORDER BY sha256('{recoding.seed:064x}{DEALT}' || place)"
         )
+        window = f"PARTITION BY {', '.join(keys)}{by_chance}"
+        relation = run(relation, f"SELECT *, row_number() OVER ({window}) - 1 AS rank FROM source")
         meeting += " AND source.rank >= mapping.start AND source.rank < mapping.stop"
     mapping = pa.table(columns)
     chosen = ", ".join(f"mapping.{name}" for name in fresh)

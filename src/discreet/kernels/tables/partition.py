@@ -214,9 +214,14 @@ def _even_share(present, counts, total):
 
 
 @compiled
-def split(codes, weights, rows, low, high, column, cut, quota):
-    """Bring each segment's left rows to its front, in place; return where the right rows begin."""
+def split(codes, weights, rows, low, high, column, cut, quota, draws):
+    """Bring each segment's left rows to its front, in place; return where the right rows begin.
+
+    Where only a quota of the tied rows goes left, each set of so many of them is equally likely: ``draws`` holds a
+    random word for each row of the quotas, and no word is used twice. The cost is that of a partition.
+    """
     middle = np.empty(low.size, low.dtype)
+    drawn = 0
     for segment in range(low.size):
         j = column[segment]
         left = low[segment]
@@ -225,9 +230,25 @@ def split(codes, weights, rows, low, high, column, cut, quota):
         left = _gather(codes, weights, rows, left, right, j, limit)
         if quota[segment] >= 0:
             tied = _gather(codes, weights, rows, left, right, j, cut[segment])
-            left = min(left + quota[segment], tied)
+            end = min(left + quota[segment], tied)
+            if end < tied:
+                _draw(codes, weights, rows, left, end, tied, draws[drawn : drawn + quota[segment]])
+            drawn += quota[segment]
+            left = end
         middle[segment] = left
     return middle
+
+
+@compiled
+def _draw(codes, weights, rows, first, end, last, draws):
+    """Bring rows drawn at random out of a range to its front, up to an end, as the first steps of a shuffle do.
+
+    The words have 64 bits, so the remainder favors no row by more than the number of rows over 2 to the 64.
+    """
+    for place in range(first, end):
+        chosen = place + np.int64(draws[place - first] % np.uint64(last - place))
+        if chosen != place:
+            _swap(codes, weights, rows, place, chosen)
 
 
 @compiled
@@ -240,18 +261,23 @@ def _gather(codes, weights, rows, left, right, j, limit):
             right -= 1
         if left >= right:
             return left
-        for column in range(codes.shape[1]):
-            code = codes[left, column]
-            codes[left, column] = codes[right, column]
-            codes[right, column] = code
-        row = rows[left]
-        rows[left] = rows[right]
-        rows[right] = row
-        weight = weights[left]
-        weights[left] = weights[right]
-        weights[right] = weight
+        _swap(codes, weights, rows, left, right)
         left += 1
         right -= 1
+
+
+@compiled
+def _swap(codes, weights, rows, first, second):
+    for column in range(codes.shape[1]):
+        code = codes[first, column]
+        codes[first, column] = codes[second, column]
+        codes[second, column] = code
+    row = rows[first]
+    rows[first] = rows[second]
+    rows[second] = row
+    weight = weights[first]
+    weights[first] = weights[second]
+    weights[second] = weight
 
 
 @compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +45,7 @@ def table_cautions(release: Release) -> Iterator[Caution]:
     yield from other_columns(release)
     yield from _units(release)
     yield from _types(release)
+    yield from _minimality(release)
     if release.original is not None and release.evidence.cells:
         from discreet.measure.tables.loss import loss
 
@@ -253,6 +255,30 @@ def _types(release: Release) -> Iterator[Caution]:
             f"{'the column' if len(found) == 1 else 'the columns'} as text.",
             public=False,
         )
+
+
+def _minimality(release: Release) -> Iterator[Caution]:
+    """Say that sensitive values decided how rows were grouped, and that the method is known to those who read it.
+
+    Methods that may come to the same groups whether or not values decided carry the caution always, in public; of the
+    others only the owner learns whether values decided.
+    """
+    if not release.guarantee.judged_values(release.schema.sensitive):
+        return
+    always = _is_always_minimal(release.recipe)
+    if always or release.evidence.details.get("minimality"):
+        yield Caution(
+            "minimality",
+            "Classes are as fine as their sensitive values allow. Whoever knows the method and everybody's "
+            "quasi-identifiers learns something from each class that is not finer, and may tie a person to a value "
+            "with more than the share that the class shows. Anatomy, which draws its groups at random, and levels you "
+            "choose without looking at the values (generalization) reveal no more than they show.",
+            public=always,
+        )
+
+
+def _is_always_minimal(recipe: Mapping[str, Any]) -> bool:
+    return recipe.get("method") == "LocalRecoding" or recipe.get("parameters", {}).get("strict") is False
 
 
 def _is_surely_kept(table: Table, name: str, suppressed: int) -> bool:

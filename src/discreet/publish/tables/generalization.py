@@ -23,6 +23,7 @@ from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.recipes.published import TOP
 from discreet.publish.recipes.recipe import recipe_of
+from discreet.publish.tables.minimality import MINIMALITY, blind
 from discreet.publish.tables.suppression import kept_groups, refuse_too_many
 
 
@@ -122,6 +123,11 @@ def release_node(
     groups, labels, codes = lattice.groups(node)
     kept = kept_groups(guarantee, groups)
     n_dropped = int(groups.sizes[~kept].sum())
+    details = dict(details or {})
+    if n_dropped and guarantee.judged_values(table.schema.sensitive):
+        # A class that is large enough and missing all the same shows that its values broke the promise.
+        missing = blind(guarantee, table.schema.sensitive).holds(groups) & ~kept
+        details[MINIMALITY] = details.get(MINIMALITY) or guarantee.relative or bool(missing.any())
     refuse_too_many(guarantee, n_dropped, table.n_rows, max_suppressed)
     changed: dict[str, Replacement] = {}
     cells: dict[str, Cells] = {}
@@ -149,7 +155,7 @@ def release_node(
             cells,
             n_dropped,
             levels,
-            details or {},
+            details,
             arrays=table.recoded_units(recoding),
             recoding=recoding,
         ),

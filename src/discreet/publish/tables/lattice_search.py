@@ -12,7 +12,8 @@ from discreet.core.params import Constraints, FloatIn, InstanceOf, OneOf, check_
 from discreet.core.rng import RANDOM_STATE, RandomState
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
-from discreet.publish.lattice.lattice import Lattice
+from discreet.publish.lattice.lattice import Lattice, Node
+from discreet.publish.tables.minimality import MINIMALITY, decided_by_values
 from discreet.publish.tables.suppression import allowed_rows, share_for
 
 if TYPE_CHECKING:
@@ -74,6 +75,25 @@ class LatticeSearch:
         values = {name: getattr(self, name) for name in self.constraints if name not in _NOT_IN_RECIPES}
         by_column = values.keys() & {"weights", "lowest", "highest"}
         return values | {name: dict(values[name] or {}) for name in by_column}
+
+    def _found(self, table: Table) -> tuple[Lattice, Node, dict[str, object]]:
+        """Return the lattice, the node to publish at, and the details of the search for the evidence."""
+        raise NotImplementedError
+
+    def _minimality(self, table: Table, node: Node) -> dict[str, object]:
+        """Return the detail that says whether sensitive values decided which node was found.
+
+        Where rows may be left out, or the clock decides, there is no telling what the search would have found without
+        them, so they count as having decided.
+        """
+        sensitive = table.schema.sensitive
+        unsure = self.max_suppressed > 0 or getattr(self, "time_limit", None) is not None
+        decided = (
+            bool(self.guarantee.judged_values(sensitive))
+            if unsure
+            else decided_by_values(self, sensitive, node, lambda search: search._found(table)[1])
+        )
+        return {MINIMALITY: decided}
 
     def _infeasible(self, least: int, n_rows: int) -> InfeasibleError:
         """Describe how far the best node is from keeping the promise, by the rows that it would suppress."""

@@ -22,7 +22,7 @@ from discreet.core.params import (
     require,
 )
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RANDOM_STATE, RandomState, secret_seed
+from discreet.core.rng import RANDOM_STATE, RandomState, generator, secret_seed
 from discreet.core.tables.encoding import Codebook, Kind
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
@@ -34,6 +34,7 @@ from discreet.publish.lattice.lattice import column_weights
 from discreet.publish.recipes.recipe import recipe_of
 from discreet.publish.tables.alike_segments import rejoined
 from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
+from discreet.publish.tables.minimality import MINIMALITY, blind
 from discreet.publish.tables.suppression import refuse_infeasible
 
 MOST_COLUMNS = 64
@@ -107,8 +108,9 @@ class Mondrian:
     def release(self, table: Table) -> Release:
         """Partition the table and publish its groups."""
         self._check(table)
-        seed = secret_seed(self.random_state, owner=self)
-        segments, rows = self.partition(table)
+        rng = generator(self.random_state, owner=self)
+        seed = secret_seed(rng)
+        segments, rows, decided = self._divided(table, rng)
         books = _quasi_books(table)
         described = boxes(books, segments, _overall(table))
         shown = {book.name: self._shown(book, described[book.name], segments, table) for book in books}
@@ -142,6 +144,7 @@ class Mondrian:
                 cells,
                 arrays=table.recoded_units(recoding),
                 recoding=recoding,
+                details={MINIMALITY: decided},
             ),
             recipe=recipe.public,
             original=table,
@@ -160,6 +163,14 @@ class Mondrian:
 
     def partition(self, table: Table) -> tuple[Segments, CodeArray]:
         """Divide the table into segments of coded rows; gives them and the tuple behind each row."""
+        return self._divided(table, generator(self.random_state, owner=self))[:2]
+
+    def _divided(self, table: Table, rng: np.random.Generator) -> tuple[Segments, CodeArray, bool]:
+        """Return the segments, the tuple behind each row, and whether sensitive values refused some cut.
+
+        Tied rows of a relaxed cut are drawn anew for each cut that is tried, so that nothing but chance decides which
+        of them go left: neither their sensitive values nor the order in which they came.
+        """
         from discreet.kernels.tables import partition as kernels
 
         codes, weights, rows = self._rows(table)
@@ -173,6 +184,7 @@ class Mondrian:
         done = []
         cuts: list[tuple[int, int]] = []
         smallest = max(self.guarantee.smallest, 1)
+        decided = False
         while batches:
             low, high, tried = batches.pop()
             column, cut, quota = kernels.propose(
@@ -181,10 +193,14 @@ class Mondrian:
             final = column < 0
             done.append(low[final])
             low, high, tried, column = low[~final], high[~final], tried[~final], column[~final]
-            middle = kernels.split(codes, weights, rows, low, high, column, cut[~final], quota[~final])
+            cut, quota = cut[~final], quota[~final]
+            draws = rng.integers(2**64, size=int(quota[quota > 0].sum()), dtype=np.uint64)
+            middle = kernels.split(codes, weights, rows, low, high, column, cut, quota, draws)
             ends = np.stack([low, middle, middle, high], axis=1).reshape(-1, 2)
-            groups = _evidence(self.guarantee, table, codes, weights, ends[:, 0].copy(), ends[:, 1].copy())
-            kept = self.guarantee.holds(groups).reshape(-1, 2).all(axis=1)
+            kept, by_values = self._judged(
+                table, Segments(codes, weights, ends[:, 0].copy(), ends[:, 1].copy())
+            )
+            decided |= by_values
             refused = tried[~kept] | (np.uint64(1) << column[~kept].astype(np.uint64))
             halves = ends.reshape(-1, 2, 2)[kept].reshape(-1, 2)
             if not self.guarantee.joinable:
@@ -197,7 +213,18 @@ class Mondrian:
                 batches.append((low[batch], high[batch], tried[batch]))
         low = np.sort(np.concatenate(done))
         segments = Segments(codes, weights, low, np.append(low[1:], np.int32(len(codes))))
-        return (self._apart(table, segments, cuts) if cuts else segments), rows
+        apart = self._apart(table, segments, cuts) if cuts else segments
+        return apart, rows, decided or apart is not segments
+
+    def _judged(self, table: Table, halves: Segments) -> tuple[BoolArray, bool]:
+        """Return which cuts leave two halves that keep the promise, and whether sensitive values refused another."""
+        groups = _evidence(self.guarantee, table, halves.codes, halves.weights, halves.low, halves.high)
+        kept: BoolArray = np.all(self.guarantee.holds(groups).reshape(-1, 2), axis=1)
+        sensitive = table.schema.sensitive
+        if kept.all() or not self.guarantee.judged_values(sensitive):
+            return kept, False
+        allowed = blind(self.guarantee, sensitive).holds(groups).reshape(-1, 2).all(axis=1)
+        return kept, bool((allowed & ~kept).any())
 
     def _apart(self, table: Table, segments: Segments, cuts: list[tuple[int, int]]) -> Segments:
         """Take back cuts where groups that read alike break the promise together."""

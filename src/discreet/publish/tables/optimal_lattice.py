@@ -109,7 +109,12 @@ class OptimalLattice(LatticeSearch):
         """Find the best node and publish the table at it."""
         lattice, node, details = self._found(table)
         return release_node(
-            self, lattice, node, self.max_suppressed, parameters=self._parameters(), details=details
+            self,
+            lattice,
+            node,
+            self.max_suppressed,
+            parameters=self._parameters(),
+            details=details | self._minimality(table, node),
         )
 
     @by_unit

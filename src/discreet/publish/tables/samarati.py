@@ -36,6 +36,18 @@ class MinimalGeneralization(LatticeSearch, ABC):
     @by_unit
     def release(self, table: Table) -> Release:
         """Find the minimal nodes and publish the table at the one that costs least."""
+        lattice, node, details = self._found(table)
+        return release_node(
+            self,
+            lattice,
+            node,
+            self.max_suppressed,
+            parameters=self._parameters(),
+            details=details | self._minimality(table, node),
+        )
+
+    def _found(self, table: Table) -> tuple[Lattice, Node, dict[str, object]]:
+        """Return the lattice, the minimal node that costs least, and the details of the search for the evidence."""
         scorer = self._scorer(table)
         lattice = scorer.lattice
         minimal, found = self._search(scorer)
@@ -49,14 +61,7 @@ class MinimalGeneralization(LatticeSearch, ABC):
             "n_nodes": lattice.n_nodes,
             "checked": len(scorer.scores),
         }
-        return release_node(
-            self,
-            lattice,
-            best.node,
-            self.max_suppressed,
-            parameters=self._parameters(),
-            details=details | found,
-        )
+        return lattice, best.node, details | found
 
     @by_unit
     def minimal_nodes(self, table: Table) -> list[dict[str, int]]:
