@@ -40,7 +40,7 @@ def write_session(
 
 
 def sum_of(length: int, more: str = "") -> str:
-    return f'name = "secure-sum"\nlength = {length}\n{more}'
+    return f'name = "secure-sum"\nlength = {length}\ntwo_parties_see_each_other = true\n{more}'
 
 
 def meet(
