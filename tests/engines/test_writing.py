@@ -25,10 +25,13 @@ from hypothesis import strategies as st
 from discreet.core.errors import OutputError, ParameterError
 from discreet.engines.atomic import atomic_file, atomic_folder, atomic_folders
 from discreet.engines.files import DEFAULT_NULLS, connect, read
+from discreet.engines.folder_kinds import FolderKind
 from discreet.engines.scratch import remove
 from discreet.engines.writing import write_frame
 
 SECRET = "Sekretowski"
+MARKED = FolderKind("release", "mark.json")
+PRIVATE = FolderKind("release", "mark.json", private=True)
 NAMES = ["data.csv", "data.tsv", "data.parquet", "data.arrow", "data.jsonl"]
 KINDS = ["pandas", "polars", "lazy", "arrow", "duckdb"]
 
@@ -182,8 +185,13 @@ def interrupted_file(target: Path, problem: type[BaseException]) -> None:
         raise problem
 
 
+def mark(folder: Path) -> None:
+    """Make a folder one that may be replaced."""
+    (folder / MARKED.mark).write_text('{"discreet": "0.1"}')
+
+
 def interrupted_folder(target: Path) -> None:
-    with atomic_folder(target, overwrite=True) as temporary:
+    with atomic_folder(target, MARKED, overwrite=True) as temporary:
         (temporary / "data.csv").write_text("half")
         raise KeyboardInterrupt
 
@@ -204,25 +212,27 @@ def test_a_file_is_replaced_only_when_it_is_whole(tmp_path: Path) -> None:
 
 def test_a_folder_is_replaced_only_when_it_is_whole_and_wanted(tmp_path: Path) -> None:
     target = tmp_path / "deep" / "release"
-    with atomic_folder(target) as temporary:
+    with atomic_folder(target, MARKED) as temporary:
         (temporary / "sub").mkdir()
         (temporary / "sub" / "data.csv").write_text("old")
+        mark(temporary)
         assert not target.exists()
-    with pytest.raises(OutputError, match="there already"), atomic_folder(target):
+    with pytest.raises(OutputError, match="there already"), atomic_folder(target, MARKED):
         pytest.fail("the folder was opened")
     with pytest.raises(KeyboardInterrupt):
         interrupted_folder(target)
     assert (target / "sub" / "data.csv").read_text() == "old"
-    with atomic_folder(target, overwrite=True) as temporary:
+    with atomic_folder(target, MARKED, overwrite=True) as temporary:
         (temporary / "data.csv").write_text("new")
     assert [path.name for path in target.iterdir()] == ["data.csv"]
     assert leftovers(target.parent) == []
 
 
 def two_folders(folder: Path, content: str) -> None:
-    with atomic_folders({folder / "private": True, folder / "release": False}, overwrite=True) as places:
+    with atomic_folders({folder / "private": PRIVATE, folder / "release": MARKED}, overwrite=True) as places:
         for place in places:
             (place / "data.csv").write_text(content)
+            mark(place)
 
 
 def contents(folder: Path) -> list[str]:
@@ -284,16 +294,16 @@ def test_a_signal_does_not_disturb_the_clearing_up(tmp_path: Path, monkeypatch: 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("kind", [atomic_file, atomic_folder])
+@pytest.mark.parametrize("write", [atomic_file, lambda path: atomic_folder(path, MARKED)])
 def test_an_interruption_right_after_a_temporary_is_made_leaves_nothing(
-    kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(path: Path) -> None:
         assert path.exists()
         raise KeyboardInterrupt
 
     monkeypatch.setattr("discreet.engines.atomic.try_lock", interrupted)
-    with pytest.raises(KeyboardInterrupt), kind(tmp_path / "release"):
+    with pytest.raises(KeyboardInterrupt), write(tmp_path / "release"):
         pytest.fail("nothing was interrupted")
     assert list(tmp_path.iterdir()) == []
 
@@ -326,7 +336,7 @@ def test_a_folder_is_made_writable_before_it_is_removed(
 
 def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
     (tmp_path / "release").mkdir()
-    with atomic_folder(tmp_path / "release") as temporary:
+    with atomic_folder(tmp_path / "release", MARKED) as temporary:
         (temporary / "a").touch()
     assert (tmp_path / "release" / "a").exists()
 
@@ -335,7 +345,7 @@ def test_a_folder_in_use_is_never_replaced(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "inner").mkdir()
     monkeypatch.chdir(tmp_path / "inner")
     for place in (tmp_path, Path(), Path.home()):
-        with pytest.raises(OutputError, match="in use"), atomic_folder(place, overwrite=True):
+        with pytest.raises(OutputError, match="in use"), atomic_folder(place, MARKED, overwrite=True):
             pytest.fail("the folder was opened")
 
 
@@ -343,6 +353,7 @@ def test_a_failed_swap_brings_the_old_folder_back(tmp_path: Path, monkeypatch: p
     target = tmp_path / "release"
     target.mkdir()
     (target / "a").write_text("old")
+    mark(target)
     rename = Path.rename
 
     def failing(self: Path, to: Path) -> Path:
@@ -351,7 +362,7 @@ def test_a_failed_swap_brings_the_old_folder_back(tmp_path: Path, monkeypatch: p
         return rename(self, to)
 
     monkeypatch.setattr(Path, "rename", failing)
-    with pytest.raises(OutputError), atomic_folder(target, overwrite=True) as temporary:
+    with pytest.raises(OutputError), atomic_folder(target, MARKED, overwrite=True) as temporary:
         (temporary / "a").write_text("new")
     assert (target / "a").read_text() == "old"
     assert leftovers(tmp_path) == []
@@ -368,14 +379,16 @@ def killed(code: str) -> None:
 
 def test_a_killed_run_leaves_the_old_release(tmp_path: Path) -> None:
     target = tmp_path / "release"
-    with atomic_folder(target) as temporary:
+    with atomic_folder(target, MARKED) as temporary:
         (temporary / "data.csv").write_text("old")
+        mark(temporary)
     killed(
-        f"with atomic_folder({str(target)!r}, overwrite=True) as t:\n    (t / 'data.csv').write_text('half')"
+        f"with atomic_folder({str(target)!r}, FolderKind('release', 'mark.json'), overwrite=True) as t:\n"
+        "    (t / 'data.csv').write_text('half')"
     )
     assert (target / "data.csv").read_text() == "old"
     assert len(leftovers(tmp_path)) == 1
-    with atomic_folder(target, overwrite=True) as temporary:
+    with atomic_folder(target, MARKED, overwrite=True) as temporary:
         (temporary / "data.csv").write_text("new")
     assert (target / "data.csv").read_text() == "new"
     assert leftovers(tmp_path) == []
@@ -395,7 +408,7 @@ def test_a_release_caught_in_mid_swap_gets_its_name_back(tmp_path: Path) -> None
     old = tmp_path / ".release.0123.old.discreet-tmp"
     old.mkdir()
     (old / "data.csv").write_text("old")
-    with pytest.raises(OutputError, match="there already"), atomic_folder(tmp_path / "release"):
+    with pytest.raises(OutputError, match="there already"), atomic_folder(tmp_path / "release", MARKED):
         pytest.fail("the folder was opened")
     assert (tmp_path / "release" / "data.csv").read_text() == "old"
 
@@ -435,12 +448,12 @@ def test_permissions(tmp_path: Path, umask: int, name: str) -> None:
     write_frame(pa.table({"a": [1], "b": [2]}), path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     for overwrite in (False, True):
-        with atomic_folder(tmp_path / "folder", overwrite=overwrite) as temporary:
+        with atomic_folder(tmp_path / "folder", MARKED, overwrite=overwrite) as temporary:
             assert stat.S_IMODE(temporary.stat().st_mode) == 0o700
             assert not list(temporary.iterdir())
-            (temporary / "a").touch()
+            mark(temporary)
         assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o777 & ~umask
-    with atomic_folder(tmp_path / "mine", private=True) as temporary:
+    with atomic_folder(tmp_path / "mine", PRIVATE) as temporary:
         (temporary / "a").touch()
     assert stat.S_IMODE((tmp_path / "mine").stat().st_mode) == 0o700
 
@@ -465,7 +478,10 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     assert "there is a file where a folder is needed" in refused(table, tmp_path / "file" / "data.csv")
     assert "is a folder" in refused(table, tmp_path / "folder.csv")
     assert "File name too long" in refused(table, tmp_path / f"{'n' * 300}.csv")
-    with pytest.raises(OutputError, match="is a file"), atomic_folder(tmp_path / "file", overwrite=True):
+    with (
+        pytest.raises(OutputError, match="is a file"),
+        atomic_folder(tmp_path / "file", MARKED, overwrite=True),
+    ):
         pytest.fail("the folder was opened")
     write_frame(table, tmp_path / "new" / "deep" / "data.csv")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import socket
 import threading
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 from discreet.parties.network.keys import make_keys
 from discreet.parties.network.session import Session
 from discreet.parties.network.transport import open_session
+from discreet.parties.registry import protocol_class
 
 
 def free_port() -> int:
@@ -27,16 +30,26 @@ def write_session(
     *,
     ports: Mapping[str, int] | None = None,
     head: str = "timeout = 20\nconnect_timeout = 20\n",
+    consent: bool = True,
 ) -> Path:
-    """Make a key for every party and write the session file they share."""
+    """Make a key for every party and write the session file they share; two parties agree to see each other's data."""
     entries = []
     for name in names:
         port = (ports or {}).get(name) or free_port()
         _, public, _ = make_keys(name, folder, address=f"127.0.0.1:{port}")
         entries.append(public.read_text())
     path = folder / "session.toml"
-    path.write_text(head + "".join(entries) + f"[protocol]\n{protocol}\n")
+    agreed = "two_parties_see_each_other = true\n" if consent and _needs_consent(protocol, len(names)) else ""
+    path.write_text(head + "".join(entries) + f"[protocol]\n{agreed}{protocol}\n")
     return path
+
+
+def _needs_consent(protocol: str, n_parties: int) -> bool:
+    described = tomllib.loads(f"[protocol]\n{protocol}")["protocol"]
+    declared = protocol_class(described["name"])
+    with_data = n_parties - getattr(declared, "n_without_input", 0)
+    fields = {field.name for field in dataclasses.fields(declared)}  # type: ignore[arg-type]
+    return with_data == 2 and "two_parties_see_each_other" in fields - set(described)
 
 
 def sum_of(length: int, more: str = "") -> str:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.parties import FrameError
-from discreet.parties.channel import MAX_PAYLOAD, decode_header, encode_header
+from discreet.parties.channel import MAX_FRAME, decode_header, encode_header
 from discreet.parties.network.frame_stream import MAX_HELLO, FrameStream
 
 SIZES = st.sampled_from([0, 1, 100, 65_400, 65_500, 65_536, 70_000, 200_000])
@@ -113,8 +113,8 @@ def test_frames_that_come_before_the_session_is_open_are_kept_and_small() -> Non
 def test_a_frame_above_the_limit_ends_the_connection_at_its_header() -> None:
     async def steps() -> None:
         stream, wire, found = opened()
-        header = encode_header("keys", MAX_PAYLOAD, 0, bytes(8))
-        feed(stream, (MAX_PAYLOAD + 1).to_bytes(4, "big") + header[4:], [])
+        header = encode_header("keys", MAX_FRAME, 0, bytes(8))
+        feed(stream, (MAX_FRAME + 1).to_bytes(4, "big") + header[4:], [])
         assert isinstance(found[0], FrameError)
         assert wire.aborted
         with pytest.raises(ConnectionResetError):

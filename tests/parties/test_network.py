@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import socket
 import ssl
 import struct
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.parties.sessions import Proxy, free_port, meet, reach, sum_of, write_session
 
-from discreet.parties import FrameError, PartyError, PeerLostError, SessionError
-from discreet.parties.channel import MAX_PAYLOAD
+from discreet.parties import FrameError, PartyError, PeerLostError, SessionError, channel
+from discreet.parties.channel import MAX_FRAME
 from discreet.parties.network import handshake, mesh
 from discreet.parties.network.keys import make_keys
 from discreet.parties.network.network_channel import NetworkChannel
@@ -67,12 +69,59 @@ def test_both_may_send_a_lot_at_once(tmp_path: Path) -> None:
 
     def swap(party: Any) -> None:
         for _ in range(4):
-            party.send(party.peer, "much", bytes(MAX_PAYLOAD // 4))
+            party.send(party.peer, "much", bytes(MAX_FRAME // 4))
         for _ in range(4):
-            assert len(party.recv(party.peer, "much")) == MAX_PAYLOAD // 4
+            assert len(party.recv(party.peer, "much")) == MAX_FRAME // 4
 
     found = meet(path, TWO, before={"a": swap, "b": swap})
     assert found["b"].values.tolist() == [11, 22]
+
+
+@pytest.mark.parametrize("length", [999, 1000, 1001, 2000, 4321])
+def test_large_payloads_travel_in_parts(two: Path, monkeypatch: pytest.MonkeyPatch, length: int) -> None:
+    monkeypatch.setattr(channel, "MAX_FRAME", 1000)
+    monkeypatch.setattr("discreet.parties.network.frame_stream.MAX_FRAME", 1000)
+    content = bytes(at % 251 for at in range(length))
+    arrived: list[bytes] = []
+
+    def give(party: Any) -> None:
+        party.send(party.peer, "much", content)
+        party.send(party.peer, "much", content)
+        assert party.meter.bytes_sent == 2 * channel.frame_bytes("much", length) + channel.frame_bytes(
+            "ready", 32
+        )
+
+    def take(party: Any) -> None:
+        arrived.append(party.recv(party.peer, "much"))
+        arrived.append(bytes(party.recv_view(party.peer, "much", length)))
+
+    found = meet(two, TWO, before={"a": give, "b": take})
+    assert found["b"].values.tolist() == [11, 22]
+    assert arrived == [content, content]
+
+
+def test_parts_beyond_the_limit_are_refused_as_they_come(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "MAX_FRAME", 1000)
+    monkeypatch.setattr("discreet.parties.network.frame_stream.MAX_FRAME", 1000)
+    sizes: dict[str, int | None] = {"a": 2500}
+
+    def take(party: Any) -> None:
+        party.recv(party.peer, "much", sizes["a"])
+
+    give = {"a": take, "b": lambda party: party.send(party.peer, "much", bytes(4000))}
+    assert "more than the 2500 bytes that were expected" in str(meet(two, TWO, before=give)["a"])
+    sizes["a"] = None
+    monkeypatch.setattr(channel, "MAX_PAYLOAD", 3000)
+    assert "larger than the limit of 3000 bytes" in str(meet(two, TWO, before=give)["b"])
+    limit = {"a": take, "b": lambda party: endless_parts(party._channels["a"])}
+    assert "more than the 3000 bytes that were expected" in str(meet(two, TWO, before=limit)["a"])
+
+
+def endless_parts(sender: NetworkChannel) -> None:
+    for _ in range(10):
+        header = channel.encode_header("much", 1000, sender._n_sent, sender.session, more=True)
+        sender._n_sent += 1
+        sender._write(header, bytes(1000))
 
 
 # Who is let in.
@@ -260,9 +309,9 @@ def test_a_changed_byte_is_refused(short: Path, change_at: int) -> None:
 
 def test_an_oversized_frame_is_refused_before_it_is_read(two: Path) -> None:
     def oversized(party: Any) -> None:
-        channel: NetworkChannel = party._channels[party.peer]
-        header = struct.pack(">IBI8s", MAX_PAYLOAD + 1, 4, 9, party.session[:8]) + b"keys"
-        channel._loop.call_soon_threadsafe(channel._stream.transport.write, header)
+        sender: NetworkChannel = party._channels[party.peer]
+        header = struct.pack(">IBI8s", MAX_FRAME + 1, 4, 9, party.session[:8]) + b"keys"
+        sender._loop.call_soon_threadsafe(sender._stream.transport.write, header)
 
     found = messages(meet(two, TWO, before={"b": oversized}))
     assert "larger than the limit of 67108864 bytes" in found["a"]
@@ -286,30 +335,81 @@ def test_a_frame_of_another_session_is_refused(two: Path) -> None:
     assert "sent a frame of another session" in str(found["a"])
 
 
+def silent(seconds: float) -> Callable[[Any], None]:
+    """A party that stands still, as one whose machine does: it does not even show that it is alive."""
+
+    def stand_still(party: Any) -> None:
+        for end in party._channels.values():
+            end._loop.call_soon_threadsafe(end._beating.cancel)
+        time.sleep(seconds)
+
+    return stand_still
+
+
+@pytest.mark.parametrize("method", ["masks", "ring"])
+def test_a_party_may_compute_for_longer_than_the_timeout(three: Path, method: str) -> None:
+    """b computes for six time-outs; a and c, which waits for a and b, stay, and so does the sum of all three."""
+    path = three.with_name("short.toml")
+    text = three.read_text().replace("timeout = 20", "timeout = 0.5", 1)
+    path.write_text(text.replace("length = 2", f'length = 2\nmethod = "{method}"'))
+    found = meet(path, THREE, before={"b": lambda party: time.sleep(3)})
+    assert [found[name].values.tolist() for name in "abc"] == [[111, 222]] * 3
+    assert found["a"].parties == ("a", "b", "c")
+
+
+def test_a_party_may_not_compute_for_ever(three: Path) -> None:
+    path = three.with_name("short.toml")
+    text = three.read_text().replace("timeout = 20", "timeout = 0.5\ncompute_timeout = 1.5", 1)
+    path.write_text(text.replace("length = 2", 'length = 2\nmethod = "ring"'))
+    found = meet(path, THREE, before={"b": lambda party: time.sleep(4)})
+    assert any("has computed for 1.5 seconds and sent nothing" in str(error) for error in found.values())
+
+
+def test_signs_of_life_are_no_data(three: Path) -> None:
+    """Neither the meter nor the transcript nor the numbers of frames show them."""
+    path = three.with_name("short.toml")
+    path.write_text(three.read_text().replace("timeout = 20", "timeout = 0.2", 1))
+    meters: dict[str, Any] = {}
+
+    def slow(party: Any) -> None:
+        meters[party.name] = party.meter
+        time.sleep(1)
+        assert sum(end._n_alive for end in party._channels.values()) > 4
+
+    found = meet(path, THREE, before={"a": slow, "b": slow})
+    assert found["c"].values.tolist() == [111, 222]
+    shapes = list(Session.read(path).protocol.frames(("a", "b", "c")))
+    for name, meter in meters.items():
+        frames = [shape for shape in shapes if shape.sender == name]
+        assert sum(step.frames_sent for step in meter.steps) == len(frames) + 2  # and a 'ready' to each
+
+
 def test_a_silent_party_is_given_up_and_the_others_know_why(three: Path) -> None:
     path = three.with_name("ring.toml")
     path.write_text(
         three.read_text().replace("length = 2", 'length = 2\nmethod = "ring"').replace("= 20", "= 2", 1)
     )
     started = time.monotonic()
-    found = messages(meet(path, THREE, before={"b": lambda party: time.sleep(4)}))
+    found = messages(meet(path, THREE, before={"b": silent(4)}))
     assert time.monotonic() - started < 15
     assert any("did not answer within 2 seconds" in one for one in found.values())
 
 
-def test_a_late_party_is_left_out_of_this_sum_and_of_the_next(three: Path) -> None:
-    three.write_text(three.read_text().replace("timeout = 20", "timeout = 6", 1))
-    protocol = Session.read(three).protocol
+def test_a_late_party_is_left_out_of_this_sum_and_of_the_next(tmp_path: Path) -> None:
+    path = write_session(
+        tmp_path, ("a", "b", "c", "d"), sum_of(2), head="timeout = 6\nconnect_timeout = 20\n"
+    )
+    four = {**THREE, "d": [1000, 2000]}
+    protocol = Session.read(path).protocol
     first: dict[str, Any] = {}
 
     def earlier_sum(party: Any) -> None:
-        first[party.name] = protocol.run(party, THREE[party.name])
+        first[party.name] = protocol.run(party, four[party.name])
 
-    late = {"a": earlier_sum, "b": earlier_sum, "c": lambda party: time.sleep(4.5)}
-    found = meet(three, THREE, before=late)
-    for name in "ab":
-        assert first[name].parties == found[name].parties == ("a", "b")
-        assert found[name].values.tolist() == [11, 22]
+    found = meet(path, four, before={**dict.fromkeys("abd", earlier_sum), "c": silent(4.5)})
+    for name in "abd":
+        assert first[name].parties == found[name].parties == ("a", "b", "d")
+        assert found[name].values.tolist() == [1011, 2022]
     assert "went on without this party, which did not answer in time" in str(found["c"])
 
 
@@ -385,6 +485,8 @@ def test_another_version_is_named(two: Path, monkeypatch: pytest.MonkeyPatch) ->
         b"not json",
         b"[]",
         b"{}",
+        b"[" * 100_000,
+        b'{"wire":' * 100_000,
         json.dumps({"wire": 1, "version": "x", "digest": "0", "nonce": "1"}).encode(),
     ],
 )
@@ -420,6 +522,18 @@ def test_only_tls_1_3_is_spoken(short: Path) -> None:
     with reach(member.port) as plain, pytest.raises(ssl.SSLError):
         context.wrap_socket(plain)
     thread.join()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o666])
+def test_a_key_that_others_can_read_is_refused(two: Path, mode: int) -> None:
+    key = two.with_name("a.pem")
+    key.chmod(mode)
+    with (
+        pytest.raises(SessionError, match=r"can be read or changed by other users.*chmod 600"),
+        open_session(Session.read(two), "a", key),
+    ):
+        pytest.fail("the session was opened")
 
 
 def test_a_wrong_key_is_refused_before_anything_is_opened(two: Path) -> None:

@@ -226,7 +226,9 @@ def test_the_doctor_names_what_is_wrong(two: Path, tmp_path: Path) -> None:
         checks = examine(session, "a", two.with_name("a.pem"), wait=0.5)
         assert "is taken" in next(check.detail for check in checks if not check.ok)
         checks = examine(session)
-        assert [check.ok for check in checks if check.what == "port"] == [True, False]
+        assert [check.ok for check in checks if check.what == "port"] == [True, True]
+    checks = examine(session)
+    assert [check.ok for check in checks if check.what == "port"] == [False, True]
 
 
 def test_the_doctor_names_unknown_hosts_and_expired_certificates(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.parties.channel import MAX_PAYLOAD, Channel, encode_header, memory_pair, payload_size
+from discreet.parties.channel import MAX_FRAME, Channel, encode_header, memory_pair, payload_size
 from discreet.parties.errors import FrameError, PartyError, PeerLostError
 from discreet.parties.meter import Meter
 from discreet.parties.protocol import Party, Protocol
@@ -120,10 +120,10 @@ def test_sizes_out_of_range_are_refused_on_both_sides() -> None:
     for kind in ("", "k" * 41):
         with pytest.raises(FrameError, match="between 1 and 40 characters"):
             encode_header(kind, 0, 0, bytes(8))
-    good = encode_header("k", MAX_PAYLOAD, 0, bytes(8))[:17]
-    assert payload_size(good) == (1, MAX_PAYLOAD)
+    good = encode_header("k", MAX_FRAME, 0, bytes(8))[:17]
+    assert payload_size(good) == (1, MAX_FRAME)
     with pytest.raises(FrameError, match="larger than the limit"):
-        payload_size((MAX_PAYLOAD + 1).to_bytes(4, "big") + good[4:])
+        payload_size((MAX_FRAME + 1).to_bytes(4, "big") + good[4:])
     with pytest.raises(FrameError, match="out of range"):
         payload_size(good[:4] + b"\xff" + good[5:])
 
@@ -148,7 +148,7 @@ import time
 class Refused:
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name.split(".")[0] in ("cryptography", "rbcl", "nacl"):
+        if name.split(".")[0] in ("cryptography", "rbcl"):
             raise ModuleNotFoundError(name=name)
 
 sys.meta_path.insert(0, Refused)

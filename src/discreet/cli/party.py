@@ -13,6 +13,7 @@ from discreet.cli import _parse_options as gather
 _GROUP = """\b
 Examples:
   discreet party keys --name hospital-a --address a.example.org:7001
+  discreet party explain session.toml
   discreet party doctor session.toml --as hospital-a
   discreet party run session.toml --as hospital-a --data mine.csv --out result
 
@@ -24,10 +25,20 @@ Example:
 
 \b
 Writes NAME.pem, which stays with you, and NAME.toml, which all parties put into their session file."""
+_EXPLAIN = """\b
+Example:
+  discreet party explain session.toml
+
+\b
+Nobody is met and no data is read. Compare the line 'session' with the other parties: it is equal if, and only if, all
+of you hold the same session."""
 _DOCTOR = """\b
 Examples:
   discreet party doctor session.toml
   discreet party doctor session.toml --as hospital-a --wait 60
+
+\b
+What the session reveals is printed first.
 
 \b
 With --as the others are met as in a run: each of them runs the doctor at the same time, or waits in a run."""
@@ -45,12 +56,20 @@ _KEY = click.option(
     metavar="FILE",
     help="The private file; NAME.pem beside the session by default.",
 )
+_CONSENT = click.option(
+    "--two-parties-see-each-other",
+    is_flag=True,
+    help="Agree that each of two parties can compute the other's data from the result; both must.",
+)
 _LISTEN = click.option("--listen", metavar="HOST:PORT", help="Listen here instead of the session's address.")
 
 
-@click.group(short_help="Compute with other organizations; nobody sees the others' data.", epilog=_GROUP)
+@click.group(short_help="Compute with other organizations without pooling the data.", epilog=_GROUP)
 def party() -> None:
-    """Run a protocol between organizations: each learns the common result, not the others' records."""
+    """Run a protocol between organizations: each learns the common result and what the protocol declares.
+
+    'discreet party explain' says what that is, before anything is sent.
+    """
 
 
 @party.command(short_help="Make a key and a certificate.", epilog=_KEYS)
@@ -81,11 +100,27 @@ def keys(name: str, address: str, days: int, folder: Path, as_json: bool, quiet:
     print_result("party keys", plain, lines, as_json=as_json, quiet=quiet)
 
 
+@party.command(name="explain", short_help="Say what a session computes and reveals.", epilog=_EXPLAIN)
+@_SESSION
+@_CONSENT
+@options.printing
+def explain_session(session: Path, two_parties_see_each_other: bool, as_json: bool, quiet: bool) -> None:
+    """Say what the SESSION computes, what each party learns, who collects, and whom it trusts; nothing is sent."""
+    from discreet.cli._output import print_result
+    from discreet.parties.network.explanation import explain
+    from discreet.parties.network.session import Session
+
+    agreed = Session.read(session, two_parties_see_each_other=two_parties_see_each_other)
+    plain = explain(agreed)
+    print_result("party explain", plain, explained(plain), as_json=as_json, quiet=quiet)
+
+
 @party.command(short_help="Check whether a session could run.", epilog=_DOCTOR)
 @_SESSION
 @click.option("--as", "name", metavar="NAME", help="The own name: meet the others as in a run.")
 @_KEY
 @_LISTEN
+@_CONSENT
 @click.option("--wait", type=float, default=10.0, help="The seconds to wait for the others; 10 by default.")
 @options.printing
 def doctor(
@@ -93,25 +128,30 @@ def doctor(
     name: str | None,
     key: Path | None,
     listen: str | None,
+    two_parties_see_each_other: bool,
     wait: float,
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Check names, ports, clocks, certificates, versions and the SESSION file itself; no data is read."""
+    """Say what the SESSION reveals, and check names, ports, clocks, certificates and versions; no data is read."""
     from discreet.cli._output import print_json, print_lines
     from discreet.parties.network.doctor import examine
+    from discreet.parties.network.explanation import explain
     from discreet.parties.network.running import find_key
     from discreet.parties.network.session import Session
 
     if name is None and (key or listen):
         raise gather.mistake("--key and --listen say nothing without --as.", "--as NAME")
-    known = Session.read(session)
-    own = None if name is None else key or find_key(session, known.member(name).name)
-    checks = examine(known, name, own, wait=wait, listen=_address(listen))
+    agreed = Session.read(session, two_parties_see_each_other=two_parties_see_each_other)
+    own = None if name is None else key or find_key(session, agreed.member(name).name)
+    plain = explain(agreed)
+    if not as_json and not quiet:
+        print_lines(explained(plain))
+    checks = examine(agreed, name, own, wait=wait, listen=_address(listen))
     ok = all(check.ok for check in checks)
     if as_json:
-        plain = [{"what": x.what, "party": x.party, "ok": x.ok, "detail": x.detail} for x in checks]
-        print_json({"command": "party doctor", "ok": ok, "checks": plain})
+        listed = [{"what": x.what, "party": x.party, "ok": x.ok, "detail": x.detail} for x in checks]
+        print_json({"command": "party doctor", "ok": ok, "explanation": plain, "checks": listed})
     elif not quiet or not ok:
         print_lines(
             ("well" if x.ok else "broken", f"{x.what} of {x.party}: {x.detail}")
@@ -129,6 +169,7 @@ def doctor(
 @click.option("--overwrite", is_flag=True, help="Replace an earlier result.")
 @_KEY
 @_LISTEN
+@_CONSENT
 @options.printing
 def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Run the protocol of the SESSION with the other parties and write the common result."""
@@ -143,9 +184,9 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
     from discreet.parties.network.session import Session
     from discreet.report.party_run import party_page
 
-    known = Session.read(session)
+    known = Session.read(session, two_parties_see_each_other=given["two_parties_see_each_other"])
     key = given["key"] or find_key(session, known.member(name).name)
-    check_folder(out, overwrite=given["overwrite"])
+    check_folder(out, given["data"], key, session, overwrite=given["overwrite"])
     outcome = run_party(known, name, key, given["data"], listen=_address(given["listen"]))
     pages = {"report.html": party_page(outcome)}
     write_outcome(outcome, out, overwrite=given["overwrite"], pages=pages)
@@ -169,6 +210,49 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
         ("written", str(out)),
     ]
     print_result("party run", plain, lines, as_json=as_json, quiet=quiet)
+
+
+def explained(plain: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the explanation of a session as labeled lines."""
+    from discreet.report.party_run import parameter_text
+
+    n = len(plain["parties"])
+    lines = [("protocol", f"{plain['protocol']}: {plain['summary']}"), ("session", plain["session"])]
+    for at, member in enumerate(plain["parties"]):
+        certificate = f"certificate {member['fingerprint']}, valid until {member['valid_until']}"
+        lines.append(
+            ("parties" if at == 0 else "", f"{member['name']} at {member['address']}, {certificate}")
+        )
+    for at, (key, value) in enumerate(plain["parameters"].items()):
+        lines.append(("parameters" if at == 0 else "", f"{key} = {parameter_text(value)}"))
+    leaks = plain["leaks"] or ["Nothing beyond the result."]
+    lines += [("reveals" if at == 0 else "", leak) for at, leak in enumerate(leaks)]
+    if n == 2 and plain["two_parties_see_each_other"]:
+        lines.append(("", "The two parties agree that each can compute the other's data from the result."))
+    if plain["collector"] is not None:
+        lines.append(("collector", f"{plain['collector']} receives what the others send under masks"))
+    lines.append(("needs", _needed(plain["threshold"], n)))
+    lines.append(("rests on", f"{plain['assumption']}; {_withstood(plain['withstands'])}"))
+    traffic = plain["traffic"]
+    sizes = "their number and sizes depend on what the run reveals on its way"
+    if traffic is not None:
+        sizes = (
+            f"{traffic['frames']:,} of all parties together, {traffic['bytes']:,} bytes, whatever the data is"
+        )
+    return [*lines, ("frames", sizes)]
+
+
+def _needed(threshold: int, n: int) -> str:
+    if threshold == n:
+        return f"all {n} parties to the end; if one is lost, all stop and nothing more is opened"
+    return f"at least {threshold} of {n} parties to the end; the result then covers those who remain"
+
+
+def _withstood(n: int) -> str:
+    if n == 0:
+        return "each party alone learns more than the result and what is listed here"
+    pooled = "no two of them pool" if n == 1 else f"no more than {n} of them pool"
+    return f"nothing else shows while {pooled} what they see"
 
 
 def _address(text: str | None) -> tuple[str, int] | None:

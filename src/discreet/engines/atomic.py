@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.errors import OutputError
+from discreet.engines.folder_kinds import FolderKind, check_replaceable
 from discreet.engines.scratch import is_abandoned, remove, try_lock
 
 _SUFFIX = ".discreet-tmp"
@@ -44,40 +45,38 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def atomic_folder(
-    path: str | os.PathLike[str], *, overwrite: bool = False, private: bool = False
+    path: str | os.PathLike[str], kind: FolderKind, *, overwrite: bool = False
 ) -> Iterator[Path]:
     """Return a temporary folder beside the target, which takes the target's name at the end.
 
-    Only the owner may look into the temporary; under its name it gets the mode of any new folder, unless it is
-    ``private``. A folder that is there and not empty is replaced, whole, only with ``overwrite=True``. On any exception
-    the temporary is removed and the old folder is untouched.
+    Only the owner may look into the temporary; under its name it gets the mode of any new folder, unless its kind is
+    private. A folder that is there and not empty is replaced, whole, only with ``overwrite=True`` and if it is of the
+    same kind. On any exception the temporary is removed and the old folder is untouched.
     """
-    with atomic_folders({path: private}, overwrite=overwrite) as (temporary,):
+    with atomic_folders({path: kind}, overwrite=overwrite) as (temporary,):
         yield temporary
 
 
 @contextlib.contextmanager
 def atomic_folders(
-    paths: Mapping[str | os.PathLike[str], bool], *, overwrite: bool = False
+    kinds: Mapping[str | os.PathLike[str], FolderKind], *, overwrite: bool = False
 ) -> Iterator[list[Path]]:
     """Return temporary folders for several targets, which all take their names at the end, or none does.
 
-    What `atomic_folder` says of one holds for each; the mapping says which are private. Signals wait while the names
-    change.
+    What `atomic_folder` says of one holds for each. Signals wait while the names change.
     """
     with contextlib.ExitStack() as stack:
         places = [
-            stack.enter_context(_prepared(path, overwrite=overwrite, private=private))
-            for path, private in paths.items()
+            stack.enter_context(_prepared(path, kind, overwrite=overwrite)) for path, kind in kinds.items()
         ]
         yield [place.temporary for place in places]
-        for place in places:
+        for place, kind in zip(places, kinds.values(), strict=True):
             with _as_output_error(place.shown):
                 for folder, _, files in os.walk(place.temporary):
                     for name in files:
                         _sync(Path(folder, name))
                     _sync(Path(folder))
-                _require_replaceable(place.target, place.shown, overwrite=overwrite)
+                check_replaceable(place.target, place.shown, kind, overwrite=overwrite)
         with _undisturbed():
             _swap(places)
 
@@ -93,13 +92,13 @@ class _Place:
 
 
 @contextlib.contextmanager
-def _prepared(path: str | os.PathLike[str], *, overwrite: bool, private: bool) -> Iterator[_Place]:
+def _prepared(path: str | os.PathLike[str], kind: FolderKind, *, overwrite: bool) -> Iterator[_Place]:
     with _as_output_error(path):
         target = _resolved(path)
-        _require_replaceable(target, path, overwrite=overwrite)
+        check_replaceable(target, path, kind, overwrite=overwrite)
         temporary = _temporary(target)
         with _guarded(temporary, functools.partial(Path.mkdir, mode=0o700)):
-            yield _Place(temporary, target, path, 0o700 if private else _usual_mode(temporary))
+            yield _Place(temporary, target, path, 0o700 if kind.private else _usual_mode(temporary))
 
 
 def _usual_mode(folder: Path) -> int:
@@ -119,16 +118,10 @@ def _resolved(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _require_replaceable(target: Path, shown: str | os.PathLike[str], *, overwrite: bool) -> None:
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise OutputError(f"{shown} is a file; a folder is to be written there.")
-    here = Path.cwd()
-    if target in (here, Path.home(), *here.parents, *Path.home().parents):
-        raise OutputError(f"{shown} is a folder in use; name a new one for the output.")
-    if not overwrite and any(target.iterdir()):
-        raise folder_in_use(shown)
+def require_replaceable(path: str | os.PathLike[str], kind: FolderKind, *, overwrite: bool) -> None:
+    """Raise an OutputError unless a folder can be written here: only an earlier one of its kind is ever replaced."""
+    with _as_output_error(path):
+        check_replaceable(Path(path).resolve(), path, kind, overwrite=overwrite)
 
 
 def require_new_file(target: Path, *, overwrite: bool) -> None:
@@ -137,14 +130,6 @@ def require_new_file(target: Path, *, overwrite: bool) -> None:
         raise OutputError(
             f"{target} is there already; name a new file, or allow overwriting.", fix={"overwrite": True}
         )
-
-
-def folder_in_use(folder: str | os.PathLike[str]) -> OutputError:
-    """Return the error for a folder that would be replaced although that is not allowed."""
-    return OutputError(
-        f"{folder} is there already and not empty; name a new folder, or allow overwriting.",
-        fix={"overwrite": True},
-    )
 
 
 def _clear(target: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.boundary import public
-from discreet.core.errors import InputError, OutputError
+from discreet.core.errors import InputError
 from discreet.core.release import Release
 from discreet.guarantees import RulesHidden
 from discreet.job.model import Job
@@ -65,10 +65,10 @@ def finish(release: Release, begin: Progress, out: Path | None, **writing: Any) 
 
 def refuse_target(out: Path, data: Path | None, *, overwrite: bool) -> None:
     """Raise an error for an output folder that cannot or must not be replaced, before any work is done."""
-    if data is not None and out.resolve() in data.resolve().parents:
-        raise OutputError(f"{out} contains the input data; choose another output folder.")
+    from discreet.engines.folder_kinds import require_outside
     from discreet.report.folder import refuse_folder
 
+    require_outside(out, data)
     refuse_folder(out, overwrite=overwrite)
 
 

@@ -1,7 +1,8 @@
 """Channels: typed frames between two parties, in one process or over the network.
 
 A frame is a header of 17 bytes, the kind in ASCII and the payload. The header holds the length of the payload, the
-length of the kind, the number of the frame in its direction and the first eight bytes of the session's identifier.
+length of the kind, the number of the frame in its direction and the first eight bytes of the session's identifier. A
+payload above ``MAX_FRAME`` travels in parts: frames of that size with a bit that says that more follow, and a last one.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from abc import ABC, abstractmethod
 
 from discreet.parties.errors import FrameError, PeerLostError
 
-MAX_PAYLOAD = 1 << 26
-"""The most bytes one frame may carry; a longer one is refused on both sides."""
+MAX_FRAME = 1 << 26
+"""The most bytes one frame on the wire may carry; a longer one is refused on both sides."""
+MAX_PAYLOAD = 1 << 29
+"""The most bytes of all parts of a payload together."""
 MAX_KIND = 40
 """The most characters the kind of a frame may have."""
 ABORT = "abort"
@@ -29,15 +32,17 @@ REASONS = {
 Payload = bytes | bytearray | memoryview
 _HEADER = struct.Struct(">IBI8s")
 HEADER_BYTES = _HEADER.size
+_MORE = 0x80
+"""The bit beside the length of the kind that says that more parts follow."""
 
 
 def frame_bytes(kind: str, size: int) -> int:
-    """Return the bytes of a frame before encryption.
+    """Return the bytes of a payload with its headers, before encryption.
 
     >>> frame_bytes("keys", 64)
     85
     """
-    return HEADER_BYTES + len(kind) + size
+    return max(1, -(-size // MAX_FRAME)) * (HEADER_BYTES + len(kind)) + size
 
 
 class Channel(ABC):
@@ -64,10 +69,22 @@ class Channel(ABC):
         self._n_received = 0
 
     def send(self, kind: str, payload: Payload = b"") -> None:
-        """Send a frame; the payload may be of any length up to ``MAX_PAYLOAD``."""
-        header = encode_header(kind, memoryview(payload).nbytes, self._n_sent, self.session)
-        self._n_sent += 1
-        self._write(header, payload)
+        """Send a payload of any length up to ``MAX_PAYLOAD``; a long one in parts."""
+        n_bytes = memoryview(payload).nbytes
+        if n_bytes > MAX_PAYLOAD:
+            raise FrameError(
+                f"A message '{kind}' of {n_bytes} bytes is larger than the limit of {MAX_PAYLOAD} bytes."
+            )
+        for start in range(0, max(1, n_bytes), MAX_FRAME):
+            rest = n_bytes - start
+            part = payload
+            if n_bytes > MAX_FRAME:
+                part = memoryview(payload).cast("B")[start : start + MAX_FRAME]
+            header = encode_header(
+                kind, min(rest, MAX_FRAME), self._n_sent, self.session, more=rest > MAX_FRAME
+            )
+            self._n_sent += 1
+            self._write(header, part)
 
     def recv(self, kind: str, size: int | None = None, *, timeout: float | None = None) -> bytes:
         """Receive the next frame, which must be of this kind and, where stated, of this size.
@@ -87,9 +104,21 @@ class Channel(ABC):
         self, kind: str, size: int | None = None, *, timeout: float | None = None
     ) -> bytes | memoryview:
         """Receive as ``recv`` does, a large frame without a copy; its memory is used again when the view is let go."""
-        header, payload = self._read(self.timeout if timeout is None else timeout)
-        number, tag, found = decode_header(header)
-        if found == ABORT:
+        wait = self.timeout if timeout is None else timeout
+        payload, more = self._next_frame(kind, wait)
+        if more:
+            payload = self._reassembled(kind, payload, MAX_PAYLOAD if size is None else size, wait)
+        if size is not None and len(payload) != size:
+            raise FrameError(
+                f"Party '{self.peer}' sent {len(payload)} bytes in a frame '{kind}' where {size} were expected."
+            )
+        return payload
+
+    def _next_frame(self, kind: str, timeout: float) -> tuple[bytes | memoryview, bool]:
+        """Return the payload of the next frame, and whether it is a part that more follow."""
+        header, payload = self._read(timeout)
+        number, tag, actual, more = decode_header(header)
+        if actual == ABORT:
             raise self._aborted(payload)
         if tag != self.session[:8]:
             raise FrameError(f"Party '{self.peer}' sent a frame of another session.")
@@ -97,14 +126,25 @@ class Channel(ABC):
             raise FrameError(
                 f"Party '{self.peer}' sent frame {number} where {self._n_received} was expected."
             )
-        if found != kind:
-            raise FrameError(f"Party '{self.peer}' sent a frame '{found}' where '{kind}' was expected.")
-        if size is not None and len(payload) != size:
-            raise FrameError(
-                f"Party '{self.peer}' sent {len(payload)} bytes in a frame '{kind}' where {size} were expected."
-            )
+        if actual != kind:
+            raise FrameError(f"Party '{self.peer}' sent a frame '{actual}' where '{kind}' was expected.")
         self._n_received += 1
-        return payload
+        return payload, more
+
+    def _reassembled(self, kind: str, first: bytes | memoryview, limit: int, timeout: float) -> memoryview:
+        """Return a payload from its parts, all full but the last; one beyond the limit is refused as it grows."""
+        message, part, more = bytearray(), first, True
+        while True:
+            if (more and len(part) != MAX_FRAME) or not part:
+                raise FrameError(f"Party '{self.peer}' sent a part of a frame '{kind}' of a wrong length.")
+            if len(message) + len(part) + more > limit:
+                raise FrameError(
+                    f"Party '{self.peer}' sent a frame '{kind}' of more than the {limit} bytes that were expected."
+                )
+            message += part
+            if not more:
+                return memoryview(message).toreadonly()
+            part, more = self._next_frame(kind, timeout)
 
     def abort(self, reason: str, about: str = "") -> None:
         """Send a last frame that says why this party stops, if the peer can still be reached."""
@@ -178,33 +218,34 @@ def memory_pair(
     return ends
 
 
-def encode_header(kind: str, size: int, number: int, session: bytes) -> bytes:
+def encode_header(kind: str, size: int, number: int, session: bytes, *, more: bool = False) -> bytes:
     """Return the header of a frame, with its kind.
 
     >>> encode_header("keys", 1 << 30, 0, bytes(32))
     Traceback (most recent call last):
     discreet.parties.errors.FrameError: A frame 'keys' of 1073741824 bytes is larger than the limit of 67108864 bytes.
     """
-    if size > MAX_PAYLOAD:
-        raise FrameError(f"A frame '{kind}' of {size} bytes is larger than the limit of {MAX_PAYLOAD} bytes.")
+    if size > MAX_FRAME:
+        raise FrameError(f"A frame '{kind}' of {size} bytes is larger than the limit of {MAX_FRAME} bytes.")
     name = kind.encode("ascii")
     if not 0 < len(name) <= MAX_KIND:
         raise FrameError(f"The kind of a frame must have between 1 and {MAX_KIND} characters.")
-    return _HEADER.pack(size, len(name), number, session[:8]) + name
+    return _HEADER.pack(size, len(name) | (_MORE if more else 0), number, session[:8]) + name
 
 
 def payload_size(start: bytes) -> tuple[int, int]:
     """Return the lengths of kind and payload from the first 17 bytes of a frame; refuse those above the limits."""
     size, kind_size, _, _ = _HEADER.unpack(start)
-    if size > MAX_PAYLOAD:
-        raise FrameError(f"A frame of {size} bytes is larger than the limit of {MAX_PAYLOAD} bytes.")
+    kind_size &= ~_MORE
+    if size > MAX_FRAME:
+        raise FrameError(f"A frame of {size} bytes is larger than the limit of {MAX_FRAME} bytes.")
     if not 0 < kind_size <= MAX_KIND:
         raise FrameError("The kind of a frame has a length out of range.")
     return kind_size, size
 
 
-def decode_header(header: bytes) -> tuple[int, bytes, str]:
-    """Return the number of a frame, the start of its session's identifier and its kind."""
-    _, _, number, tag = _HEADER.unpack(header[:HEADER_BYTES])
+def decode_header(header: bytes) -> tuple[int, bytes, str, bool]:
+    """Return the number of a frame, the start of its session's identifier, its kind, and whether more parts follow."""
+    _, kind_size, number, tag = _HEADER.unpack(header[:HEADER_BYTES])
     kind = header[HEADER_BYTES:].decode("ascii", "replace")
-    return number, tag, kind if kind.isprintable() else "?"
+    return number, tag, kind if kind.isprintable() else "?", bool(kind_size & _MORE)

@@ -48,6 +48,7 @@ def require_libraries() -> None:
     """Raise a PartyError unless the libraries of the extra ``parties`` are installed."""
     try:
         import cryptography  # noqa: F401
+        import rbcl  # noqa: F401
     except ImportError:
         raise PartyError(
             "Protocols between parties need cryptographic libraries: pip install 'discreet[parties]'."

@@ -19,7 +19,8 @@ from discreet.core.release import Release
 from discreet.core.rng import without_seed
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis, Verdict
-from discreet.engines.atomic import atomic_folders, folder_in_use
+from discreet.engines.atomic import atomic_folders, require_replaceable
+from discreet.engines.folder_kinds import FolderKind
 from discreet.report.html import plain_json
 from discreet.report.kinds import Kind, kind_of
 from discreet.report.pdf import browser, print_page
@@ -27,6 +28,8 @@ from discreet.report.sections.subject import About, today
 
 RECORD, REPORT, PDF = "release.json", "report.html", "report.pdf"
 PRIVATE_RECORD, PRIVATE_REPORT = "recipe.private.json", "report-internal.html"
+RELEASE = FolderKind("release", RECORD)
+PRIVATE = FolderKind("private part of a release", PRIVATE_RECORD, private=True)
 FORMAT = 1
 _CHUNK = 1 << 20
 
@@ -54,7 +57,7 @@ def write_release(
     about = About(name, today(), folder.resolve().name, source)
     private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
-    with atomic_folders({folder: False, private: True}, overwrite=overwrite) as (public, kept):
+    with atomic_folders({folder: RELEASE, private: PRIVATE}, overwrite=overwrite) as (public, kept):
         _write_private(release, kind, kept, about, report=report)
         _write_public(release, kind, public, format or kind.formats[0], about, report=report, pdf=pdf)
     return folder
@@ -71,17 +74,8 @@ def private_folder(folder: Path) -> Path:
 
 def refuse_folder(folder: Path, *, overwrite: bool) -> None:
     """Refuse folders that cannot or must not be replaced: only an earlier release may be, and only when allowed."""
-    for place, mark in ((folder, RECORD), (private_folder(folder), PRIVATE_RECORD)):
-        if place.is_file():
-            raise OutputError(f"{place} is a file; name a folder for the output.")
-        if not place.is_dir() or not any(place.iterdir()):
-            continue
-        if not overwrite:
-            raise folder_in_use(place)
-        if not (place / mark).is_file():
-            raise OutputError(
-                f"{place} holds no earlier release, so it is not overwritten; name another folder."
-            )
+    require_replaceable(folder, RELEASE, overwrite=overwrite)
+    require_replaceable(private_folder(folder), PRIVATE, overwrite=overwrite)
 
 
 def _write_public(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from discreet.parties.meter import Step
@@ -76,7 +76,7 @@ def _arrows(frames: Iterable[FrameShape], names: Sequence[str], *, in_order: boo
 def _guarantee(outcome: Outcome) -> Section:
     session = outcome.session
     others = ", ".join(name for name in session.names if name != outcome.name)
-    rows = [(key, _text(value)) for key, value in session.protocol.parameters().items()]
+    rows = [(key, parameter_text(value)) for key, value in session.protocol.parameters().items()]
     return Section(
         "guarantee",
         "Guarantee",
@@ -104,7 +104,7 @@ def _revealed(outcome: Outcome) -> Section:
     leaks = outcome.session.protocol.leaks
     content: list[Block] = [Bullets(leaks) if leaks else Paragraph("Nothing.")]
     if outcome.revealed:
-        rows = [(key, _text(value)) for key, value in outcome.to_dict()["revealed"].items()]
+        rows = [(key, parameter_text(value)) for key, value in outcome.to_dict()["revealed"].items()]
         content.append(Table(("Fact", "Value"), rows, "Facts revealed to every party"))
     text = "What a party learns beyond its output, as the protocol declares it."
     return Section("leakage", "What the run reveals", text, content)
@@ -143,8 +143,14 @@ def _by_name(steps: list[Step]) -> Iterator[Step]:
     yield from found.values()
 
 
-def _text(value: Any) -> str:
-    """Return plain data as text; a long list as its length, nothing as a dash."""
+def parameter_text(value: Any) -> str:
+    """Return plain data as text; a long list or mapping as its length, nothing as a dash.
+
+    >>> parameter_text(["flu", "cold"]), parameter_text({"age": [0, 120]}), parameter_text("")
+    ('flu, cold', 'age: 0, 120', '–')
+    """
+    if isinstance(value, Mapping):
+        value = [f"{key}: {parameter_text(part)}" for key, part in value.items()]
     if isinstance(value, list | tuple):
         long = len(value) > _MAX_LISTED
         value = counted(len(value), "entry", "entries") if long else ", ".join(map(str, value))

@@ -1,14 +1,10 @@
-"""The group ristretto255 (RFC 9496): by libsodium through rbcl, or through the ed25519 functions of PyNaCl.
-
-Both backends compute the same bytes, so a party with one can talk to a party with the other.
-"""
+"""The group ristretto255 (RFC 9496), by libsodium through rbcl."""
 
 from __future__ import annotations
 
 import functools
-from typing import Protocol
 
-from discreet.parties.errors import PartyError
+from discreet.parties.errors import PartyError, require_libraries
 
 ELEMENT = 32
 """The bytes of an encoded element, and of a scalar."""
@@ -16,55 +12,18 @@ UNIFORM = 64
 """The bytes that are mapped to an element."""
 ORDER = 2**252 + 27742317777372353535851937790883648493
 IDENTITY = bytes(ELEMENT)
+_TOP_BIT = 0x80
 
 
 class GroupError(PartyError):
     """Bytes that encode no element, or a product that is the identity."""
 
 
-class Ristretto(Protocol):
-    """The operations of the group; elements and scalars are strings of 32 bytes, checked by the caller."""
-
-    def multiply(self, scalar: bytes, element: bytes) -> bytes:
-        """Return the multiple of an element; a zero scalar and the identity raise a GroupError."""
-        ...
-
-    def multiply_base(self, scalar: bytes) -> bytes:
-        """Return the multiple of the generator; a zero scalar raises a GroupError."""
-        ...
-
-    def add(self, one: bytes, other: bytes) -> bytes:
-        """Return the sum of two valid elements."""
-        ...
-
-    def subtract(self, one: bytes, other: bytes) -> bytes:
-        """Return the difference of two valid elements."""
-        ...
-
-    def invert(self, scalar: bytes) -> bytes:
-        """Return the multiplicative inverse of a scalar; zero raises a GroupError."""
-        ...
-
-    def from_uniform(self, uniform: bytes) -> bytes:
-        """Return the element that 64 uniform bytes map to."""
-        ...
-
-    def is_valid(self, element: bytes) -> bool:
-        """Whether 32 bytes are the canonical encoding of an element."""
-        ...
-
-
 @functools.cache
 def ristretto() -> Ristretto:
-    """Return the group by rbcl where it is installed, else by PyNaCl."""
-    from discreet.parties.crypto.ristretto_edwards import Edwards
-
-    for backend in (_Sodium, Edwards):
-        try:
-            return backend()
-        except ImportError:
-            continue
-    raise PartyError("The group needs rbcl or PyNaCl: pip install 'discreet[parties]'.")
+    """Return the group; a PartyError says what to install where its library is missing."""
+    require_libraries()
+    return Ristretto()
 
 
 def scalar_from(uniform: bytes) -> bytes:
@@ -87,13 +46,17 @@ def received_elements(data: bytes, n: int, *, of: str) -> list[bytes]:
         raise PartyError(f"The other party sent a message of the wrong length in the {of}.")
     group = ristretto()
     elements = [bytes(data[start : start + ELEMENT]) for start in range(0, len(data), ELEMENT)]
-    if not all(one != IDENTITY and group.is_valid(one) for one in elements):
+    if not all(element != IDENTITY and group.is_valid(element) for element in elements):
         raise PartyError(f"The other party sent an invalid group element in the {of}.")
     return elements
 
 
-class _Sodium:
-    """The group by libsodium, in constant time; rbcl checks no lengths, so they are checked here."""
+class Ristretto:
+    """The operations of the group by libsodium; elements and scalars are strings of 32 bytes.
+
+    rbcl checks no lengths, ignores the highest bit of an encoding and answers an invalid element with zeros, so all of
+    that is refused here.
+    """
 
     def __init__(self) -> None:
         import rbcl
@@ -101,42 +64,61 @@ class _Sodium:
         self._sodium = rbcl
 
     def multiply(self, scalar: bytes, element: bytes) -> bytes:
+        """Return the multiple of an element; a zero scalar and the identity raise a GroupError."""
         _check(scalar, element)
         try:
-            return bytes(self._sodium.crypto_scalarmult_ristretto255(scalar, element))
+            if element[-1] < _TOP_BIT:
+                return bytes(self._sodium.crypto_scalarmult_ristretto255(scalar, element))
         except RuntimeError:
-            raise GroupError("The product is the identity, or its factor is no group element.") from None
+            pass
+        raise GroupError("The product is the identity, or its factor is no group element.")
 
     def multiply_base(self, scalar: bytes) -> bytes:
+        """Return the multiple of the generator; a zero scalar raises a GroupError."""
         _check(scalar)
         try:
             return bytes(self._sodium.crypto_scalarmult_ristretto255_base(scalar))
         except RuntimeError:
             raise GroupError("A scalar must not be zero.") from None
 
-    def add(self, one: bytes, other: bytes) -> bytes:
-        _check(one, other)
-        return bytes(self._sodium.crypto_core_ristretto255_add(one, other))
+    def add(self, first: bytes, second: bytes) -> bytes:
+        """Return the sum of two elements."""
+        self._require_valid(first, second)
+        return bytes(self._sodium.crypto_core_ristretto255_add(first, second))
 
-    def subtract(self, one: bytes, other: bytes) -> bytes:
-        _check(one, other)
-        return bytes(self._sodium.crypto_core_ristretto255_sub(one, other))
+    def subtract(self, first: bytes, second: bytes) -> bytes:
+        """Return the difference of two elements."""
+        self._require_valid(first, second)
+        return bytes(self._sodium.crypto_core_ristretto255_sub(first, second))
 
     def invert(self, scalar: bytes) -> bytes:
+        """Return the multiplicative inverse of a scalar; zero raises a GroupError."""
         _check(scalar)
         try:
-            return bytes(self._sodium.crypto_core_ristretto255_scalar_invert(scalar))
+            inverse = bytes(self._sodium.crypto_core_ristretto255_scalar_invert(scalar))
         except ValueError:
-            raise GroupError("A scalar must not be zero.") from None
+            inverse = IDENTITY
+        if inverse == IDENTITY:
+            raise GroupError("A scalar must not be zero.")
+        return inverse
 
     def from_uniform(self, uniform: bytes) -> bytes:
+        """Return the element that 64 uniform bytes map to."""
         _check(uniform, length=UNIFORM)
         return bytes(self._sodium.crypto_core_ristretto255_from_hash(uniform))
 
     def is_valid(self, element: bytes) -> bool:
-        return len(element) == ELEMENT and bool(self._sodium.crypto_core_ristretto255_is_valid_point(element))
+        """Whether bytes are the canonical encoding of an element."""
+        if len(element) != ELEMENT or element[-1] >= _TOP_BIT:
+            return False
+        return bool(self._sodium.crypto_core_ristretto255_is_valid_point(element))
+
+    def _require_valid(self, *elements: bytes) -> None:
+        _check(*elements)
+        if not all(self.is_valid(element) for element in elements):
+            raise GroupError("The bytes encode no group element.")
 
 
 def _check(*strings: bytes, length: int = ELEMENT) -> None:
-    if any(type(one) is not bytes or len(one) != length for one in strings):
+    if any(type(string) is not bytes or len(string) != length for string in strings):
         raise GroupError(f"Elements and scalars of the group have {length} bytes.")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable
 from typing import Any
 
 from discreet.parties.channel import (
     HEADER_BYTES,
+    MAX_FRAME,
     MAX_KIND,
-    MAX_PAYLOAD,
     decode_header,
     encode_header,
     payload_size,
@@ -23,6 +24,8 @@ MAX_HELLO = 1 << 20
 """The most bytes of a frame before the session is open."""
 Arrived = tuple[bytes, bytes | memoryview] | Exception
 """A header with its payload, or why no more will come."""
+_MAX_EARLY = 8
+"""The most frames that wait before the session is open: a party sends two or three and then waits for an answer."""
 _STAGE = 1 << 16
 _CLOSE_SECONDS = 1.0
 _NO_SESSION = bytes(32)
@@ -32,7 +35,8 @@ class FrameStream(asyncio.BufferedProtocol):
     """The frames of a connection, in the thread of its event loop.
 
     Small frames are parsed from a stage that many of them share; the payload of a large one is read in its place, and
-    handed over as a view. Its memory serves the next large one as soon as nobody holds the view any more.
+    handed over as a view. Its memory serves the next large one as soon as nobody holds the view any more. ``heard`` and
+    ``moved`` are the times at which bytes last arrived and were last handed to the network.
     """
 
     def __init__(self, opened: Callable[[FrameStream], None] | None = None) -> None:
@@ -41,7 +45,8 @@ class FrameStream(asyncio.BufferedProtocol):
         self._large, self._header, self._size, self._filled = bytearray(), b"", 0, 0
         self._limit = MAX_HELLO
         self._early: asyncio.Queue[Arrived] = asyncio.Queue()
-        self._sink: Callable[[Arrived], None] = self._early.put_nowait
+        self._sink: Callable[[Arrived], None] = self._queue_early
+        self.heard = self.moved = time.monotonic()
         self._writable = asyncio.Event()
         self._writable.set()
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -64,19 +69,17 @@ class FrameStream(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Take the bytes that were written where ``get_buffer`` said."""
-        if self._header:
-            self._filled += nbytes
-            if self._filled == self._size:
-                header, self._header = self._header, b""
-                self._sink((header, memoryview(self._large)[: self._size].toreadonly()))
-            return
-        self._end += nbytes
+        self.heard = time.monotonic()
         try:
-            self._parse_stage()
+            if self._header:
+                self._fill_large(nbytes)
+            else:
+                self._end += nbytes
+                self._parse_stage()
         except FrameError as error:
-            self._sink(error)
             self._end = 0
             self.transport.abort()
+            self._sink(error)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Say that no more frames will come."""
@@ -97,7 +100,7 @@ class FrameStream(asyncio.BufferedProtocol):
 
     def deliver_to(self, sink: Callable[[Arrived], None]) -> None:
         """Hand over all frames from now on, and those that came early; they may be as large as a session allows."""
-        self._limit = MAX_PAYLOAD
+        self._limit = MAX_FRAME
         while not self._early.empty():
             sink(self._early.get_nowait())
         self._sink = sink
@@ -134,6 +137,12 @@ class FrameStream(asyncio.BufferedProtocol):
         if self.transport.is_closing():
             raise ConnectionResetError
         self.transport.write(piece)
+        self.moved = time.monotonic()
+
+    def _queue_early(self, arrived: Arrived) -> None:
+        if self._early.qsize() >= _MAX_EARLY and not isinstance(arrived, Exception):
+            raise FrameError("Too many frames came before the session was open.")
+        self._early.put_nowait(arrived)
 
     def _parse_stage(self) -> None:
         """Hand over the frames on the stage; keep the beginning of the next one."""
@@ -158,6 +167,12 @@ class FrameStream(asyncio.BufferedProtocol):
             at = body + there
         self._stage[: self._end - at] = self._stage[at : self._end]
         self._end -= at
+
+    def _fill_large(self, nbytes: int) -> None:
+        self._filled += nbytes
+        if self._filled == self._size:
+            header, self._header = self._header, b""
+            self._sink((header, memoryview(self._large)[: self._size].toreadonly()))
 
     def _begin_large(self, header: bytes, size: int, first: memoryview) -> None:
         if len(self._large) < size or _is_held(self._large):

@@ -14,7 +14,7 @@ from discreet.parties.errors import FrameError, PartyError, SessionError
 from discreet.parties.network.frame_stream import FrameStream
 from discreet.parties.network.session import Session, differing_keys
 
-WIRE = 1
+WIRE = 2
 """The version of the frames and of the handshake."""
 MAX_CLOCK_SECONDS = 300.0
 """How far the clocks of two parties may differ."""
@@ -93,7 +93,7 @@ async def check_sessions(stream: FrameStream, peer: str, session: Session, their
 def _json(payload: bytes) -> dict[str, Any]:
     try:
         plain = json.loads(payload)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise FrameError("A frame of the handshake is not valid JSON.") from None
     if not isinstance(plain, dict):
         raise FrameError("A frame of the handshake is not an object.")

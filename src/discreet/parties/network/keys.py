@@ -118,6 +118,13 @@ def decode_certificate(name: str, text: str, pinned: str) -> bytes:
     return der
 
 
+def valid_until(der: bytes) -> dt.datetime:
+    """Return when a certificate expires."""
+    from cryptography import x509
+
+    return x509.load_der_x509_certificate(der).not_valid_after_utc
+
+
 def check_validity(name: str, der: bytes) -> None:
     """Raise a SessionError if a certificate is not valid at this moment."""
     from cryptography import x509
@@ -137,20 +144,26 @@ def check_validity(name: str, der: bytes) -> None:
 
 
 def check_key(name: str, path: Path, der: bytes) -> None:
-    """Raise a SessionError unless a file holds the private key of a certificate."""
+    """Raise a SessionError unless a file holds the private key of a certificate, and its owner alone can read it."""
     from cryptography import x509
     from cryptography.hazmat.primitives import serialization
 
     try:
-        held = path.read_bytes()
+        with path.open("rb") as stream:
+            mode, pem = os.fstat(stream.fileno()).st_mode, stream.read()
     except OSError as error:
         raise SessionError(
             f"The key file {path} of party '{name}' cannot be read: {os.strerror(error.errno or 0)}."
         ) from None
     try:
-        key = serialization.load_pem_private_key(held, None)
+        key = serialization.load_pem_private_key(pem, None)
     except (ValueError, TypeError):
         raise SessionError(f"The key file {path} holds no private key without a password.") from None
+    if os.name != "nt" and mode & 0o077:
+        raise SessionError(
+            f"The key file {path} can be read or changed by other users of this machine; run 'chmod 600 {path}'. If "
+            "one of them may have read it, make new keys."
+        )
     form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     wanted = x509.load_der_x509_certificate(der).public_key().public_bytes(*form)
     if key.public_key().public_bytes(*form) != wanted:

@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.core.errors import InputError, OutputError, ParameterError
+from discreet.core.errors import InputError, ParameterError
+from discreet.engines.atomic import atomic_folder, require_replaceable
+from discreet.engines.folder_kinds import FolderKind, require_outside
 from discreet.parties.errors import SessionError
 from discreet.parties.meter import Meter
 from discreet.parties.network.session import Session
 from discreet.parties.network.transport import open_session
 from discreet.parties.transcript import FrameShape, Transcript
+
+RESULT = FolderKind("result of a party", "transcript.json", lists_files=True)
+"""The folder that a run writes."""
 
 
 @dataclass(frozen=True)
@@ -91,15 +96,12 @@ def run_party(
     return Outcome(session, name, output, party.meter, transcript.shapes(), party.revealed)
 
 
-def check_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Raise an OutputError before the run if its result could not be written afterwards."""
-    from discreet.engines.atomic import folder_in_use
-
-    target = Path(folder)
-    if target.exists() and not target.is_dir():
-        raise OutputError(f"{folder} is a file; a folder is to be written there.")
-    if target.is_dir() and not overwrite and any(target.iterdir()):
-        raise folder_in_use(folder)
+def check_folder(
+    folder: str | os.PathLike[str], *inputs: str | os.PathLike[str] | None, overwrite: bool = False
+) -> None:
+    """Raise an OutputError before the run if its result could not be written afterwards, or not beside its inputs."""
+    require_outside(folder, *inputs)
+    require_replaceable(folder, RESULT, overwrite=overwrite)
 
 
 def write_outcome(
@@ -109,16 +111,15 @@ def write_outcome(
     overwrite: bool = False,
     pages: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write a party's result folder, all or nothing: the files of its output, transcript.json and further pages."""
-    from discreet.engines.atomic import atomic_folder
-
+    """Write a party's result folder, all or nothing: the files of its output, further pages and transcript.json."""
     results = outcome.session.protocol.result_files(outcome.output)
-    with atomic_folder(folder, overwrite=overwrite) as place:
+    with atomic_folder(folder, RESULT, overwrite=overwrite) as place:
         for name, content in results.items():
             _write_result(place / name, content)
-        _write_json(place / "transcript.json", outcome.to_dict())
         for name, text in (pages or {}).items():
             (place / name).write_text(text, encoding="utf-8")
+        files = sorted(path.name for path in place.iterdir())
+        _write_json(place / RESULT.mark, outcome.to_dict() | {"files": files})
     return Path(folder)
 
 

@@ -21,6 +21,7 @@ from discreet.parties.registry import make_protocol
 
 _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-9]{1,5})")
 _TIMEOUT = FloatIn(0.1, 86400.0)
+_SECONDS = ("timeout", "connect_timeout", "compute_timeout")
 _ENTRY = ("name", "address", "fingerprint", "certificate")
 
 
@@ -52,19 +53,25 @@ class Session:
     protocol : Protocol
         The protocol.
     timeout : float
-        The seconds to wait for a frame of a peer.
+        The seconds of silence after which a party is lost.
     connect_timeout : float
         The seconds to wait for all parties to appear.
+    compute_timeout : float
+        The most seconds that a party may compute between two frames, while it shows that it is alive.
     """
 
     members: tuple[Member, ...]
     protocol: Protocol
     timeout: float = 60.0
     connect_timeout: float = 60.0
+    compute_timeout: float = 3600.0
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Session:
-        """Read a session file."""
+    def read(cls, path: str | os.PathLike[str], *, two_parties_see_each_other: bool = False) -> Session:
+        """Read a session file; the consent of two parties to see each other's data may stand in it or be passed here.
+
+        Either way it is a parameter of the protocol, which the handshake compares: all parties have it, or none.
+        """
         try:
             plain = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
@@ -75,28 +82,29 @@ class Session:
             raise SessionError(f"{path} is not valid TOML: {error}.") from None
         except RecursionError:
             raise SessionError(f"{path} is nested too deeply.") from None
+        if two_parties_see_each_other and isinstance(plain.get("protocol"), dict):
+            plain["protocol"]["two_parties_see_each_other"] = True
         return cls.from_dict(plain)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Session:
         """Return the session that plain data describes."""
         require_libraries()
-        unknown = set(plain) - {"party", "protocol", "timeout", "connect_timeout"}
+        unknown = set(plain) - {"party", "protocol", *_SECONDS}
         if unknown:
             raise SessionError(f"The session file has an unknown key '{min(unknown)}'.")
         members = tuple(_member(entry) for entry in _tables(plain, "party"))
         described = plain.get("protocol")
         if not isinstance(described, dict) or not isinstance(described.get("name"), str):
             raise SessionError("The session file needs a table [protocol] with a name.")
-        for key in ("timeout", "connect_timeout"):
+        for key in _SECONDS:
             if key in plain and not _TIMEOUT.admits(plain[key]):
                 raise SessionError(f"The key '{key}' of the session file must be {_TIMEOUT}, in seconds.")
         parameters = {key: value for key, value in described.items() if key != "name"}
         session = cls(
             members,
             make_protocol(described["name"], parameters),
-            float(plain.get("timeout", 60.0)),
-            float(plain.get("connect_timeout", 60.0)),
+            **{key: float(plain[key]) for key in _SECONDS if key in plain},
         )
         session.protocol.check_parties(session.names)
         _check_differ(members)
@@ -118,8 +126,7 @@ class Session:
         """Return every key of the session with a digest of its value; equal sessions have equal entries."""
         flat: dict[str, object] = {
             "parties": self.names,
-            "timeout": self.timeout,
-            "connect_timeout": self.connect_timeout,
+            **{key: getattr(self, key) for key in _SECONDS},
             "protocol.name": self.protocol.name,
         }
         for member in self.members:

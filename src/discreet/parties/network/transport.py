@@ -116,7 +116,13 @@ def _open_channels(
     nonces = {peer: connection.hello.nonce for peer, connection in connections.items()} | {name: hello.nonce}
     identifier = session_identifier(session, nonces)
     channels = {
-        peer: NetworkChannel(connections[peer], loop, session=identifier, timeout=session.timeout)
+        peer: NetworkChannel(
+            connections[peer],
+            loop,
+            session=identifier,
+            timeout=session.timeout,
+            compute_timeout=session.compute_timeout,
+        )
         for peer in session.names
         if peer != name
     }
