@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parties.open_protocols import AnonymizeTogether
 from tests.parties.splits import by_party, n_of, split_rows
 from tests.parties.test_horizontal_models import checked
 
 from discreet import intervals
 from discreet.core.errors import HierarchyError, InfeasibleError, ParameterError
 from discreet.parties import simulate
-from discreet.parties.mining import AnonymizeTogether
 
 AGES = tuple(range(16))
 PLAIN = intervals(4, 8, 16).to_dict()

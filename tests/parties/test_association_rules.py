@@ -8,24 +8,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.parties.inspector import assert_absent, assert_as_revealed, assert_indistinguishable, views
+from tests.parties.open_protocols import AssociationRules
 
 from discreet import Baskets
 from discreet.core.errors import InputError, ParameterError
 from discreet.mine import Itemsets, rules
 from discreet.parties import PartyError, simulate
-from discreet.parties.mining import AssociationRules
+from discreet.parties.errors import LostPartyError
+from discreet.parties.simulation import attempted
+from discreet.parties.sums import masked_sum
 
 NAMES = ("north", "south", "west", "east")
 ITEMS = ("beer", "bread", "chips", "milk", "nappies")
 Lists = list[list[str]]
 
 
-def pooled(shops: dict[str, Lists], protocol: AssociationRules) -> Any:
+def pooled(shops: dict[str, Lists], protocol: Any) -> Any:
     baskets = Baskets.from_lists([basket for lists in shops.values() for basket in lists])
     return Itemsets(protocol.min_support, max_length=protocol.max_length or None).mine(baskets)
 
 
-def assert_pooled(run: Any, shops: dict[str, Lists], protocol: AssociationRules) -> None:
+def assert_pooled(run: Any, shops: dict[str, Lists], protocol: Any) -> None:
     expected = pooled(shops, protocol)
     table = rules(expected, metric=protocol.metric, min_threshold=protocol.min_threshold)
     for output in run.outputs.values():
@@ -96,7 +99,7 @@ def test_names_of_items_may_be_numbers_or_any_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lost", "before"), [("south", ("masked", 1)), ("west", ("masked", 2)), ("west", ("reveal", 1))]
+    ("lost", "before"), [("south", ("masked", 1)), ("west", ("masked", 1)), ("south", ("shares", 1))]
 )
 def test_the_rest_count_again_when_a_party_is_lost_during_a_sum(lost: str, before: tuple[str, int]) -> None:
     shops = SHOPS | {"east": [["chips", "milk"], ["beer"]] * 2}
@@ -106,22 +109,50 @@ def test_the_rest_count_again_when_a_party_is_lost_during_a_sum(lost: str, befor
     assert_pooled(run, {name: lists for name, lists in shops.items() if name != lost}, protocol)
 
 
+@pytest.mark.parametrize("before", [("masked", 2), ("reveal", 1)])
+def test_once_a_sum_is_opened_a_loss_stops_all(before: tuple[str, int]) -> None:
+    """Counting again without the lost party would show, by subtraction, what it had."""
+    shops = SHOPS | {"east": [["chips", "milk"], ["beer"]] * 2}
+    run, failures = attempted(AssociationRules(0.3, items=ITEMS), shops, drop={"west": before}, timeout=6.0)
+    assert not run.outputs
+    assert {type(error) for error in failures.values()} == {LostPartyError}
+
+
 def test_nothing_is_united_again_when_a_party_is_lost() -> None:
     """A second union would show which items and sets only the lost party had."""
     shops = SHOPS | {"east": [["chips", "milk"], ["beer"]] * 2}
     protocol = AssociationRules(0.3, candidates="union", max_items=20)
-    run = simulate(protocol, shops, drop={"west": ("masked", 2)}, timeout=10.0)
+    run = simulate(protocol, shops, drop={"west": ("masked", 1)}, timeout=10.0)
     assert_pooled(run, {name: lists for name, lists in shops.items() if name != "west"}, protocol)
     unions = [frame for frame in run.transcript.shapes("east") if frame.kind == "union"]
-    assert len(unions) == 2 * 3, (
-        "one of items and one of pairs, to each of three, before the loss; none after it"
+    assert len(unions) == 3, "one of items, to each of three, before the loss; none after it"
+
+
+def test_the_masker_lost_nothing_is_opened() -> None:
+    """The second party hides the sum by random words; without them the first party would open the plain counts."""
+    shops = SHOPS | {"east": [["chips", "milk"], ["beer"]] * 2}
+    seen: list[Any] = []
+    unmasked = masked_sum._unmask
+
+    def keep(half: Any, *parts: Any) -> Any:
+        total = unmasked(half, *parts)
+        seen.append((half.party.names, total.copy()))
+        return total
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(masked_sum, "_unmask", keep)
+        simulate(AssociationRules(0.3, items=ITEMS), shops, drop={"south": ("masked", 1)}, timeout=6.0)
+    assert {names for names, _ in seen} == {("north", "west", "east")}, (
+        "opened again, with a masker of its own"
     )
+    for _, total in seen:
+        assert (total[1:] > 1000).all(), "all counts are hidden by random words"
 
 
 def test_below_the_threshold_all_stop() -> None:
     protocol = AssociationRules(0.3, items=ITEMS)
-    with pytest.raises(PartyError, match=r"1 of 3 parties remain; the secure sum needs 2"):
-        simulate(protocol, SHOPS, drop={"south": "masked", "west": "masked"}, timeout=6.0)
+    with pytest.raises(PartyError, match=r"2 of 3 parties remain; the secure sum needs 3"):
+        simulate(protocol, SHOPS, drop={"west": "masked"}, timeout=6.0)
     with pytest.raises(PartyError):
         simulate(protocol, SHOPS, drop={"north": "survivors"}, timeout=6.0)
 

@@ -15,12 +15,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from tests.parties.inspector import assert_declared
-from tests.parties.splits import by_party, frame, n_of, quarter, split_rows
-
-from discreet.core.errors import InputError, ParameterError
-from discreet.mine.noisy.tree_growing import Grower
-from discreet.parties import Simulation, simulate
-from discreet.parties.mining import (
+from tests.parties.open_protocols import (
     HorizontalKMeans,
     HorizontalLogistic,
     HorizontalNaiveBayes,
@@ -28,9 +23,13 @@ from discreet.parties.mining import (
     HorizontalRidge,
     HorizontalStatistics,
     HorizontalTree,
-    model_from_dict,
-    model_to_dict,
 )
+from tests.parties.splits import by_party, frame, n_of, quarter, split_rows
+
+from discreet.core.errors import InputError, ParameterError
+from discreet.mine.noisy.tree_growing import Grower
+from discreet.parties import Simulation, simulate
+from discreet.parties.mining import model_from_dict, model_to_dict
 from discreet.parties.mining.models.seeds import candidates, draw_seeds
 from discreet.parties.mining.models.tree_splits import tree_columns
 

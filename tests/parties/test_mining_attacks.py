@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.parties.inspector import assert_absent, encodings_of, view_bytes
+from tests.parties.open_protocols import AssociationRules, VerticalRules
 
 from discreet.parties import simulate
-from discreet.parties.mining import AssociationRules, VerticalRules
 from discreet.parties.transcript import RecordedFrame
 
 RARE = 47_113

@@ -134,9 +134,9 @@ def test_matched_rows_are_written_in_one_order(tmp_path: Path) -> None:
 
 
 def test_without_data_the_option_is_named(tmp_path: Path) -> None:
-    session = write_local_session(tmp_path, "rules", {"min_support": 0.1}, ("a", "b"))
+    session = write_local_session(tmp_path, "rules", {"min_support": 0.1}, ("a", "b", "c"))
     with pytest.raises(PartyError, match="needs the data of party 'a'; name its file with --data"):
-        run_locally(session, {"a": None, "b": None})
+        run_locally(session, {"a": None, "b": None, "c": None})
 
 
 def test_a_mistake_in_the_data_is_one_line_and_reaches_nobody(tmp_path: Path) -> None:

@@ -29,26 +29,28 @@ HORIZONTAL = {
     '[protocol.hierarchies]\nx = {kind = "intervals", widths = [4, 8]}',
 }
 VERTICAL = {
-    "vertical-k-means": "k = 2\nbits = 8\n" + SPLIT,
+    "vertical-k-means": "k = 2\nbits = 8\nmin_count = 2\n" + SPLIT,
     "vertical-naive-bayes": 'target = "t"\nholder = "b"\nclasses = [0, 1]\n' + SPLIT,
     "vertical-decision-tree": 'target = "t"\nholder = "b"\nclasses = [0, 1]\nbins = 4\n' + SPLIT,
     "vertical-ridge": 'target = "y"\n' + SPLIT,
     "vertical-statistics": SPLIT,
 }
-ROWS = {"x": np.array([1, 2, 6, 7]), "y": np.array([3, 4, 5, 6]), "t": np.array([0, 0, 1, 1])}
+FOUR_ROWS = {"x": [1, 2, 6, 7], "y": [3, 4, 5, 6], "t": [0, 0, 1, 1]}
+ROWS = {name: np.tile(column, 3) for name, column in FOUR_ROWS.items()}
 
 
 @pytest.mark.parametrize("name", [*HORIZONTAL, *VERTICAL])
 def test_every_protocol_over_tls(tmp_path: Path, name: str) -> None:
     described = HORIZONTAL.get(name, VERTICAL.get(name))
-    path = write_session(tmp_path, ("a", "b"), f'name = "{name}"\n{described}')
-    found = meet(path, {"a": ROWS, "b": ROWS})
+    names = ("a", "b", "c") if name in HORIZONTAL else ("a", "b")
+    path = write_session(tmp_path, names, f'name = "{name}"\n{described}')
+    found = meet(path, dict.fromkeys(names, ROWS))
     protocol = Session.read(path).protocol
     for output in found.values():
         assert not isinstance(output, Exception), output
         for file, content in protocol.result_files(output).items():
             assert file == "part" or file.endswith(".csv") or json.dumps(content, allow_nan=False)
-        assert set(protocol.covers(output, ("a", "b"))) == {"a", "b"}
+        assert protocol.covers(output, names) == names
 
 
 def test_processes_write_the_model(tmp_path: Path) -> None:

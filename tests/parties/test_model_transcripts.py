@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 from tests.parties.inspector import assert_absent, assert_indistinguishable, view_bytes, views
-from tests.parties.views_by_kind import require_alike, views_of
-
-from discreet.parties import PartyError, simulate
-from discreet.parties.mining import (
+from tests.parties.open_protocols import (
     AnonymizeTogether,
     HorizontalKMeans,
     HorizontalLogistic,
@@ -26,6 +23,9 @@ from discreet.parties.mining import (
     VerticalStatistics,
     VerticalTree,
 )
+from tests.parties.views_by_kind import require_alike, views_of
+
+from discreet.parties import PartyError, simulate
 from discreet.parties.registry import protocol_class, protocol_names
 
 XY = ("x", "y")
@@ -227,12 +227,11 @@ def test_a_party_that_drops_out_of_a_sum_does_not_stop_it(kind: str) -> None:
         assert protocol.covers(output, tuple("abcde")) == tuple("abcde" if kind == "reveal" else "abde")
 
 
-def test_a_party_that_drops_out_between_rounds_is_missing_from_the_later_ones() -> None:
+def test_a_party_that_drops_out_between_rounds_stops_all() -> None:
+    """The difference of two sums over different parties would be what the lost one added."""
     protocol = HorizontalKMeans(columns=("x",), k=1, init="given", centers=((0,),), max_rounds=3)
-    run = simulate(protocol, FIVE, drop={"e": ("masked", 2)}, timeout=4.0)
-    for output in run.outputs.values():
-        assert output.parties == tuple("abcd")
-        assert output.model.cluster_centers_.tolist() == [[1.5]]
+    with pytest.raises(PartyError, match=r"Lost: e\. The sums of this run need all who are in the first one"):
+        simulate(protocol, FIVE, drop={"e": ("masked", 2)}, timeout=4.0)
 
 
 def test_below_the_threshold_all_stop_and_nothing_is_opened() -> None:
@@ -242,14 +241,24 @@ def test_below_the_threshold_all_stop_and_nothing_is_opened() -> None:
 
 
 def test_noise_is_whole_although_parties_drop_out() -> None:
-    """Two of five leave; three honest ones suffice, as declared, and the sum has noise."""
-    protocol = HorizontalStatistics(columns=("x",), ranges={"x": (0, 4)}, bins=50, epsilon=0.1, min_honest=3)
+    """Two of five leave; toward each of the three that remain the noise of two others suffices, as declared."""
+    protocol = HorizontalStatistics(columns=("x",), ranges={"x": (0, 4)}, bins=50, epsilon=0.1, min_honest=2)
     many = {name: {"x": np.full(4000, rows["x"][0])} for name, rows in FIVE.items()}
     run = simulate(protocol, many, drop={"c": "masked", "d": "masked"}, timeout=4.0)
     assert set(run.outputs) == set("abe")
     counts = run.outputs["a"].model.histograms["x"][1]
     assert abs(run.outputs["a"].model.n - 12_000) < 3_000
     assert 5 < np.median(counts[counts > 0]) < 200
+
+
+@pytest.mark.parametrize(("min_honest", "lost"), [(3, "cd"), (4, "c"), (5, "c"), (1, "bcd")])
+def test_with_too_little_noise_nothing_is_opened(min_honest: int, lost: str) -> None:
+    protocol = HorizontalStatistics(columns=("x",), ranges={"x": (0, 4)}, epsilon=0.5, min_honest=min_honest)
+    needed = max(3, min(5, min_honest + 1))
+    with pytest.raises(
+        PartyError, match=f"{5 - len(lost)} of 5 parties remain; the secure sum needs {needed}"
+    ):
+        simulate(protocol, FIVE, drop=dict.fromkeys(lost, "masked"), timeout=4.0)
 
 
 # Leaks that are declared.
@@ -261,11 +270,6 @@ def test_of_two_parties_each_learns_the_other_part_as_declared() -> None:
     found = run.outputs["a"].model
     assert found.mean[0] * found.n - 3.0 == pytest.approx(7.0)
     assert any("two parties" in sentence for sentence in protocol.leaks)
-
-
-def test_a_drop_out_between_two_sums_shows_what_it_added_as_declared() -> None:
-    protocol = HorizontalKMeans(columns=("x",), k=1, init="given", centers=((0,),), max_rounds=3)
-    assert any("drops out between two sums" in sentence for sentence in protocol.leaks)
 
 
 @pytest.mark.parametrize(

@@ -124,9 +124,10 @@ def test_counts_have_noise_of_the_declared_scale() -> None:
     """A histogram of one column has a sensitivity of one, and half of ε."""
     protocol = HorizontalStatistics(columns=("x",), ranges={"x": (0, 10)}, bins=200, epsilon=1.0)
     rows = {name: {"x": np.repeat(np.linspace(0.025, 9.975, 200), 40)} for name in ("a", "b")}
+    rows["c"] = {"x": np.zeros(0)}
     counts = simulate(protocol, rows).outputs["a"].model.histograms["x"][1]
     ratio = math.exp(-0.5)
-    assert np.std(counts - 80) == pytest.approx(math.sqrt(2 * 2 * ratio / (1 - ratio) ** 2), rel=0.35)
+    assert np.std(counts - 80) == pytest.approx(math.sqrt(3 * 2 * ratio / (1 - ratio) ** 2), rel=0.35)
 
 
 def test_what_a_row_changes_never_exceeds_the_declared_sensitivity(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +151,7 @@ def test_what_a_row_changes_never_exceeds_the_declared_sensitivity(monkeypatch: 
             for own in (rows, more):
                 seen.clear()
                 with suppress(InputError):  # zeros everywhere leave nothing to learn from
-                    simulate(protocol, {"a": own, "b": empty}, coins=b"same")
+                    simulate(protocol, {"a": own, "b": empty, "c": empty}, coins=b"same")
                 both.append([one for one in seen if any(one[0])])
             for (less, steps), (much, _) in zip(*both, strict=False):
                 assert sum(abs(a - b) for a, b in zip(less, much, strict=True)) <= steps
@@ -175,7 +176,7 @@ def test_the_shares_of_epsilon_add_up_to_one(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_exact_sums_never_travel(monkeypatch: pytest.MonkeyPatch) -> None:
     n_rows = 40_147  # far more than the noise, so that every run has an answer
-    rows = {"a": {"x": np.full(7, 3.0)}, "b": {"x": np.full(n_rows, 3.0)}}
+    rows = {"a": {"x": np.full(7, 3.0)}, "b": {"x": np.full(n_rows, 3.0)}, "c": {"x": np.zeros(0)}}
     protocol = HorizontalStatistics(columns=("x",), ranges={"x": (0, 4)}, bins=4, epsilon=0.1)
     exact: set[int] = set()
     noisy = totals.Totals._noisy
@@ -201,11 +202,12 @@ def test_a_sum_without_noise_is_refused_where_epsilon_is_set() -> None:
             return totals.Totals(party, self).add([1])
 
     with pytest.raises(InternalError):
-        simulate(Careless(columns=("x",), ranges={"x": (0, 1)}, epsilon=1.0), {"a": [], "b": []}, timeout=5)
+        careless = Careless(columns=("x",), ranges={"x": (0, 1)}, epsilon=1.0)
+        simulate(careless, {"a": [], "b": [], "c": []}, timeout=5)
     with pytest.raises(ParameterError, match="'epsilon'"):
         HorizontalStatistics(columns=("x",), ranges={"x": (0, 1)}, epsilon=1e-9)
 
 
 def test_more_honest_parties_than_there_are_is_refused() -> None:
     with pytest.raises(ParameterError, match="'min_honest'"):
-        simulate(HorizontalStatistics(columns=("x",), min_honest=3), {"a": {"x": [1]}, "b": {"x": [1]}})
+        simulate(HorizontalStatistics(columns=("x",), min_honest=4), {name: {"x": [1]} for name in "abc"})

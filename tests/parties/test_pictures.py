@@ -34,7 +34,7 @@ RUNS: dict[str, tuple[Protocol, dict[str, Any]]] = {
     "set-union": (SetUnion(max_items=10), {key: ["flu"] for key in CLINICS}),
     "candidate-union": (
         CandidateUnion(candidates=("cold", "flu", "measles")),
-        {"clinic": (), "hospital": ["flu"], "practice": ["cold"]},
+        {"clinic": (), "hospital": ["flu"], "practice": ["cold"], "surgery": []},
     ),
 }
 PEOPLE = [f"person {number}" for number in range(100)]
@@ -63,7 +63,7 @@ TWO: dict[str, tuple[Protocol, dict[str, Any]]] = {
 }
 
 
-SHOPS = {name: [["beer", "chips"], ["bread"]] for name in ("north", "south", "west")}
+SHOPS = {name: [["beer", "chips"], ["bread"]] * 2 for name in ("north", "south", "west")}
 MINING: dict[str, tuple[Any, dict[str, Any]]] = {
     "association-rules": (AssociationRules(0.4, items=("beer", "bread", "chips")), SHOPS),
     "vertical-rules": (
@@ -92,7 +92,7 @@ def test_the_picture_of_mining_is_that_of_the_frames_a_run_declares(name: str) -
 @pytest.mark.parametrize("name", RUNS)
 def test_the_picture_of_each_protocol_is_that_of_a_recorded_run(name: str) -> None:
     protocol, inputs = RUNS[name]
-    drawn = message_chart(simulate(protocol, inputs).transcript.shapes(), CLINICS)
+    drawn = message_chart(simulate(protocol, inputs).transcript.shapes(), tuple(inputs))
     _require_drawn(name, drawn)
 
 

@@ -17,10 +17,11 @@ from tests.parties.inspector import (
     view_bytes,
     views,
 )
+from tests.parties.open_protocols import SecureSum
 
 from discreet.core.errors import ParameterError
 from discreet.core.verdict import Basis
-from discreet.parties import PartyError, PeerLostError, SecureSum, simulate
+from discreet.parties import PartyError, PeerLostError, simulate
 from discreet.parties.crypto.masks import public_key
 from discreet.parties.crypto.shamir import SHARE_BYTES, combine
 from discreet.parties.sums import masked_sum

@@ -30,7 +30,7 @@ def test_a_session_file_is_read_whole(two: Path) -> None:
     session = Session.read(two)
     assert session.names == ("a", "b")
     assert session.timeout == 20.0
-    assert session.protocol == make_protocol("secure-sum", {"length": 2})
+    assert session.protocol == make_protocol("secure-sum", {"length": 2, "two_parties_see_each_other": True})
     assert session.member("b").address.startswith("127.0.0.1:")
     assert len(session.digest()) == 32
 

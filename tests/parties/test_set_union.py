@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.parties.inspector import assert_absent, assert_declared, assert_indistinguishable, views
+from tests.parties.open_protocols import CandidateUnion, SetUnion
 
+from discreet import parties
 from discreet.core.errors import ParameterError
-from discreet.parties import CandidateUnion, Party, PartyError, SetUnion, simulate
+from discreet.parties import Party, PartyError, simulate
 from discreet.parties.crypto.embedding import embed
 from discreet.parties.crypto.ristretto import UNIFORM, ristretto, scalar_from
 from discreet.parties.crypto.shuffling import shuffled
@@ -54,10 +56,10 @@ def test_empty_sets_have_an_empty_union() -> None:
 )
 def test_a_drop_out_leaves_the_union_of_the_others(kind: str, union: tuple[str, ...]) -> None:
     protocol = CandidateUnion(candidates=("x", "y"))
-    inputs = {"h": (), "a": ("x",), "b": ("y",), "c": ("x",)}
+    inputs = {"h": (), "a": ("x",), "b": ("y",), "c": ("x",), "d": ()}
     run = simulate(protocol, inputs, drop={"b": kind}, timeout=8.0)
-    assert set(run.outputs) == {"h", "a", "c"}
-    covered = ("h", "a", "b", "c") if kind == "reveal" else ("h", "a", "c")
+    assert set(run.outputs) == {"h", "a", "c", "d"}
+    covered = ("h", "a", "b", "c", "d") if kind == "reveal" else ("h", "a", "c", "d")
     assert all(output == Union(union, covered) for output in run.outputs.values())
 
 
@@ -89,7 +91,7 @@ def test_the_overlap_of_the_sets_that_one_party_merges_shows_to_it_alone_as_decl
     """The first party merges the sets of b and d, and counts the items they share."""
     seen: list[int] = []
 
-    class Counting(SetUnion):
+    class Counting(parties.SetUnion):
         def _without_repetitions(self, party: Party, items: list[bytes]) -> list[bytes]:
             if party.name == "a":
                 seen.append(len(items) - len(set(items)))
@@ -200,7 +202,7 @@ def test_sets_beyond_the_size_of_a_frame_are_refused() -> None:
 
 
 def test_an_invalid_element_is_refused() -> None:
-    class Cheating(SetUnion):
+    class Cheating(parties.SetUnion):
         def _fakes(self, party: Party, n: int) -> list[bytes]:
             return [b"\xff" * 32] * n
 
@@ -210,4 +212,4 @@ def test_an_invalid_element_is_refused() -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("discreet.parties.sets.set_union._powers", powers)
         with pytest.raises(PartyError, match="invalid group element in the set union"):
-            simulate(Cheating(max_items=1), {"a": [], "b": []})
+            simulate(Cheating(max_items=1), {"a": [], "b": [], "c": []})

@@ -10,21 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
-from tests.parties.splits import frame
-from tests.parties.test_horizontal_models import checked, lloyd
-
-from discreet.core.errors import InputError, ParameterError
-from discreet.parties import PartyError, simulate
-from discreet.parties.mining import (
+from tests.parties.open_protocols import (
     HorizontalTree,
     VerticalKMeans,
     VerticalNaiveBayes,
     VerticalRidge,
     VerticalStatistics,
     VerticalTree,
-    model_from_dict,
-    model_to_dict,
 )
+from tests.parties.splits import frame
+from tests.parties.test_horizontal_models import checked, lloyd
+
+from discreet.core.errors import InputError, ParameterError
+from discreet.parties import PartyError, simulate
+from discreet.parties.mining import model_from_dict, model_to_dict
 
 NAMES = ("a", "b", "c", "d")
 RANGES = dict.fromkeys(NAMES, (-8, 8))

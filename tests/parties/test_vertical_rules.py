@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.parties.inspector import assert_as_revealed
+from tests.parties.open_protocols import VerticalRules
 from tests.parties.views_by_kind import require_alike, views_of
 
 from discreet import Baskets
 from discreet.core.errors import InputError, ParameterError
 from discreet.mine import Itemsets, rules
 from discreet.parties import PeerLostError, simulate
-from discreet.parties.mining import VerticalRules
 
 NAMES = ("clinic", "insurer", "lab", "shop")
 Tables = dict[str, dict[str, Any]]

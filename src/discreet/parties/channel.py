@@ -194,7 +194,9 @@ class MemoryChannel(Channel):
         try:
             item = self._inbox.get(timeout=max(timeout, 0.0))
         except queue.Empty:
-            raise PeerLostError(self.peer, f"did not answer within {timeout:.3g} seconds") from None
+            raise PeerLostError(
+                self.peer, f"did not answer within {timeout:.3g} seconds", late=True
+            ) from None
         if item is None:
             self._inbox.put(None)
             raise PeerLostError(self.peer, "closed the connection")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from discreet.core.errors import DiscreetError
 
 
@@ -20,13 +22,26 @@ class FrameError(PartyError):
 class PeerLostError(PartyError):
     """A party that died, stopped or did not answer in time.
 
-    ``peer`` is its name and ``cause`` the name of the party it stopped for, if it stopped for another one.
+    ``peer`` is its name and ``cause`` the name of the party it stopped for, if it stopped for another one. ``late``
+    says that it did not answer in time, and may still be running.
     """
 
-    def __init__(self, peer: str, reason: str, *, cause: str | None = None) -> None:
+    def __init__(self, peer: str, reason: str, *, cause: str | None = None, late: bool = False) -> None:
         super().__init__(f"Party '{peer}' {reason}.")
         self.peer = peer
         self.cause = cause
+        self.late = late
+
+
+class LostPartyError(PartyError):
+    """A sum that was not opened, as it lacks a party that must be in it; ``remaining`` are the others, by name."""
+
+    def __init__(self, lost: Iterable[str], remaining: Iterable[str]) -> None:
+        super().__init__(
+            f"Lost: {', '.join(lost)}. The sums of this run need all who are in the first one, and nothing more was "
+            "opened. Run again, without those who cannot take part."
+        )
+        self.remaining = tuple(remaining)
 
 
 def require_libraries() -> None:

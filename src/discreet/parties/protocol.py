@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from discreet.core.boundary import public
 from discreet.core.errors import InternalError, ParameterError
+from discreet.core.params import OneOf, require
 from discreet.core.verdict import Basis, Verdict
 from discreet.parties.channel import Channel, Payload
 from discreet.parties.errors import PartyError, PeerLostError, require_libraries
@@ -22,6 +23,11 @@ from discreet.parties.transcript import FrameShape, Transcript
 
 Facts = Mapping[str, Any]
 """What every party learns during a run, by name, as noted by :meth:`Party.reveal`."""
+_LOST = {
+    "late": "did not answer in time, and may still be running",
+    "gone": "closed its connection",
+}
+"""How a party was lost, in words."""
 
 
 @public
@@ -62,6 +68,7 @@ class Party:
         self._random_bytes = random_bytes
         self._transcript = transcript
         self._given_up: set[str] = set()
+        self.lost: dict[str, str] = {}
         self._labels: set[str] = set()
         self.revealed: dict[str, Any] = {}
 
@@ -89,6 +96,11 @@ class Party:
         if fact in self.revealed:
             raise InternalError(f"The fact '{fact}' was revealed before.")
         self.revealed[fact] = value
+
+    @property
+    def late(self) -> tuple[str, ...]:
+        """The parties without which the run went on because they did not answer in time."""
+        return tuple(name for name in self.names if self.lost.get(name) == "late")
 
     @property
     def index(self) -> int:
@@ -152,11 +164,16 @@ class Party:
             return False
         return True
 
-    def give_up(self, peer: str) -> None:
+    def give_up(self, peer: str, *, late: bool = False) -> None:
         """Go on without a peer: say so to it, and treat it as lost from now on, whatever it still sends."""
+        self.note_lost(peer, late=late)
         if peer not in self._given_up:
             self._given_up.add(peer)
             self._channels[peer].abort("late")
+
+    def note_lost(self, peer: str, *, late: bool) -> None:
+        """Note in ``lost`` that the run goes on without a peer: it was "late", or is "gone" with its connection."""
+        self.lost.setdefault(peer, "late" if late else "gone")
 
     def _check_there(self, peer: str) -> None:
         if peer in self._given_up:
@@ -185,6 +202,11 @@ class Protocol(ABC):
     """The name in a session file and on the command line."""
     min_parties: ClassVar[int] = 2
     max_parties: ClassVar[int | None] = None
+    two_parties_reveal: ClassVar[bool] = False
+    """Whether of two parties each can compute the other's input, or a part of it, from the output and its own. Such a
+    protocol has a field ``two_parties_see_each_other``, and refuses two parties unless it is true."""
+    n_without_input: ClassVar[int] = 0
+    """How many parties put nothing in."""
     assumption: ClassVar[str] = "semi-honest parties"
     """What the promise rests on."""
 
@@ -213,6 +235,13 @@ class Protocol(ABC):
             )
         if len(set(names)) < len(names):
             raise ParameterError("Two parties of a session have the same name; names must differ.")
+        agreed = getattr(self, "two_parties_see_each_other", False)
+        require(self, "two_parties_see_each_other", agreed, OneOf((False, True)))
+        if self.two_parties_reveal and not agreed and len(names) - self.n_without_input == 2:
+            raise ParameterError(
+                f"Of two parties that put in data each can compute the other's from the result of '{self.name}' and "
+                "its own. Let a third party take part, or set 'two_parties_see_each_other' if both agree to that."
+            )
 
     def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
         """Raise a ParameterError unless a party could run with this input; nothing is sent."""
@@ -240,6 +269,12 @@ class Protocol(ABC):
         del output
         return tuple(names)
 
+    def cautions(self, output: Any, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what to consider before an output is used or passed on, one sentence each."""
+        del names
+        found: tuple[str, ...] = getattr(output, "cautions", ())
+        return found
+
     def verdict(self, names: Sequence[str]) -> Verdict:
         """Return what a run among these parties promises; it rests on an assumption about them."""
         withstood = self.withstands(len(names))
@@ -256,6 +291,15 @@ class Protocol(ABC):
             failing_rows=0,
             basis=Basis.ASSUMED,
         )
+
+    def cautions_of_run(self, output: Any, party: Party) -> tuple[str, ...]:
+        """Return the cautions of an output, and who was lost on the way to it: late, or gone with its connection."""
+        covered = self.covers(output, party.names)
+        lost = (
+            f"Party '{name}' {_LOST[how]}; its data is {'' if name in covered else 'not '}in the result."
+            for name, how in party.lost.items()
+        )
+        return (*self.cautions(output, party.names), *lost)
 
     def parameters(self) -> dict[str, object]:
         """Return the public parameters as plain data, as they enter the hash of the session."""

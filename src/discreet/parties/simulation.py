@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -23,30 +24,43 @@ from discreet.parties.transcript import FrameShape, Transcript
 class Simulation:
     """The outputs, meters and frames of a simulated run; ``outputs`` lacks the parties that dropped out.
 
-    ``revealed`` holds the facts that each party noted as known to all of them.
+    ``revealed`` holds the facts that each party noted as known to all of them. ``cautions`` are those of each party's
+    output, and say who was lost on the way to it.
     """
 
     outputs: dict[str, Any]
     meters: dict[str, Meter]
     transcript: Transcript
     revealed: dict[str, dict[str, Any]]
+    cautions: dict[str, tuple[str, ...]]
 
 
 class _Dropped(BaseException):
     """Ends the thread of a party that drops out on purpose."""
 
 
-class _DroppingTranscript(Transcript):
-    """A transcript that ends a party before its first frame of a kind, as a crash would."""
+Before = Mapping[str, str | tuple[str, int]]
+"""Parties, each with the kind of a frame, or the kind and a number n for its n-th frame of the kind."""
 
-    drop: Mapping[str, str | tuple[str, int]]
+
+class _DroppingTranscript(Transcript):
+    """A transcript that ends a party before a frame, as a crash would, or makes it wait."""
+
+    drop: Before
+    delay: Before
+    seconds: float
 
     def record(self, shape: FrameShape, payload: bytes) -> None:
-        kind = self.drop.get(shape.sender)
-        kind, number = kind if isinstance(kind, tuple) else (kind, 1)
-        if shape.kind == kind and number == 1 + sum(f.kind == kind for f in self.shapes(shape.sender)):
+        if self._is_before(self.drop, shape):
             raise _Dropped
+        if self._is_before(self.delay, shape):
+            time.sleep(self.seconds)
         super().record(shape, payload)
+
+    def _is_before(self, listed: Before, shape: FrameShape) -> bool:
+        kind = listed.get(shape.sender)
+        kind, number = kind if isinstance(kind, tuple) else (kind, 1)
+        return shape.kind == kind and number == 1 + sum(f.kind == kind for f in self.shapes(shape.sender))
 
 
 @public
@@ -54,7 +68,8 @@ def simulate(
     protocol: Protocol,
     inputs: Mapping[str, Any],
     *,
-    drop: Mapping[str, str | tuple[str, int]] | None = None,
+    drop: Before | None = None,
+    delay: Before | None = None,
     coins: bytes | None = None,
     timeout: float = 60.0,
 ) -> Simulation:
@@ -69,15 +84,35 @@ def simulate(
     drop : mapping of str to str or tuple, optional
         Parties that disappear, each with the kind of the frame before which it does, or the kind and a number n for
         the party's n-th frame of the kind.
+    delay : mapping of str to str or tuple, optional
+        Parties that are late, each with the frame before which it waits longer than the others do.
     coins : bytes, optional
         A seed that fixes the coins of all parties, for tests; the operating system by default.
     timeout : float
         The seconds to wait for a frame.
     """
+    run, failures = attempted(protocol, inputs, drop=drop, delay=delay, coins=coins, timeout=timeout)
+    alone = {name for name in delay or {} if run.outputs}
+    stopped = [error for name, error in failures.items() if name not in alone]
+    if stopped:
+        raise next((error for error in stopped if not isinstance(error, PeerLostError)), stopped[0])
+    return run
+
+
+def attempted(
+    protocol: Protocol,
+    inputs: Mapping[str, Any],
+    *,
+    drop: Before | None = None,
+    delay: Before | None = None,
+    coins: bytes | None = None,
+    timeout: float = 60.0,
+) -> tuple[Simulation, dict[str, Exception]]:
+    """Return what a run came to, and the errors with which parties stopped, by name."""
     names = tuple(inputs)
     protocol.check_parties(names)
     transcript = _DroppingTranscript()
-    transcript.drop = drop or {}
+    transcript.drop, transcript.delay, transcript.seconds = drop or {}, delay or {}, 1.5 * timeout
     session = os.urandom(32) if coins is None else hashlib.sha256(b"session" + coins).digest()
     channels = _mesh(names, session, timeout)
     parties = {
@@ -92,10 +127,10 @@ def simulate(
         for name in names
     }
     outputs, failures = _run_all(protocol, parties, channels, inputs)
-    if failures:
-        raise next((f for f in failures if not isinstance(f, PeerLostError)), failures[0])
     meters = {name: party.meter for name, party in parties.items()}
-    return Simulation(outputs, meters, transcript, {name: parties[name].revealed for name in outputs})
+    revealed = {name: parties[name].revealed for name in outputs}
+    cautions = {name: protocol.cautions_of_run(output, parties[name]) for name, output in outputs.items()}
+    return Simulation(outputs, meters, transcript, revealed, cautions), failures
 
 
 def _mesh(names: tuple[str, ...], session: bytes, timeout: float) -> dict[str, dict[str, Channel]]:
@@ -112,9 +147,9 @@ def _run_all(
     parties: Mapping[str, Party],
     channels: Mapping[str, Mapping[str, Channel]],
     inputs: Mapping[str, Any],
-) -> tuple[dict[str, Any], list[Exception]]:
+) -> tuple[dict[str, Any], dict[str, Exception]]:
     outputs: dict[str, Any] = {}
-    failures: list[Exception] = []
+    failures: dict[str, Exception] = {}
 
     def half(name: str) -> None:
         try:
@@ -122,7 +157,7 @@ def _run_all(
         except _Dropped:
             pass
         except Exception as error:  # noqa: BLE001  (handed to the caller's thread)
-            failures.append(error)
+            failures[name] = error
             about = error.peer if isinstance(error, PeerLostError) else ""
             for channel in channels[name].values():
                 channel.abort("lost" if about else "failed", about)

@@ -52,7 +52,9 @@ def horizontal(
     """Mine generated baskets over parties; the list of items is public unless stated otherwise."""
     baskets = quest(f"T8.I3.D{n_baskets}.N{n_items}", random_state=seed)
     public = tuple(str(name) for name in baskets.names.to_pylist())
-    return cost(AssociationRules(support, **({"items": public} | more)), dealt(baskets, n_parties))
+    # The data is generated, so that two parties may see each other's.
+    parameters = {"items": public, "two_parties_see_each_other": n_parties == 2} | more
+    return cost(AssociationRules(support, **parameters), dealt(baskets, n_parties))
 
 
 def vertical(n_people: int, n_items: int, n_parties: int, *, seed: int) -> tuple[Cost, Any]:
@@ -74,4 +76,5 @@ def vertical(n_people: int, n_items: int, n_parties: int, *, seed: int) -> tuple
 def secure_sum(length: int, n_parties: int, method: str) -> tuple[Cost, Any]:
     """Sum vectors by masks or by the ring."""
     vectors = {f"party{place}": np.arange(length) for place in range(n_parties)}
-    return cost(SecureSum(length=length, method=method), vectors)
+    protocol = SecureSum(length=length, method=method, two_parties_see_each_other=len(vectors) == 2)
+    return cost(protocol, vectors)

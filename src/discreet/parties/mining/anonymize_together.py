@@ -89,13 +89,15 @@ class AnonymizeTogether(Protocol):
         The share of all rows that may be left out.
     origin_known : bool
         Whether a class must have k rows in every part where it has any.
+    two_parties_see_each_other : bool
+        Whether two parties may run it, each of whom learns the other's part of every published class.
 
     Examples
     --------
     >>> from discreet.parties import simulate
     >>> protocol = AnonymizeTogether(
     ...     k=2, domain={"age": tuple(range(20, 40))}, hierarchies={"age": {"kind": "intervals", "widths": (10, 20)}})
-    >>> run = simulate(protocol, {"north": {"age": [21, 35]}, "south": {"age": [25, 38, 39]}})
+    >>> run = simulate(protocol, {"north": {"age": [21, 35]}, "south": {"age": [25, 38]}, "west": {"age": [39]}})
     >>> run.outputs["north"].levels, run.outputs["north"].classes["size"]
     ({'age': 1}, [2, 3])
     >>> sorted(run.outputs["north"].release.frame["age"].to_pylist())
@@ -107,6 +109,7 @@ class AnonymizeTogether(Protocol):
     """
 
     name: ClassVar[str] = "anonymize"
+    two_parties_reveal: ClassVar[bool] = True
 
     k: int
     domain: Mapping[str, Any]
@@ -114,6 +117,7 @@ class AnonymizeTogether(Protocol):
     sensitive: tuple[str, ...] = ()
     max_suppressed: float = 0.0
     origin_known: bool = False
+    two_parties_see_each_other: bool = False
 
     def __post_init__(self) -> None:
         require(self, "k", self.k, IntIn(1, 1 << 40))
@@ -131,12 +135,14 @@ class AnonymizeTogether(Protocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
+        two = "Of two parties each learns the other's part of every published class, by subtracting its own."
         suppressed = "Every party learns which classes of the chosen generalization are suppressed."
         return (
             "Every party learns of each generalization that was tried whether it will do.",
             *((suppressed,) if self.max_suppressed else ()),
             "The first two parties together learn every party's counts of every cell.",
-            "Of two parties each learns the other's part of every published class, by subtracting its own.",
+            f"Every party learns the sizes of the published classes, which are {self.k} or more.",
+            *((two,) if self.two_parties_see_each_other else ()),
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
@@ -180,6 +186,11 @@ class AnonymizeTogether(Protocol):
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the columns from a file."""
         return read_columns(path, (*self.domain, *self.sensitive))
+
+    def cautions(self, output: JointAnonymization, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what to consider before the own part is published."""
+        del names
+        return (output.caution,) if output.caution else ()
 
     def result_files(self, output: JointAnonymization) -> dict[str, Any]:
         """Return the party's own part as a release, the classes of all parties, and the levels."""

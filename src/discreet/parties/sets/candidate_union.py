@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
-from discreet.core.params import InstanceOf, require
+from discreet.core.params import InstanceOf, IntIn, require
 from discreet.parties.protocol import Party
 from discreet.parties.sets.items import Union, UnionProtocol, encoded_items
 from discreet.parties.sums.secure_sum import SecureSum
@@ -33,22 +33,27 @@ class CandidateUnion(UnionProtocol):
     collector : str
         The party that contributes nothing; the first one by default. Its input must be empty.
     threshold : int
-        How many parties must remain, as for :class:`SecureSum`.
+        How many parties must remain, the collector included; 0 stands for more than half, and at least 4.
+    two_parties_see_each_other : bool
+        Whether two parties may contribute, each of whom learns from the union what only the other one holds.
 
     Examples
     --------
     >>> from discreet.parties import CandidateUnion, simulate
     >>> union = CandidateUnion(candidates=("beer", "bread", "milk"))
-    >>> simulate(union, {"helper": (), "a": ["bread"], "b": ["beer", "bread"]}).outputs["a"].items
+    >>> simulate(union, {"helper": (), "a": ["bread"], "b": ["beer", "bread"], "c": []}).outputs["a"].items
     ('beer', 'bread')
     """
 
     candidates: tuple[str, ...]
     collector: str = ""
     threshold: int = 0
+    two_parties_see_each_other: bool = False
 
     name: ClassVar[str] = "candidate-union"
     min_parties: ClassVar[int] = 3
+    two_parties_reveal: ClassVar[bool] = True
+    n_without_input: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         require(self, "candidates", self.candidates, InstanceOf((tuple,), "a tuple of texts"))
@@ -56,25 +61,30 @@ class CandidateUnion(UnionProtocol):
             raise ParameterError("The 'candidates' parameter of CandidateUnion must be one or more texts.")
         if len(set(self.candidates)) < len(self.candidates):
             raise ParameterError("The 'candidates' parameter of CandidateUnion must not repeat a text.")
-        _ = self._sum
+        require(self, "threshold", self.threshold, IntIn(0))
+        _ = self._sum(3)
 
     @property
     def leaks(self) -> tuple[str, ...]:
         """What each party learns beyond the union."""
+        two = "Of two contributing parties each learns which items only the other one has, which the union reveals."
         return (
-            "Every party learns which parties dropped out, and in which round.",
+            "Every party learns which parties dropped out, in which round, and whether they were late.",
             "The collector together with a party that holds an item learns whether another one holds it too.",
-            "Of two contributing parties each learns which items only the other one has, which the union reveals.",
+            *((two,) if self.two_parties_see_each_other else ()),
         )
 
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless the protocol can run among these parties."""
         super().check_parties(names)
-        self._sum.check_parties(names)
+        n = len(names)
+        if self.threshold:
+            require(self, "threshold", self.threshold, IntIn(min(4, n), n))
+        self._sum(n).check_parties(names)
 
     def frames(self, names: Sequence[str]) -> Iterator[FrameShape]:
         """Return the frames of a run."""
-        yield from self._sum.frames(names)
+        yield from self._sum(len(names)).frames(names)
         collector = self.collector or names[0]
         for receiver in names:
             if receiver != collector:
@@ -85,7 +95,7 @@ class CandidateUnion(UnionProtocol):
         self.check_parties(party.names)
         collector = self.collector or party.names[0]
         words = self._words(party, self._held(data, collects=party.name == collector))
-        opened = self._sum.run(party, words)
+        opened = self._sum(len(party.names)).run(party, words)
         with party.step("union"):
             if opened.values is not None:
                 bits = np.packbits(opened.values != 0).tobytes()
@@ -104,15 +114,15 @@ class CandidateUnion(UnionProtocol):
 
     def withstands(self, n_parties: int) -> int:
         """Return how many parties may pool what they saw without learning more than the leaks say."""
-        return self._sum.withstands(n_parties)
+        return self._sum(n_parties).withstands(n_parties)
 
-    @property
-    def _sum(self) -> SecureSum:
+    def _sum(self, n_parties: int) -> SecureSum:
+        """Return the sum; three parties that put something in must remain, next to the collector."""
         return SecureSum(
             length=len(self.candidates),
             kind="modular",
             collector=self.collector,
-            threshold=self.threshold,
+            threshold=self.threshold or max(min(4, n_parties), n_parties // 2 + 1),
             open_to="collector",
         )
 

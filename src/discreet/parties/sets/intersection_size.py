@@ -54,7 +54,15 @@ class IntersectionSize(TwoSets):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
-        return ("A party that puts in one guessed element learns whether the other party holds it.",)
+        return (
+            "The size is opened, however small; a size of one points to a person.",
+            "A party that puts in one element that it guessed learns whether the other party holds it.",
+        )
+
+    def cautions(self, output: int | None, names: Sequence[str]) -> tuple[str, ...]:
+        """Return that the size is small, where it is."""
+        del names
+        return ("The size lies between 1 and 4; it concerns few people.",) if output and output < 5 else ()
 
     def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
         """Return the frames of a complete run."""

@@ -55,7 +55,13 @@ class SetIntersection(TwoSets):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
-        return ("A party that puts in guessed elements learns which of them the other party holds.",)
+        n = self.max_first if self.output == "first" else max(self.max_first, self.max_second)
+        return (
+            (
+                f"A party that learns the intersection can put in up to {n:,} elements that it guessed, and "
+                "learns which of them the other party holds."
+            ),
+        )
 
     def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
         """Return the frames of a complete run."""

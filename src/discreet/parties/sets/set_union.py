@@ -33,6 +33,8 @@ class SetUnion(UnionProtocol):
         The most texts a party's set may have; every set travels at this size.
     max_item_bytes : int
         The most bytes a text may have in UTF-8.
+    two_parties_see_each_other : bool
+        Whether two parties may run it, each of whom learns from the union what only the other one holds.
 
     Examples
     --------
@@ -49,8 +51,10 @@ class SetUnion(UnionProtocol):
 
     max_items: int
     max_item_bytes: int = 20
+    two_parties_see_each_other: bool = False
 
     name: ClassVar[str] = "set-union"
+    two_parties_reveal: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require(self, "max_items", self.max_items, IntIn(1, 1_000_000))
@@ -59,6 +63,7 @@ class SetUnion(UnionProtocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What each party learns beyond the union."""
+        two = "Of two parties each learns which items only the other one has, which the union reveals."
         return (
             (
                 "The first party learns how many items any of the second, fourth … party have in common with each "
@@ -68,7 +73,7 @@ class SetUnion(UnionProtocol):
                 "The second party learns how many items any of the first, third … party have in common with each "
                 "other, but not which ones."
             ),
-            "Of two parties each learns which items only the other one has, which the union reveals.",
+            *((two,) if self.two_parties_see_each_other else ()),
         )
 
     def check_parties(self, names: Sequence[str]) -> None:

@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.parties.protocol import Party
-from discreet.parties.shares.bit_products import BitProducts, pair_frames
+from discreet.parties.shares.bit_products import BitProducts, pair_frames, word_frames
 from discreet.parties.shares.comparison import Comparison
 from discreet.parties.shares.opening import opening_frames, other_share
 from discreet.parties.transcript import FrameShape
 
 Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of counts, one inside the other: ``of`` has the group of each count, ``parent`` the group around each.
+
+    A group has its own counts and those of all groups around it; −1 stands for no group around.
+    """
+
+    of: NDArray[np.int64]
+    parent: tuple[int, ...]
+
+    @property
+    def n(self) -> int:
+        """The number of groups."""
+        return len(self.parent)
+
+    @property
+    def most(self) -> int:
+        """The most counts that a group has."""
+        return max(self.of.size, 1)
+
+    def summed(self, words: Words) -> Words:
+        """Return the sum of the words of each group; a group comes after the one around it."""
+        total = np.zeros(self.n, np.uint64)
+        np.add.at(total, self.of, words)
+        for group, parent in enumerate(self.parent):
+            if parent >= 0:
+                total[group : group + 1] += total[parent : parent + 1]
+        return total
 
 
 class Thresholds:
@@ -39,6 +70,32 @@ class Thresholds:
         found = packed ^ _other(self._pair, packed)
         return np.unpackbits(found, count=shares.size).view(np.bool_)
 
+    def large(self, shares: Words, least: int, *, largest: int) -> NDArray[np.int64]:
+        """Return, at both parties, the counts in [0, largest] that are at least the least one, and 0 for the others.
+
+        A product of the count and the bit of its comparison is opened, so that a smaller count is never seen.
+        """
+        if not shares.size:
+            return np.zeros(0, np.int64)
+        comparison = _comparison(shares.size, least, largest)
+        bits = comparison.share(self._products, comparison.checked(self._pair.index, shares))
+        return opened(self._pair, self._products.word_products(bits, shares[:, None])[:, 0])
+
+    def none_small(self, shares: Words, groups: Groups, least: int, *, largest: int) -> NDArray[np.bool_]:
+        """Return, at both parties, in which groups no count lies between 1 and the least one; ``largest`` bounds all.
+
+        How many small counts a group has stays shared: it is compared with zero without being opened.
+        """
+        if not shares.size:
+            return np.zeros(groups.n, np.bool_)
+        first = np.uint64(self._pair.index == 0)
+        compared = np.concatenate([shares - first, shares - first * np.uint64(least)])
+        bits = _comparison(2 * shares.size, 0, largest).share(self._products, compared)
+        small = bits[: shares.size] ^ bits[shares.size :]
+        ones = np.full((shares.size, 1), first, np.uint64)
+        n_small = groups.summed(self._products.word_products(small, ones)[:, 0])
+        return self.at_least(np.uint64(0) - n_small, 0, largest=groups.most)
+
     def opened(self, shares: Words) -> NDArray[np.int64]:
         """Return the counts at both parties."""
         return opened(self._pair, shares)
@@ -63,6 +120,23 @@ def threshold_frames(names: tuple[str, str], n: int, threshold: int, largest: in
         return []
     frames = _comparison(n, threshold, largest).share_frames(names)
     return frames + opening_frames(names, -(-n // 8), "both")
+
+
+def large_frames(names: tuple[str, str], n: int, least: int, largest: int) -> list[FrameShape]:
+    """Return the frames that open those of n counts that are large."""
+    if not n:
+        return []
+    frames = _comparison(n, least, largest).share_frames(names) + word_frames(names, n, 1)
+    return frames + opened_frames(names, n)
+
+
+def none_small_frames(names: tuple[str, str], groups: Groups, largest: int) -> list[FrameShape]:
+    """Return the frames that show which groups of counts have no small one."""
+    n = groups.of.size
+    if not n:
+        return []
+    frames = _comparison(2 * n, 0, largest).share_frames(names) + word_frames(names, n, 1)
+    return frames + threshold_frames(names, groups.n, 0, groups.most)
 
 
 def opened_frames(names: tuple[str, str], n: int) -> list[FrameShape]:

@@ -22,7 +22,7 @@ from discreet.parties.crypto.masks import (
     unseal,
 )
 from discreet.parties.crypto.shamir import SHARE_BYTES, split
-from discreet.parties.errors import PartyError, PeerLostError
+from discreet.parties.errors import LostPartyError, PartyError, PeerLostError
 from discreet.parties.protocol import Party
 
 _PAIR = 2 * SHARE_BYTES
@@ -185,8 +185,8 @@ def gather_views(party: Party, peers: Iterable[str], kind: str, size: int) -> di
     for peer in peers:
         try:
             payload = party.recv_view(peer, kind, size, timeout=deadline - time.monotonic())
-        except PeerLostError:
-            party.give_up(peer)
+        except PeerLostError as lost:
+            party.give_up(peer, late=lost.late)
             continue
         found[party.names.index(peer)] = payload
     return found
@@ -201,6 +201,14 @@ def require_enough(half: Half, places: Iterable[int]) -> None:
             f"{len(remaining)} of {half.n} parties remain; the secure sum needs {half.threshold}. Nothing was opened. "
             f"Lost: {lost}."
         )
+
+
+def require_there(half: Half, places: Iterable[int], required: Iterable[str]) -> None:
+    """Raise a LostPartyError unless all parties without whom a sum must not be opened are at these places."""
+    remaining = [half.party.names[place] for place in places]
+    lost = [name for name in half.party.names if name in set(required) - set(remaining)]
+    if lost:
+        raise LostPartyError(lost, remaining)
 
 
 def to_mask(places: Iterable[int], n: int) -> bytes:

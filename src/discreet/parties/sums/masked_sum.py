@@ -5,7 +5,7 @@ Rounds: keys, shares (relayed by the collector), masked vectors, survivors with 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from discreet.parties.sums.mask_setup import (
     key_bytes,
     prepare,
     require_enough,
+    require_there,
     sealed_bytes,
     to_mask,
 )
@@ -42,14 +43,22 @@ def masked_sum(
     return prepared_sum(half, words, to_all=to_all)
 
 
-def prepared_sum(half: Half, words: Words, *, to_all: bool) -> tuple[Words | None, tuple[str, ...]]:
-    """Return the sum of the words of all parties that remain, by keys that are set up already and used once."""
+def prepared_sum(
+    half: Half, words: Words, *, to_all: bool, required: Collection[str] = ()
+) -> tuple[Words | None, tuple[str, ...]]:
+    """Return the sum of the words of all parties that remain, by keys that are set up already and used once.
+
+    Unless the ``required`` parties are in it, no party reveals a share, and all raise a LostPartyError. Whoever adds
+    random words that hide the sum is required: without them the sum would be the values that they hide.
+    """
     party, sharing = half.party, half.sharing
+    require_there(half, sharing, required)
     with party.step("masked"):
         masked = _mask(half, words, sharing)
         arrived = _deliver(half, "masked", masked.data.cast("B"), 8 * len(words), sharing)
     with party.step("reveal"):
         included = _announce(half, sharing, sorted(arrived))
+        require_there(half, included, required)
         revealed = _deliver(
             half, "reveal", _reveal(half, sharing, included), SHARE_BYTES * len(sharing), included
         )
@@ -97,7 +106,7 @@ def _sum_frames(
     mask = (len(names) + 7) // 8
     others = {kind: [x for x in stays[kind] if x != collector] for kind in _ROUNDS}
     yield from (FrameShape(x, collector, "masked", 8 * length) for x in others["masked"])
-    yield from (FrameShape(collector, x, "survivors", mask) for x in others["masked"])
+    yield from (FrameShape(collector, x, "survivors", 2 * mask) for x in others["masked"])
     shares = SHARE_BYTES * len(stays["shares"])
     yield from (FrameShape(x, collector, "reveal", shares) for x in others["reveal"])
     result = mask + 8 * length * to_all
@@ -132,17 +141,21 @@ def _deliver(half: Half, kind: str, own: Payload, size: int, among: Iterable[int
 
 
 def _announce(half: Half, sharing: Sequence[int], arrived: Sequence[int]) -> list[int]:
-    """Return the places whose masked vectors arrived, as the collector announces them."""
-    party, n = half.party, half.n
+    """Return the places whose masked vectors arrived, as the collector announces them, with those that were late."""
+    party, n, size = half.party, half.n, (half.n + 7) // 8
     if half.collects:
+        late = [place for place, name in enumerate(party.names) if party.lost.get(name) == "late"]
         for place in arrived:
             if place != party.index:
-                party.try_send(party.names[place], "survivors", to_mask(arrived, n))
+                party.try_send(party.names[place], "survivors", to_mask(arrived, n) + to_mask(late, n))
         return list(arrived)
-    included = from_mask(party.recv(half.collector, "survivors", (n + 7) // 8), n)
+    announced = party.recv(half.collector, "survivors", 2 * size)
+    included, late = from_mask(announced[:size], n), from_mask(announced[size:], n)
     if party.index not in included or not set(included) <= set(sharing):
         raise PartyError(f"Party '{half.collector}' announced survivors that did not take part.")
     require_enough(half, included)
+    for place in set(range(n)) - set(included):
+        party.note_lost(party.names[place], late=place in late)
     return included
 
 

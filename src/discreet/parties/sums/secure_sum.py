@@ -18,6 +18,8 @@ from discreet.parties.sums import fixed_point, masked_sum, ring_sum
 from discreet.parties.transcript import FrameShape
 
 _MAX_LENGTH = (MAX_PAYLOAD - 4096) // 8
+_FEW = 5
+"""A count below this one concerns few people."""
 
 
 @public
@@ -25,11 +27,13 @@ _MAX_LENGTH = (MAX_PAYLOAD - 4096) // 8
 class Sum:
     """The output of a secure sum: the values, and the parties whose vectors are in it.
 
-    ``values`` is None at a party to which the sum is not opened.
+    ``values`` is None at a party to which the sum is not opened. ``late`` are the parties without which the others went
+    on because they did not answer in time; those that closed their connection are not among them.
     """
 
     values: np.ndarray[Any, Any] | None
     parties: tuple[str, ...]
+    late: tuple[str, ...] = ()
 
 
 @public
@@ -53,14 +57,16 @@ class SecureSum(Protocol):
     fraction_bits : int
         For reals, the bits after the binary point: each vector is rounded to multiples of 2**-fraction_bits.
     threshold : int
-        For masks, how many parties must remain, and how many must pool their shares to unmask another. 0 stands for
-        more than half of the parties.
+        For masks, how many parties must remain, and how many must pool their shares to unmask another: at least 3,
+        as the sum of two reveals both. 0 stands for more than half of the parties, and at least 3.
     collector : str
         For masks, the party that receives the masked vectors; the first one by default.
     open_to : {"all", "collector"}
         For masks, who learns the sum.
     labels : tuple of str
         Public names of the values, for files: the data then has the columns label and value.
+    two_parties_see_each_other : bool
+        Whether two parties may run it, each of whom learns the other's vector from the sum.
 
     Examples
     --------
@@ -83,8 +89,10 @@ class SecureSum(Protocol):
     collector: str = ""
     open_to: str = "all"
     labels: tuple[str, ...] = ()
+    two_parties_see_each_other: bool = False
 
     name: ClassVar[str] = "secure-sum"
+    two_parties_reveal: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require(self, "length", self.length, IntIn(1, _MAX_LENGTH))
@@ -112,12 +120,20 @@ class SecureSum(Protocol):
         if self.method == "ring":
             return (
                 "The two neighbors of a party on the ring learn its vector exactly if they pool what they saw.",
-                "Of two parties each learns the other's vector, which the sum reveals.",
+                *self._output_leaks,
             )
         return (
-            "Every party learns which parties dropped out, and in which round.",
-            "Of two parties each learns the other's vector, which the sum reveals.",
+            "Every party learns which parties dropped out, in which round, and whether they were late.",
             "The collector together with enough parties to reach the threshold learns every vector.",
+            *self._output_leaks,
+        )
+
+    @property
+    def _output_leaks(self) -> tuple[str, ...]:
+        two = ("Of two parties each learns the other's vector, which the sum reveals.",)
+        return (
+            *(two if self.two_parties_see_each_other else ()),
+            "Every value of the sum is opened, however small; a count of one points to a person.",
         )
 
     def check_parties(self, names: Sequence[str]) -> None:
@@ -126,17 +142,17 @@ class SecureSum(Protocol):
         if self.collector and self.collector not in names:
             raise ParameterError("The 'collector' parameter of SecureSum must be the name of a party.")
         if self.threshold:
-            require(self, "threshold", self.threshold, IntIn(2, len(names)))
+            require(self, "threshold", self.threshold, IntIn(min(3, len(names)), len(names)))
 
     def needed(self, n_parties: int) -> int:
-        """Return how many parties must remain.
+        """Return how many parties must remain; of three or more never fewer than three.
 
-        >>> SecureSum(length=1).needed(10), SecureSum(length=1, threshold=4).needed(10)
-        (6, 4)
+        >>> SecureSum(length=1).needed(3), SecureSum(length=1).needed(10), SecureSum(length=1, threshold=4).needed(10)
+        (3, 6, 4)
         """
         if self.method == "ring":
             return n_parties
-        return self.threshold or max(2, n_parties // 2 + 1)
+        return self.threshold or max(min(3, n_parties), n_parties // 2 + 1)
 
     def withstands(self, n_parties: int) -> int:
         """Return how many parties may pool what they saw without learning more than the sum."""
@@ -168,8 +184,9 @@ class SecureSum(Protocol):
                 to_all=self.open_to == "all",
             )
         if total is None:
-            return Sum(None, included)
-        return Sum(fixed_point.decode(total, kind=self.kind, fraction_bits=self.fraction_bits), included)
+            return Sum(None, included, party.late)
+        values = fixed_point.decode(total, kind=self.kind, fraction_bits=self.fraction_bits)
+        return Sum(values, included, party.late)
 
     def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
         """Raise a ParameterError unless the vector has the right length and its values are in range."""
@@ -187,6 +204,18 @@ class SecureSum(Protocol):
         values = np.zeros(0) if output.values is None else output.values
         labels = {"label": list(self.labels)} if self.labels and output.values is not None else {}
         return {**labels, "value": values}
+
+    def cautions(self, output: Sum, names: Sequence[str]) -> tuple[str, ...]:
+        """Return how many values of the sum are as small as a count of few people is."""
+        del names
+        if output.values is None or self.kind != "integer":
+            return ()
+        n = int(np.count_nonzero((output.values > 0) & (output.values < _FEW)))
+        return (
+            (f"{n} values of the sum lie between 1 and {_FEW - 1}; as counts they concern few people.",)
+            if n
+            else ()
+        )
 
     def covers(self, output: Sum, names: Sequence[str]) -> tuple[str, ...]:
         """Return the parties whose vectors are in the sum."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.parties.protocol import Party
 from discreet.parties.shares import thresholds
-from discreet.parties.shares.thresholds import Thresholds, Words
+from discreet.parties.shares.thresholds import Groups, Thresholds, Words
 from discreet.parties.sums.masked_sum import setup_frames, sum_frames
 from discreet.parties.sums.sum_rounds import AT_ONCE, SumRounds
 from discreet.parties.transcript import FrameShape
@@ -32,20 +32,20 @@ class SharedSums:
     """One party's end of sums whose values stay shared between the first two parties, the keepers.
 
     The second party adds random words to what it puts in, and the sum is opened to the first party alone: what it
-    learns and the negative random words add up to the true sum. The keepers hold these shares against thresholds by a
-    circuit of bits. Both together can compute every value; none of them alone can.
+    learns and the negative random words add up to the true sum. No sum is opened without the second party's words. The
+    keepers hold these shares against thresholds by a circuit of bits. Both together can compute every value; none of
+    them alone can.
 
     Parameters
     ----------
     party : Party
         This end.
-    threshold : int
-        How many parties must remain in a sum; 0 stands for more than half of them.
+    rounds : SumRounds
+        The sums of the session, of which some are shared.
     """
 
-    def __init__(self, party: Party, *, threshold: int = 0) -> None:
-        self._party = party
-        self._rounds = SumRounds(party, label="shared sums", threshold=threshold)
+    def __init__(self, party: Party, rounds: SumRounds) -> None:
+        self._party, self._rounds = party, rounds
         self._keepers = party.within("keepers", party.names[:2]) if party.index < 2 else None
         self._thresholds: Thresholds | None = None
 
@@ -55,7 +55,7 @@ class SharedSums:
         mask = np.zeros(words.size, np.uint64)
         if self._party.index == 1:
             mask[n_opened:] = np.frombuffer(self._party.random(8 * (words.size - n_opened)), "<u8")
-        found = self._rounds.add(words + mask, kind="modular", to_all=False)
+        found = self._rounds.add(words + mask, kind="modular", to_all=False, required=self._party.names[:2])
         share = np.zeros(words.size, np.uint64) - mask if found.values is None else found.values
         opened = self._spread(_OPENED, share[:n_opened], known_to=1).view(np.int64)
         return SharedSum(share[n_opened:], opened, found.parties)
@@ -63,17 +63,38 @@ class SharedSums:
     def at_least(self, share: Words, threshold: int, *, largest: int) -> NDArray[np.bool_]:
         """Return, at all parties, which values of a sum, in [0, largest], are at least the threshold."""
         reached = np.zeros(share.size, np.bool_)
-        if self._keepers is not None and share.size:
-            if self._thresholds is None:
-                self._thresholds = Thresholds(self._keepers)
-            reached = self._thresholds.at_least(share, threshold, largest=largest)
-        packed = self._spread(_REACHED, np.packbits(reached), known_to=2)
-        return np.unpackbits(packed, count=share.size).view(np.bool_)
+        if share.size and (judge := self._judge()):
+            reached = judge.at_least(share, threshold, largest=largest)
+        return self._spread_bits(reached)
+
+    def large(self, share: Words, least: int, *, largest: int) -> NDArray[np.int64]:
+        """Return, at all parties, the values in [0, largest] that are at least the least one, and 0 for the others."""
+        values = np.zeros(share.size, np.int64)
+        if share.size and (judge := self._judge()):
+            values = judge.large(share, least, largest=largest)
+        return self._spread(_OPENED, values, known_to=2)
+
+    def none_small(self, share: Words, groups: Groups, least: int, *, largest: int) -> NDArray[np.bool_]:
+        """Return, at all parties, in which groups no value lies between 1 and the least one."""
+        bits = np.zeros(groups.n, np.bool_)
+        if share.size and (judge := self._judge()):
+            bits = judge.none_small(share, groups, least, largest=largest)
+        return self._spread_bits(bits)
 
     def opened(self, share: Words) -> NDArray[np.int64]:
         """Return the values of a sum at all parties."""
         values = share if self._keepers is None else thresholds.opened(self._keepers, share).view(np.uint64)
         return self._spread(_OPENED, values, known_to=2).view(np.int64)
+
+    def _judge(self) -> Thresholds | None:
+        """Return the comparisons of the keepers, which are set up when they are first used; None at the others."""
+        if self._thresholds is None and self._keepers is not None:
+            self._thresholds = Thresholds(self._keepers)
+        return self._thresholds
+
+    def _spread_bits(self, bits: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        packed = self._spread(_REACHED, np.packbits(bits), known_to=2)
+        return np.unpackbits(packed, count=bits.size).view(np.bool_)
 
     def _spread(self, kind: str, values: NDArray[Any], *, known_to: int) -> NDArray[Any]:
         """Return what the first parties know, as the first one sends it to those behind them."""
@@ -97,27 +118,47 @@ class SharedFrames:
         self._n_sums = 0
         self._is_set_up = False
 
+    def open(self, length: int) -> list[FrameShape]:
+        """Return the frames of one sum that is opened to all."""
+        return self._summed(length, to_all=True)
+
     def add(self, length: int, *, n_opened: int = 0) -> list[FrameShape]:
-        """Return the frames of one sum."""
-        frames: list[FrameShape] = []
-        if self._n_sums % AT_ONCE == 0:
-            frames += setup_frames(self._names, self._names[0], AT_ONCE)
-        self._n_sums += 1
-        frames += sum_frames(self._names, self._names[0], length, to_all=False)
-        return frames + self._spread(_OPENED, 8 * n_opened, known_to=1)
+        """Return the frames of one shared sum."""
+        return self._summed(length, to_all=False) + self._spread(_OPENED, 8 * n_opened, known_to=1)
 
     def at_least(self, n: int, threshold: int, *, largest: int) -> list[FrameShape]:
         """Return the frames of n values held against a threshold."""
-        frames = []
-        if n and not self._is_set_up:
-            self._is_set_up = True
-            frames += thresholds.setup_frames(self._keepers)
-        frames += thresholds.threshold_frames(self._keepers, n, threshold, largest)
+        frames = self._set_up(n) + thresholds.threshold_frames(self._keepers, n, threshold, largest)
         return frames + self._spread(_REACHED, -(-n // 8), known_to=2)
+
+    def large(self, n: int, least: int, *, largest: int) -> list[FrameShape]:
+        """Return the frames that open those of n values that are large."""
+        frames = self._set_up(n) + thresholds.large_frames(self._keepers, n, least, largest)
+        return frames + self._spread(_OPENED, 8 * n, known_to=2)
+
+    def none_small(self, groups: Groups, *, largest: int) -> list[FrameShape]:
+        """Return the frames that show which groups of values have no small one."""
+        frames = self._set_up(groups.of.size)
+        frames += thresholds.none_small_frames(self._keepers, groups, largest)
+        return frames + self._spread(_REACHED, -(-groups.n // 8), known_to=2)
 
     def opened(self, n: int) -> list[FrameShape]:
         """Return the frames that open n values."""
         return thresholds.opened_frames(self._keepers, n) + self._spread(_OPENED, 8 * n, known_to=2)
+
+    def _summed(self, length: int, *, to_all: bool) -> list[FrameShape]:
+        frames: list[FrameShape] = []
+        if self._n_sums % AT_ONCE == 0:
+            frames += setup_frames(self._names, self._names[0], AT_ONCE)
+        self._n_sums += 1
+        return frames + list(sum_frames(self._names, self._names[0], length, to_all=to_all))
+
+    def _set_up(self, n: int) -> list[FrameShape]:
+        """Return the frames by which the keepers set up comparisons, once."""
+        if not n or self._is_set_up:
+            return []
+        self._is_set_up = True
+        return thresholds.setup_frames(self._keepers)
 
     def _spread(self, kind: str, size: int, *, known_to: int) -> list[FrameShape]:
         receivers = self._names[known_to:] if size else ()

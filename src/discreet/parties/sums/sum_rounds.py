@@ -22,8 +22,9 @@ class SumRounds:
     serves ``at_once`` sums, so that a sum takes two rounds instead of four. No secret is used for two sums: what is
     revealed of a party that drops out from one of them does not unmask what it put into an earlier one.
 
-    A party that drops out is missing from then on. ``Sum.parties`` says whom a sum covers. Below the threshold all
-    stop. Two sums of the same vectors over different parties can be subtracted; a protocol must not open both.
+    A party that drops out before the first sum is opened is missing from all sums; below the threshold all stop. After
+    that every sum has the parties of the first one, or is not opened and all stop with a LostPartyError: two sums over
+    different parties can be subtracted, and what is left is what the lost party put in.
 
     Parameters
     ----------
@@ -32,9 +33,11 @@ class SumRounds:
     label : str
         The use of these sums, which all parties share and which occurs once in a session.
     threshold : int
-        How many parties must remain; 0 stands for more than half of them.
+        How many parties must remain; 0 stands for more than half of them, and at least 3.
     collector : str
         The party that receives the masked vectors; the first one by default.
+    required : sequence of str
+        The parties without which no sum is opened, not even the first one.
     at_once : int
         The sums that are set up together.
     """
@@ -46,28 +49,42 @@ class SumRounds:
         label: str = "sums",
         threshold: int = 0,
         collector: str = "",
+        required: Sequence[str] = (),
         at_once: int = AT_ONCE,
     ) -> None:
         self._party, self._label, self._at_once = party, label, at_once
+        self._required = tuple(required)
         self._threshold = SecureSum(length=1, threshold=threshold).needed(len(party.names))
         self._collector = collector or party.names[0]
         self._ready: list[Half] = []
         self._n_setups = 0
 
-    def add(self, values: Any, *, kind: str = "integer", fraction_bits: int = 20, to_all: bool = True) -> Sum:
+    def add(
+        self,
+        values: Any,
+        *,
+        kind: str = "integer",
+        fraction_bits: int = 20,
+        to_all: bool = True,
+        required: Sequence[str] = (),
+    ) -> Sum:
         """Add a vector to the next sum; return the sum, which is that of all parties that remain.
 
         ``kind`` and ``fraction_bits`` are those of :class:`SecureSum`. All parties add vectors of the same length.
-        With ``to_all`` false the values are None at every party but the collector.
+        With ``to_all`` false the values are None at every party but the collector. ``required`` are further parties
+        without which this sum is not opened.
         """
         length, n = len(values), len(self._party.names)
         words = fixed_point.encode(values, kind=kind, length=length, n_parties=n, fraction_bits=fraction_bits)
         if not self._ready:
             self._set_up()
-        total, included = masked_sum.prepared_sum(self._ready.pop(0), words, to_all=to_all)
+        total, included = masked_sum.prepared_sum(
+            self._ready.pop(0), words, to_all=to_all, required={*self._required, *required}
+        )
+        self._required, late = included, self._party.late
         if total is None:
-            return Sum(None, included)
-        return Sum(fixed_point.decode(total, kind=kind, fraction_bits=fraction_bits), included)
+            return Sum(None, included, late)
+        return Sum(fixed_point.decode(total, kind=kind, fraction_bits=fraction_bits), included, late)
 
     def _set_up(self) -> None:
         self._n_setups += 1

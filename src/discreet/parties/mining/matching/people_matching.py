@@ -34,7 +34,8 @@ class PeopleMatching(Protocol):
     key : str
         The column that names the person; every person has one row.
     max_people : int
-        The most people a party may hold.
+        The most people a party may hold; a party can put in as many keys that it guessed, and learns which of them
+        all others hold. Agree on little more than the largest true number.
 
     Examples
     --------
@@ -59,7 +60,7 @@ class PeopleMatching(Protocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What each party learns beyond its matched rows."""
-        return matching_leaks()
+        return matching_leaks(self.max_people)
 
     def frames(self, names: Sequence[str]) -> Iterator[FrameShape]:
         """Return the frames of a run."""
@@ -88,7 +89,7 @@ class PeopleMatching(Protocol):
         return table, keys_of(table, self.key, max_people=self.max_people)
 
 
-def matching_leaks() -> tuple[str, ...]:
+def matching_leaks(max_people: int) -> tuple[str, ...]:
     """Return what matching reveals beyond its output."""
     return (
         "Every party learns which of its people all the other parties hold.",
@@ -96,7 +97,10 @@ def matching_leaks() -> tuple[str, ...]:
             "Of three and more parties the first learns which of its people the second one holds, which of those the "
             "third one holds, and so on."
         ),
-        "A party that puts in guessed keys learns which of them all the other parties hold.",
+        (
+            f"A party can put in {max_people:,} keys that it guessed, as many as 'max_people' admits, and learns "
+            "which of them all the other parties hold."
+        ),
     )
 
 

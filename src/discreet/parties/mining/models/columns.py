@@ -145,7 +145,7 @@ def codes(column: NDArray[Any], name: str, categories: Sequence[Any]) -> NDArray
     """
     texts = all(isinstance(one, str) for one in categories)
     places = {category: place for place, category in enumerate(categories)}
-    if texts and column.dtype.kind in "iufb":
+    if texts and column.size and column.dtype.kind in "iufb":
         raise InputError(f"Column '{name}' holds numbers where the session names texts.")
     distinct, inverse = np.unique(column, return_inverse=True) if column.size else (column, np.zeros(0, int))
     known = [places.get(value, -1) for value in distinct.tolist()]
@@ -184,8 +184,10 @@ def require_ranges(owner: object, ranges: Mapping[str, Any], names: Sequence[str
             )
         fits = isinstance(pair, list | tuple) and len(pair) == 2
         fits = fits and all(isinstance(end, int | float) and not isinstance(end, bool) for end in pair)
-        if not (fits and np.isfinite(pair).all() and pair[0] < pair[1]):
-            raise ParameterError(f"The 'ranges' parameter of {whose} must have [low, high] with low < high.")
+        if not (fits and np.isfinite([*pair, float(pair[1]) - float(pair[0])]).all() and pair[0] < pair[1]):
+            raise ParameterError(
+                f"The 'ranges' parameter of {whose} must have [low, high] with low < high and a finite difference."
+            )
     lacking = [name for name in names if name not in ranges]
     if all_of and lacking:
         raise ParameterError(

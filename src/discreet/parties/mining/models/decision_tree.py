@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -11,86 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.boundary import public
-from discreet.core.errors import ParameterError
-from discreet.core.params import IntIn, OneOf, require
 from discreet.mine.noisy.columns import NoisyColumn
 from discreet.mine.noisy.tree_growing import Node
-from discreet.parties.mining.models.columns import (
-    codes,
-    numbers,
-    own_columns,
-    require_categories,
-    require_ranges,
-    sort_classes,
-)
-from discreet.parties.mining.models.model_protocol import Fitted, ModelProtocol
-from discreet.parties.mining.models.totals import HorizontalProtocol, Totals
-from discreet.parties.mining.models.tree_splits import best_split, grown, tree_columns, worth_splitting
+from discreet.parties.mining.models.columns import codes, own_columns
+from discreet.parties.mining.models.horizontal import HorizontalProtocol
+from discreet.parties.mining.models.model_protocol import Fitted
+from discreet.parties.mining.models.totals import TotalFrames, Totals
+from discreet.parties.mining.models.tree_protocol import Table, TreeProtocol, places_of
+from discreet.parties.mining.models.tree_splits import grown
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.sums.sum_rounds import round_frames
+from discreet.parties.shares.coarse_tables import CoarseTable, n_opened
 from discreet.parties.transcript import FrameShape
-
-Bits = NDArray[np.bool_]
-Table = NDArray[np.int64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TreeProtocol(ModelProtocol):
-    """A protocol that learns a decision tree; its parameters are described at :class:`HorizontalTree`."""
-
-    target: str
-    classes: tuple[Any, ...]
-    categories: Mapping[str, Any] = field(default_factory=dict)
-    ranges: Mapping[str, Any] = field(default_factory=dict)
-    bins: int = 32
-    criterion: str = "gini"
-    max_depth: int = 4
-    min_leaf: int = 1
-
-    def require_tree(self, columns: Sequence[str]) -> None:
-        """Raise a ParameterError unless the parameters fit together."""
-        sort_classes(self)
-        for listed in self.categories.values():
-            require_categories(self, "categories", listed)
-        unknown = [name for name in self.categories if name not in columns]
-        if unknown:
-            raise ParameterError(f"The 'categories' parameter names '{unknown[0]}', which is no column.")
-        rest = tuple(name for name in columns if name not in self.categories)
-        require_ranges(self, self.ranges, rest, all_of=True)
-        require(self, "bins", self.bins, IntIn(2, 256))
-        require(self, "criterion", self.criterion, OneOf(("gini", "entropy")))
-        require(self, "max_depth", self.max_depth, IntIn(1, 32))
-        require(self, "min_leaf", self.min_leaf, IntIn(1))
-
-    def tree_columns(self, names: Sequence[str]) -> list[NoisyColumn]:
-        """Return columns with their places: categories, or intervals of the public range."""
-        return tree_columns(names, self.categories, self.ranges, self.bins)
-
-    def worth_splitting(self, node: Node) -> bool:
-        """Whether a node has two classes and rows enough for two leaves."""
-        return worth_splitting(node.counts.tolist(), min_leaf=self.min_leaf)
-
-    def split(
-        self, nodes: list[Node], columns: Sequence[NoisyColumn], number: int, tables: Sequence[Table]
-    ) -> Bits | None:
-        """Split a node where that helps, and return which places of its column lead to the first child.
-
-        ``tables`` are the counts of the node by place and class, of every column.
-        """
-        node = nodes[number]
-        if number == 0:
-            node.counts = tables[0].sum(axis=0).astype(np.float64)
-        if not self.worth_splitting(node):
-            return None
-        found = best_split(tables, columns, criterion=self.criterion, min_leaf=self.min_leaf)
-        if found is None:
-            return None
-        node.column, node.left = found
-        left = node.left[: columns[node.column].n_places]
-        node.children = [len(nodes), len(nodes) + 1]
-        counts = tables[node.column]
-        nodes += [Node(counts[side].sum(axis=0).astype(np.float64)) for side in (left, ~left)]
-        return left
 
 
 @public
@@ -98,9 +29,11 @@ class TreeProtocol(ModelProtocol):
 class HorizontalTree(TreeProtocol, HorizontalProtocol):
     """A decision tree learned from the rows of all parties, as CART or ID3 learn it from histograms.
 
-    At every level one secure sum opens, for each node that may still split, the counts of every column's places and the
-    classes. Splits are compared exactly, so that all parties choose the same. The tree equals the one of the pooled
-    rows. The output has an estimator with ``predict``, ``predict_proba`` and ``describe``.
+    At every level one secure sum opens, for each node that may still split, the counts of every column's places and
+    the classes. Splits are compared exactly, so that all parties choose the same. Classes with fewer than
+    ``min_count`` rows are left out, and neighboring places are joined until no class has fewer rows of them in a node
+    or in its sibling, but for none at all; the tree equals the one of the pooled rows by these places. The output has
+    an estimator with ``predict``, ``predict_proba`` and ``describe``.
 
     Parameters
     ----------
@@ -122,19 +55,21 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
         The most questions on the way to a leaf.
     min_leaf : int
         The least rows of a leaf.
-    epsilon, min_honest, threshold
+    epsilon, min_honest, threshold, min_count, two_parties_see_each_other
         As in every protocol of sums.
 
     Examples
     --------
     >>> from discreet.parties import simulate
     >>> protocol = HorizontalTree(
-    ...     columns=("age",), target="ill", classes=("no", "yes"), ranges={"age": (0, 100)}, bins=10, max_depth=1)
+    ...     columns=("age",), target="ill", classes=("no", "yes"), ranges={"age": (0, 100)}, bins=10, max_depth=1,
+    ...     min_count=2)
     >>> run = simulate(protocol, {
-    ...     "clinic": {"age": [20, 70], "ill": ["no", "yes"]}, "practice": {"age": [35, 90], "ill": ["no", "yes"]}})
+    ...     "clinic": {"age": [20, 70], "ill": ["no", "yes"]}, "practice": {"age": [35, 90], "ill": ["no", "yes"]},
+    ...     "surgery": {"age": [], "ill": []}})
     >>> print(run.outputs["clinic"].model.describe())
-    age < 40: no (100.0% of 2)
-    age ≥ 40: yes (100.0% of 2)
+    age < 50: no (100.0% of 2)
+    age ≥ 50: yes (100.0% of 2)
     """
 
     name: ClassVar[str] = "decision-tree"
@@ -147,15 +82,28 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond the model."""
         return (
-            "Every party learns the counts of classes by place of every column, at each node that may split.",
+            (
+                "Every party learns the counts of classes by place of every column, at each node that may split"
+                f"{' and at its sibling' if self.holds_back else ''}."
+            ),
             *self._sum_leaks,
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run, by the number of nodes that may split at each level."""
-        places = sum(column.n_places for column in self.tree_columns(self.columns))
-        cells = places * len(self.classes)
-        return round_frames(names, [cells * n for n in (revealed or {}).get("open_nodes", [1])])
+        facts = {"open_nodes": [1], "opened counts": [0], **(revealed or {})}
+        sizes, n = [column.n_places for column in self.tree_columns(self.columns)], len(self.classes)
+        frames = TotalFrames(names, self)
+        if not self.holds_back:
+            for n_open in facts["open_nodes"]:
+                yield from frames.add(sum(sizes) * n * n_open)
+            return
+        yield from frames.counts(n)
+        for level, (n_groups, n_counts) in enumerate(
+            zip(facts["open_nodes"], facts["opened counts"], strict=True)
+        ):
+            shapes = [(size, n * min(2, level + 1)) for size in sizes]
+            yield from frames.tables(shapes * n_groups, n_counts)
 
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
@@ -163,6 +111,8 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
         columns = self.tree_columns(self.columns)
         places, labels = self.read(data)
         totals = Totals(party, self)
+        if self.holds_back:
+            return self._run_coarse(party, totals, places, labels)
         nodes, at = [Node(np.zeros(len(self.classes)))], np.zeros(len(labels), np.int64)
         opened: list[int] = [0]
         n_open: list[int] = []
@@ -171,7 +121,41 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
             tables = self._tables(totals, columns, places, labels, at, opened)
             opened = self._split_level(nodes, columns, opened, tables, places, at)
         party.reveal("open_nodes", n_open)
-        return Fitted(grown(nodes, columns, self.classes), totals.parties)
+        return totals.fitted(grown(nodes, columns, self.classes), self.count_cautions())
+
+    def _run_coarse(
+        self, party: Party, totals: Totals, places: list[NDArray[np.int64]], labels: NDArray[np.int64]
+    ) -> Fitted:
+        """Grow the tree from coarse tables, whose places two siblings join alike.
+
+        The table of a node less that of one child is that of the other one, so neither may have a small count.
+        """
+        columns, n = self.tree_columns(self.columns), len(self.classes)
+        counts = totals.counts(np.bincount(labels, minlength=n))
+        here = np.array(counts)[labels] > 0
+        places, labels = [placed[here] for placed in places], labels[here]
+        nodes, at = [Node(np.array(counts, np.float64))], np.zeros(len(labels), np.int64)
+        groups: list[tuple[int, ...]] = [(0,)] if self.worth_splitting(nodes[0]) else []
+        facts: dict[str, list[int]] = {"open_nodes": [], "opened counts": []}
+        tables: list[CoarseTable] = []
+        while groups and len(facts["open_nodes"]) < self.max_depth:
+            cells = [_cells(columns, places, labels, at, group, n) for group in groups]
+            tables = totals.tables([table for listed in cells for table in listed])
+            facts["open_nodes"].append(len(groups))
+            facts["opened counts"].append(n_opened(tables))
+            d, split = len(columns), []
+            for number, group in enumerate(groups):
+                sides = self.split_coarse(nodes, columns, group, tables[number * d : (number + 1) * d])
+                for parent, left in sides.items():
+                    node, inside = nodes[parent], at == parent
+                    at[inside] = np.where(left[places[node.column][inside]], *node.children)
+                    split.append(tuple(node.children))
+            groups = [group for group in split if any(self.worth_splitting(nodes[child]) for child in group)]
+        for fact, value in facts.items():
+            party.reveal(fact, value)
+        joined = self.joined_caution(tables, "places of the last level")
+        cautions = self.count_cautions(self.class_caution(counts), joined)
+        return totals.fitted(grown(nodes, columns, self.classes), cautions)
 
     def read(self, data: Any) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
         """Return the place of every own row in every column, and its class."""
@@ -223,12 +207,20 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
         return [number for number in found if self.worth_splitting(nodes[number])]
 
 
-def places_of(columns: Sequence[NoisyColumn], held: Sequence[NDArray[Any]]) -> list[NDArray[np.int64]]:
-    """Return the place of every row in every column."""
+def _cells(
+    columns: Sequence[NoisyColumn],
+    places: Sequence[NDArray[np.int64]],
+    labels: NDArray[np.int64],
+    at: NDArray[np.int64],
+    group: Sequence[int],
+    n_classes: int,
+) -> list[Table]:
+    """Return the own counts by place, of the classes of each node of a group in turn, for every column."""
     found = []
-    for column, values in zip(columns, held, strict=True):
-        if column.edges is None:
-            found.append(codes(values, column.name, column.categories))
-        else:
-            found.append(column.places(numbers(values, column.name)).astype(np.int64))
+    for column, placed in zip(columns, places, strict=True):
+        table = np.zeros((column.n_places, len(group) * n_classes), np.int64)
+        for number, node in enumerate(group):
+            inside = at == node
+            np.add.at(table, (placed[inside], number * n_classes + labels[inside]), 1)
+        found.append(table)
     return found

@@ -82,7 +82,9 @@ def require_classes(counts: Floats) -> NDArray[np.intp]:
     """Return the classes that have rows; refuse where none has."""
     kept = np.flatnonzero(counts > 0)
     if not kept.size:
-        raise InputError("No party has a row, or too few for the noise; there is nothing to learn from.")
+        raise InputError(
+            "No party has a row, or too few for 'min_count' or the noise; there is nothing to learn from."
+        )
     return kept
 
 

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.boundary import public
-from discreet.core.errors import ParameterError
+from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import Placed, own_columns, require_ranges
+from discreet.parties.mining.models.horizontal import NumbersProtocol
 from discreet.parties.mining.models.model_protocol import Fitted
 from discreet.parties.mining.models.seeds import draw_seeds, seed_lengths
-from discreet.parties.mining.models.totals import WIDE, NumbersProtocol, Totals
+from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.sums.sum_rounds import round_frames
 from discreet.parties.transcript import FrameShape
 
 _WORDS = 5
@@ -33,8 +33,9 @@ class HorizontalKMeans(NumbersProtocol):
     """k-means over the rows of all parties.
 
     In every round each party labels its own rows with the nearest center. The sums and sizes of the clusters are
-    summed securely, and the new centers follow. An empty cluster keeps its center. The centers equal those of Lloyd's
-    algorithm on the pooled rows, rounded to multiples of 2^−``fraction_bits``, from the same seeds.
+    summed securely, and the new centers follow. A cluster that is empty, or has fewer than ``min_count`` rows, keeps
+    its center; what it holds is not opened. But for that the centers equal those of Lloyd's algorithm on the pooled
+    rows, rounded to multiples of 2^−``fraction_bits``, from the same seeds.
 
     The output has a fitted ``KMeans`` whose ``labels_`` are those of the party's own rows.
 
@@ -50,21 +51,21 @@ class HorizontalKMeans(NumbersProtocol):
         Seeds drawn by k-means++ from means of ``min_rows`` rows of one party each; drawn uniformly from the public
         ranges, which ``epsilon`` needs; or ``centers``.
     min_rows : int
-        The rows of one party of which a seed by k-means++ is the mean, at least.
+        The rows of one party of which a seed by k-means++ is the mean, at least; not fewer than ``min_count``.
     centers : tuple of tuple of float
         The first centers, for ``init="given"``.
     ranges : mapping of str to pair of float
         The public range of every column; needed for ``init="ranges"`` and ``epsilon``, which clips values to it.
     fraction_bits : int
         The bits after the binary point of values; without ``epsilon``.
-    epsilon, min_honest, threshold
+    epsilon, min_honest, threshold, min_count, two_parties_see_each_other
         As in every protocol of sums.
 
     Examples
     --------
     >>> from discreet.parties import simulate
-    >>> protocol = HorizontalKMeans(columns=("x",), k=2, init="given", centers=((0,), (10,)))
-    >>> run = simulate(protocol, {"north": {"x": [1, 2, 9]}, "south": {"x": [3, 11]}})
+    >>> protocol = HorizontalKMeans(columns=("x",), k=2, init="given", centers=((0,), (10,)), min_count=2)
+    >>> run = simulate(protocol, {"north": {"x": [1, 2]}, "south": {"x": [3, 11]}, "west": {"x": [9]}})
     >>> run.outputs["north"].model.cluster_centers_.tolist()
     [[2.0], [10.0]]
     """
@@ -88,10 +89,9 @@ class HorizontalKMeans(NumbersProtocol):
             raise ParameterError(
                 "With 'epsilon' seeds must not depend on rows: use init='ranges' or 'given'."
             )
-        shape = np.shape(self.centers) if self.init == "given" else (self.k, len(self.columns))
-        if shape != (self.k, len(self.columns)):
+        if self.init == "given" and not _are_centers(self.centers, (self.k, len(self.columns))):
             raise ParameterError(
-                "The 'centers' parameter of HorizontalKMeans must have k rows of all columns."
+                "The 'centers' parameter of HorizontalKMeans must have k rows of all columns, of finite numbers."
             )
 
     @property
@@ -100,15 +100,17 @@ class HorizontalKMeans(NumbersProtocol):
         if self.epsilon:
             return ("Every party learns the noisy centers of all rounds.", *self._sum_leaks)
         seeds = (
-            f"Every party learns the seeds, each the mean of at least {self.min_rows} rows of one party.",
+            f"Every party learns the seeds, each the mean of at least {self._seed_rows} rows of one party.",
             (
-                "Every party learns the total of the squared distances to the seeds so far, and of 64 trials for each "
-                "seed how many candidates were picked."
+                "Every party learns the number of candidates, the total of the squared distances to the seeds so "
+                "far, and of 64 trials for each seed how many candidates were picked."
             ),
         )
+        small = "" if self.holds_back else "; a cluster of one row shows it"
         return (
-            "Every party learns the centers and sizes of the clusters of all rounds; a cluster of one row shows it.",
+            f"Every party learns the centers and sizes of the clusters of all rounds{small}.",
             "Every party learns the number of rounds.",
+            "A row that changes its cluster between two rounds shows in the differences of their sizes and sums.",
             *(seeds if self.init == "k-means++" else ()),
             *self._sum_leaks,
         )
@@ -116,13 +118,21 @@ class HorizontalKMeans(NumbersProtocol):
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run that took so many rounds and drew so many seeds."""
         facts = {"rounds": self.max_rounds, "seeds": self.k, **(revealed or {})}
-        d, lengths = len(self.columns), []
+        d, frames = len(self.columns), TotalFrames(names, self)
         if self.init == "k-means++":
-            lengths += seed_lengths(facts["seeds"], self.k, d)
+            for length in seed_lengths(facts["seeds"], self.k, d):
+                yield from frames.add(length)
         elif self.init == "ranges":
-            lengths += [4]
-        lengths += [_WORDS * self.k * (d + 1)] * facts["rounds"]
-        return round_frames(names, lengths if self.epsilon else [*lengths, WIDE])
+            yield from frames.add(4)
+        for _ in range(facts["rounds"]):
+            if self.holds_back:
+                yield from frames.counts(self.k) + frames.add(_WORDS * self.k * d)
+            else:
+                yield from frames.add(_WORDS * self.k * (d + 1))
+        if self.holds_back:
+            yield from frames.counts(self.k)
+        if not self.epsilon:
+            yield from frames.add(WIDE)
 
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
@@ -138,10 +148,15 @@ class HorizontalKMeans(NumbersProtocol):
             moved = bool(self.epsilon) or not np.array_equal(new, centers)
             centers = new
         party.reveal("rounds", n_rounds)
-        labels, inertia = self._inertia(totals, placed, centers)
+        labels, inertia, n_small = self._inertia(totals, placed, centers)
         values = placed.values(centers)
         model = fitted.kmeans(values, self.columns, n_iter=n_rounds, inertia=inertia, labels=labels)
-        return Fitted(model, totals.parties)
+        return totals.fitted(model, self._cautions(n_small, moved=moved and not self.epsilon))
+
+    def _cautions(self, n_small: int, *, moved: bool) -> list[str]:
+        few = f"{n_small} of {self.k} clusters have no row or fewer than {self.min_count}, and kept their centers."
+        still = "Centers still moved in the last round; agree on more rounds for those that Lloyd's algorithm ends at."
+        return [*self.count_cautions(few if n_small else ""), *([still] if moved else [])]
 
     def read(self, data: Any) -> Placed:
         """Return the own values on a grid, in their ranges where noise is added."""
@@ -156,7 +171,7 @@ class HorizontalKMeans(NumbersProtocol):
             if self.init == "ranges":
                 return _uniform(totals.coins(), self.k, self.columns, self.ranges, placed)
             drawn, n_drawn = draw_seeds(
-                totals, placed.rows, k=self.k, min_rows=self.min_rows, random_bytes=party.random
+                totals, placed.rows, k=self.k, min_rows=self._seed_rows, random_bytes=party.random
             )
         party.reveal("seeds", n_drawn)
         return drawn
@@ -166,6 +181,8 @@ class HorizontalKMeans(NumbersProtocol):
         from discreet.kernels.parties.nearest_center import sums_by_center
 
         _, sums, counts = sums_by_center(placed.rows, centers)
+        if self.holds_back:
+            return self._next_of_large(totals, sums, counts, centers)
         weight = sum(placed.limits) if self.epsilon else 1
         found = totals.add(
             [*sums.reshape(-1).tolist(), *(counts * weight).tolist()],
@@ -182,18 +199,47 @@ class HorizontalKMeans(NumbersProtocol):
         limits = np.array(placed.limits, np.float64)
         return np.where(sizes[:, None] >= 1, np.clip(means, -limits, limits), centers)
 
+    def _next_of_large(
+        self, totals: Totals, sums: NDArray[np.int64], counts: NDArray[np.int64], centers: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the means of the clusters with rows enough; only their sizes and sums are opened."""
+        sizes = np.array(totals.counts(counts), np.float64)
+        if not sizes.any():
+            raise InputError(f"No cluster has {self.min_count} rows; there is nothing to learn from.")
+        large = sizes[:, None] > 0
+        found = totals.add(np.where(large, sums, 0).reshape(-1), words=_WORDS)
+        total = np.array(found, np.float64).reshape(sums.shape)
+        return np.where(large, total / np.maximum(sizes, 1)[:, None], centers)
+
     def _inertia(
         self, totals: Totals, placed: Placed, centers: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int32], float]:
-        """Return the labels of the own rows, and the squared distances of all rows to their centers (not with ε)."""
+    ) -> tuple[NDArray[np.int32], float, int]:
+        """Return the labels of the own rows, the squared distances of rows to centers, and how many clusters are small.
+
+        Rows of small clusters are left out of the distances. With ε there are none.
+        """
         from discreet.kernels.parties.nearest_center import sums_by_center
 
-        labels, _, _ = sums_by_center(placed.rows, centers)
+        labels, _, counts = sums_by_center(placed.rows, centers)
         if self.epsilon:
-            return labels, float("nan")
-        gaps = placed.rows - centers[labels]
+            return labels, float("nan"), 0
+        large = np.array(totals.counts(counts)) > 0 if self.holds_back else np.ones(self.k, np.bool_)
+        gaps = (placed.rows - centers[labels])[large[labels]]
         [total] = totals.add([int(np.rint(np.einsum("ij,ij->", gaps, gaps)))], words=WIDE)
-        return labels, total * float(placed.step[0]) ** 2
+        return labels, total * float(placed.step[0]) ** 2, int((~large).sum())
+
+    @property
+    def _seed_rows(self) -> int:
+        return max(self.min_rows, self.min_count if self.holds_back else 1)
+
+
+def _are_centers(centers: Any, shape: tuple[int, int]) -> bool:
+    """Whether centers are finite numbers of a shape."""
+    try:
+        values = np.array(centers)
+    except ValueError:
+        return False
+    return values.shape == shape and values.dtype.kind in "iuf" and bool(np.isfinite(values).all())
 
 
 def _uniform(

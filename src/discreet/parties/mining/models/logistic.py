@@ -14,13 +14,18 @@ from discreet.core.errors import InputError
 from discreet.core.params import POSITIVE, IntIn, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import codes, numbers, own_columns, sort_classes
+from discreet.parties.mining.models.horizontal import HorizontalProtocol
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.totals import WIDE, HorizontalProtocol, Totals
+from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.sums.sum_rounds import round_frames
 from discreet.parties.transcript import FrameShape
 
 Floats = NDArray[np.float64]
+_MOST_VALUE = 2.0**30
+"""The largest value of a column, so that the Hessian of all rows fits into 128 bits in fixed point."""
+_MOST_SUM_BITS = 120
+"""The bits of a party's summand. A loss beyond them is cut off there, which is larger than any before, so that the step
+to it is halved."""
 
 
 @public
@@ -40,7 +45,7 @@ class HorizontalLogistic(HorizontalProtocol):
     target : str
         The column of classes.
     classes : tuple of str or int
-        The public list of classes. Those that no row has are left out.
+        The public list of classes. Those that no row has, or fewer than ``min_count``, are left out with their rows.
     C : float
         The inverse of the strength of the penalty, as scikit-learn has it.
     tol : float
@@ -49,14 +54,15 @@ class HorizontalLogistic(HorizontalProtocol):
         The most rounds.
     fraction_bits : int
         The bits after the binary point of sums.
-    min_honest, threshold
+    min_honest, threshold, min_count, two_parties_see_each_other
         As in every protocol of sums; this one adds no noise.
 
     Examples
     --------
     >>> from discreet.parties import simulate
-    >>> protocol = HorizontalLogistic(columns=("x",), target="y", classes=(0, 1))
-    >>> run = simulate(protocol, {"a": {"x": [0, 1, 3], "y": [0, 0, 1]}, "b": {"x": [2, 4], "y": [0, 1]}})
+    >>> protocol = HorizontalLogistic(columns=("x",), target="y", classes=(0, 1), min_count=2)
+    >>> run = simulate(protocol, {
+    ...     "a": {"x": [0, 1], "y": [0, 0]}, "b": {"x": [2, 4], "y": [0, 1]}, "c": {"x": [3], "y": [1]}})
     >>> run.outputs["a"].model.coef_.round(3).tolist()
     [[1.047]]
     """
@@ -84,7 +90,7 @@ class HorizontalLogistic(HorizontalProtocol):
         """What the parties learn beyond the model."""
         return (
             "Every party learns the loss, the gradient and the Hessian of all rows at the coefficients of all rounds.",
-            "Every party learns the number of rows of each class, and the number of rounds.",
+            "Every party learns the number of rows of each class with rows enough, and the number of rounds.",
             *self._sum_leaks,
         )
 
@@ -93,32 +99,48 @@ class HorizontalLogistic(HorizontalProtocol):
         facts = {"rounds": self.max_rounds, "classes": len(self.classes), **(revealed or {})}
         size = _n_free(facts["classes"]) * (len(self.columns) + 1)
         length = WIDE * (1 + size + size * (size + 1) // 2)
-        return round_frames(names, [len(self.classes), *[length] * facts["rounds"]])
+        frames = TotalFrames(names, self)
+        yield from frames.counts(len(self.classes))
+        for _ in range(facts["rounds"]):
+            yield from frames.add(length)
 
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
         self.check_parties(party.names)
         rows, labels = self.read(data)
         totals = Totals(party, self)
-        counts = totals.add(np.bincount(labels, minlength=len(self.classes)))
+        counts = totals.counts(np.bincount(labels, minlength=len(self.classes)))
         kept = [place for place, count in enumerate(counts) if count > 0]
         party.reveal("classes", len(kept))
         if len(kept) < 2:
             raise InputError(
-                "The rows of all parties have fewer than two classes; there is nothing to tell apart."
+                "The rows of all parties have fewer than two classes with rows enough; there is nothing to distinguish."
             )
-        places = np.searchsorted(kept, labels)
-        problem = _Problem(rows, places, len(kept), sum(counts), self, totals)
+        here = np.isin(labels, kept)
+        places = np.searchsorted(kept, labels[here])
+        problem = _Problem(rows[here], places, len(kept), sum(counts), self, totals)
         found, n_rounds = problem.solve(party)
         party.reveal("rounds", n_rounds)
         classes = [self.classes[place] for place in kept]
         model = fitted.logistic(found, classes, self.columns, C=self.C, n_iter=n_rounds)
-        return Fitted(model, totals.parties)
+        stopped = (
+            ""
+            if problem.converged
+            else (
+                f"The coefficients did not converge within {n_rounds} rounds: the gradient is above 'tol'. Scale "
+                "the columns, or agree on more rounds or a smaller 'C'."
+            )
+        )
+        cautions = [*self.count_cautions(self.class_caution(counts)), *([stopped] if stopped else [])]
+        return totals.fitted(model, cautions)
 
     def read(self, data: Any) -> tuple[Floats, NDArray[np.int64]]:
         """Return the own rows with a one before them, and their classes."""
         *columns, target = own_columns(data, self.names_read)
         held = [numbers(column, name) for column, name in zip(columns, self.columns, strict=True)]
+        for values, name in zip(held, self.columns, strict=True):
+            if values.size and np.abs(values).max() > _MOST_VALUE:
+                raise InputError(f"Column '{name}' holds values beyond ±{_MOST_VALUE:g}; rescale it.")
         return np.column_stack([np.ones(len(target)), *held]), codes(target, self.target, self.classes)
 
 
@@ -136,7 +158,7 @@ class _Problem:
     ) -> None:
         self.rows, self.n_rows, self.protocol, self.totals = rows, n_rows, protocol, totals
         wanted = np.eye(n_classes)[labels]
-        self.n_free, self.first = _n_free(n_classes), False
+        self.n_free, self.first, self.converged = _n_free(n_classes), False, False
         self.wanted = wanted[:, -self.n_free :]
         self.penalty = np.tile(np.concatenate([[0.0], np.ones(rows.shape[1] - 1)]), self.n_free) / protocol.C
 
@@ -156,6 +178,7 @@ class _Problem:
                 at = at - step
                 continue
             if np.abs(gradient).max() <= self.protocol.tol * self.n_rows:
+                self.converged = True
                 break
             reached = loss
             step = -np.asarray(np.linalg.lstsq(hessian, gradient, rcond=1e-10)[0], np.float64)
@@ -177,8 +200,10 @@ class _Problem:
             gradient = gradient + self.penalty * at
             hessian = hessian + np.diag(self.penalty)
         upper = np.triu_indices(at.size)
-        own = np.concatenate([[loss], gradient, hessian[upper]])
         bits = self.protocol.fraction_bits
+        most = 2.0 ** (_MOST_SUM_BITS - bits)
+        own = np.nan_to_num(np.concatenate([[loss], gradient, hessian[upper]]), nan=most, posinf=most)
+        own = np.clip(own, -most, most)
         words = [_scaled(value, bits) for value in own.tolist()]
         found = [value / (1 << bits) for value in self.totals.add(words, words=WIDE)]
         whole = np.zeros((at.size, at.size))

@@ -22,10 +22,11 @@ from discreet.parties.mining.models.columns import (
     require_ranges,
     sort_classes,
 )
+from discreet.parties.mining.models.horizontal import NumbersProtocol
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.totals import WIDE, NumbersProtocol, Totals
+from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.sums.sum_rounds import round_frames
+from discreet.parties.shares.coarse_tables import n_opened
 from discreet.parties.transcript import FrameShape
 
 
@@ -36,7 +37,9 @@ class HorizontalNaiveBayes(NumbersProtocol):
 
     Columns of numbers make a ``GaussianNB``: the sums and sums of squares of each class are exact, of values rounded to
     multiples of 2^−``fraction_bits``. Columns whose ``categories`` are named make a ``CategoricalNB`` that codes each
-    category by its place. Classes that no row has are left out.
+    category by its place. Classes that no row has, or fewer than ``min_count``, are left out with their rows.
+    Neighboring categories are joined until no class has fewer rows of them, but for none at all; joined categories
+    count alike.
 
     Parameters
     ----------
@@ -56,15 +59,16 @@ class HorizontalNaiveBayes(NumbersProtocol):
         The public range of every column of numbers, which ``epsilon`` needs; values are clipped to it.
     fraction_bits : int
         The bits after the binary point of numbers; without ``epsilon``.
-    epsilon, min_honest, threshold
+    epsilon, min_honest, threshold, min_count, two_parties_see_each_other
         As in every protocol of sums.
 
     Examples
     --------
     >>> from discreet.parties import simulate
-    >>> protocol = HorizontalNaiveBayes(columns=("age",), target="ill", classes=(0, 1))
+    >>> protocol = HorizontalNaiveBayes(columns=("age",), target="ill", classes=(0, 1), min_count=2)
     >>> run = simulate(protocol, {
-    ...     "clinic": {"age": [20, 40], "ill": [0, 1]}, "practice": {"age": [30, 50], "ill": [0, 1]}})
+    ...     "clinic": {"age": [20, 40], "ill": [0, 1]}, "practice": {"age": [30, 50], "ill": [0, 1]},
+    ...     "surgery": {"age": [], "ill": []}})
     >>> run.outputs["clinic"].model.theta_.tolist()
     [[25.0], [45.0]]
     """
@@ -85,11 +89,16 @@ class HorizontalNaiveBayes(NumbersProtocol):
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a complete run."""
-        del revealed
-        n, d = len(self.classes), len(self.columns)
+        n, d, frames = len(self.classes), len(self.columns), TotalFrames(names, self)
+        sizes = [len(self.categories[name]) for name in self.columns] if self.categories else []
+        if self.categories and not self.holds_back:
+            yield from frames.add(n * (1 + sum(sizes)))
+            return
+        yield from frames.counts(n)
         if self.categories:
-            return round_frames(names, [n * (1 + sum(map(len, self.categories.values())))])
-        return round_frames(names, [n, WIDE * n * d, WIDE * n * d])
+            yield from frames.tables([(size, n) for size in sizes], (revealed or {}).get("opened counts", 0))
+        else:
+            yield from frames.add(WIDE * n * d) + frames.add(WIDE * n * d)
 
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
@@ -97,10 +106,12 @@ class HorizontalNaiveBayes(NumbersProtocol):
         labels, held = self.read(data)
         totals = Totals(party, self)
         if isinstance(held, Placed):
-            model = self._gaussian(totals, labels, held)
+            model, counts = self._gaussian(totals, labels, held)
+        elif self.holds_back:
+            return self._coarse(party, totals, labels, held)
         else:
-            model = self._categorical(totals, labels, held)
-        return Fitted(model, totals.parties)
+            model, counts = self._categorical(totals, labels, held)
+        return totals.fitted(model, self.count_cautions(self.class_caution(counts)))
 
     def read(self, data: Any) -> tuple[Any, Placed | list[Any]]:
         """Return the classes of the own rows, and their numbers on a grid or the codes of their categories."""
@@ -111,7 +122,29 @@ class HorizontalNaiveBayes(NumbersProtocol):
             return labels, [codes(column, name, self.categories[name]) for column, name in pairs]
         return labels, self.placed(columns, self.columns)
 
-    def _categorical(self, totals: Totals, labels: Any, held: list[Any]) -> Any:
+    def _coarse(self, party: Party, totals: Totals, labels: Any, held: list[Any]) -> Fitted:
+        """Count classes, and in those with rows enough the categories, joined until no count is small."""
+        n = len(self.classes)
+        counts = totals.counts(np.bincount(labels, minlength=n))
+        here = np.array(counts)[labels] > 0
+        tables = []
+        for coded, name in zip(held, self.columns, strict=True):
+            size = len(self.categories[name])
+            cells = np.bincount(coded[here] * n + labels[here], minlength=size * n)
+            tables.append(cells.reshape(size, n))
+        found = totals.tables(tables)
+        party.reveal("opened counts", n_opened(found))
+        model = fitted.categorical_bayes(
+            np.array(counts, np.float64),
+            [table.spread.T for table in found],
+            self.classes,
+            self.columns,
+            self.alpha,
+        )
+        cautions = self.count_cautions(self.class_caution(counts), self.joined_caution(found, "categories"))
+        return totals.fitted(model, cautions)
+
+    def _categorical(self, totals: Totals, labels: Any, held: list[Any]) -> tuple[Any, list[int]]:
         n, sizes = len(self.classes), [len(self.categories[name]) for name in self.columns]
         own = [np.bincount(labels, minlength=n)]
         for coded, size in zip(held, sizes, strict=True):
@@ -121,21 +154,24 @@ class HorizontalNaiveBayes(NumbersProtocol):
         counts = np.maximum(np.array(found, np.float64), 0)
         ends = np.cumsum([n, *(n * size for size in sizes)]).tolist()
         tables = [counts[start:end].reshape(n, -1) for start, end in pairwise(ends)]
-        return fitted.categorical_bayes(counts[:n], tables, self.classes, self.columns, self.alpha)
+        model = fitted.categorical_bayes(counts[:n], tables, self.classes, self.columns, self.alpha)
+        return model, found[:n]
 
-    def _gaussian(self, totals: Totals, labels: Any, placed: Placed) -> Any:
+    def _gaussian(self, totals: Totals, labels: Any, placed: Placed) -> tuple[Any, list[int]]:
         """Sum counts, values and squares, each with a third of ε."""
         from discreet.kernels.parties.class_sums import class_sums
 
-        counts, sums, squares = class_sums(placed.rows, labels, len(self.classes))
         third, d = Fraction(1, 3), len(self.columns)
         most, most_squares = sum(placed.limits), sum(limit * limit for limit in placed.limits)
-        n = np.array(totals.add(counts, share=third, sensitivity=1, touched=1), np.float64)
+        own = np.bincount(labels, minlength=len(self.classes))
+        counts = totals.counts(own, share=third, sensitivity=1, touched=1)
+        here = np.array(counts)[labels] > 0 if self.holds_back else np.ones(len(labels), np.bool_)
+        _, sums, squares = class_sums(placed.rows[here], labels[here], len(self.classes))
         found = [
             totals.add(own, words=WIDE, share=third, sensitivity=change, touched=d)
             for own, change in ((sums.reshape(-1), most), (squares, most_squares))
         ]
-        n = np.maximum(n, 0)
+        n = np.maximum(np.array(counts, np.float64), 0)
         values, squared = (np.array(one, np.float64).reshape(-1, d) for one in found)
         model = fitted.gaussian_bayes(
             n, values * placed.step, squared * placed.step**2, self.classes, self.columns, self.var_smoothing
@@ -144,7 +180,7 @@ class HorizontalNaiveBayes(NumbersProtocol):
             ends = np.array(placed.limits) * placed.step
             model.theta_ = np.clip(model.theta_, -ends, ends) + placed.middle
             model.var_ = np.maximum(model.var_, placed.step**2)
-        return model
+        return model, counts
 
 
 def require_bayes(protocol: Any, columns: Sequence[str]) -> None:

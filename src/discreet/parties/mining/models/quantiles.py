@@ -19,15 +19,20 @@ from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
 
+Rank = tuple[Fraction, int]
+"""A rank among N rows: a share of N, and what is added to it."""
+
 
 @public
 @dataclass(frozen=True, kw_only=True)
 class HorizontalQuantiles(RowsProtocol):
     """Quantiles of columns over the rows of all parties.
 
-    The quantile q of a column is the least step of its grid that at least a share q of all rows does not exceed, but at
-    least one row. It is found by halving the range: whether enough rows lie at or below the middle is compared on
-    shares of the counts, so that no count is opened. The comparisons that are opened follow from the quantile itself.
+    The quantile q of a column is the least step of its grid that at least a share q of all rows does not exceed, but
+    at least ``min_count`` rows; and at least as many rows reach it. So the extremes are not opened, nor a quantile
+    close to them: it is that of the ``min_count``-th row from the end. A quantile is found by halving the range:
+    whether enough rows lie at or below the middle is compared on shares of the counts, so that no count is opened. The
+    comparisons that are opened follow from the quantile itself.
 
     The output is a mapping from columns to the quantiles, in the order of ``q``.
 
@@ -41,11 +46,13 @@ class HorizontalQuantiles(RowsProtocol):
         The public range of every column; values beyond it count as its ends.
     bits : int
         The bits of the grid: a range has 2^bits − 1 steps, of which a quantile is one.
+    min_count : int
+        The rows that must lie on each side of a quantile, itself included; 1 admits the least and the largest value.
 
     Examples
     --------
     >>> from discreet.parties import simulate
-    >>> protocol = HorizontalQuantiles(columns=("age",), q=(0.5,), ranges={"age": (0, 127)}, bits=7)
+    >>> protocol = HorizontalQuantiles(columns=("age",), q=(0.5,), ranges={"age": (0, 127)}, bits=7, min_count=2)
     >>> run = simulate(protocol, {"a": {"age": [20, 30, 90]}, "b": {"age": [40, 50]}})
     >>> run.outputs["a"].model["age"].tolist()
     [40.0]
@@ -67,8 +74,11 @@ class HorizontalQuantiles(RowsProtocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond the quantiles."""
+        extremes = "The least and the largest value are quantiles as others are, each that of one row."
+        sides = f"Every party learns of each quantile whether fewer than {self.min_count} rows lie on a side of it."
         return (
-            "Every party learns whether there are any rows.",
+            f"Every party learns whether there are {self._least_rows} rows or more.",
+            sides if self.holds_back else extremes,
             "The first two parties together learn the counts of every other party at the steps that were compared.",
         )
 
@@ -77,6 +87,9 @@ class HorizontalQuantiles(RowsProtocol):
         del revealed
         n, pair = len(self.columns) * len(self.q), PairFrames(names)
         yield from pair.setup() + pair.gathered(1) + pair.at_least_zero(1) + pair.opened(1)
+        if self.holds_back:
+            n_sides = 2 * len(self.q)
+            yield from pair.gathered(n_sides) + pair.at_least_zero(n_sides) + pair.opened(-(-n_sides // 8))
         for _ in range(self.bits):
             yield from pair.gathered(n) + pair.at_least_zero(n) + pair.opened(-(-n // 8))
 
@@ -85,17 +98,57 @@ class HorizontalQuantiles(RowsProtocol):
         self.check_parties(party.names)
         rows = np.sort(self.read(data), axis=0)
         shares = PairShares(party, label="counts")
-        first = np.uint64(1 if party.index == 0 else 0)
-        held = shares.gathered(np.array([len(rows)], np.uint64)) - first
-        if not shares.opened_bits(shares.at_least_zero(held))[0]:
-            raise InputError("No party has a row; there are no quantiles.")
+        first = np.uint64(self._least_rows if party.index == 0 else 0)
+        enough = shares.gathered(np.array([len(rows)], np.uint64)) - first
+        if not shares.opened_bits(shares.at_least_zero(enough))[0]:
+            raise InputError(
+                f"The parties have fewer than {self._least_rows} rows together; there are no quantiles."
+            )
+        wanted = self._ranks(shares, len(rows))
         low = np.zeros((len(self.columns), len(self.q)), np.int64)
         high = np.full(low.shape, (1 << self.bits) - 1)
         for _ in range(self.bits):
             middle = (low + high) // 2
-            enough = self._enough(shares, rows, middle)
-            low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
-        return Fitted(self._values(low), party.names)
+            reached = self._reached(shares, rows, middle, wanted)
+            low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
+        n_moved = sum(rank != own for rank, own in zip(wanted, self._shares, strict=True))
+        moved = f"{n_moved} of {len(self.q)} quantiles were moved inward, to the row {self.min_count} from the end."
+        cautions = self.count_cautions(moved if n_moved and self.holds_back else "")
+        return Fitted(self._values(low), party.names, cautions=cautions)
+
+    @property
+    def _least_rows(self) -> int:
+        """The rows that are needed for as many on both sides of a quantile."""
+        return 2 * self.min_count - 1
+
+    @property
+    def _shares(self) -> list[Rank]:
+        """The rank of each quantile as a multiple of the number of rows; that of 0 is the first row."""
+        listed = [Fraction(repr(float(one))).limit_denominator(1 << 30) for one in self.q]
+        return [(share, 0) if share else (share, 1) for share in listed]
+
+    def _ranks(self, shares: PairShares, n_rows: int) -> list[Rank]:
+        """Return the rank of each quantile; one that has too few rows on a side is moved inward.
+
+        The rank of the share q is ⌈qN⌉. It is at least m unless qN ≤ m − 1, and at most N − m + 1 if qN is.
+        """
+        if not self.holds_back:
+            return self._shares
+        m, first = self.min_count, int(shares.party.index == 0)
+        own = [
+            side
+            for share, _ in self._shares
+            for side in (
+                share.numerator * n_rows - first * (share.denominator * (m - 1) + 1),
+                (share.denominator - share.numerator) * n_rows - first * share.denominator * (m - 1),
+            )
+        ]
+        total = shares.gathered(np.array(own, np.int64).view(np.uint64))
+        sides = shares.opened_bits(shares.at_least_zero(total)).reshape(-1, 2).tolist()
+        return [
+            rank if below and above else (Fraction(0), m) if above else (Fraction(1), 1 - m)
+            for rank, (below, above) in zip(self._shares, sides, strict=True)
+        ]
 
     def result_files(self, output: Fitted) -> dict[str, Any]:
         """Return a row for each share."""
@@ -111,17 +164,17 @@ class HorizontalQuantiles(RowsProtocol):
             steps[:, at] = np.rint((clipped - low) / (high - low) * ((1 << self.bits) - 1))
         return steps
 
-    def _enough(
-        self, shares: PairShares, rows: NDArray[np.int64], middle: NDArray[np.int64]
+    def _reached(
+        self, shares: PairShares, rows: NDArray[np.int64], middle: NDArray[np.int64], wanted: Sequence[Rank]
     ) -> NDArray[np.bool_]:
-        """Return whether at least a share q of all rows, and at least one, lies at or below each step."""
-        wanted = [Fraction(repr(float(one))).limit_denominator(1 << 30) for one in self.q]
-        one = int(shares.party.index == 0)
+        """Return whether as many rows as the rank of a quantile lie at or below each step."""
+        first = int(shares.party.index == 0)
         own = [
             [
                 int(np.searchsorted(rows[:, at], step, side="right")) * share.denominator
-                - (share.numerator * len(rows) if share else one)
-                for step, share in zip(middle[at].tolist(), wanted, strict=True)
+                - share.numerator * len(rows)
+                - first * offset * share.denominator
+                for step, (share, offset) in zip(middle[at].tolist(), wanted, strict=True)
             ]
             for at in range(len(self.columns))
         ]

@@ -11,11 +11,11 @@ from discreet.core.boundary import public
 from discreet.core.params import FloatIn, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import Placed, own_columns, require_ranges
+from discreet.parties.mining.models.horizontal import NumbersProtocol
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.statistics import gram_length, summed_products
-from discreet.parties.mining.models.totals import WIDE, NumbersProtocol, Totals
+from discreet.parties.mining.models.statistics import INDICATORS, gram_length, summed_products
+from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.sums.sum_rounds import round_frames
 from discreet.parties.transcript import FrameShape
 
 
@@ -39,14 +39,14 @@ class HorizontalRidge(NumbersProtocol):
         The public range of every column and of the target, which ``epsilon`` needs; values are clipped to it.
     fraction_bits : int
         The bits after the binary point of values; without ``epsilon``.
-    epsilon, min_honest, threshold
+    epsilon, min_honest, threshold, min_count, two_parties_see_each_other
         As in every protocol of sums. The noise may make the products of few rows singular; ``alpha`` helps.
 
     Examples
     --------
     >>> from discreet.parties import simulate
-    >>> protocol = HorizontalRidge(columns=("x",), target="y", alpha=0.0)
-    >>> run = simulate(protocol, {"a": {"x": [1, 2], "y": [3, 5]}, "b": {"x": [3], "y": [7]}})
+    >>> protocol = HorizontalRidge(columns=("x",), target="y", alpha=0.0, min_count=3)
+    >>> run = simulate(protocol, {"a": {"x": [1], "y": [3]}, "b": {"x": [3], "y": [7]}, "c": {"x": [2], "y": [5]}})
     >>> model = run.outputs["b"].model
     >>> model.coef_.round(9).tolist(), round(model.intercept_, 9)
     ([2.0], 1.0)
@@ -67,13 +67,15 @@ class HorizontalRidge(NumbersProtocol):
         """What the parties learn beyond the model."""
         return (
             "Every party learns the number of rows, and the means and covariances of all columns and the target.",
+            INDICATORS,
             *self._sum_leaks,
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a complete run."""
         del revealed
-        return round_frames(names, [WIDE * gram_length(len(self.names_read))])
+        frames = TotalFrames(names, self)
+        yield from frames.enough_rows() + frames.add(WIDE * gram_length(len(self.names_read)))
 
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
@@ -81,7 +83,7 @@ class HorizontalRidge(NumbersProtocol):
         totals = Totals(party, self)
         products = summed_products(totals, self.read(data), share=Fraction(1))
         model = fitted.ridge(products.mean, products.centered, self.columns, alpha=self.alpha)
-        return Fitted(model, totals.parties)
+        return totals.fitted(model, self.count_cautions())
 
     def read(self, data: Any) -> Placed:
         """Return the own values on a grid, in their ranges where noise is added."""

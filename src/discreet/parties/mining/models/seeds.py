@@ -34,16 +34,17 @@ def draw_seeds(
     """Return k seeds, each the mean of at least ``min_rows`` rows of one party, and how many of them were drawn.
 
     The total of the weights is opened; a weight is the size of a candidate times its squared distance to the nearest
-    seed so far. Then every party picks each of its candidates with odds of weight over total. Given that one candidate
-    is picked in all, it is picked with a chance proportional to its weight. The numbers of candidates picked in several
-    trials are opened, and the owner adds the candidate of the first trial with a single one to a last sum. Where all
-    candidates are seeds already, the first seed is repeated.
+    seed so far. For the first seed all weights are 1, so that the total is the number of candidates and not of rows,
+    from which the size of a small cluster would follow. Then every party picks each of its candidates with odds of
+    weight over total. Given that one candidate is picked in all, it is picked with a chance proportional to its
+    weight. The numbers of candidates picked in several trials are opened, and the owner adds the candidate of the
+    first trial with a single one to a last sum. Where all candidates are seeds already, the first seed is repeated.
     """
     means, sizes = candidates(rows, min_rows=min_rows)
     seeds: list[Floats] = []
     nearest = np.ones(len(sizes))
     while len(seeds) < k:
-        weights = [int(weight) for weight in np.rint(sizes * nearest)]
+        weights = [int(weight) for weight in np.rint(sizes * nearest)] if seeds else [1] * len(sizes)
         [total] = totals.add([sum(weights)], words=WIDE)
         if total == 0:
             break
@@ -58,7 +59,7 @@ def draw_seeds(
         seeds.append(np.array(drawn, np.float64))
     if not seeds:
         raise InputError(
-            f"No party has {min_rows} rows, of which a seed is the mean; agree on a smaller 'min_rows'."
+            f"No party has {min_rows} rows, of which a seed is the mean; agree on smaller 'min_rows' and 'min_count'."
         )
     return np.array(seeds + seeds[:1] * (k - len(seeds))), len(seeds)
 

@@ -21,14 +21,20 @@ from discreet.parties.mining.models.columns import (
     own_columns,
     require_ranges,
 )
+from discreet.parties.mining.models.horizontal import NumbersProtocol
 from discreet.parties.mining.models.model_protocol import Fitted
 from discreet.parties.mining.models.saved import model_to_dict
-from discreet.parties.mining.models.totals import WIDE, NumbersProtocol, Totals
+from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.sums.sum_rounds import round_frames
+from discreet.parties.shares.coarse_tables import CoarseTable, n_opened
 from discreet.parties.transcript import FrameShape
 
 Floats = NDArray[np.float64]
+INDICATORS = (
+    "The mean of a column of zeros and ones shows how many ones it has, and a covariance how many rows have both; such "
+    "counts are opened, however small."
+)
+"""What sums of values show where these are indicators."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,9 @@ class Products:
         """Return them from the products of a constant ``weight`` and columns on a grid; exact until the division."""
         rows = gram[0][0]
         if rows <= 0:
-            raise InputError("No party has a row, or too few for the noise; there is nothing to describe.")
+            raise InputError(
+                "No party has a row, or too few for 'min_count' or the noise; there is nothing to describe."
+            )
         d = range(1, len(gram))
         centered = [[(rows * gram[i][j] - gram[0][i] * gram[0][j]) / rows for j in d] for i in d]
         mean = placed.values(np.array([gram[0][j] * weight / rows for j in d]))
@@ -108,7 +116,8 @@ class HorizontalStatistics(NumbersProtocol):
     """Means, covariances, correlations, histograms and principal components of the rows of all parties.
 
     Secure sums have the number of rows, the sums of values and of products of two, and the counts of histograms. They
-    are exact for values rounded to multiples of 2^−``fraction_bits``. The output has a :class:`Statistics`.
+    are exact for values rounded to multiples of 2^−``fraction_bits``. The output has a :class:`Statistics`. Neighboring
+    intervals of a histogram are joined until none has fewer than ``min_count`` rows, but for those with none at all.
 
     Parameters
     ----------
@@ -118,17 +127,17 @@ class HorizontalStatistics(NumbersProtocol):
         The public range of columns of which a histogram is made; values beyond it count at its ends. ``epsilon`` needs
         that of every column, and clips values to it.
     bins : int
-        The intervals of a histogram.
+        The intervals of a histogram, before some are joined.
     fraction_bits : int
         The bits after the binary point of values; without ``epsilon``.
-    epsilon, min_honest, threshold
+    epsilon, min_honest, threshold, min_count, two_parties_see_each_other
         As in every protocol of sums.
 
     Examples
     --------
     >>> from discreet.parties import simulate
-    >>> protocol = HorizontalStatistics(columns=("x", "y"))
-    >>> run = simulate(protocol, {"a": {"x": [1, 2], "y": [2, 4]}, "b": {"x": [3], "y": [6]}})
+    >>> protocol = HorizontalStatistics(columns=("x", "y"), min_count=3)
+    >>> run = simulate(protocol, {"a": {"x": [1], "y": [2]}, "b": {"x": [2], "y": [4]}, "c": {"x": [3], "y": [6]}})
     >>> found = run.outputs["a"].model
     >>> found.mean.tolist(), found.covariance.tolist()
     ([2.0, 4.0], [[1.0, 2.0], [2.0, 4.0]])
@@ -145,9 +154,17 @@ class HorizontalStatistics(NumbersProtocol):
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a complete run."""
-        del revealed
-        lengths = [WIDE * gram_length(len(self.columns))]
-        return round_frames(names, [*lengths, len(self.ranges) * self.bins] if self.ranges else lengths)
+        frames, n = TotalFrames(names, self), (revealed or {}).get("opened counts", 0)
+        yield from frames.enough_rows() + frames.add(WIDE * gram_length(len(self.columns)))
+        if self.ranges and self.holds_back:
+            yield from frames.tables([(self.bins, 1)] * len(self.ranges), n)
+        elif self.ranges:
+            yield from frames.add(len(self.ranges) * self.bins)
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond their outputs."""
+        return (INDICATORS, *self._sum_leaks)
 
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its rows."""
@@ -156,16 +173,30 @@ class HorizontalStatistics(NumbersProtocol):
         totals = Totals(party, self)
         half = Fraction(1, 2)
         products = summed_products(totals, placed, share=half if self.ranges else Fraction(1))
-        found = np.zeros(0)
-        if self.ranges:
+        histograms = {}
+        if self.ranges and self.holds_back:
+            tables = totals.tables([column[:, None] for column in counts.reshape(-1, self.bins)])
+            party.reveal("opened counts", n_opened(tables))
+            histograms = dict(zip(self.ranges, map(self._joined, self.ranges, tables), strict=True))
+            cautions = self.count_cautions(self.joined_caution(tables, "intervals of histograms"))
+        else:
             d = len(self.ranges)
-            found = np.array(totals.add(counts, share=half, sensitivity=d, touched=d), np.float64)
-            found = np.maximum(found, 0)
-        histograms = {
-            name: (np.linspace(self.ranges[name][0], self.ranges[name][1], self.bins + 1), part)
-            for name, part in zip(self.ranges, found.reshape(-1, self.bins), strict=True)
-        }
-        return Fitted(statistics_of(products, self.columns, histograms), totals.parties)
+            cells = totals.add(counts, share=half, sensitivity=d, touched=d) if d else []
+            parts = np.maximum(np.array(cells, np.float64), 0).reshape(-1, self.bins)
+            histograms = {
+                name: (self._edges(name), part) for name, part in zip(self.ranges, parts, strict=True)
+            }
+            cautions = self.count_cautions()
+        return totals.fitted(statistics_of(products, self.columns, histograms), cautions)
+
+    def _edges(self, name: str) -> Floats:
+        return np.linspace(self.ranges[name][0], self.ranges[name][1], self.bins + 1)
+
+    def _joined(self, name: str, table: CoarseTable) -> tuple[Floats, Floats]:
+        """Return the edges and counts of a histogram whose intervals are joined."""
+        ends = np.unique(table.last)
+        edges = self._edges(name)[np.concatenate([[0], ends + 1])]
+        return edges, table.counts[ends, 0].astype(np.float64)
 
     def result_files(self, output: Fitted) -> dict[str, Any]:
         """Return the statistics as plain data."""
@@ -194,6 +225,7 @@ def summed_products(totals: Totals, placed: Placed, *, share: Fraction) -> Produ
     own scale.
     """
     n, d = placed.rows.shape
+    totals.enough_rows(n)
     weight = max(placed.limits) if totals.noisy else 1
     gram = exact_gram(np.concatenate([np.full((n, 1), weight, np.int64), placed.rows], axis=1))
     pairs = [(i, j) for i in range(d + 1) for j in range(i, d + 1)]

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import InternalError, ParameterError
-from discreet.core.params import FloatIn, IntIn, OneOf, require
-from discreet.parties.mining.models.columns import Placed, in_ranges, on_grid
-from discreet.parties.mining.models.model_protocol import RowsProtocol
+from discreet.core.errors import InputError, InternalError
+from discreet.parties.mining.models.horizontal import MOST_ROWS, HorizontalProtocol
+from discreet.parties.mining.models.model_protocol import Fitted
 from discreet.parties.protocol import Party
+from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, cut_groups
 from discreet.parties.sums.noise_shares import noise_shares
-from discreet.parties.sums.secure_sum import SecureSum, Sum
+from discreet.parties.sums.secure_sum import Sum
+from discreet.parties.sums.shared_sums import SharedFrames, SharedSums
 from discreet.parties.sums.sum_rounds import SumRounds
+from discreet.parties.transcript import FrameShape
 
 WIDE = 8
 """The words of an integer of up to 128 bits; one of a single word must stay within 63 bits over all parties."""
@@ -25,113 +26,9 @@ _LIMB = 16
 """The bits of an integer that each of several words holds."""
 _HIDING = 40
 """The random bits that hide the carries between words."""
-_NOISY_BITS = 13
-"""The bits of a value to which noise is added."""
-_LEAST_EPSILON = 1e-3
-"""Less would be noise alone, and take long to draw."""
 _UNITS = 256
 """What is summed with noise is rounded to units, of which the sensitivity has this many, and more where a row changes
 many values: finer ones would only take longer to draw."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class HorizontalProtocol(RowsProtocol):
-    """A protocol over rows that are split between parties, made of secure sums.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        The columns that every party has.
-    epsilon : float
-        Where above 0, all that is opened is ε-private together, for rows added or removed.
-    min_honest : int
-        How many parties' shares of noise suffice for ε. The default 1 keeps the promise although all others collude or
-        drop out; a larger number needs less noise. A party can subtract its own noise, so toward the parties themselves
-        ε holds up to one less than their number.
-    threshold : int
-        How many parties must remain; 0 stands for more than half of them.
-    """
-
-    private_sums: ClassVar[bool] = True
-    """Whether the protocol can add noise."""
-    max_parties: ClassVar[int | None] = 64
-
-    epsilon: float = 0.0
-    min_honest: int = 1
-    threshold: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "epsilon", self.epsilon, OneOf((0, 0.0)), FloatIn(_LEAST_EPSILON))
-        require(self, "min_honest", self.min_honest, IntIn(1))
-        require(self, "threshold", self.threshold, IntIn(0))
-        if self.epsilon and not self.private_sums:
-            raise ParameterError(f"The protocol '{self.name}' adds no noise; leave out 'epsilon'.")
-
-    def check_parties(self, names: Sequence[str]) -> None:
-        """Raise a ParameterError unless the protocol can run among these parties."""
-        super().check_parties(names)
-        if self.threshold:
-            require(self, "threshold", self.threshold, IntIn(2, len(names)))
-        require(self, "min_honest", self.min_honest, IntIn(1, len(names)))
-
-    def withstands(self, n_parties: int) -> int:
-        """Return how many parties may pool what they saw without learning more than ``leaks`` says."""
-        return SecureSum(length=1, threshold=self.threshold).needed(n_parties) - 1
-
-    @property
-    def leaks(self) -> tuple[str, ...]:
-        """What the parties learn beyond their outputs."""
-        return self._sum_leaks
-
-    @property
-    def _sum_leaks(self) -> tuple[str, ...]:
-        """What every protocol of secure sums shows."""
-        found = (
-            "Every party learns which parties dropped out, and in which round.",
-            "The first party together with enough parties to reach the threshold learns every party's sums.",
-        )
-        if self.epsilon:
-            return (
-                *found,
-                (
-                    f"Each party that colludes or drops out takes its noise with it, and a party can subtract its own; "
-                    f"the noise of {self.min_honest} others must remain for ε."
-                ),
-            )
-        return (
-            *found,
-            "Of two parties each learns the other's part of every sum, which the sum reveals.",
-            "If a party drops out between two sums, the others can see in the difference what it added to the first.",
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class NumbersProtocol(HorizontalProtocol):
-    """A protocol of sums over columns of numbers.
-
-    Parameters
-    ----------
-    ranges : mapping of str to pair of float
-        The public range of columns.
-    fraction_bits : int
-        The bits after the binary point of values; without ``epsilon``.
-    """
-
-    ranges: Mapping[str, Any] = field(default_factory=dict)
-    fraction_bits: int = 16
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "fraction_bits", self.fraction_bits, IntIn(0, 30))
-
-    def placed(
-        self, columns: Sequence[NDArray[Any]], names: Sequence[str], *, same_step: bool = False
-    ) -> Placed:
-        """Return columns on a grid, clipped to their ranges where noise is added."""
-        if self.epsilon:
-            return in_ranges(columns, names, self.ranges, bits=_NOISY_BITS, clip=True, same_step=same_step)
-        return on_grid(columns, names, fraction_bits=self.fraction_bits)
 
 
 class Totals:
@@ -147,18 +44,57 @@ class Totals:
 
     def __init__(self, party: Party, protocol: HorizontalProtocol) -> None:
         self._party, self._protocol = party, protocol
-        self._rounds = SumRounds(party, label="totals", threshold=protocol.threshold)
-        self._covered = set(party.names)
+        threshold = protocol.needed(len(party.names))
+        self._rounds = SumRounds(party, label="totals", threshold=threshold)
+        self._shared = SharedSums(party, self._rounds)
+        self.parties = party.names
 
     @property
     def noisy(self) -> bool:
         """Whether noise is added."""
         return bool(self._protocol.epsilon)
 
-    @property
-    def parties(self) -> tuple[str, ...]:
-        """The parties that are in all sums so far."""
-        return tuple(name for name in self._party.names if name in self._covered)
+    def fitted(self, model: Any, cautions: Sequence[str] = ()) -> Fitted:
+        """Return the output: the model, the parties that are in all sums, and those that were late."""
+        return Fitted(model, self.parties, self._party.late, tuple(cautions))
+
+    def counts(
+        self,
+        values: Sequence[int] | np.ndarray[Any, Any],
+        *,
+        share: Fraction | None = None,
+        sensitivity: int = 0,
+        touched: int = 0,
+    ) -> list[int]:
+        """Return the totals of counts over the parties, and 0 for those below ``min_count``, which stay shared."""
+        if not self._protocol.holds_back:
+            return self.add(values, share=share, sensitivity=sensitivity, touched=touched)
+        total = self._summed(values)
+        large: list[int] = self._shared.large(total, self._protocol.min_count, largest=MOST_ROWS).tolist()
+        return large
+
+    def enough_rows(self, n_rows: int) -> None:
+        """Raise an InputError at all parties unless they have ``min_count`` rows together; fewer stay shared."""
+        if self._protocol.holds_back and self.counts([n_rows]) == [0]:
+            raise InputError(
+                f"The parties have fewer than {self._protocol.min_count} rows together; nothing was opened."
+            )
+
+    def tables(self, tables: Sequence[NDArray[np.int64]]) -> list[CoarseTable]:
+        """Return tables of counts, by place and column, with places joined until no count is below ``min_count``.
+
+        The columns of a table as a whole must not have such counts: leave their rows out before.
+        """
+        shapes = [table.shape for table in tables]
+        total = self._summed(np.concatenate([table.reshape(-1) for table in tables]))
+        ends = np.cumsum([n * d for n, d in shapes])[:-1]
+        shared = [part.reshape(shape) for part, shape in zip(np.split(total, ends), shapes, strict=True)]
+        return coarse_tables(self._shared, shared, self._protocol.min_count, largest=MOST_ROWS)
+
+    def _summed(self, values: Sequence[int] | np.ndarray[Any, Any]) -> NDArray[np.uint64]:
+        total = self._shared.add(np.asarray(values, np.int64))
+        self.parties = total.parties
+        return total.share
 
     def add(
         self,
@@ -192,13 +128,14 @@ class Totals:
             unit = max(1, sensitivity // max(_UNITS, 64 * touched))
             own = self._noisy(own, unit, share, sensitivity, touched)
         found = self._rounds.add(np.array(_split(own, words, self._party.random), np.int64))
-        self._covered &= set(found.parties)
+        self.parties = found.parties
         return [unit * value for value in _joined(_opened(found).tolist(), words)]
 
     def coins(self) -> bytes:
         """Return 32 random bytes that all parties share: words of which every party drew a summand."""
         own = np.frombuffer(self._party.random(32), np.uint64)
         found = self._rounds.add(own, kind="modular")
+        self.parties = found.parties
         drawn: bytes = _opened(found).tobytes()
         return drawn
 
@@ -213,6 +150,34 @@ class Totals:
             random_bytes=self._party.random,
         )
         return [value + int(one) for value, one in zip(rounded, noise, strict=True)]
+
+
+class TotalFrames:
+    """The frames of the sums of a protocol, step by step as :class:`Totals` takes them."""
+
+    def __init__(self, names: Sequence[str], protocol: HorizontalProtocol) -> None:
+        self._frames, self._protocol = SharedFrames(names), protocol
+
+    def add(self, length: int) -> list[FrameShape]:
+        """Return the frames of one sum of so many words."""
+        return self._frames.open(length)
+
+    def enough_rows(self) -> list[FrameShape]:
+        """Return the frames that show whether there are enough rows."""
+        return self.counts(1) if self._protocol.holds_back else []
+
+    def counts(self, n: int) -> list[FrameShape]:
+        """Return the frames of n counts."""
+        if not self._protocol.holds_back:
+            return self._frames.open(n)
+        large = self._frames.add(n)
+        return large + self._frames.large(n, self._protocol.min_count, largest=MOST_ROWS)
+
+    def tables(self, shapes: Sequence[tuple[int, int]], n_opened: int) -> list[FrameShape]:
+        """Return the frames of tables of which so many counts are opened."""
+        frames = self._frames.add(sum(n * d for n, d in shapes))
+        frames += self._frames.none_small(cut_groups(shapes), largest=MOST_ROWS)
+        return frames + self._frames.opened(n_opened)
 
 
 def _opened(found: Sum) -> np.ndarray[Any, Any]:

@@ -73,7 +73,9 @@ def best_split(
 def grown(nodes: Sequence[Node], columns: Sequence[NoisyColumn], classes: Sequence[Any]) -> ReconstructedTree:
     """Return the tree as an estimator."""
     if not nodes[0].counts.sum() > 0:
-        raise InputError("No party has a row, or too few for the noise; there is nothing to learn from.")
+        raise InputError(
+            "No party has a row, or too few for 'min_count' or the noise; there is nothing to learn from."
+        )
     model = ReconstructedTree([None] * len(columns))
     model.classes_, model.columns_ = np.array(classes), list(columns)
     model.n_features_in_ = len(columns)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InputError, ParameterError
+from discreet.core.params import IntIn, require
 from discreet.parties.errors import PartyError
 from discreet.parties.mining.models.columns import (
     codes,
@@ -18,11 +19,14 @@ from discreet.parties.mining.models.columns import (
     require_names,
     sort_classes,
 )
-from discreet.parties.mining.models.model_protocol import ModelProtocol
+from discreet.parties.mining.models.model_protocol import MOST_LEAST, ModelProtocol
 from discreet.parties.ot.extension import TransferReceiver, TransferSender, setup_frames
 from discreet.parties.protocol import Party
+from discreet.parties.shares.coarse_tables import Shape, cut_groups
 from discreet.parties.shares.opening import other_share
 from discreet.parties.shares.scalar_product import ScalarProduct
+from discreet.parties.shares.thresholds import Thresholds, none_small_frames
+from discreet.parties.shares.thresholds import opened_frames as threshold_opened_frames
 from discreet.parties.transcript import FrameShape
 
 _WIDE_BYTES = 16
@@ -42,6 +46,7 @@ class VerticalProtocol(ModelProtocol):
     columns: Mapping[str, Any]
 
     def __post_init__(self) -> None:
+        require(self, "min_count", self.min_count, IntIn(1, MOST_LEAST))
         require_names(self, "columns", self.all_names())
         holder = getattr(self, "holder", None)
         empty = [party for party, held in self.columns.items() if not held and party != holder]
@@ -126,14 +131,16 @@ def require_every_party(protocol: Any, names: Sequence[str]) -> None:
         )
 
 
-def agree_on_rows(party: Party, n_rows: int) -> None:
-    """Compare the number of rows with all parties; it is the same at each, or all stop."""
+def agree_on_rows(party: Party, n_rows: int, min_count: int) -> None:
+    """Compare the number of rows with all parties; it is the same at each, and not too small, or all stop."""
     party.broadcast("rows", n_rows.to_bytes(8, "little"))
     found = {int.from_bytes(one, "little") for one in party.gather("rows", 8).values()}
     if found != {n_rows}:
         raise PartyError("The parties hold different numbers of rows; match the people first.")
     if n_rows == 0:
         raise InputError("The parties hold no rows; there is nothing to learn from.")
+    if n_rows < min_count:
+        raise InputError(f"The parties hold fewer than {min_count} rows, the least that 'min_count' admits.")
     party.reveal("rows", n_rows)
 
 
@@ -197,12 +204,21 @@ class PairProducts:
         transfers = TransferSender if first else TransferReceiver
         self._end: Any = transfers(self.party, self.party.peer, label=label)
 
-    def opened(self, product: ScalarProduct, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the products of the first party's columns with the second's, which both learn."""
+    def shares(self, product: ScalarProduct, values: NDArray[Any]) -> NDArray[np.uint64]:
+        """Return this party's share of the products of the first party's columns with the second's."""
         words = product.checked(self.party.index, values)
         with self.party.step("transfers"):
             halves = (product.first_share, product.second_share)
             share: NDArray[np.uint64] = halves[self.party.index](self._end, words)
+        return share
+
+    def judge(self) -> Thresholds:
+        """Return comparisons of shares by both parties, which are set up with this call."""
+        return Thresholds(self.party.within("small counts"))
+
+    def opened(self, product: ScalarProduct, values: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the products of the first party's columns with the second's, which both learn."""
+        share = self.shares(product, values)
         other = other_share(self.party, share.view(np.uint8).reshape(-1), "both")
         assert other is not None
         return (share + other.view(np.uint64).reshape(share.shape)).view(np.int64)
@@ -211,3 +227,16 @@ class PairProducts:
 def opened_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameShape]:
     """Return the frames of opened products whose transfers are set up."""
     return list(product.frames(pair))[len(setup_frames(*pair)) :]
+
+
+def shared_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameShape]:
+    """Return the frames of products that stay shared, whose transfers are set up."""
+    return opened_frames(pair, replace(product, output="shares"))
+
+
+def coarse_frames(
+    pair: tuple[str, str], shapes: Sequence[Shape], n_counts: int, n_rows: int
+) -> list[FrameShape]:
+    """Return the frames by which two parties join places of shared tables and open so many counts."""
+    frames = none_small_frames(pair, cut_groups(shapes), n_rows)
+    return frames + threshold_opened_frames(pair, n_counts)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.boundary import public
-from discreet.core.errors import ParameterError
+from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import Placed, in_ranges, own_columns, require_ranges
@@ -59,13 +59,15 @@ class VerticalKMeans(VerticalProtocol):
         The rows that are the first centers, for ``init="given"``.
     open_centers : bool
         Whether all parties learn the centers in all columns.
+    min_count : int
+        Of clusters with fewer rows no center is opened: they are not in the model, and their rows have the label −1.
 
     Examples
     --------
     >>> from discreet.parties import simulate
     >>> protocol = VerticalKMeans(
     ...     columns={"shop": ("age",), "bank": ("income",)}, k=2, ranges={"age": (0, 100), "income": (0, 100)},
-    ...     init="given", seeds=(0, 3))
+    ...     init="given", seeds=(0, 3), min_count=2)
     >>> run = simulate(protocol, {"shop": {"age": [20, 22, 60, 62]}, "bank": {"income": [30, 32, 70, 72]}})
     >>> run.outputs["shop"].model.labels_.tolist(), run.outputs["shop"].model.cluster_centers_.round(1).tolist()
     ([0, 0, 1, 1], [[21.0, 31.0], [61.0, 71.0]])
@@ -95,11 +97,12 @@ class VerticalKMeans(VerticalProtocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond the model."""
+        one_row = "A center of one row shows its values to all."
         seeds = "Every party learns which rows are the seeds, and the total of the squared distances to them."
         return (
             "Every party learns the number of rows, and the cluster of each row in every round.",
             *((seeds,) if self.init == "k-means++" else ()),
-            *(("A center of one row shows its values to all.",) if self.open_centers else ()),
+            *((one_row,) if self.open_centers and self.min_count == 1 else ()),
             "The first two parties together learn all distances.",
         )
 
@@ -117,7 +120,8 @@ class VerticalKMeans(VerticalProtocol):
                 yield from pair.at_least_zero(n) + pair.chosen(n, 2)
             yield from pair.opened(8 * n)
         if self.open_centers:
-            lengths = {name: self.k * len(self.columns[name]) for name in names}
+            n_opened = facts.get("opened centers", self.k)
+            lengths = {name: n_opened * len(self.columns[name]) for name in names}
             yield from broadcast_frames(names, "centers", lengths, width=8)
 
     def read(self, data: Any, name: str) -> Placed:
@@ -138,7 +142,7 @@ class VerticalKMeans(VerticalProtocol):
             raise ParameterError(
                 "The distances of that many rows do not fit into 64 bits; agree on fewer bits."
             )
-        agree_on_rows(party, n)
+        agree_on_rows(party, n, self.min_count)
         shares = PairShares(party, label="distances")
         seeds = self._seeds(party, shares, placed)
         centers = placed.rows[list(seeds)].astype(np.float64)
@@ -151,7 +155,12 @@ class VerticalKMeans(VerticalProtocol):
             labels = new
             centers = _means(placed.rows, labels, centers)
         party.reveal("rounds", n_rounds)
-        return Fitted(self._model(party, placed, centers, labels, n_rounds), party.names)
+        model = self._model(party, placed, centers, labels, n_rounds)
+        n_small = self.k - len(model.cluster_centers_)
+        few = f"{n_small} of {self.k} clusters have fewer than {self.min_count} rows; their centers were not opened."
+        still = "Rows still changed their cluster in the last round; agree on more rounds."
+        cautions = (*self.count_cautions(few if n_small else ""), *((still,) if moved else ()))
+        return Fitted(model, party.names, cautions=cautions)
 
     def _labels(self, shares: PairShares, placed: Placed, centers: Floats) -> NDArray[np.int64]:
         """Return the nearest center of each row: a running minimum over shared distances, with its number."""
@@ -212,18 +221,31 @@ class VerticalKMeans(VerticalProtocol):
             if number < self.k:
                 yield from pair.gathered(n) + pair.at_least_zero(n) + pair.chosen(n, 1)
 
+    def _large(self, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the clusters with rows enough, or empty where all are opened, and the labels of rows among them."""
+        sizes = np.bincount(labels, minlength=self.k)
+        large = np.flatnonzero(sizes >= (self.min_count if self.holds_back else 0))
+        if not large.size:
+            raise InputError(f"No cluster has {self.min_count} rows; no center is opened.")
+        numbers = np.full(self.k, -1)
+        numbers[large] = np.arange(large.size)
+        return large, numbers[labels]
+
     def _model(
         self, party: Party, placed: Placed, centers: Floats, labels: NDArray[np.int64], n_rounds: int
     ) -> Any:
         own = placed.values(centers)
         names: tuple[str, ...] = self.names_of(party.name)
         if self.open_centers:
+            large, labels = self._large(labels)
+            party.reveal("opened centers", large.size)
+            own = own[large]
             party.broadcast("centers", own.tobytes())
             parts = []
             for name in party.names:
-                size = 8 * self.k * len(self.columns[name])
+                size = 8 * large.size * len(self.columns[name])
                 heard = own.tobytes() if name == party.name else party.recv(name, "centers", size)
-                parts.append(np.frombuffer(heard, np.float64).reshape(self.k, -1))
+                parts.append(np.frombuffer(heard, np.float64).reshape(large.size, -1))
             own, names = np.concatenate(parts, axis=1), self.all_names(party.names)
         return fitted.kmeans(
             own, names, n_iter=n_rounds, inertia=float("nan"), labels=labels.astype(np.int32)

@@ -20,10 +20,15 @@ from discreet.parties.mining.models.vertical import (
     VerticalClassifier,
     agree_on_rows,
     broadcast_frames,
+    coarse_frames,
     exchange,
     row_frames,
+    shared_frames,
 )
+from discreet.parties.ot.extension import setup_frames
 from discreet.parties.protocol import Facts, Party
+from discreet.parties.shares.bit_products import pair_frames
+from discreet.parties.shares.coarse_tables import CoarseTable, coarse_local, coarse_tables
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.transcript import FrameShape
 
@@ -35,7 +40,9 @@ class VerticalNaiveBayes(VerticalClassifier):
 
     The holder of the classes and each other party compute the scalar products of the indicators of the classes with
     the values and their squares, or with the indicators of the categories. These are the learned parameters, and
-    nothing else is opened. The output has a fitted ``GaussianNB`` or ``CategoricalNB``.
+    nothing else is opened. The holder leaves out the rows of classes with fewer than ``min_count``, and neighboring
+    categories are joined until no class has fewer rows of them, but for none at all. The output has a fitted
+    ``GaussianNB`` or ``CategoricalNB``.
 
     Parameters
     ----------
@@ -53,14 +60,16 @@ class VerticalNaiveBayes(VerticalClassifier):
         The bits of a number.
     alpha, var_smoothing : float
         The smoothing, as in :class:`HorizontalNaiveBayes`.
+    min_count : int
+        Smaller counts than this one are not opened, but for zero; 1 opens all of them.
 
     Examples
     --------
     >>> from discreet.parties import simulate
     >>> protocol = VerticalNaiveBayes(
     ...     columns={"shop": ("age",), "bank": ()}, target="default", holder="bank", classes=(0, 1),
-    ...     ranges={"age": (0, 128)})
-    >>> run = simulate(protocol, {"shop": {"age": [20, 30, 60]}, "bank": {"default": [0, 0, 1]}})
+    ...     ranges={"age": (0, 128)}, min_count=2)
+    >>> run = simulate(protocol, {"shop": {"age": [20, 30, 60, 60]}, "bank": {"default": [0, 0, 1, 1]}})
     >>> run.outputs["bank"].model.theta_.round(2).tolist()
     [[25.0], [60.0]]
     """
@@ -82,20 +91,31 @@ class VerticalNaiveBayes(VerticalClassifier):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
+        joined = f"Every party learns which categories are joined because a count is below {self.min_count}."
         return (
             "Every party learns the number of rows.",
             (
-                "The holder of the classes knows who is in which class; of a class with one row the model shows it "
-                "that person's values."
+                f"The holder of the classes knows who is in which class; of a class with {self.min_count} rows "
+                "the model "
+                f"shows it {'that person' if self.min_count == 1 else 'the mean and the variance of these people'}'s "
+                "values."
             ),
+            *((joined,) if self.holds_back and self.categories else ()),
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run over so many rows."""
-        n = (revealed or {"rows": 1})["rows"]
+        facts = {"rows": 1, "opened counts": {}, **(revealed or {})}
+        n = facts["rows"]
         yield from row_frames(names)
         for name in self._featured(names):
-            yield from self._product(name, n).frames((name, self.holder))
+            pair, product = (name, self.holder), self._product(name, n)
+            if not self._joins:
+                yield from product.frames(pair)
+                continue
+            yield from setup_frames(*pair) + shared_frames(pair, product) + pair_frames(pair)
+            shapes = [(len(self.categories[column]), len(self.classes)) for column in self.columns[name]]
+            yield from coarse_frames(pair, shapes, facts["opened counts"].get(name, 0), n)
         yield from broadcast_frames(names, "class sums", self._n_sent(names))
 
     def read(self, data: Any, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
@@ -119,20 +139,48 @@ class VerticalNaiveBayes(VerticalClassifier):
         """Run one party's half with its columns."""
         self.check_parties(party.names)
         added, indicators = self.read(data, party.name)
-        agree_on_rows(party, added.shape[0])
+        agree_on_rows(party, added.shape[0], self.min_count)
+        if indicators is not None and self.holds_back:
+            indicators = indicators * (indicators.sum(axis=0) >= self.min_count)
         own: list[int] = []
         for name in self._featured(party.names):
             if party.name in (name, self.holder):
-                ends = PairProducts(party, (name, self.holder), label=f"class sums {name}")
                 values = added if party.name == name else indicators
                 assert values is not None
-                found = ends.opened(self._product(name, added.shape[0]), values)
-                own = found.reshape(-1).tolist() if party.name == name else own
+                found = self._class_sums(party, name, values)
+                own = found if party.name == name else own
         if indicators is not None:
             local = added.astype(object).T @ indicators.astype(object)
-            own = [*indicators.sum(axis=0).tolist(), *local.reshape(-1).tolist()]
+            sums = local.reshape(-1).tolist()
+            if self._joins and added.shape[1]:
+                tables = self._by_column(local.astype(np.int64), party.name)
+                sums = _flat([coarse_local(table, self.min_count) for table in tables])
+            own = [*indicators.sum(axis=0).tolist(), *sums]
         received = exchange(party, "class sums", own, self._n_sent(party.names))
-        return Fitted(self._model(party.names, received), party.names)
+        counts = received[self.holder][: len(self.classes)]
+        if self._joins:
+            return self._coarse_model(party, received)
+        model = self._model(party.names, received)
+        return Fitted(model, party.names, cautions=self.count_cautions(self.class_caution(counts)))
+
+    @property
+    def _joins(self) -> bool:
+        """Whether categories are joined."""
+        return self.holds_back and bool(self.categories)
+
+    def _class_sums(self, party: Party, name: str, values: NDArray[np.int64]) -> list[int]:
+        """Return the sums of a party's columns by class, which it and the holder learn; of categories coarse tables."""
+        ends = PairProducts(party, (name, self.holder), label=f"class sums {name}")
+        product = self._product(name, values.shape[0])
+        if not self._joins:
+            return ends.opened(product, values).reshape(-1).tolist()
+        tables = self._by_column(ends.shares(product, values), name)
+        return _flat(coarse_tables(ends.judge(), tables, self.min_count, largest=values.shape[0]))
+
+    def _by_column(self, rows: NDArray[Any], name: str) -> list[NDArray[Any]]:
+        """Return the rows of sums, one for each category, split by the column they belong to."""
+        sizes = [len(self.categories[column]) for column in self.columns[name]]
+        return np.split(rows, np.cumsum(sizes)[:-1])
 
     def _featured(self, names: Sequence[str]) -> list[str]:
         """Return the parties with columns, without the holder of the classes."""
@@ -152,7 +200,29 @@ class VerticalNaiveBayes(VerticalClassifier):
     def _n_sent(self, names: Sequence[str]) -> dict[str, int]:
         """Return the number of sums that each party sends: its own, and the sizes of the classes from their holder."""
         n = len(self.classes)
-        return {name: n * (self._width(name) + (name == self.holder)) for name in names}
+        rows = {name: self._width(name) for name in names}
+        return {name: n * (rows[name] + (name == self.holder)) + rows[name] * self._joins for name in names}
+
+    def _coarse_model(self, party: Party, received: Mapping[str, list[int]]) -> Fitted:
+        """Return the model from coarse tables: the sums that every party sent, and the last place of each block."""
+        n, opened = len(self.classes), {}
+        tables: list[CoarseTable] = []
+        counts = np.array(received[self.holder][:n], np.float64)
+        for name in party.names:
+            width = self._width(name)
+            sent = received[name][n if name == self.holder else 0 :]
+            sums = np.array(sent[: width * n], np.int64).reshape(width, n)
+            last = np.array(sent[width * n :], np.int64)
+            parts = zip(self._by_column(sums, name), self._by_column(last, name), strict=True)
+            found = [CoarseTable(*part) for part in parts if len(part[0])]
+            opened[name] = n * sum(table.n_blocks for table in found)
+            tables += found
+        party.reveal("opened counts", opened)
+        spread = [table.spread.T for table in tables]
+        listed = self.all_names(party.names)
+        model = fitted.categorical_bayes(counts, spread, self.classes, listed, self.alpha)
+        cautions = (self.class_caution(counts.tolist()), self.joined_caution(tables, "categories"))
+        return Fitted(model, party.names, cautions=self.count_cautions(*cautions))
 
     def _model(self, names: Sequence[str], received: Mapping[str, list[int]]) -> Any:
         """Return the model from what every party sent: a row for all that was summed, a column for each class."""
@@ -177,3 +247,9 @@ class VerticalNaiveBayes(VerticalClassifier):
         )
         model.theta_ = model.theta_ + grid.middle
         return model
+
+
+def _flat(tables: Sequence[CoarseTable]) -> list[int]:
+    """Return the counts of coarse tables, and the last places of their blocks, as integers one after the other."""
+    counts = [value for table in tables for value in table.counts.reshape(-1).tolist()]
+    return [*counts, *(place for table in tables for place in table.last.tolist())]

@@ -21,7 +21,7 @@ from discreet.parties.mining.models.columns import (
     require_ranges,
 )
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.statistics import Products, gram_length, statistics_of
+from discreet.parties.mining.models.statistics import INDICATORS, Products, gram_length, statistics_of
 from discreet.parties.mining.models.vertical import (
     PairProducts,
     VerticalProtocol,
@@ -57,6 +57,7 @@ class _ProductsTogether(VerticalProtocol):
                 "part of another's column that its own columns determine, which is all of it where it has as many as "
                 "rows."
             ),
+            INDICATORS,
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
@@ -77,7 +78,7 @@ class _ProductsTogether(VerticalProtocol):
         self.check_parties(party.names)
         placed = self.read(data, party.name)
         n = placed.rows.shape[0]
-        agree_on_rows(party, n)
+        agree_on_rows(party, n, self.min_count)
         crossed = {}
         for pair in combinations(party.names, 2):
             if party.name in pair:
@@ -143,12 +144,15 @@ class VerticalStatistics(_ProductsTogether):
         The public range of every column; values beyond it are refused.
     bits : int
         The bits of a value.
+    min_count : int
+        The least number of rows.
 
     Examples
     --------
     >>> from discreet.parties import simulate
     >>> protocol = VerticalStatistics(
-    ...     columns={"hospital": ("stay",), "insurer": ("cost",)}, ranges={"stay": (0, 10), "cost": (0, 100)})
+    ...     columns={"hospital": ("stay",), "insurer": ("cost",)}, ranges={"stay": (0, 10), "cost": (0, 100)},
+    ...     min_count=3)
     >>> run = simulate(protocol, {"hospital": {"stay": [1, 2, 3]}, "insurer": {"cost": [10, 20, 30]}})
     >>> run.outputs["insurer"].model.correlation.round(6).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
@@ -159,7 +163,8 @@ class VerticalStatistics(_ProductsTogether):
     def run(self, party: Party, data: Any) -> Fitted:
         """Run one party's half with its columns."""
         products = self.products(party, data)
-        return Fitted(statistics_of(products, self.all_names(party.names), {}), party.names)
+        model = statistics_of(products, self.all_names(party.names), {})
+        return Fitted(model, party.names, cautions=self.count_cautions())
 
     def result_files(self, output: Fitted) -> dict[str, Any]:
         """Return the statistics as plain data."""
@@ -176,7 +181,7 @@ class VerticalRidge(_ProductsTogether):
 
     Parameters
     ----------
-    columns, ranges, bits
+    columns, ranges, bits, min_count
         As in :class:`VerticalStatistics`; the target is one of the columns.
     target : str
         The column to predict.
@@ -188,7 +193,7 @@ class VerticalRidge(_ProductsTogether):
     >>> from discreet.parties import simulate
     >>> protocol = VerticalRidge(
     ...     columns={"hospital": ("stay",), "insurer": ("cost",)}, target="cost", alpha=0.0,
-    ...     ranges={"stay": (0, 10), "cost": (0, 100)})
+    ...     ranges={"stay": (0, 10), "cost": (0, 100)}, min_count=3)
     >>> run = simulate(protocol, {"hospital": {"stay": [1, 2, 4]}, "insurer": {"cost": [10, 20, 40]}})
     >>> run.outputs["hospital"].model.coef_.round(3).tolist()
     [10.0]
@@ -215,4 +220,4 @@ class VerticalRidge(_ProductsTogether):
         kept = [names[at] for at in order[:-1]]
         centered = products.centered[np.ix_(order, order)]
         model = fitted.ridge(products.mean[order], centered, kept, alpha=self.alpha)
-        return Fitted(model, party.names)
+        return Fitted(model, party.names, cautions=self.count_cautions())

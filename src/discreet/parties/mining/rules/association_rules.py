@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from discreet.core.baskets.baskets import Baskets
@@ -12,14 +12,14 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.engines.baskets.formats import FORMATS
+from discreet.parties.errors import LostPartyError
 from discreet.parties.mining.rules.horizontal import (
     Horizontal,
-    LostPartyError,
     horizontal_frames,
     large_items,
 )
-from discreet.parties.mining.rules.joint_rules import JointRules, require_thresholds
-from discreet.parties.protocol import Facts, Party, Protocol
+from discreet.parties.mining.rules.joint_rules import JointRules, RulesProtocol, require_thresholds
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.sets.set_union import SetUnion
 from discreet.parties.sums.secure_sum import SecureSum
 from discreet.parties.transcript import FrameShape
@@ -27,7 +27,7 @@ from discreet.parties.transcript import FrameShape
 
 @public
 @dataclass(frozen=True)
-class AssociationRules(Protocol):
+class AssociationRules(RulesProtocol):
     """The frequent itemsets and rules of the baskets of all parties together, and no party's own.
 
     The sets are found level by level. The candidates of a length are the sets all of whose parts are frequent, so
@@ -39,8 +39,8 @@ class AssociationRules(Protocol):
     longer candidates are united in the same way, which leaves fewer to compare and reveals which ones are large
     somewhere; with ``"all"`` every candidate is counted, and nothing about them shows but the result.
 
-    A party that is lost during a sum does not stop the others: the rest count again from the start, without it, as
-    long as ``threshold`` parties remain.
+    A party that is lost before the first sum is opened does not stop the others: the rest count from the start, without
+    it, as long as ``threshold`` parties remain. After that all stop, and nothing more is opened.
 
     Parameters
     ----------
@@ -61,17 +61,22 @@ class AssociationRules(Protocol):
     max_item_bytes : int
         For unions, the most bytes of the name of an item.
     threshold : int
-        How many parties must remain, as for :class:`SecureSum`; 0 stands for more than half.
+        How many parties must remain, as for :class:`SecureSum`; 0 stands for more than half, and at least 3.
     format : str
         How the files of the parties are written, as for :func:`discreet.read_baskets`; recognized by default.
     basket, item : str
         The columns of the data, where it is a table with a row for each entry.
+    min_count : int
+        A set in fewer baskets is not frequent, whatever ``min_support`` is, and its count is not opened.
+    two_parties_see_each_other : bool
+        Whether two parties may run it, each of whom learns the other's counts from the result.
 
     Examples
     --------
     >>> from discreet.parties import simulate
     >>> shops = {"north": [["beer", "bread"], ["bread", "milk"]], "south": [["beer", "bread"]], "west": [["milk"]]}
-    >>> run = simulate(AssociationRules(min_support=0.5, items=("beer", "bread", "milk")), shops)
+    >>> protocol = AssociationRules(min_support=0.5, items=("beer", "bread", "milk"), min_count=2)
+    >>> run = simulate(protocol, shops)
     >>> list(run.outputs["west"].itemsets)
     [(('beer',), 2), (('bread',), 3), (('milk',), 2), (('beer', 'bread'), 2)]
 
@@ -94,8 +99,10 @@ class AssociationRules(Protocol):
     format: str = ""
     basket: str = ""
     item: str = ""
+    two_parties_see_each_other: bool = False
 
     name: ClassVar[str] = "rules"
+    two_parties_reveal: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_thresholds(self)
@@ -112,19 +119,24 @@ class AssociationRules(Protocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What each party learns beyond the itemsets, their counts and the number of baskets."""
+        two = "Of two parties each learns the other's number of baskets and counts, which the result reveals."
         return (
             *self._union_leaks(),
             "The first two parties together learn the counts of all candidates, also of those that are not frequent.",
             (
-                "Every party learns which parties dropped out. Of one that did, the others learn how many baskets it "
-                "had, and which of the sets counted until then were frequent with it."
+                "Every party learns which parties dropped out, and whether they were late. A run that stops "
+                "leaves behind the number of baskets and which of the sets counted until then are frequent."
             ),
-            "Of two parties each learns the other's number of baskets and counts, which the result reveals.",
+            *self.count_leaks,
+            *((two,) if self.two_parties_see_each_other else ()),
         )
 
     def _union_leaks(self) -> Iterator[str]:
         if not self.items:
-            yield "Every party learns which items are large at one party or more, but not at which."
+            yield (
+                "Every party learns which items are large at one party or more, but not at which; in few baskets "
+                "an item of one is large."
+            )
         if self.candidates == "union":
             yield "Every party learns which candidates are large at one party or more, but not at which."
         if not self.items or self.candidates == "union":
@@ -136,8 +148,10 @@ class AssociationRules(Protocol):
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless the protocol can run among these parties."""
         super().check_parties(names)
-        SecureSum(length=1, threshold=self.threshold).check_parties(names)
-        SetUnion(max_items=self.max_items, max_item_bytes=self.max_item_bytes).check_parties(names)
+        agreed = self.two_parties_see_each_other
+        SecureSum(length=1, threshold=self.threshold, two_parties_see_each_other=agreed).check_parties(names)
+        union = SetUnion(max_items=self.max_items, max_item_bytes=self.max_item_bytes)
+        replace(union, two_parties_see_each_other=agreed).check_parties(names)
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run without drop-outs; ``revealed`` holds the sizes that the run makes known."""
@@ -151,10 +165,13 @@ class AssociationRules(Protocol):
         names, items = party.names, None
         while True:
             part = party.within(f"among {len(names)}", names)
+            half = Horizontal(self, part, baskets, needed=needed, items=items)
             try:
-                return Horizontal(self, part, baskets, needed=needed, items=items).mine(revealed=party)
+                return half.mine(revealed=party)
             except LostPartyError as lost:
-                names, items = lost.remaining, lost.items
+                if half.has_opened:
+                    raise
+                names, items = lost.remaining, half.items
 
     def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
         """Raise an InputError unless the party could run with these baskets."""

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.supports import is_count, least_count
 from discreet.core.errors import InputError
+from discreet.parties.errors import PartyError
 from discreet.parties.mining.rules.joint_rules import JointRules, Sets, joint_rules, longer_candidates
 from discreet.parties.protocol import Party
 from discreet.parties.sets.set_union import SetUnion
 from discreet.parties.sums.shared_sums import SharedFrames, SharedSums
+from discreet.parties.sums.sum_rounds import SumRounds
 from discreet.parties.transcript import FrameShape
 
 if TYPE_CHECKING:
@@ -24,19 +26,12 @@ if TYPE_CHECKING:
 Counts = NDArray[np.int64]
 
 
-class LostPartyError(Exception):
-    """A sum lacks a party; the others start again without it, with the items that are known already."""
-
-    def __init__(self, remaining: tuple[str, ...], items: list[str]) -> None:
-        super().__init__("A party dropped out.")
-        self.remaining, self.items = remaining, items
-
-
 class Horizontal:
-    """One party's half of mining among parties that are all there.
+    """One party's half of mining among parties that are all there; a sum without one of them is not opened.
 
     ``items`` are those that were united before a party was lost. Nothing is united again then: a second union would
-    show what only the lost party had.
+    show what only the lost party had. ``has_opened`` says that a sum was opened; the others must not count again then,
+    as the difference of both results would show what the lost party had.
     """
 
     def __init__(
@@ -49,17 +44,18 @@ class Horizontal:
         items: list[str] | None = None,
     ) -> None:
         self._protocol, self._party, self._own = protocol, party, baskets
-        self._items = items
+        self.items, self.has_opened = items, False
         self._unites = items is None and protocol.candidates == "union"
-        self._sums = SharedSums(party, threshold=needed)
+        rounds = SumRounds(party, label="shared sums", threshold=needed, required=party.names)
+        self._sums = SharedSums(party, rounds)
         self._largest = 0
 
     def mine(self, *, revealed: Party) -> JointRules:
         """Return the rules; what the frames depend on is noted as revealed once the run is through."""
         facts: dict[str, Any] = {}
-        if self._items is None:
-            self._items = self._first_items()
-        names = self._items
+        if self.items is None:
+            self.items = self._first_items()
+        names = self.items
         baskets = _among(self._own, names)
         candidates: Sets = np.arange(len(names), dtype=np.int32)[:, None]
         levels: list[Sets] = []
@@ -96,8 +92,12 @@ class Horizontal:
         least = local_least(self._protocol, n, len(self._party.names))
         large = map(str, np.flatnonzero(own >= least).tolist())
         found = self._unite(union_of_sets(self._protocol, own.size), list(large), f"sets of {length}")
-        rows = np.array(sorted(int(one) for one in found), np.int64)
-        return rows[rows < own.size]
+        rows = sorted({int(number) for number in found if number.isascii() and number.isdecimal()})
+        if len(rows) < len(found) or (rows and rows[-1] >= own.size):
+            raise PartyError(
+                "A party united something that is no number of a candidate; nothing more was opened."
+            )
+        return np.array(rows, np.int64)
 
     def _unite(self, union: SetUnion, own: list[str], label: str) -> tuple[str, ...]:
         _require_room(len(own), union.max_items, label)
@@ -108,18 +108,19 @@ class Horizontal:
         if not own.size and not first:
             return np.zeros(0, np.uint64), np.zeros(0, np.bool_)
         found = self._sums.add(np.concatenate([[n], own]) if first else own, n_opened=int(first))
-        if found.parties != self._party.names:
-            raise LostPartyError(found.parties, self._items or [])
+        self.has_opened = True
         if first:
             self._largest = int(found.opened[0])
-        least = least_count(self._protocol.min_support, self._largest)
+        least = self._protocol.least(self._largest)
         return found.share, self._sums.at_least(found.share, least, largest=self._largest)
 
 
 def local_least(protocol: AssociationRules, n: int, n_parties: int) -> int:
     """Return the least count of a large set in n own baskets: a frequent set has it at one party or more."""
     support = protocol.min_support
-    return -(-int(support) // n_parties) if is_count(support) else least_count(support, n)
+    if is_count(support):
+        return -(-max(int(support), protocol.min_count) // n_parties)
+    return least_count(support, n)
 
 
 def large_items(protocol: AssociationRules, baskets: Baskets, n_parties: int) -> list[str]:
@@ -137,12 +138,19 @@ def _require_room(n: int, most: int, label: str) -> None:
 
 def union_of_items(protocol: AssociationRules) -> SetUnion:
     """Return the union of items."""
-    return SetUnion(max_items=protocol.max_items, max_item_bytes=protocol.max_item_bytes)
+    return SetUnion(
+        max_items=protocol.max_items,
+        max_item_bytes=protocol.max_item_bytes,
+        two_parties_see_each_other=protocol.two_parties_see_each_other,
+    )
 
 
 def union_of_sets(protocol: AssociationRules, n_candidates: int) -> SetUnion:
     """Return the union of candidates by their numbers; no party can have more than there are."""
-    return SetUnion(max_items=max(1, min(protocol.max_items, n_candidates)))
+    return SetUnion(
+        max_items=max(1, min(protocol.max_items, n_candidates)),
+        two_parties_see_each_other=protocol.two_parties_see_each_other,
+    )
 
 
 def horizontal_frames(
@@ -150,7 +158,7 @@ def horizontal_frames(
 ) -> Iterator[FrameShape]:
     """Return the frames of a run from what it reveals: the number of baskets, and of candidates of each length."""
     frames, total = SharedFrames(names), revealed["baskets"]
-    least = least_count(protocol.min_support, total)
+    least = protocol.least(total)
     if not protocol.items:
         yield from union_of_items(protocol).frames(names)
     length, n_opened = 1, 0

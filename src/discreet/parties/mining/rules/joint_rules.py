@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from discreet.core.baskets.supports import Support
+from discreet.core.baskets.supports import Support, least_count
 from discreet.core.boundary import public
 from discreet.core.params import FloatIn, IntIn, OneOf, require
 from discreet.kernels.ragged import bounds
 from discreet.mine.itemsets.found import FoundItemsets
+from discreet.parties.protocol import Protocol
 
 Sets = NDArray[np.int32]
 """Sets of items of one length, a row each, in lexicographic order."""
@@ -42,9 +43,39 @@ class JointRules:
         return {"itemsets.csv": without_lists(self.itemsets.table), "rules.csv": without_lists(self.rules)}
 
 
+@dataclass(frozen=True, kw_only=True)
+class RulesProtocol(Protocol):
+    """A protocol that mines rules, and opens no count below ``min_count``."""
+
+    min_count: int = 5
+
+    def least(self, n: int) -> int:
+        """Return the least count of a frequent set among n baskets or people: that of the support, or ``min_count``."""
+        return max(least_count(self.min_support, n), self.min_count)  # type: ignore[attr-defined]
+
+    @property
+    def count_leaks(self) -> tuple[str, ...]:
+        """What the counts of frequent sets show."""
+        small = "The counts of frequent sets are opened, however small; a count of one points to a person."
+        return (
+            *((small,) if self.min_count == 1 else ()),
+            f"The difference of two counts, such as of a set and a larger one, may be below {max(2, self.min_count)}.",
+        )
+
+    def cautions(self, output: JointRules, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what to consider before the rules are passed on."""
+        del names
+        few = (
+            f"min_count = 1: the smallest count that was opened is {min(output.itemsets.counts, default=0)}."
+        )
+        return (few,) if self.min_count == 1 else ()
+
+
 def require_thresholds(protocol: Any) -> None:
     """Raise a ParameterError unless the thresholds of mining rules are in range."""
     from discreet.kernels.itemsets.rule_splits import METRICS
+
+    require(protocol, "min_count", protocol.min_count, IntIn(1))
 
     require(protocol, "min_support", protocol.min_support, Support())
     require(protocol, "min_threshold", protocol.min_threshold, FloatIn())

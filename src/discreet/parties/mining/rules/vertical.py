@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.baskets.supports import least_count
 from discreet.parties.mining.matching.people import matching_frames
 from discreet.parties.mining.rules.column_groups import Group, grouped
 from discreet.parties.mining.rules.column_products import ColumnProducts, ProductFrames
@@ -32,7 +31,7 @@ class Vertical:
         self._items, self._owners = protocol.items(party.names)
         numbers = {item: number for number, item in enumerate(self._items)}
         self._products = ColumnProducts(party, {numbers[item]: column for item, column in bits.items()}, n)
-        self._least = least_count(protocol.min_support, n)
+        self._least = protocol.least(n)
 
     def mine(self) -> JointRules:
         """Return the rules."""
@@ -85,7 +84,7 @@ def vertical_frames(
     """Return the frames of a run from its output: the number of people and the frequent sets of each length."""
     n = revealed["people"]
     items, owners = protocol.items(names)
-    least = least_count(protocol.min_support, n)
+    least = protocol.least(n)
     products = ProductFrames(tuple(names), n)
     yield from matching_frames(names, protocol.max_people)
     candidates = first_candidates(items, n)

@@ -17,16 +17,16 @@ from discreet.core.params import InstanceOf, IntIn, require
 from discreet.parties.mining.matching.people import matched_rows
 from discreet.parties.mining.matching.people_matching import arrow_table, keys_of, matching_leaks, read_keyed
 from discreet.parties.mining.models.vertical import require_every_party
-from discreet.parties.mining.rules.joint_rules import JointRules, require_thresholds
+from discreet.parties.mining.rules.joint_rules import JointRules, RulesProtocol, require_thresholds
 from discreet.parties.mining.rules.vertical import Vertical, vertical_frames
-from discreet.parties.protocol import Facts, Party, Protocol
+from discreet.parties.protocol import Facts, Party
 from discreet.parties.sets.two_sets import MAX_SIZE
 from discreet.parties.transcript import FrameShape
 
 
 @public
 @dataclass(frozen=True)
-class VerticalRules(Protocol):
+class VerticalRules(RulesProtocol):
     """The frequent itemsets and rules over columns that the parties hold of the same people.
 
     First the people are matched, as by :class:`PeopleMatching`; only those whom all parties hold take part. Each party
@@ -42,7 +42,7 @@ class VerticalRules(Protocol):
     key : str
         The column that names the person; every person has one row.
     max_people : int
-        The most people that a party may hold.
+        The most people that a party may hold; a party can put in as many keys that it guessed.
     min_support : int or float
         The least support: a number of people, or a share of those who take part.
     min_threshold : float
@@ -51,6 +51,8 @@ class VerticalRules(Protocol):
         The metric of rules, as for :func:`discreet.mine.rules`.
     max_length : int
         The most items of a set; 0 stands for any.
+    min_count : int
+        A set that fewer people have is not frequent, whatever ``min_support`` is, and its count is not opened.
 
     Examples
     --------
@@ -58,8 +60,8 @@ class VerticalRules(Protocol):
     >>> clinic = {"id": ["a", "b", "c", "d"], "asthma": [1, 1, 0, 1], "obesity": [0, 1, 1, 0]}
     >>> insurer = {"id": ["D", "C", "B", "A"], "inhaler": [1, 0, 1, 1]}
     >>> protocol = VerticalRules(
-    ...     columns={"clinic": ["asthma", "obesity"], "insurer": ["inhaler"]}, key="id", max_people=10, min_support=3
-    ... )
+    ...     columns={"clinic": ["asthma", "obesity"], "insurer": ["inhaler"]}, key="id", max_people=10, min_support=3,
+    ...     min_count=3)
     >>> run = simulate(protocol, {"clinic": clinic, "insurer": insurer})
     >>> list(run.outputs["insurer"].itemsets)
     [(('asthma',), 3), (('inhaler',), 3), (('asthma', 'inhaler'), 3)]
@@ -98,12 +100,13 @@ class VerticalRules(Protocol):
     def leaks(self) -> tuple[str, ...]:
         """What each party learns beyond the itemsets, their counts and the number of people who take part."""
         return (
-            *matching_leaks(),
+            *matching_leaks(self.max_people),
             "A party whose item few people have learns from a frequent set how many of them have the other items.",
             (
                 "Of a set over the columns of several parties, two of them together learn the count, also if it is not "
                 "frequent."
             ),
+            *self.count_leaks,
         )
 
     def check_parties(self, names: Sequence[str]) -> None:
