@@ -162,7 +162,9 @@ _METHOD = (
         help="Mondrian by default; generalization where levels are given; optimal finds the levels that cost least. "
         "For baskets cahd by default, apriori for --km.",
     ),
-    click.option("--relaxed", is_flag=True, help="Mondrian: share equal values out, for smaller classes."),
+    click.option(
+        "--relaxed", is_flag=True, help="Mondrian: share equal values out by chance, for smaller classes."
+    ),
     click.option(
         "--means", is_flag=True, help="Mondrian: publish means of numbers and dates, not intervals."
     ),

@@ -233,7 +233,8 @@ METHODS: dict[str, Method] = {
         _table(
             "local",
             "publish.tables.local_recoding:LocalRecoding",
-            "publishes each row at the finest level of its trees that its surroundings allow",
+            "publishes each row at the finest level of its trees that its surroundings allow; cautions where sensitive "
+            "values are judged",
         ),
         _groups(
             "cahd",

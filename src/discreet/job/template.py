@@ -143,7 +143,7 @@ kind = "distinct-l-diversity"  # every class holds at least l different values""
 _METHOD = """\
 [method]
 name = "mondrian"
-strict = true  # equal values stay together; false shares ties out, for smaller classes
+strict = true  # equal values stay together; false shares ties out by chance, for smaller classes
 summary = "box"  # or "mean", for numbers and dates without a hierarchy
 # Other methods generalize whole columns to levels of their hierarchies, and may leave out max_suppressed = 0.02 of
 # the rows: "optimal" finds the levels that cost least by measure = "loss", "entropy", "discernibility",

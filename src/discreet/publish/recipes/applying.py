@@ -26,6 +26,7 @@ from discreet.guarantees.per_unit import counted_by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.recipes.published import TOP, height_of
 from discreet.publish.recipes.union import Union
+from discreet.publish.tables.minimality import MINIMALITY
 from discreet.publish.tables.suppression import allowed_rows, kept_groups, refuse_too_many
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class Application:
         require(recipe, "misfits", misfits, OneOf(("coarsen", "suppress")))
         self.recipe, self.table, self.guarantee = recipe, table, counted_by_unit(guarantee, table)
         self.max_suppressed, self.misfits, self.random_state = max_suppressed, misfits, random_state
+        self.decided_by_values = False
 
     def release(self) -> Release:
         """Protect the new rows alone."""
@@ -228,6 +230,8 @@ class Application:
         counts, n_rows = self.table.tuples.counts, self.table.n_rows
         limit = allowed_rows(self.max_suppressed, n_rows)
         at_once = 1
+        if left.any() and self.guarantee.judged_values(self.table.schema.sensitive):
+            self.decided_by_values = True
         while left.any():
             if self.misfits == "coarsen":
                 settled = self._coarsened(assigned, left)
@@ -313,7 +317,10 @@ class Application:
             loss, covered = label_costs(book, values, self.table.overall(book.name), used=used)
             cells[book.name] = Cells(index.astype(np.int32), loss, covered)
         sizes = np.bincount(numbers, weights=counts[~dropped]).astype(np.int64)
-        return Evidence(self.table.n_rows, sizes, cells, suppressed=int(counts[dropped].sum()))
+        details = {MINIMALITY: self.decided_by_values}
+        return Evidence(
+            self.table.n_rows, sizes, cells, suppressed=int(counts[dropped].sum()), details=details
+        )
 
 
 def _covering(assigned: Assigned, groups: CodeArray) -> tuple[CodeArray, tuple[Codebook, ...]]:

@@ -51,6 +51,9 @@ class LocalRecoding(LatticeSearch):
 
     Cells beyond the highest levels of the lattice may be starred where rows would be left out otherwise.
 
+    Under a guarantee about sensitive values, whoever knows the method and everybody's quasi-identifiers learns from
+    each class that is not finer, more than from any other method. Every such release carries a caution.
+
     Parameters
     ----------
     guarantee

@@ -49,8 +49,12 @@ class Mondrian:
 
     A group is published by its bounding box: an interval of numbers or dates, a set of categories, or the lowest
     node of a tree that holds them all. The widest column is cut at the median first. Strict cuts keep equal values
-    together; relaxed cuts may share ties out evenly, so that groups stay below twice the least size. Nulls are a
-    value of their own, cut off first; where they cannot be, the cell is ``*``. Rows come out in random order.
+    together; relaxed cuts share ties out evenly and by chance, so that groups stay below twice the least size. Nulls
+    are a value of their own, cut off first; where they cannot be, the cell is ``*``. Rows come out in random order.
+
+    Under a guarantee about sensitive values, a cut that was not made reveals something about them to whoever knows the
+    method and everybody's quasi-identifiers. A caution says where that is so: always of relaxed cuts, and of strict
+    ones where sensitive values refused some cut.
 
     Parameters
     ----------
@@ -67,7 +71,7 @@ class Mondrian:
     weights
         How much a column's width counts in the choice of the cut, by name; multiplies the schema's weights.
     random_state
-        Seeds the order of the rows, which is all that is random.
+        Seeds the order of the rows, and which tied rows of a relaxed cut go where.
 
     Examples
     --------
