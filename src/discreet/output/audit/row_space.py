@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.kernels.audit.row_space import LARGEST_PRIME, eliminate, independent, lightest, reduced
-from discreet.output.audit.atoms import Atoms
+from discreet.output.audit.space.atoms import Atoms
 
 _SEARCH_STEPS, _SEARCH_CELLS = 20_000, 20_000_000
 _CONFIRMED_CELLS = 1 << 20
