@@ -32,6 +32,14 @@ def lightest(rows: Any, sizes: Any, enough: int) -> Any:
     return _lightest(rows, sizes, enough)
 
 
+def independent(columns: Any, prime: int) -> Any:
+    """Return the first of some columns (given as rows of an array) that are independent, until they span everything.
+
+    Every column is reduced by those taken before; cost: columns looked at times the square of their length.
+    """
+    return _independent(columns, prime)
+
+
 # The coefficients are 0 or 1, as the vector's entries are, so that rows are only added; one remainder at the
 # end. O(rank x n).
 @compiled
@@ -80,3 +88,48 @@ def _lightest(rows, sizes, enough):
                     break
         out[i] = weight
     return out
+
+
+@compiled
+def _independent(columns, prime):
+    n, width = columns.shape
+    basis = np.zeros((width, width), np.int64)
+    pivots = np.zeros(width, np.int64)
+    chosen = np.zeros(width, np.int64)
+    vector = np.zeros(width, np.int64)
+    count = 0
+    for i in range(n):
+        if count == width:
+            break
+        for j in range(width):
+            vector[j] = columns[i, j]
+        added = 0
+        for k in range(count):
+            factor = vector[pivots[k]] % prime
+            if factor == 0:
+                continue
+            for j in range(width):
+                vector[j] += (prime - factor) * basis[k, j]
+            added += 1
+            if added == 1024:  # so many products below 2**52 fit into 63 bits
+                added = 0
+                for j in range(width):
+                    vector[j] %= prime
+        pivot = -1
+        for j in range(width):
+            vector[j] %= prime
+            if pivot < 0 and vector[j] != 0:
+                pivot = j
+        if pivot < 0:
+            continue
+        inverse, power, exponent = 1, vector[pivot], prime - 2
+        while exponent > 0:  # Fermat: the power prime - 2 is the inverse
+            if exponent & 1:
+                inverse = inverse * power % prime
+            power = power * power % prime
+            exponent >>= 1
+        for j in range(width):
+            basis[count, j] = vector[j] * inverse % prime
+        pivots[count], chosen[count] = pivot, i
+        count += 1
+    return chosen[:count]

@@ -15,7 +15,6 @@ from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import FloatIn, IntIn, require
 from discreet.output.audit.auditor import SMALL_SET, WOULD_DISCLOSE, Audit, Auditor, Denied, Plan, Question
-from discreet.output.audit.bounded import Ends, ReleasedSums
 from discreet.output.audit.bounds import (
     Domain,
     decimal,
@@ -25,7 +24,8 @@ from discreet.output.audit.bounds import (
     require_step,
 )
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
-from discreet.output.audit.region import ROOM, TOLERANCE, Depths, Program, Region, dot, solved
+from discreet.output.audit.space.region import ROOM, TOLERANCE, Depths, Program, Region, dot, solved
+from discreet.output.audit.space.released_sums import Ends, ReleasedSums
 
 _NARROWEST = 1e-6
 """The narrowest width in parts of the bounds' distance; linear programs do not resolve much less."""

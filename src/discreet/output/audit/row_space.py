@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, IntArray
-from discreet.kernels.audit.row_space import LARGEST_PRIME, eliminate, lightest, reduced
-from discreet.output.audit.atoms import Atoms
+from discreet.kernels.audit.row_space import LARGEST_PRIME, eliminate, independent, lightest, reduced
+from discreet.output.audit.space.atoms import Atoms
 
-_SEARCH_STEPS = 20_000
+_SEARCH_STEPS, _SEARCH_CELLS = 20_000, 20_000_000
 _CONFIRMED_CELLS = 1 << 20
 
 Bits = NDArray[np.int8]
@@ -94,7 +94,34 @@ class RowSpace:
         light = np.flatnonzero(lightest(self.rows, self.sizes, group) < group)
         if any(self._confirmed(int(row)) for row in light):
             return True
-        return group > 2 and _has_light(self.rows, self.sizes, group - 1, self.prime)
+        if group <= 2 or self._has_disjoint_bases(group):
+            return False
+        return _has_light(self.rows, self.sizes, group - 1, self.prime)
+
+    def _has_disjoint_bases(self, group: int) -> bool:
+        """Whether as many disjoint sets of records are found, on each of which the sets keep their full rank.
+
+        Then no combination involves fewer records than there are such sets: it would be zero on one of them, and so
+        everywhere. Full rank modulo the prime is full rank. Bases are taken one after the other, so that one may be
+        missed; the search decides then.
+        """
+        left = np.minimum(self.sizes, group)
+        if int(left.sum()) < group * self.rank:
+            return False
+        left[self.pivots] -= 1
+        for _ in range(group - 1):
+            atoms = np.flatnonzero(left)
+            large = atoms[np.argsort(-left[atoms], kind="stable")]
+            spread = np.random.default_rng(0).permutation(atoms)[: 2 * self.rank + 64]
+            for atoms in (spread, large):  # a few columns from everywhere are enough as a rule
+                columns = np.ascontiguousarray(self.rows[:, atoms].T, dtype=np.int64)
+                chosen = independent(columns, self.prime)
+                if chosen.size == self.rank:
+                    break
+            else:
+                return False
+            left[atoms[chosen]] -= 1
+        return True
 
     def exposed_records(self) -> int:
         """Return how many records' values the sets determine, reduced anew modulo another prime."""
@@ -181,14 +208,18 @@ def _has_light(rows: Residues, sizes: IntArray, budget: int, prime: int) -> bool
     """Whether some combination of the rows involves at most ``budget`` records.
 
     A search that branches on columns, heaviest first: the combination is 0 there, or the column is paid for.
-    A search of too many steps counts as found, so that a denial may be needless but never missing.
+    A search that is too long counts as found, so that a denial may be needless but never missing.
     """
     order = np.argsort(-sizes, kind="stable")
     stack = [(rows[:, order].astype(np.int64), sizes[order], budget)]
+    cells = _SEARCH_CELLS
     for _ in range(_SEARCH_STEPS):
         if not stack:
             return False
         matrix, weights, left = stack.pop()
+        cells -= matrix.size
+        if cells < 0:
+            return True
         used = matrix.any(axis=0)
         matrix, weights = matrix[:, used], weights[used]
         if len(matrix) == 0:

@@ -23,7 +23,6 @@ from discreet.output.audit.auditor import (
     Question,
     set_key,
 )
-from discreet.output.audit.bounded import ReleasedSums
 from discreet.output.audit.bounds import (
     Domain,
     decimal,
@@ -34,8 +33,9 @@ from discreet.output.audit.bounds import (
     require_unbounded,
 )
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
-from discreet.output.audit.region import safe_answers
 from discreet.output.audit.row_space import RowSpace
+from discreet.output.audit.space.region import safe_answers
+from discreet.output.audit.space.released_sums import ReleasedSums
 
 _MOST_REMEMBERED = 100_000
 

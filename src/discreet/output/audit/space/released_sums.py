@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
-from discreet.output.audit.atoms import Atoms
 from discreet.output.audit.auditor import Bound, set_key
 from discreet.output.audit.bounds import Domain
-from discreet.output.audit.region import Region
+from discreet.output.audit.space.atoms import Atoms
+from discreet.output.audit.space.region import Region
 
 MOST_ATOMS = 300
 """How many atoms may depend on one another, for the time that a question takes."""

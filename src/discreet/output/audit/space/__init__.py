@@ -1,0 +1,1 @@
+"""What released sums leave possible: atoms, and regions over them."""
