@@ -13,7 +13,7 @@ from discreet.core.release import Evidence, Release
 from discreet.core.schema import Role, Schema, other
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
-from discreet.core.verdict import Verdict
+from discreet.core.verdict import Verdict, is_near
 from discreet.engines.digests import described_file
 from discreet.guarantees import KAnonymity
 from discreet.guarantees.per_unit import PerUnit
@@ -191,7 +191,9 @@ def _plain(value: Any) -> Any:
 
 
 def _is_same(stated: Any, shown: Any) -> bool:
-    """Return whether two values of JSON are the same; 1, 1.0 and true are not."""
+    """Return whether two values of JSON are the same: 1, 1.0 and true are not, and numbers may differ by rounding."""
+    if type(stated) is float and type(shown) is float:
+        return is_near(stated, shown)
     return bool(stated == shown) and type(stated) is type(shown)
 
 
