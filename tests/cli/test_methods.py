@@ -43,7 +43,7 @@ def test_an_optimal_release_says_its_levels_and_how_sure_they_are(invoke, patien
     levels = json.loads((out / "release.json").read_text())["levels"]
     assert levels["age"] >= 1
     assert levels["zip"] <= 4
-    assert f"levels   age {levels['age']}, zip {levels['zip']}" in result.stdout
+    assert f"levels    age {levels['age']}, zip {levels['zip']}" in result.stdout
     kept = out.with_name(f"{out.name}.private") / "report-internal.html"
     assert 'id="lattice"' in kept.read_text()
 

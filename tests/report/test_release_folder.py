@@ -192,3 +192,15 @@ def test_a_single_column_of_nothing(tmp_path: Path, format: str) -> None:  # noq
 def test_strange_names_survive(tmp_path: Path, format: str) -> None:  # noqa: A002
     folder = evil_release().write(tmp_path / "out", format=format)  # type: ignore[arg-type]
     assert (folder / "report.html").stat().st_size < 2_000_000
+
+
+def test_what_a_format_cannot_tell_apart_is_refused(tmp_path: Path) -> None:
+    """In CSV a null and an empty text look alike, so the figures of release.json would not be those of the file."""
+    frame = pa.table({"age": [20] * 40, "ill": ["", "x", None, "y"] * 10})
+    release = released(frame, {"age": quasi(), "ill": sensitive()}, KAnonymity(2) & EntropyDiversity(1.2))
+    with pytest.raises(OutputError, match="write another format"):
+        release.write(tmp_path / "out", format="csv", report=False)
+    assert list(tmp_path.iterdir()) == []
+    folder = release.write(tmp_path / "out", format="parquet", report=False)
+    record = json.loads((folder / "release.json").read_text())
+    assert record["verdict"]["parts"][1]["worst"] == pytest.approx(4)

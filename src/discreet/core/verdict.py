@@ -73,6 +73,16 @@ class Verdict:
         parts = tuple(part.by_construction() for part in self.parts)
         return replace(self, basis=Basis.CONSTRUCTION, parts=parts)
 
+    def agrees_with(self, other: Verdict) -> bool:
+        """Return whether two judgments found the same, but for rounding: sums of floats depend on their order."""
+        numbers = ("ok", "n_groups", "n_rows", "failing_groups", "failing_rows", "guarantee", "bound")
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in numbers)
+            and (is_near(self.worst, other.worst) or (math.isnan(self.worst) and math.isnan(other.worst)))
+            and len(self.parts) == len(other.parts)
+            and all(part.agrees_with(same) for part, same in zip(self.parts, other.parts, strict=True))
+        )
+
     def __str__(self) -> str:
         if self.parts:
             return "\n".join(str(part) for part in self.parts)
@@ -102,6 +112,11 @@ class Verdict:
         if self.parts:
             plain["parts"] = [part.to_dict() for part in self.parts]
         return plain
+
+
+def is_near(first: float, second: float) -> bool:
+    """Return whether two measures are the same but for rounding."""
+    return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def claimed(guarantee: str, *, ok: bool = True) -> Verdict:

@@ -34,6 +34,11 @@ def is_readable(place: Path) -> bool:
     return os.path.isfile(place) and os.access(place, os.R_OK)  # noqa: PTH113  # Path.is_file raises where it may not look
 
 
+def has_files(folder: Path) -> bool:
+    """Return whether a folder is there, may be read, and holds anything."""
+    return os.path.isdir(folder) and os.access(folder, os.R_OK | os.X_OK) and any(folder.iterdir())  # noqa: PTH112
+
+
 def digests(record: Path, private: Path) -> dict[str, dict[str, Any]]:
     """Return the digests of a release.json, of its signature, and of every file in the owner's folder.
 

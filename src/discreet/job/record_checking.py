@@ -13,7 +13,7 @@ from discreet.core.release import Evidence, Release
 from discreet.core.schema import Role, Schema, other
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
-from discreet.core.verdict import Verdict
+from discreet.core.verdict import Verdict, is_near
 from discreet.engines.digests import described_file
 from discreet.guarantees import KAnonymity
 from discreet.guarantees.per_unit import PerUnit
@@ -72,7 +72,7 @@ def judge_record(
     shown = dict(_leaves(_plain(_recomputed(folder, record, data, verdict, guarantee))))
     stated = dict(_leaves(dict(record)))
     contradicted = {*_contradicted(record, guarantee), *_other_columns(record, data)}
-    wrong = {path for path, value in shown.items() if path not in stated or stated[path] != value}
+    wrong = {path for path, value in shown.items() if path not in stated or not _is_same(stated[path], value)}
     # What was added inside of a part that was recomputed as a whole is as wrong as what was changed in it.
     closed = {path[:-1] for path in shown if path[0] in ("risk", "verdict", "files")}
     wrong |= {path for path in stated if path[:-1] in closed and path not in shown}
@@ -188,6 +188,13 @@ _DROPPED = ("identifier", "person")
 def _plain(value: Any) -> Any:
     """Return data as it comes back from release.json."""
     return json.loads(json_text({"value": value}))["value"]
+
+
+def _is_same(stated: Any, shown: Any) -> bool:
+    """Return whether two values of JSON are the same: 1, 1.0 and true are not, and numbers may differ by rounding."""
+    if type(stated) is float and type(shown) is float:
+        return is_near(stated, shown)
+    return bool(stated == shown) and type(stated) is type(shown)
 
 
 def _leaves(plain: Any, path: Field = ()) -> Iterator[tuple[Field, Any]]:

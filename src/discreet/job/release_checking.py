@@ -13,7 +13,7 @@ from discreet.core.errors import DiscreetError, InputError, ParameterError
 from discreet.core.params import InstanceOf, require
 from discreet.core.tables.table import Table
 from discreet.core.verdict import BROKEN, Verdict, claimed, conjunction
-from discreet.engines.digests import DIGESTS, RECORD, SIGNATURE, altered, described_file, is_readable
+from discreet.engines.digests import RECORD, SIGNATURE, altered, described_file, has_files
 from discreet.guarantees import (
     AllOf,
     DistinctDiversity,
@@ -118,7 +118,7 @@ def judge_release(
         The public key of whoever must have signed release.json; None verifies no signature.
     """
     place = private_place(folder.resolve())
-    has_owners = is_readable(place.parent / DIGESTS) or is_readable(place)
+    has_owners = has_files(place.parent)
     untied = altered(folder / RECORD, place.parent) if has_owners else ()
     record = read_record(folder)
     owners = _private(folder) if has_owners and not untied else {}
@@ -211,9 +211,8 @@ def _guaranteed(subject: _Subject, data: Any, guarantee: Guarantee | None) -> Re
     if baskets.n_groups is not None:
         counts["groups"] = baskets.n_groups
     # A verdict is false where the guarantee is broken, so it is compared with None.
-    if baskets.verdict is None:
-        return ReleaseJudgment(kind, counts, subject.claims(), _OWNERS_RULES, measures=baskets.measures)
-    return ReleaseJudgment(kind, counts, baskets.verdict, measures=baskets.measures)
+    judged, why = (subject.claims(), _OWNERS_RULES) if baskets.verdict is None else (baskets.verdict, "")
+    return ReleaseJudgment(kind, counts, judged, why, measures=baskets.measures)
 
 
 def _of_table(

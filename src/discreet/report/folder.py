@@ -169,6 +169,9 @@ def _judge_again(release: Release, kind: Kind, place: Path, format: str) -> None
         if found is not None:
             found = release.with_units(found) if isinstance(found, Table) else found
             verdict = release.guarantee.check(found)
+            # Cells that a file cannot tell apart, such as nulls and empty texts in CSV, make other classes of it.
+            if verdict.ok and not verdict.agrees_with(release.verdict):
+                found = None
     except DiscreetError:
         found = None
     if found is None:

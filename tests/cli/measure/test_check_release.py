@@ -303,3 +303,56 @@ def test_a_private_folder_that_may_not_be_read_counts_as_absent(
     absent = invoke("check", tmp_path / "out")
     assert (refused.exit_code, refused.stdout) == (absent.exit_code, absent.stdout)
     assert refused.exit_code == 3
+
+
+def test_a_folder_without_its_record_is_refused_and_a_link_is_no_file(invoke, tmp_path: Path) -> None:
+    for name in ("table", "cahd", "sketches"):
+        folder = RELEASES[name]().write(tmp_path / name, report=False)
+        record = (folder / "release.json").read_bytes()
+        (folder / "release.json").unlink()
+        for _ in range(2):
+            result = invoke("check", folder)
+            assert result.exit_code == 2
+            assert "holds no release.json" in result.stderr
+            shutil.rmtree(tmp_path / f"{name}.private", ignore_errors=True)
+        (folder / "release.json").write_bytes(record)
+        data = next(path for path in sorted(folder.iterdir()) if path.name != "release.json")
+        data.rename(tmp_path / "elsewhere")
+        data.symlink_to(tmp_path / "elsewhere")
+        result = invoke("check", folder)
+        assert result.exit_code == 1, result.output
+        assert f"replaced or missing since the release was written: {data.name}" in result.stdout
+
+
+def test_wrong_figures_are_named_without_the_owners_folder(invoke, tmp_path: Path) -> None:
+    folder = RELEASES["grouped-table"]().write(tmp_path / "out", report=False)
+    shutil.rmtree(tmp_path / "out.private")
+    record = json.loads((folder / "release.json").read_text())
+    assert record["cautions"]
+    for part, wrong, named in (
+        ("risk", {**record["risk"], "uniques": 0}, "risk.uniques"),
+        ("verdict", {**record["verdict"], "worst": 9.0}, "verdict.worst"),
+        ("guarantee", {**record["guarantee"], "p": 1}, "verdict.bound"),
+        ("rows", {"in": 130, "out": 120, "suppressed": 0}, "rows"),
+        ("cautions", [], "cautions"),
+        ("columns", record["columns"][:-1], "columns"),
+    ):
+        (folder / "release.json").write_text(json.dumps({**record, part: wrong}))
+        result = invoke("check", folder)
+        assert result.exit_code == 1, named
+        assert "release.json is wrong about" in result.stdout
+        assert named in result.stdout
+
+
+def test_with_the_owners_folder_every_word_of_release_json_is_covered(invoke, tmp_path: Path) -> None:
+    folder = RELEASES["table"]().write(tmp_path / "out", report=False)
+    assert "release.json is the one that was written" in invoke("check", folder).stdout
+    record = json.loads((folder / "release.json").read_text())
+    for name, wrong in (("date", "1999-01-01"), ("method", "Other"), ("seeded", True), ("discreet", "9")):
+        (folder / "release.json").write_text(json.dumps({**record, name: wrong}))
+        result = invoke("check", folder)
+        assert result.exit_code == 1
+        assert "belongs to another release, or release.json was changed" in result.stdout
+    risk = invoke("risk", folder)
+    assert risk.exit_code == 2
+    assert "belongs to another release" in risk.stderr
