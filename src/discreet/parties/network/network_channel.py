@@ -136,8 +136,12 @@ class NetworkChannel(Channel):
             now = time.monotonic()
             deadline = min(max(started + timeout, self._stream.heard + self.timeout / 2), last)
         if now < last:
-            raise PeerLostError(self.peer, f"did not answer within {max(timeout, 0.0):.3g} seconds")
-        raise PeerLostError(self.peer, f"has computed for {last - started:.3g} seconds and sent nothing")
+            raise PeerLostError(
+                self.peer, f"did not answer within {max(timeout, 0.0):.3g} seconds", late=True
+            )
+        raise PeerLostError(
+            self.peer, f"has computed for {last - started:.3g} seconds and sent nothing", late=True
+        )
 
     def _arrived(self, arrived: Arrived) -> None:
         """Put a frame into the inbox, or why no more will come."""
