@@ -53,7 +53,7 @@ def _needs_consent(protocol: str, n_parties: int) -> bool:
 
 
 def sum_of(length: int, more: str = "") -> str:
-    return f'name = "secure-sum"\nlength = {length}\ntwo_parties_see_each_other = true\n{more}'
+    return f'name = "secure-sum"\nlength = {length}\n{more}'
 
 
 def meet(

@@ -106,7 +106,7 @@ def vertical_files(folder: Path) -> dict[str, Path | None]:
 
 
 def test_rules_over_columns_of_two_processes(tmp_path: Path) -> None:
-    parameters = {"key": "patient", "max_people": 20, "min_support": 0.9, "columns": COLUMNS}
+    parameters = {"key": "patient", "max_people": 20, "min_support": 0.9, "columns": COLUMNS, "min_count": 3}
     session = write_local_session(tmp_path, "vertical-rules", parameters, ("clinic", "insurer"))
     run = run_locally(session, vertical_files(tmp_path))
     for folder in run.folders.values():

@@ -89,8 +89,8 @@ def test_processes_write_their_parts_as_releases(tmp_path: Path) -> None:
 
 def test_classes_are_in_order_as_scikit_learn_has_them(tmp_path: Path) -> None:
     described = X.replace("[0, 1]", "[1, 0]")
-    path = write_session(tmp_path, ("a", "b"), f'name = "logistic-regression"\n{described}')
-    found = meet(path, {"a": ROWS, "b": ROWS})
+    path = write_session(tmp_path, ("a", "b", "c"), f'name = "logistic-regression"\n{described}')
+    found = meet(path, dict.fromkeys("abc", ROWS))
     assert found["a"].model.classes_.tolist() == [0, 1]
     assert found["a"].model.coef_[0, 0] > 0
 

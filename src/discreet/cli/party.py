@@ -174,6 +174,7 @@ def doctor(
 def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Run the protocol of the SESSION with the other parties and write the common result."""
     from discreet.cli._output import plain_cautions, print_result
+    from discreet.measure.caution import Caution
     from discreet.parties.network.running import (
         check_folder,
         find_key,
@@ -191,12 +192,13 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
     pages = {"report.html": party_page(outcome)}
     write_outcome(outcome, out, overwrite=given["overwrite"], pages=pages)
     meter = outcome.meter
+    cautions = [Caution("run", text, public=False).to_dict() for text in outcome.cautions]
     plain = {
         "protocol": known.protocol.name,
         "out": str(out),
         "leaks": list(known.protocol.leaks),
         "covers": list(outcome.covers),
-        "cautions": plain_cautions(*written_frames(outcome)),
+        "cautions": [*cautions, *plain_cautions(*written_frames(outcome))],
         "meter": meter.to_dict(),
     }
     seconds = sum(step.seconds for step in meter.steps)

@@ -83,6 +83,7 @@ def _guarantee(outcome: Outcome) -> Section:
         f"{outcome.name} ran {session.protocol.name} with {others}.",
         [
             Paragraph(str(session.protocol.verdict(session.names))),
+            *([Bullets(outcome.cautions)] if outcome.cautions else []),
             Table(("Parameter", "Value"), rows, "Public parameters of the session"),
         ],
     )

@@ -53,8 +53,9 @@ def horizontal(
     baskets = quest(f"T8.I3.D{n_baskets}.N{n_items}", random_state=seed)
     public = tuple(str(name) for name in baskets.names.to_pylist())
     # The data is generated, so that two parties may see each other's.
-    parameters = {"items": public, "two_parties_see_each_other": n_parties == 2} | more
-    return cost(AssociationRules(support, **parameters), dealt(baskets, n_parties))
+    agreed = n_parties == 2
+    protocol = AssociationRules(support, two_parties_see_each_other=agreed, **({"items": public} | more))
+    return cost(protocol, dealt(baskets, n_parties))
 
 
 def vertical(n_people: int, n_items: int, n_parties: int, *, seed: int) -> tuple[Cost, Any]:

@@ -33,6 +33,7 @@ class Outcome:
     meter: Meter
     frames: tuple[FrameShape, ...]
     revealed: dict[str, Any] = field(default_factory=dict)
+    cautions: tuple[str, ...] = ()
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -48,6 +49,7 @@ class Outcome:
             "party": self.name,
             "parties": list(self.session.names),
             "covers": list(self.covers),
+            "cautions": list(self.cautions),
             "session": self.session.digest().hex(),
             "verdict": protocol.verdict(self.session.names).to_dict(),
             "leaks": list(protocol.leaks),
@@ -93,7 +95,8 @@ def run_party(
     transcript = Transcript(keep_payloads=False, keep_received=True)
     with open_session(session, name, key, listen=listen, transcript=transcript) as party:
         output = session.protocol.run(party, private)
-    return Outcome(session, name, output, party.meter, transcript.shapes(), party.revealed)
+    cautions = session.protocol.cautions_of_run(output, party)
+    return Outcome(session, name, output, party.meter, transcript.shapes(), party.revealed, cautions)
 
 
 def check_folder(

@@ -112,17 +112,25 @@ class CandidateUnion(UnionProtocol):
         """Raise a ParameterError unless the set holds candidates only."""
         self._held(data, collects=name == (self.collector or names[0]))
 
+    def needed(self, n_parties: int) -> int:
+        """Return how many parties must remain: three that put something in, next to the collector.
+
+        >>> CandidateUnion(candidates=("x",)).needed(4), CandidateUnion(candidates=("x",)).needed(10)
+        (4, 6)
+        """
+        return self.threshold or max(min(4, n_parties), n_parties // 2 + 1)
+
     def withstands(self, n_parties: int) -> int:
         """Return how many parties may pool what they saw without learning more than the leaks say."""
         return self._sum(n_parties).withstands(n_parties)
 
     def _sum(self, n_parties: int) -> SecureSum:
-        """Return the sum; three parties that put something in must remain, next to the collector."""
+        """Return the sum that is opened to the collector alone."""
         return SecureSum(
             length=len(self.candidates),
             kind="modular",
             collector=self.collector,
-            threshold=self.threshold or max(min(4, n_parties), n_parties // 2 + 1),
+            threshold=self.needed(n_parties),
             open_to="collector",
         )
 
