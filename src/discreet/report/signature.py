@@ -22,20 +22,9 @@ _LENGTH = 64
 def signing_key(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
     """Return the private key in a file, which nobody but its owner may read; `discreet party keys` makes one."""
     _require_library()
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from discreet.parties.network.keys import read_private_key
 
-    content = _content(Path(path))
-    mode = Path(path).stat().st_mode & 0o777
-    if os.name == "posix" and mode & 0o077:
-        raise InputError(f"The key file {path} may be read by others (mode {mode:04o}): chmod 600 it first.")
-    try:
-        key = serialization.load_pem_private_key(content, None)
-    except (ValueError, TypeError):
-        key = None
-    if not isinstance(key, Ed25519PrivateKey):
-        raise InputError(f"The key file {path} holds no Ed25519 private key without a password.")
-    return key
+    return read_private_key(Path(path))
 
 
 def verifying_key(path: str | os.PathLike[str]) -> Ed25519PublicKey:

@@ -95,10 +95,10 @@ def test_a_key_that_others_may_read_is_refused_before_anything_is_done(keys: Any
     shared.write_bytes(private.read_bytes())
     for mode in (0o644, 0o640, 0o604):
         shared.chmod(mode)
-        with pytest.raises(InputError, match="read by others"):
+        with pytest.raises(InputError, match="other users"):
             signed(tmp_path / "out", shared)
         job = Job(FRAME, {"age": quasi()}, KAnonymity(2), out=tmp_path / "out", sign=shared)
-        with pytest.raises(InputError, match="read by others"):
+        with pytest.raises(InputError, match="other users"):
             run(job, lambda stage: pytest.fail(stage))
     assert list(tmp_path.iterdir()) == [shared]
 

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.core.errors import OutputError, ParameterError
+from discreet.core.errors import InputError, OutputError, ParameterError
 from discreet.core.params import IntIn, require
 from discreet.parties.errors import SessionError, require_libraries
 
@@ -143,27 +143,39 @@ def check_validity(name: str, der: bytes) -> None:
         )
 
 
+def read_private_key(path: Path) -> Ed25519PrivateKey:
+    """Return the private key in a file, which nobody but its owner may read or change."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    try:
+        with path.open("rb") as stream:
+            mode, pem = os.fstat(stream.fileno()).st_mode, stream.read()
+    except OSError as error:
+        raise InputError(f"The key file {path} cannot be read: {os.strerror(error.errno or 0)}.") from None
+    try:
+        key = serialization.load_pem_private_key(pem, None)
+    except (ValueError, TypeError):
+        key = None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise InputError(f"The key file {path} holds no private key of Ed25519 without a password.")
+    if os.name == "posix" and mode & 0o077:
+        raise InputError(
+            f"The key file {path} can be read or changed by other users of this machine; run 'chmod 600 {path}'. If "
+            "one of them may have read it, make new keys."
+        )
+    return key
+
+
 def check_key(name: str, path: Path, der: bytes) -> None:
     """Raise a SessionError unless a file holds the private key of a certificate, and its owner alone can read it."""
     from cryptography import x509
     from cryptography.hazmat.primitives import serialization
 
     try:
-        with path.open("rb") as stream:
-            mode, pem = os.fstat(stream.fileno()).st_mode, stream.read()
-    except OSError as error:
-        raise SessionError(
-            f"The key file {path} of party '{name}' cannot be read: {os.strerror(error.errno or 0)}."
-        ) from None
-    try:
-        key = serialization.load_pem_private_key(pem, None)
-    except (ValueError, TypeError):
-        raise SessionError(f"The key file {path} holds no private key without a password.") from None
-    if os.name != "nt" and mode & 0o077:
-        raise SessionError(
-            f"The key file {path} can be read or changed by other users of this machine; run 'chmod 600 {path}'. If "
-            "one of them may have read it, make new keys."
-        )
+        key = read_private_key(path)
+    except InputError as error:
+        raise SessionError(str(error)) from None
     form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     wanted = x509.load_der_x509_certificate(der).public_key().public_bytes(*form)
     if key.public_key().public_bytes(*form) != wanted:
