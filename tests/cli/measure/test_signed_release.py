@@ -117,7 +117,7 @@ def test_what_is_no_key_is_refused_by_name(keys: Any, tmp_path: Path) -> None:
     for content in (b"", b"Ann Miller", b"\xff\xfe", pem):
         wrong.write_bytes(content)
         wrong.chmod(0o600)
-        with pytest.raises(InputError, match="Ed25519 private key") as caught:
+        with pytest.raises(InputError, match="private key of Ed25519") as caught:
             signing_key(wrong)
         assert "Miller" not in str(caught.value)
     for name, content in (
