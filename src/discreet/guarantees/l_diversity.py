@@ -100,8 +100,8 @@ class EntropyDiversity(SensitiveGuarantee):
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""
         return (
-            f"The values of {self._where()} in every class are as uncertain as "
-            f"at least {self.l:g} equally likely values."
+            f"The values of {self._where()} in every class are as varied as "
+            f"at least {self.l:g} equally frequent values."
         )
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
