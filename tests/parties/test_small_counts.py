@@ -201,14 +201,49 @@ def test_quantiles_have_enough_rows_on_both_sides(split: Any, least: int) -> Non
     assert any("moved inward" in caution for caution in run.cautions["p0"])
 
 
+def joined_lloyd(values: list[float], centers: list[float], n_rounds: int, least: int) -> list[float]:
+    """Return the centers by definition: rows of clusters with few rows count for the nearest of the others."""
+    for _ in range(n_rounds):
+        nearest = [min(range(len(centers)), key=lambda j: abs(value - centers[j])) for value in values]
+        large = [j for j in range(len(centers)) if nearest.count(j) >= least]
+        members: dict[int, list[float]] = {j: [] for j in large}
+        for value in values:
+            members[min(large, key=lambda j: abs(value - centers[j]))].append(value)
+        centers = [
+            sum(members[j]) / len(members[j]) if j in large else centers[j] for j in range(len(centers))
+        ]
+    return centers
+
+
+@pytest.mark.parametrize("n_rounds", [1, 2, 3, 4, 6])
+def test_no_round_of_k_means_leaves_out_rows_that_another_includes(n_rounds: int) -> None:
+    """Here one row is alone in its cluster from the second round on: the rest could be subtracted from the first."""
+    rows = {
+        "a": [0.0, 1, 2, 3, 1, 2] * 2 + [11.0, 12, 13],
+        "b": [0.0, 1, 2, 2, 1] * 2 + [11.0, 12, 12],
+        "c": [0.0, 2, 2, 3] * 2 + [12.0, 13, 1234.0],
+        "d": [1.0, 2] * 4 + [12.0, 11, 12],
+    }
+    start = [0.0, 8.0, 11.0]
+    protocol = HorizontalKMeans(
+        columns=("x",), k=3, init="given", centers=tuple((c,) for c in start), max_rounds=n_rounds
+    )
+    run = simulate(protocol, {name: {"x": values} for name, values in rows.items()})
+    assert_as_revealed(run, protocol, tuple("abcd"))
+    assert "opened" not in {shape.kind for shape in run.transcript.shapes()}
+    expected = joined_lloyd([value for values in rows.values() for value in values], start, n_rounds, 5)
+    assert run.outputs["d"].model.cluster_centers_[:, 0] == pytest.approx(expected)
+
+
 def test_a_small_cluster_keeps_its_center_and_is_not_opened() -> None:
     rows = {"a": {"x": [1.0, 2.0, 3.0]}, "b": {"x": [2.0, 2.0, 90.0]}, "c": {"x": [2.0]}}
     protocol = HorizontalKMeans(columns=("x",), k=2, init="given", centers=((0,), (100,)))
     run = simulate(protocol, rows)
     assert_as_revealed(run, protocol, tuple("abc"))
     model = run.outputs["a"].model
-    assert model.cluster_centers_.tolist() == [[2.0], [100.0]]
-    assert model.inertia_ == pytest.approx(2.0), "without the row of the small cluster"
+    assert model.cluster_centers_.tolist() == [[pytest.approx(102 / 7)], [100.0]]
+    squares = sum((value - 102 / 7) ** 2 for value in (1, 2, 3, 2, 2, 2))
+    assert model.inertia_ == pytest.approx(squares), "without the row of the small cluster"
     assert "1 of 2 clusters have no row or fewer than 5, and kept their centers." in run.cautions["c"]
     columns = VerticalKMeans(
         columns={"a": ("x",), "b": ("z",)}, k=2, ranges={"x": (0, 99), "z": (0, 99)}, init="given", seeds=(0, 6), bits=8

@@ -52,10 +52,14 @@ Examples:
 
 \b
 Exit codes: 0 success, 1 a guarantee is broken and 3 only claimed (check), 2 user error, 70 internal error, 130
-interrupted.
+interrupted, 141 nobody read the output to its end.
 
 \b
 Completion: eval "$(_DISCREET_COMPLETE=bash_source discreet)"   (or zsh_source, fish_source)"""
+
+
+UNREAD = 141
+"""The exit code where the output is not read to its end, as a shell has it for SIGPIPE."""
 
 
 class Discreet(click.Group):
@@ -66,6 +70,13 @@ class Discreet(click.Group):
         del ctx
         return list(self.commands)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; click itself ends with 1 where nobody reads on, which would say that a guarantee is broken."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _leave_unread()
+
     def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> NoReturn:
         """Run a command; leave with its exit code, after one line about what went wrong, if anything did."""
         given = list(sys.argv[1:] if args is None else args) or ["--help"]
@@ -74,8 +85,7 @@ class Discreet(click.Group):
             code = super().main(given, *rest, **options)
             sys.stdout.flush()
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(2)
+            _leave_unread()
         except BaseException as error:  # every failure ends here, as one line
             if isinstance(error, SystemExit):
                 raise
@@ -138,12 +148,27 @@ def _unsaid(caught: object) -> None:
     del caught
 
 
+def _leave_unread() -> NoReturn:
+    _discard_output()
+    sys.exit(UNREAD)
+
+
+def _discard_output() -> None:
+    """Let what is still to be printed go nowhere, so that the end of the process does not fail on it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _print(failure: Failure, *, as_json: bool) -> None:
     if as_json:
         import json
 
-        click.echo(json.dumps({"error": failure.to_dict()}, ensure_ascii=False))
-        return
+        try:
+            click.echo(json.dumps({"error": failure.to_dict()}, ensure_ascii=False))
+            sys.stdout.flush()
+        except OSError:  # the disk that the output goes to is full
+            _discard_output()
+        else:
+            return
     click.echo(f"error: {failure.message}", err=True)
     if failure.remedy:
         click.echo(f"try: {failure.remedy}", err=True)

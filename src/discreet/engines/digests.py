@@ -59,7 +59,7 @@ def altered(record: Path, private: Path) -> tuple[str, ...]:
     """Return the names of files that are not those which the digests in the owner's folder were taken of."""
     own_name = f"{private.name}/{DIGESTS}"
     try:
-        written = json.loads((private / DIGESTS).read_text(encoding="utf-8"))
+        written = read_json(private / DIGESTS)
     except (OSError, ValueError, RecursionError):
         return (own_name,)
     now = digests(record, private)
@@ -76,3 +76,18 @@ def _differing(written: Any, now: Mapping[str, Any]) -> list[str]:
     if not isinstance(written, dict):
         return [DIGESTS]
     return [name for name in sorted({*written, *now}) if written.get(name) != now.get(name)]
+
+
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds; one that cannot be read, or has a key twice, raises an OSError or ValueError.
+
+    Of two values under one key, a person or another program may take the one that was not judged.
+    """
+    return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_unique_keys)
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return entries

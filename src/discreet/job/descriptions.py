@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError
 from discreet.core.hierarchy.specs import spec_from_dict
 from discreet.core.schema import DROPPED, Column, Role, other, person
-from discreet.engines.digests import RECORD
+from discreet.engines.digests import RECORD, read_json
 from discreet.guarantees import Guarantee
 from discreet.job.kinds import TableKind
 from discreet.job.model import Job
@@ -113,9 +112,9 @@ def describe(path: Path) -> Description:
 def read_record(folder: Path) -> dict[str, Any]:
     """Read the release.json of a folder."""
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = read_json(folder / RECORD)
     except (OSError, ValueError, RecursionError):
-        raise InputError(f"{folder / RECORD} cannot be read.") from None
+        raise InputError(f"{folder / RECORD} cannot be read, or has a key twice.") from None
     if (
         not isinstance(record, dict)
         or record.get("format") != _FORMAT

@@ -39,7 +39,8 @@ class LostPartyError(PartyError):
     def __init__(self, lost: Iterable[str], remaining: Iterable[str]) -> None:
         super().__init__(
             f"Lost: {', '.join(lost)}. The sums of this run need all who are in the first one, and nothing more was "
-            "opened. Run again, without those who cannot take part."
+            "opened. Run again with the same parties and data only: from a result without those who were lost and from "
+            "the sums that were opened, what they put in would follow."
         )
         self.remaining = tuple(remaining)
 

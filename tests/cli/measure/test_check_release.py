@@ -124,7 +124,7 @@ def test_every_release_is_checked_by_its_folder_alone(
     shown = invoke("check", folder / "release.json")
     assert shown.exit_code == result.exit_code
     assert word in shown.stdout
-    assert "unchanged since they were written" in shown.stdout
+    assert "as the digests in release.json have them; reports are not judged" in shown.stdout
     assert "nothing vouches for release.json itself" in shown.stdout
     data = next(path for path in sorted(folder.iterdir()) if path.name != "release.json")
     data.write_bytes(data.read_bytes() + b" ")
@@ -356,3 +356,15 @@ def test_with_the_owners_folder_every_word_of_release_json_is_covered(invoke, tm
     risk = invoke("risk", folder)
     assert risk.exit_code == 2
     assert "belongs to another release" in risk.stderr
+
+
+@pytest.mark.parametrize("field", ["verdict", "guarantee", "cautions", "files", "columns"])
+def test_a_field_that_stands_twice_is_refused(invoke, tmp_path: Path, field: str) -> None:
+    """Another reader of the file may take the value that was not judged."""
+    folder = RELEASES["table"]().write(tmp_path / "out", report=False)
+    shutil.rmtree(tmp_path / "out.private")
+    record = folder / "release.json"
+    record.write_text(record.read_text().replace(f'"{field}"', f'"{field}": {{}}, "{field}"', 1))
+    result = invoke("check", folder)
+    assert result.exit_code == 2
+    assert "has a key twice" in result.stderr

@@ -193,8 +193,10 @@ def _file_lines(judgment: ReleaseJudgment) -> Iterator[tuple[str, str]]:
             "broken",
             f"changed, replaced or missing since the release was written: {', '.join(judgment.changed)}",
         )
+    elif judgment.vouched:
+        yield "files", "unchanged since they were written"
     else:
-        yield "files", "unchanged since they were written, by the digests in release.json"
+        yield "files", "as the digests in release.json have them; reports are not judged"
     if "release.json" in judgment.changed:
         yield "", "the private folder belongs to another release, or release.json was changed"
     if judgment.added:

@@ -9,7 +9,6 @@ than those.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,7 @@ from discreet.core.schema import Column, Role, Schema, identifier, person
 from discreet.core.tables import labels
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
-from discreet.engines.digests import DIGESTS, RECORD, altered, is_readable
+from discreet.engines.digests import DIGESTS, RECORD, altered, is_readable, read_json
 from discreet.guarantees import Guarantee
 from discreet.publish.recipes.published import column_parts, public_levels
 
@@ -292,7 +291,7 @@ class Recipe:
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return read_json(path)
     except FileNotFoundError:
         raise InputError(f"There is no recipe at '{path}'.") from None
     except (OSError, ValueError, RecursionError):

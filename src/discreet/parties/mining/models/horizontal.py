@@ -99,7 +99,10 @@ class HorizontalProtocol(RowsProtocol):
         """What every protocol of secure sums shows."""
         two = "Of two parties each learns the other's part of every sum, which the sum reveals."
         found = (
-            "Every party learns which parties dropped out, in which round, and whether they were late.",
+            (
+                "Every party learns which parties dropped out, in which round, and whether they were late. A run that "
+                "stops leaves behind the sums that were opened until then; run it again with the same parties only."
+            ),
             "The first party together with enough parties to reach the threshold learns every party's sums.",
             *((two,) if self.two_parties_see_each_other else ()),
         )

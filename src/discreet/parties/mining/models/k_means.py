@@ -34,7 +34,8 @@ class HorizontalKMeans(NumbersProtocol):
 
     In every round each party labels its own rows with the nearest center. The sums and sizes of the clusters are
     summed securely, and the new centers follow. A cluster that is empty, or has fewer than ``min_count`` rows, keeps
-    its center; what it holds is not opened. But for that the centers equal those of Lloyd's algorithm on the pooled
+    its center, and its rows count for the nearest of the other clusters: left out, they would be the difference to a
+    round in which they are not. But for that the centers equal those of Lloyd's algorithm on the pooled
     rows, rounded to multiples of 2^−``fraction_bits``, from the same seeds.
 
     The output has a fitted ``KMeans`` whose ``labels_`` are those of the party's own rows.
@@ -126,11 +127,10 @@ class HorizontalKMeans(NumbersProtocol):
             yield from frames.add(4)
         for _ in range(facts["rounds"]):
             if self.holds_back:
-                yield from frames.counts(self.k) + frames.add(_WORDS * self.k * d)
-            else:
-                yield from frames.add(_WORDS * self.k * (d + 1))
+                yield from frames.reached(self.k)
+            yield from frames.add(_WORDS * self.k * (d + 1))
         if self.holds_back:
-            yield from frames.counts(self.k)
+            yield from frames.reached(self.k)
         if not self.epsilon:
             yield from frames.add(WIDE)
 
@@ -182,7 +182,12 @@ class HorizontalKMeans(NumbersProtocol):
 
         _, sums, counts = sums_by_center(placed.rows, centers)
         if self.holds_back:
-            return self._next_of_large(totals, sums, counts, centers)
+            large = totals.reached(counts)
+            if not large.any():
+                raise InputError(f"No cluster has {self.min_count} rows; there is nothing to learn from.")
+            # Every row is in a sum of every round: sums of some rows could be subtracted from those of all.
+            sums[:], counts[:] = 0, 0
+            _, sums[large], counts[large] = sums_by_center(placed.rows, centers[large])
         weight = sum(placed.limits) if self.epsilon else 1
         found = totals.add(
             [*sums.reshape(-1).tolist(), *(counts * weight).tolist()],
@@ -199,18 +204,6 @@ class HorizontalKMeans(NumbersProtocol):
         limits = np.array(placed.limits, np.float64)
         return np.where(sizes[:, None] >= 1, np.clip(means, -limits, limits), centers)
 
-    def _next_of_large(
-        self, totals: Totals, sums: NDArray[np.int64], counts: NDArray[np.int64], centers: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the means of the clusters with rows enough; only their sizes and sums are opened."""
-        sizes = np.array(totals.counts(counts), np.float64)
-        if not sizes.any():
-            raise InputError(f"No cluster has {self.min_count} rows; there is nothing to learn from.")
-        large = sizes[:, None] > 0
-        found = totals.add(np.where(large, sums, 0).reshape(-1), words=_WORDS)
-        total = np.array(found, np.float64).reshape(sums.shape)
-        return np.where(large, total / np.maximum(sizes, 1)[:, None], centers)
-
     def _inertia(
         self, totals: Totals, placed: Placed, centers: NDArray[np.float64]
     ) -> tuple[NDArray[np.int32], float, int]:
@@ -223,7 +216,7 @@ class HorizontalKMeans(NumbersProtocol):
         labels, _, counts = sums_by_center(placed.rows, centers)
         if self.epsilon:
             return labels, float("nan"), 0
-        large = np.array(totals.counts(counts)) > 0 if self.holds_back else np.ones(self.k, np.bool_)
+        large = totals.reached(counts) if self.holds_back else np.ones(self.k, np.bool_)
         gaps = (placed.rows - centers[labels])[large[labels]]
         [total] = totals.add([int(np.rint(np.einsum("ij,ij->", gaps, gaps)))], words=WIDE)
         return labels, total * float(placed.step[0]) ** 2, int((~large).sum())

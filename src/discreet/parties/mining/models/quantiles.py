@@ -48,21 +48,25 @@ class HorizontalQuantiles(RowsProtocol):
         The bits of the grid: a range has 2^bits − 1 steps, of which a quantile is one.
     min_count : int
         The rows that must lie on each side of a quantile, itself included; 1 admits the least and the largest value.
+    two_parties_see_each_other : bool
+        Whether two parties may run it, each of whom learns from the quantiles where the other's values lie.
 
     Examples
     --------
     >>> from discreet.parties import simulate
     >>> protocol = HorizontalQuantiles(columns=("age",), q=(0.5,), ranges={"age": (0, 127)}, bits=7, min_count=2)
-    >>> run = simulate(protocol, {"a": {"age": [20, 30, 90]}, "b": {"age": [40, 50]}})
+    >>> run = simulate(protocol, {"a": {"age": [20, 30, 90]}, "b": {"age": [40]}, "c": {"age": [50]}})
     >>> run.outputs["a"].model["age"].tolist()
     [40.0]
     """
 
     name: ClassVar[str] = "quantiles"
+    two_parties_reveal: ClassVar[bool] = True
 
     q: tuple[float, ...] = (0.25, 0.5, 0.75)
     ranges: Mapping[str, Any] = field(default_factory=dict)
     bits: int = 16
+    two_parties_see_each_other: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,10 +80,12 @@ class HorizontalQuantiles(RowsProtocol):
         """What the parties learn beyond the quantiles."""
         extremes = "The least and the largest value are quantiles as others are, each that of one row."
         sides = f"Every party learns of each quantile whether fewer than {self.min_count} rows lie on a side of it."
+        two = "Of two parties each learns from the quantiles and its own rows where the other's values lie."
         return (
             f"Every party learns whether there are {self._least_rows} rows or more.",
             sides if self.holds_back else extremes,
             "The first two parties together learn the counts of every other party at the steps that were compared.",
+            *((two,) if self.two_parties_see_each_other else ()),
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:

@@ -73,6 +73,10 @@ class Totals:
         large: list[int] = self._shared.large(total, self._protocol.min_count, largest=MOST_ROWS).tolist()
         return large
 
+    def reached(self, values: Sequence[int] | np.ndarray[Any, Any]) -> NDArray[np.bool_]:
+        """Return which totals of counts reach ``min_count``; all counts stay shared."""
+        return self._shared.at_least(self._summed(values), self._protocol.min_count, largest=MOST_ROWS)
+
     def enough_rows(self, n_rows: int) -> None:
         """Raise an InputError at all parties unless they have ``min_count`` rows together; fewer stay shared."""
         if self._protocol.holds_back and self.counts([n_rows]) == [0]:
@@ -172,6 +176,10 @@ class TotalFrames:
             return self._frames.open(n)
         large = self._frames.add(n)
         return large + self._frames.large(n, self._protocol.min_count, largest=MOST_ROWS)
+
+    def reached(self, n: int) -> list[FrameShape]:
+        """Return the frames that show which of n counts reach ``min_count``."""
+        return self._frames.add(n) + self._frames.at_least(n, self._protocol.min_count, largest=MOST_ROWS)
 
     def tables(self, shapes: Sequence[tuple[int, int]], n_opened: int) -> list[FrameShape]:
         """Return the frames of tables of which so many counts are opened."""

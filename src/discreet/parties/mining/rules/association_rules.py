@@ -12,7 +12,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.engines.baskets.formats import FORMATS
-from discreet.parties.errors import LostPartyError
+from discreet.parties.errors import LostPartyError, PartyError
 from discreet.parties.mining.rules.horizontal import (
     Horizontal,
     horizontal_frames,
@@ -171,6 +171,12 @@ class AssociationRules(RulesProtocol):
             except LostPartyError as lost:
                 if half.has_opened:
                     raise
+                # Who hides the counts from whom was agreed on; nobody else takes the place of one of the two.
+                if party.names[:2] != lost.remaining[:2]:
+                    raise PartyError(
+                        "One of the first two parties was lost, who hide the counts from each other, and nothing was "
+                        "opened. Run again, or agree on a session with others in the first places."
+                    ) from None
                 names, items = lost.remaining, half.items
 
     def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
