@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.core.errors import ParameterError
 from discreet.parties import (
     CandidateUnion,
     Comparison,
@@ -286,6 +287,12 @@ def test_three_never_become_two(name: str) -> None:
         assert not [
             frame for frame in run.transcript.frames if frame.shape.kind in ("reveal", "result", "union")
         ]
+
+
+@pytest.mark.parametrize("name", [name for name, (_, inputs) in CASES.items() if inputs is ROWS])
+def test_no_model_over_the_rows_of_two_runs_without_consent(name: str) -> None:
+    with pytest.raises(ParameterError, match="two_parties_see_each_other"):
+        CASES[name][0].check_parties(("a", "b"))
 
 
 def test_two_parties_are_refused_unless_both_agreed() -> None:
