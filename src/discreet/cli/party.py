@@ -238,9 +238,8 @@ def explained(plain: dict[str, Any]) -> list[tuple[str, str]]:
     traffic = plain["traffic"]
     sizes = "their number and sizes depend on what the run reveals on its way"
     if traffic is not None:
-        sizes = (
-            f"{traffic['frames']:,} of all parties together, {traffic['bytes']:,} bytes, whatever the data is"
-        )
+        size = f"{traffic['frames']:,} of all parties together, {traffic['bytes']:,} bytes"
+        sizes = f"{size} beside the opening of the session, whatever the data is"
     return [*lines, ("frames", sizes)]
 
 
