@@ -193,9 +193,9 @@ def test_wrong_use_of_candidates_is_refused() -> None:
             CandidateUnion(candidates=candidates)  # type: ignore[arg-type]
 
 
-def test_sets_beyond_the_size_of_a_frame_are_refused() -> None:
+def test_sets_beyond_the_size_of_a_payload_are_refused() -> None:
     with pytest.raises(ParameterError, match="too large"):
-        simulate(SetUnion(max_items=1_000_000), {"a": [], "b": [], "c": []})
+        simulate(SetUnion(max_items=1_000_000, max_item_bytes=1000), {"a": [], "b": [], "c": []})
     for parameters in ({"max_items": 0}, {"max_items": 1, "max_item_bytes": 0}):
         with pytest.raises(ParameterError, match="'max_item"):
             SetUnion(**parameters)
