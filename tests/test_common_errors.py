@@ -14,6 +14,7 @@ from tests.planted_values import called, entries, holds_a_plant, is_ours, method
 
 _NAMES = {
     "path",
+    "sign",
     "source",
     "folder",
     "column",

@@ -78,7 +78,12 @@ def people(n: int = 40) -> pa.Table:
 def vault_of(name: str, folder: Path) -> tuple[Path, str]:
     """Make a vault with an auditor of the registry, and return its folder and its sensitive column."""
     kind = AUDITORS[name]
-    required = [one.name for one in dataclasses.fields(kind) if one.default is dataclasses.MISSING]
+    # Bounds are declared wherever an auditor takes them: it refuses a column that has none below zero otherwise.
+    parameters = {
+        field.name: SAMPLE_PARAMETERS[field.name]
+        for field in dataclasses.fields(kind)
+        if field.default is dataclasses.MISSING or field.name in ("low", "high")
+    }
     table, column = people(), "ill" if name == "boolean" else "pay"
     if name == "boolean":  # the column that orders the records has a value in each of them
         table = table.set_column(0, "age", pa.array([float(k) for k in range(table.num_rows)]))
@@ -88,7 +93,7 @@ def vault_of(name: str, folder: Path) -> tuple[Path, str]:
         folder / "data.parquet",
         sensitive=[column],
         public=["age", "dept", "hired", "active"],
-        auditor=kind(**{name: SAMPLE_PARAMETERS[name] for name in required}),
+        auditor=kind(**parameters),
     ).close()
     return folder / "vault", column
 

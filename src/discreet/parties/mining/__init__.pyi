@@ -8,8 +8,6 @@ from .models.model_protocol import Fitted as Fitted
 from .models.naive_bayes import HorizontalNaiveBayes as HorizontalNaiveBayes
 from .models.quantiles import HorizontalQuantiles as HorizontalQuantiles
 from .models.ridge import HorizontalRidge as HorizontalRidge
-from .models.saved import model_from_dict as model_from_dict
-from .models.saved import model_to_dict as model_to_dict
 from .models.statistics import HorizontalStatistics as HorizontalStatistics
 from .models.statistics import Statistics as Statistics
 from .models.vertical_k_means import VerticalKMeans as VerticalKMeans
@@ -20,3 +18,5 @@ from .models.vertical_tree import VerticalTree as VerticalTree
 from .rules.association_rules import AssociationRules as AssociationRules
 from .rules.joint_rules import JointRules as JointRules
 from .rules.vertical_rules import VerticalRules as VerticalRules
+from .saved_models import model_from_dict as model_from_dict
+from .saved_models import model_to_dict as model_to_dict

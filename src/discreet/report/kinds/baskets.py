@@ -39,7 +39,8 @@ class BasketKind:
         """Return the number of baskets, and which were left out."""
         evidence = release.evidence
         counts = {"in": evidence.n_rows, "out": len(release.data), "suppressed": evidence.suppressed}
-        return {"baskets": counts} | ({"left_out": baskets.LEFT_OUT} if evidence.suppressed else {})
+        why = {"left_out": baskets.LEFT_OUT} if baskets.leaves_out(release) else {}
+        return {"baskets": counts} | why
 
     def measures(self, release: Release) -> dict[str, Any]:
         """Return the risk before and after, and the loss where items were generalized."""

@@ -36,11 +36,15 @@ def grouped_sections(release: Release, *, internal: bool) -> list[Block]:
     return [groups(data), sensitive_items(data), precision(data), *pictures]
 
 
+def leaves_out(release: Release) -> bool:
+    """Return whether baskets are left out since they hold no ordinary item; hiding rules removes others."""
+    return isinstance(release.data, GroupedBaskets) and release.evidence.suppressed > 0
+
+
 def summary(release: Release, *, internal: bool) -> Tiles:
     """Return the most important figures."""
     data, verdict = release.data, release.verdict
-    left_out = release.evidence.suppressed
-    why = f"; left out: {left_out:,} {LEFT_OUT}" if left_out else ""
+    why = f"; left out: {release.evidence.suppressed:,} {LEFT_OUT}" if leaves_out(release) else ""
     tiles = [("Baskets released", f"{len(data):,}", f"of {release.evidence.n_rows:,}{why}")]
     if isinstance(data, GroupedBaskets):
         smallest, largest = int(data.sizes.min()), int(data.sizes.max())
