@@ -10,9 +10,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InternalError
 
 
-@pytest.mark.parametrize(
-    "folder", ["/home/somebody/discreet", "/home/somebody/discreet/tests", "/a folder/x"]
-)
+@pytest.mark.parametrize("folder", ["/clones/discreet", "/clones/discreet/tests", "/a folder/x"])
 def test_a_script_in_a_folder_called_like_the_package_is_not_the_library(folder: str) -> None:
     names: dict[str, Any] = {}
     exec(compile("def look_up(key):\n    return {}[key]\n", f"{folder}/script.py", "exec"), names)

@@ -116,6 +116,10 @@ def test_once_a_sum_is_opened_a_loss_stops_all(before: tuple[str, int]) -> None:
     run, failures = attempted(AssociationRules(0.3, items=ITEMS), shops, drop={"west": before}, timeout=6.0)
     assert not run.outputs
     assert {type(error) for error in failures.values()} == {LostPartyError}
+    for error in failures.values():
+        assert "Run again with the same parties and data only" in str(error), (
+            "a run without the lost shows its part"
+        )
 
 
 def test_nothing_is_united_again_when_a_party_is_lost() -> None:
