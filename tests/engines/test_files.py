@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from discreet.core.errors import InputError, ParameterError
-from discreet.engines.files import connect, describe, read
+from discreet.engines.duckdb.connection import connect
+from discreet.engines.duckdb.files import describe
+from discreet.engines.files import read
 
 SECRET = "Sekretowski"
 
@@ -564,5 +566,5 @@ def test_errors_of_duckdb_never_come_through(tmp_path: Path, monkeypatch: pytest
     def failing(*_: object, **__: object) -> None:
         raise duckdb.IOException(f"No space left on device: {SECRET}")
 
-    monkeypatch.setattr("discreet.engines.text.delimited.infer", failing)
+    monkeypatch.setattr("discreet.engines.duckdb.delimited.infer", failing)
     assert "temporary files is full" in refused(put(tmp_path, GOOD))

@@ -14,7 +14,7 @@ import xlsxwriter
 
 from discreet import read
 from discreet.core.errors import InputError, OutputError
-from discreet.engines.files import describe
+from discreet.engines.duckdb.files import describe
 from discreet.engines.writing import write_frame
 
 SECRET = "Zebedee Quux"

@@ -12,7 +12,7 @@ import pytest
 
 from discreet import read
 from discreet.core.errors import InputError
-from discreet.engines.files import describe
+from discreet.engines.duckdb.files import describe
 
 FRAME = pd.DataFrame(
     {

@@ -61,14 +61,6 @@ def channel(
     return AdditiveNoise(Laplace.for_epsilon(epsilon, low=low, high=high), low=low, high=high)
 
 
-def holds_numbers(type_: str) -> bool:
-    """Return whether a column of the engine's type holds numbers."""
-    whole = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")}
-    return type_ in {*whole, "INTEGER", "UINTEGER", "FLOAT", "DOUBLE"} or (
-        type_.startswith("DECIMAL(") and type_.endswith(")")
-    )
-
-
 def ranges(given: Iterable[str]) -> dict[str, tuple[float, float]]:
     """Read COLUMN=LOW,HIGH options."""
     return {name: ends(value) for name, value in gather.pairs("--range", given, last=True).items()}

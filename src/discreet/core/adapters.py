@@ -10,8 +10,11 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-SOURCES = {"duckdb": "discreet.engines.duckdb.small:relation_source"}
-"""What reads a frame, by the package its type comes from; any other frame is read through Narwhals."""
+ENGINES = {"duckdb": "discreet.engines.duckdb.engine:ENGINE"}
+"""What works on a frame, by the package its type comes from."""
+
+MEMORY = "discreet.engines.memory:ENGINE"
+"""What works on any other frame."""
 
 KINDS = {
     "table": "discreet.report.kinds.tables:TableKind",
@@ -23,9 +26,6 @@ KINDS = {
     "sketches": "discreet.report.kinds.sketches:SketchKind",
 }
 """What lays out, reads back and pictures each kind of released data."""
-
-FORMULAS = {"duckdb": "discreet.engines.duckdb.spreadsheet:formula_cells"}
-"""What counts the formulas in a frame, by the package its type comes from."""
 
 COUNTED = "discreet.guarantees.per_unit:counted_by_unit"
 """What counts a guarantee by the units of a table."""

@@ -21,8 +21,9 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
+from discreet.core.adapters import ENGINES
 from discreet.core.errors import DiscreetError, InputError, InternalError
-from discreet.core.tables.admission import refuse_lazy
+from discreet.core.tables.admission import package_of, refuse_lazy
 
 Entry = TypeVar("Entry", bound=Callable[..., Any])
 
@@ -30,7 +31,7 @@ _PACKAGE = Path(__file__).parents[1]
 _MARK = "__public_entry__"
 _SPECIAL = {"__init__", "__call__", "__and__", "__or__"}
 _DATA_ERRORS = (ValueError, TypeError, ArithmeticError)
-_DATA_MODULES = ("duckdb", "_duckdb", "pyarrow", "polars", "pandas", "narwhals")
+_DATA_PACKAGES = ("pyarrow", "polars", "pandas", "narwhals", *ENGINES)
 _inside: ContextVar[bool] = ContextVar("inside a public entry", default=False)
 
 
@@ -181,7 +182,7 @@ def _replaced(error: Exception, where: str, *, is_property: bool) -> Exception:
         return InputError(f"{where}: the system refused: {reason}.")
     if isinstance(error, UnicodeError):
         return InputError(f"{where} was given text that is not valid Unicode ({kind}).")
-    if isinstance(error, _DATA_ERRORS) or type(error).__module__.split(".")[0] in _DATA_MODULES:
+    if isinstance(error, _DATA_ERRORS) or package_of(error) in _DATA_PACKAGES:
         return InputError(
             f"{where} cannot use what it was given: a value is of the wrong type, or out of range ({kind})."
         )

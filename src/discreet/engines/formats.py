@@ -5,14 +5,17 @@ from __future__ import annotations
 import gzip
 import importlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from discreet.core.errors import DiscreetError, InputError
+from discreet.core.errors import DiscreetError, InputError, OutputError
 
+DateOrder = Literal["dmy", "mdy", "ymd"]
+DEFAULT_NULLS = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "?", "#N/A")
+"""The cells of text files and spreadsheets that are read as null."""
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -33,6 +36,23 @@ class FileFormat:
     reads: str | None = None
     writes: str | None = None
     extra: str | None = None
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """The options of `discreet.read`."""
+
+    delimiter: str | None
+    encoding: str | None
+    quote: str
+    header: bool
+    decimal: str | None
+    thousands: str | None
+    nulls: tuple[str, ...]
+    dates: DateOrder | None
+    text: tuple[str, ...]
+    sheet: str | int | None
+    labels: bool
 
 
 _EXCEL: dict[str, Any] = {"reader": "sheets", "reads": "python_calamine", "extra": "excel"}
@@ -61,6 +81,8 @@ WRITTEN = tuple(one.name for one in ALL if one.written)
 """The names of the formats that can be written."""
 PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 """The endings of packed files, and how they are packed."""
+PARQUET_COMPRESSION = "snappy"
+"""How columns of Parquet files are packed."""
 
 
 def format_named(name: str) -> FileFormat:
@@ -177,3 +199,14 @@ def without_lists(table: Any) -> Any:
             cells = [json.dumps(items, ensure_ascii=False) for items in table.column(place).to_pylist()]
             table = table.set_column(place, field.name, pa.array(cells, pa.string()))
     return table
+
+
+def refuse_alike_names(names: Sequence[str]) -> None:
+    """Refuse names that differ in case alone: an engine that ignores case would change one."""
+    folded: dict[str, str] = {}
+    for name in names:
+        alike = folded.setdefault(name.casefold(), name)
+        if alike is not name:
+            raise OutputError(
+                f"Columns '{alike}' and '{name}' differ only in upper and lower case; rename one."
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ from discreet.cli import _parse_options as gather
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
-    import duckdb
     import pyarrow as pa
 
     from discreet.collect import Channels
@@ -64,8 +64,8 @@ def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, 
     """Add noise to columns of FILE and write the rows with their noisy numbers, in random order."""
     from discreet.cli._output import plain_cautions
     from discreet.cli._progress import stages
+    from discreet.core.engine import engine_of
     from discreet.engines.atomic import require_new_file
-    from discreet.engines.duckdb.spreadsheet import defused
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
@@ -76,7 +76,7 @@ def perturb(data: Path, out: Path, overwrite: bool, as_json: bool, quiet: bool, 
         relation = read(data, **reading_from(gather.reading(params)))
         kept = _kept(relation, channels, gather.names_in(params["drop"]), data)
         if params["spreadsheet_safe"]:
-            kept = defused(kept)
+            kept = engine_of(kept).defused(kept)
         cautions = [*plain_cautions(kept), *_unique_columns(kept, channels)]
         rows = _examined(relation, channels.channels)
         progress("Adding noise")
@@ -102,70 +102,58 @@ def _channels(params: dict[str, Any]) -> Channels:
     )
 
 
-def _kept(
-    relation: duckdb.DuckDBPyRelation, channels: Channels, dropped: list[str], data: Path
-) -> duckdb.DuckDBPyRelation:
+def _kept(relation: Any, channels: Channels, dropped: list[str], data: Path) -> Any:
     """Leave columns out, after seeing that all named ones are there and hold numbers."""
+    from discreet.core.engine import engine_of
     from discreet.core.errors import SchemaError
     from discreet.core.tables.encoding import unpublishable
-    from discreet.engines.duckdb.admission import is_unpublishable
-    from discreet.engines.duckdb.connection import identifier
-    from discreet.engines.files import describe
 
-    types = dict(describe(relation))
+    engine = engine_of(relation)
+    types = engine.value_types(relation)
     missing = [name for name in (*channels.channels, *dropped) if name not in types]
     if missing:
         raise SchemaError(f"{data} has no column {', '.join(repr(name) for name in missing)}.")
-    words = [name for name in channels.channels if not noise_options.holds_numbers(types[name])]
+    words = [name for name in channels.channels if types[name] not in ("whole", "real")]
     if words:
         raise SchemaError(f"Column '{words[0]}' must hold numbers to be hidden behind noise.")
     for name, type_ in types.items():
-        if name not in dropped and is_unpublishable(type_):
+        if name not in dropped and type_ == "nested":
             raise unpublishable(name)
     both = [name for name in dropped if name in channels.channels]
     if both:
         raise gather.mistake(f"Column '{both[0]}' is both hidden and left out.")
-    cells = [
-        f"CAST({identifier(name)} AS DOUBLE) AS {identifier(name)}"
-        if name in channels.channels
-        else identifier(name)
-        for name in types
-        if name not in dropped
-    ]
-    return relation.project(", ".join(cells))
+    names = [name for name in types if name not in dropped]
+    return engine.select(relation, names, numbers=list(channels.channels))
 
 
-def _unique_columns(kept: duckdb.DuckDBPyRelation, channels: Channels) -> list[dict[str, object]]:
+def _unique_columns(kept: Any, channels: Channels) -> list[dict[str, object]]:
     """Return cautions about columns without noise that single rows out."""
-    from discreet.core.tables.source import source_of
-    from discreet.engines.duckdb.connection import identifier
+    from discreet.core.engine import engine_of
     from discreet.measure.tables.table_cautions import unique_columns
 
-    plain = [name for name in kept.columns if name not in channels.channels]
+    engine = engine_of(kept)
+    plain = [name for name in engine.value_types(kept) if name not in channels.channels]
     if not plain:
         return []
-    rows = source_of(kept.project(", ".join(map(identifier, plain))))
+    rows = engine.source(engine.select(kept, plain))
     found = unique_columns({name: rows.lone_rows([name]) for name in plain}, " Leave it out with --drop.")
     return [caution.to_dict() for caution in found]
 
 
-def _examined(relation: duckdb.DuckDBPyRelation, channels: dict[str, Any]) -> int:
+def _examined(relation: Any, channels: dict[str, Any]) -> int:
     """Check in one pass that every value can be hidden, before any is written; return the number of rows."""
+    from discreet.core.engine import engine_of
     from discreet.core.errors import InputError
-    from discreet.engines.duckdb.connection import identifier
 
-    aggregates = ["count(*)"]
-    for name, channel in channels.items():
-        cell = f"CAST({identifier(name)} AS DOUBLE)"
-        low = "-1e308" if channel.low is None else repr(float(channel.low))
-        high = "1e308" if channel.high is None else repr(float(channel.high))
-        aggregates += [
-            f"count(*) FILTER (WHERE {cell} IS NULL OR NOT isfinite({cell}))",
-            f"count(*) FILTER (WHERE isfinite({cell}) AND ({cell} < {low} OR {cell} > {high}))",
-        ]
-    rows, *found = relation.aggregate(", ".join(aggregates)).fetchall()[0]
-    for place, name in enumerate(channels):
-        strange, outside = found[2 * place : 2 * place + 2]
+    ranges = {
+        name: (
+            -math.inf if channel.low is None else channel.low,
+            math.inf if channel.high is None else channel.high,
+        )
+        for name, channel in channels.items()
+    }
+    rows, counts = engine_of(relation).outside_counts(relation, ranges)
+    for name, (strange, outside) in counts.items():
         if strange:
             raise InputError(
                 f"{strange} values of '{name}' are null, NaN or infinite; drop or fill them first."
@@ -174,40 +162,38 @@ def _examined(relation: duckdb.DuckDBPyRelation, channels: dict[str, Any]) -> in
             raise InputError(
                 f"{outside} values of '{name}' lie outside the stated range, so noise could not hide them."
             )
-    return int(rows)
+    return rows
 
 
-def _write(
-    relation: duckdb.DuckDBPyRelation, channels: Channels, out: Path, seed: int | None, *, keep_order: bool
-) -> None:
+def _write(relation: Any, channels: Channels, out: Path, seed: int | None, *, keep_order: bool) -> None:
     """Stream the rows through the channels into the file, in random order unless it is to be kept."""
     import pyarrow as pa
 
+    from discreet.core.engine import engine_of
     from discreet.core.errors import DiscreetError
     from discreet.core.rng import generator
-    from discreet.engines.duckdb.connection import connect
-    from discreet.engines.duckdb.queries import batches, schema_of, shuffled
     from discreet.engines.writing import write_frame
 
+    engine = engine_of(relation)
     chance = None if seed is None else generator(seed, owner="perturb")
     if not keep_order:
         secret = (chance or generator(None, owner="perturb")).bytes(32)
-        relation = shuffled(relation, int.from_bytes(secret, "little"))
+        relation = engine.shuffled(relation, int.from_bytes(secret, "little"))
     failed: list[DiscreetError] = []
 
     def noisy() -> Iterator[pa.RecordBatch]:
         try:
-            for batch in batches(relation):
+            for batch in engine.batches(relation):
                 rows = channels.perturb(pa.Table.from_batches([batch]), random_state=chance)
                 yield from rows.cast(schema).to_batches()
         except DiscreetError as error:
             failed.append(error)
             raise
 
-    schema = schema_of(relation)
+    schema = engine.schema(relation)
     reader = pa.RecordBatchReader.from_batches(schema, noisy())
     try:
-        write_frame(connect().from_arrow(reader), out)
+        write_frame(engine.framed(reader), out)
     except DiscreetError:
         if failed:
             raise failed[0] from None

@@ -102,17 +102,16 @@ def _refuse(out: Path | None, picture: Path | None, *, overwrite: bool) -> None:
 
 def _numbers(relation: Any, column: str, data: Path) -> Iterator[FloatArray]:
     """Read a column batch by batch."""
+    from discreet.core.engine import engine_of
     from discreet.core.errors import InputError, SchemaError
-    from discreet.engines.duckdb.connection import identifier
-    from discreet.engines.duckdb.queries import batches
-    from discreet.engines.files import describe
 
-    types = dict(describe(relation))
+    engine = engine_of(relation)
+    types = engine.value_types(relation)
     if column not in types:
         raise SchemaError(f"{data} has no column '{column}'.")
-    if not noise_options.holds_numbers(types[column]):
+    if types[column] not in ("whole", "real"):
         raise SchemaError(f"Column '{column}' must hold noisy numbers.")
-    for batch in batches(relation.project(f"CAST({identifier(column)} AS DOUBLE) AS {identifier(column)}")):
+    for batch in engine.batches(engine.select(relation, [column], numbers=[column])):
         if batch.column(0).null_count:
             raise InputError(f"Some noisy values of '{column}' are null; drop the rows first.")
         yield batch.column(0).to_numpy()

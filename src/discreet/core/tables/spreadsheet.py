@@ -7,8 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.adapters import FORMULAS, load
-from discreet.core.tables.admission import in_memory
+from discreet.core.engine import engine_of
 from discreet.core.tables.labels import kind_of
 
 _SKIPPED = r"[\pZ\p{Cc}\p{Cf}]*"
@@ -49,10 +48,11 @@ def defused_text(text: Any) -> Any:
 
 def formula_cells(frame: Any) -> int:
     """Count the cells and column names of a published frame that a spreadsheet would run."""
-    package = type(frame).__module__.split(".")[0].lstrip("_")
-    if package in FORMULAS:
-        return int(load(FORMULAS[package])(frame))
-    names, texts = _texts_of(frame)
+    return engine_of(frame).formula_cells(frame)
+
+
+def formulas_in(names: list[str], texts: pa.Table) -> int:
+    """Count the names and the cells of some columns of text that a spreadsheet would run."""
     return formula_names(pa.array(names, pa.string())) + sum(_count(column) for column in texts.columns)
 
 
@@ -74,13 +74,3 @@ def _runs(texts: Any, pattern: str) -> Any:
     """Return which texts a spreadsheet would run."""
     formula = pc.match_substring_regex(texts, pattern)
     return pc.fill_null(pc.and_not(formula, pc.match_substring_regex(texts, NUMBER)), False)
-
-
-def _texts_of(frame: Any) -> tuple[list[str], pa.Table]:
-    """Return the names of a frame's columns, and the columns of text."""
-    import narwhals as nw
-
-    eager = in_memory(frame)
-    kinds = (nw.String, nw.Categorical, nw.Enum)
-    texts = [name for name, dtype in eager.schema.items() if isinstance(dtype, kinds)]
-    return list(eager.columns), eager.select(texts).to_arrow()

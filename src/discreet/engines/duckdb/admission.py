@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -13,7 +12,7 @@ from discreet.core.errors import InputError, SchemaError
 from discreet.core.tables.encoding import unpublishable
 from discreet.core.tables.publication import publishable
 from discreet.engines.duckdb.connection import identifier, literal
-from discreet.engines.duckdb.queries import run
+from discreet.engines.duckdb.queries import is_ours, ours, run
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,8 +24,6 @@ _FLOATS = ("FLOAT", "DOUBLE")
 _UNPUBLISHABLE = ("STRUCT", "MAP", "UNION", "BLOB", "VARIANT", "GEOMETRY")
 _PROBES, _SIMILAR = ("a", "á"), ("A", "a\u0301", "a ")
 """Texts, and others that a collation may take for the same."""
-_OURS: WeakSet[Any] = WeakSet()
-"""Relations of our own connections, where nobody chose a collation."""
 _HOLDS = (
     ("BIGINT", -(2**63), 2**63 - 1),
     ("UBIGINT", 0, 2**64 - 1),
@@ -63,17 +60,11 @@ def inner_names(count: int) -> str:
     return ", ".join(f"c{number}" for number in range(count))
 
 
-def ours(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-    """Note that a relation comes from a connection of ours; return it."""
-    _OURS.add(relation)
-    return relation
-
-
 def admitted(native: duckdb.DuckDBPyRelation) -> Admitted:
     """Rename a relation's columns by their places, and clean them."""
     names, types = tuple(native.columns), [str(type_) for type_ in native.types]
     refused = frozenset(name for name, type_ in zip(names, types, strict=True) if is_unpublishable(type_))
-    collated = set() if native in _OURS else _collated(native, types)
+    collated = set() if is_ours(native) else _collated(native, types)
     cells, back = [], []
     for number, (name, type_) in enumerate(zip(names, types, strict=True)):
         cell, own = _admitted_cell(f"c{number}", type_, collated=number in collated)
@@ -155,7 +146,7 @@ def framed(
     ]
     sql = f"SELECT {listed(cells, names)} FROM mapping AS framed({inner_names(len(names))})"
     relation = run(native, sql, publishable(table))
-    return ours(relation) if native in _OURS else relation
+    return ours(relation) if is_ours(native) else relation
 
 
 def listed(cells: Sequence[str], names: Sequence[str]) -> str:

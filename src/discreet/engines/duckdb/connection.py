@@ -5,18 +5,37 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import duckdb
 
+from discreet.core.engine import Layout
 from discreet.core.params import require
+from discreet.engines.formats import DateOrder
 from discreet.engines.scratch import private_folder
 from discreet.kernels.threads import processors
 
 DEFAULT_MEMORY = "700MB"
 MEMORY_VARIABLE = "DISCREET_MEMORY"
+_ORIGIN = "discreet_origin"
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """How a file writes numbers and dates, as far as it is known beforehand."""
+
+    delimiter: str = ","
+    decimal: str | None = None
+    thousands: str | None = None
+    dates: DateOrder | None = None
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How the types of a file were found in its values: by which conventions, and which columns stayed text."""
+
+    conventions: Conventions
+    text: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -84,15 +103,32 @@ def file_literal(path: os.PathLike[str]) -> str:
     return literal("".join(f"[{char}]" if char in "*?[" else char for char in os.fspath(path)))
 
 
-def keep_with(connection: Any, name: str, plain: Mapping[str, Any]) -> None:
-    """Keep plain data with a connection, for the relations that come from it."""
-    connection.execute(f"SET VARIABLE {name} = {literal(json.dumps(plain))}")
+@dataclass(frozen=True)
+class Origin:
+    """What is known about the file that a connection holds: how its text was laid out, and how types were found."""
+
+    layout: Layout | None = None
+    inference: Inference | None = None
 
 
-def kept_with(frame: Any, name: str) -> dict[str, Any] | None:
-    """Return what was kept with the connection of a relation; None where nothing was, or for another frame."""
-    if type(frame).__module__.split(".")[0].lstrip("_") != "duckdb":
-        return None
-    ((kept,),) = frame.query("__frame", f"SELECT getvariable('{name}')").fetchall()
-    plain: dict[str, Any] | None = None if kept is None else json.loads(kept)
-    return plain
+def keep_origin(connection: duckdb.DuckDBPyConnection, origin: Origin) -> None:
+    """Keep the origin of the rows with their connection.
+
+    A relation that the user derives from one of ours has nothing in common with it but the connection. So the fields
+    travel as one variable of the connection, and are read back by `origin_of` alone.
+    """
+    connection.execute(f"SET VARIABLE {_ORIGIN} = {literal(json.dumps(asdict(origin)))}")
+
+
+def origin_of(relation: duckdb.DuckDBPyRelation) -> Origin:
+    """Return the origin of a relation's rows, also after selections and filters; an empty one where none is known."""
+    ((fields,),) = relation.query("__frame", f"SELECT getvariable('{_ORIGIN}')").fetchall()
+    if fields is None:
+        return Origin()
+    layout, inference = json.loads(fields).values()
+    return Origin(
+        None if layout is None else Layout(**layout),
+        None
+        if inference is None
+        else Inference(Conventions(**inference["conventions"]), tuple(inference["text"])),
+    )

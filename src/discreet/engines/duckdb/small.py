@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+import narwhals as nw
 import pyarrow as pa
 
-from discreet.core.tables.encoding import Codebook
-from discreet.core.tables.frames import FrameSource
-from discreet.core.tables.source import Lone, Recoding, Source, Tuples
+from discreet.core.tables.source import Source
 from discreet.engines.duckdb.admission import Admitted, admitted, framed
 from discreet.engines.duckdb.large import RelationSource
 from discreet.engines.duckdb.queries import batches, schema_of
+from discreet.engines.memory import FrameSource, refuse_repeated_names
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,45 +24,20 @@ _HELD_BYTES = 256 << 20
 _ESTIMATE = re.compile(r"~([\d,]+) rows?")
 
 
-class HeldSource(Source):
+class HeldSource(FrameSource):
     """Rows of a small relation, in memory."""
 
     def __init__(self, native: duckdb.DuckDBPyRelation, admitted_: Admitted, rows: pa.Table) -> None:
-        self.native = native
-        self.names = admitted_.names
-        self._admitted = admitted_
+        refuse_repeated_names(rows)
+        super().__init__(native, nw.from_native(rows), lazy=False)
         self.rows = rows
-        self._held = FrameSource.of(rows)
+        self._admitted = admitted_
 
-    def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Return the distinct values of columns, cleaned."""
-        return self._held.values(names)
-
-    def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
-        """Encode the rows column by column, and count the distinct ones."""
-        return self._held.tuples(encoded)
-
-    def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Return whole columns, cleaned, row by row."""
-        return self._held.columns(names)
-
-    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
-        """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
-        return self._held.lone_rows(names, unit)
-
-    def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
-        """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
-        return self._held.rows_of_few(names, unit, fewest)
-
-    def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
-        """Publish the rows as the recoding says, as a relation of the same connection."""
-        replaced = {*recoding.by_piece, *recoding.by_value, *recoding.pseudonyms}
-        kept = [name for name in recoding.columns if name not in replaced]
-        return framed(self.native, self._admitted, self._held.recode(recoding), kept)
-
-    def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
+    def framed(self, rows: pa.Table, *, as_they_came: Collection[str] | None = None) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""
-        return framed(self.native, self._admitted, rows, self.names)
+        return framed(
+            self.native, self._admitted, rows, self.names if as_they_came is None else as_they_came
+        )
 
 
 def relation_source(native: duckdb.DuckDBPyRelation) -> Source:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.engine import engine_of
 from discreet.core.errors import SchemaError
 from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
@@ -231,11 +232,8 @@ def _types(release: Release) -> Iterator[Caution]:
     original, recoding = release.original, release.evidence.recoding
     if not release.evidence.suppressed or original is None or recoding is None:
         return
-    from discreet.engines.text.inference import inference_of
-    from discreet.engines.text.retyping import typed_by_others
-
-    inference = inference_of(original.frame)
-    if inference is None:
+    engine = engine_of(original.frame)
+    if not engine.types_were_found(original.frame):
         return
     names = [
         name
@@ -246,7 +244,7 @@ def _types(release: Release) -> Iterator[Caution]:
     ]
     if not names:
         return
-    found = typed_by_others(inference, original.frame, original.kept(recoding, own=names), names)
+    found = engine.typed_by_others(original.frame, original.kept(recoding, own=names), names)
     if found:
         yield Caution(
             "type-of-suppressed",

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
-from discreet.core.errors import OutputError
+from discreet.core.engine import Layout, arrow_table, engine_of
 from discreet.core.release import Release, is_counted_privately
 from discreet.core.schema import Schema
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
-from discreet.engines.duckdb.connection import identifier
-from discreet.engines.duckdb.queries import run
 from discreet.engines.files import read
 from discreet.engines.formats import WRITTEN, format_named
-from discreet.engines.text.layout import Layout, layout_of
 from discreet.engines.writing import write_frame
 from discreet.measure import loss, risk
 
@@ -115,13 +112,16 @@ class GroupedTableKind(TableKind):
         if super().read_back(release, place, format) is None:
             return None
         data: GroupedTable = release.data
-        group, value, count = map(identifier, data.counts.column_names)
-        number = f"CAST({group} AS INTEGER) AS {group}"
+        group, value, count = data.counts.column_names
         layout, names = _layout(release, format), release.table.source.names
-        rows = _relation(place / f"{DATA}.{format}", format, names, layout).project(number)
+        rows = _relation(place / f"{DATA}.{format}", format, names, layout)
         counts = _relation(place / f"{COUNTS}.{format}", format, data.counts.column_names, layout)
-        counted = counts.project(f"{number}, {value}, CAST({count} AS BIGINT) AS {count}")
-        return GroupedTable(rows, counted.to_arrow_table(), data.group)
+        engine = engine_of(rows)
+        groups = engine.typed(rows, {group: pa.int32()})
+        counted = engine.typed(
+            counts, {group: pa.int32(), value: engine.schema(counts).field(value).type, count: pa.int64()}
+        )
+        return GroupedTable(groups, arrow_table(counted), data.group)
 
 
 def read_table(release: Release, data: Path, format: str) -> Table:  # noqa: A002
@@ -129,14 +129,17 @@ def read_table(release: Release, data: Path, format: str) -> Table:  # noqa: A00
     schema = Schema({name: release.schema[name] for name in release.table.judged})
     layout = _layout(release, format)
     relation = _relation(data, format, release.table.source.names, layout)
-    return Table(_typed(relation, release, layout.decimal if format == "csv" else "."), schema)
+    types = {name: release.table.encoded[name].type for name in release.table.judged}
+    decimal = layout.decimal if format == "csv" else "."
+    return Table(engine_of(relation).typed(relation, types, decimal=decimal), schema)
 
 
 def _layout(release: Release, format: str) -> Layout:  # noqa: A002
     """Return how text is laid out: CSV as the file that it comes from, if there is one."""
     if format == "tsv":
         return _TABS
-    return (None if release.original is None else layout_of(release.original.source.native)) or Layout()
+    native = None if release.original is None else release.original.source.native
+    return (None if native is None else engine_of(native).layout(native)) or Layout()
 
 
 def _relation(data: Path, format: str, names: Sequence[str], layout: Layout) -> Any:  # noqa: A002
@@ -148,30 +151,3 @@ def _relation(data: Path, format: str, names: Sequence[str], layout: Layout) -> 
     if form.reader == "text":
         reading |= {"delimiter": layout.delimiter, "quote": layout.quote}
     return read(data, **reading)
-
-
-def _typed(relation: Any, release: Release, decimal: str) -> Any:
-    """Choose the judged columns, and cast those that were read as text to the types they had."""
-    import duckdb
-
-    books = {name: release.table.encoded[name] for name in release.table.judged}
-    empty = pa.table({name: pa.array([], book.type) for name, book in books.items()})
-    wanted = [str(type_) for type_ in run(relation, "SELECT * FROM mapping", empty).types]
-    found = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
-    try:
-        return relation.project(
-            ", ".join(
-                _cell(name, found[name], type_, decimal) for name, type_ in zip(books, wanted, strict=True)
-            )
-        )
-    except (duckdb.Error, KeyError) as error:
-        raise OutputError(f"The written columns cannot be typed again ({type(error).__name__}).") from None
-
-
-def _cell(name: str, found: str, wanted: str, decimal: str) -> str:
-    """Write one column as SQL; durations become numbers, since only those have an order."""
-    column = identifier(name)
-    text = column if wanted == "VARCHAR" or decimal == "." else f"replace({column}, '{decimal}', '.')"
-    cell = f"CAST({text} AS {wanted})" if found == "VARCHAR" else column
-    interval = "INTERVAL" in (found, wanted if found == "VARCHAR" else "")
-    return f"{f'epoch_us({cell})' if interval else cell} AS {column}"

@@ -11,13 +11,19 @@ from typing import Any
 
 import duckdb
 
+from discreet.core.engine import Layout
 from discreet.core.errors import InputError
-from discreet.engines.duckdb.connection import file_literal, identifier, literal
+from discreet.engines.duckdb.connection import (
+    Conventions,
+    Inference,
+    Origin,
+    file_literal,
+    identifier,
+    keep_origin,
+    literal,
+)
+from discreet.engines.duckdb.inference import infer
 from discreet.engines.text.dialect import EDGES, Dialect, reader
-from discreet.engines.text.inference import Conventions, infer, keep_inference
-from discreet.engines.text.layout import Layout, keep_layout
-
-DEFAULT_NULLS = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "?", "#N/A")
 
 _LONGEST_CELL = 1 << 26
 _LONGEST_LINE = 1 << 21
@@ -55,8 +61,8 @@ def load(
     connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM raw")
     connection.execute("DROP TABLE raw")
     comma = inferred.decimal_comma or conventions.decimal == ","
-    keep_inference(connection, conventions, text)
-    keep_layout(connection, Layout(dialect.delimiter, dialect.quote or '"', "," if comma else "."))
+    layout = Layout(dialect.delimiter, dialect.quote or '"', "," if comma else ".")
+    keep_origin(connection, Origin(layout.safe(), Inference(conventions, tuple(text))))
 
 
 def _cells(dialect: Dialect) -> list[str]:

@@ -1,19 +1,47 @@
-"""Which types of a file rest on some of its rows: found again in the others alone, they would be different."""
+"""Types of columns that were read from text: given again to written files, and compared with those of fewer rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from discreet.engines.duckdb.connection import identifier
+import duckdb
+import pyarrow as pa
+
+from discreet.core.errors import OutputError
+from discreet.engines.duckdb.connection import Inference, identifier
+from discreet.engines.duckdb.inference import infer
 from discreet.engines.duckdb.queries import run
-from discreet.engines.text.inference import Inference, infer
-
-if TYPE_CHECKING:
-    import duckdb
 
 _WHOLE = "{x} IS NULL OR ({x} = floor({x}) AND abs({x}) < 1e15)"
+
+
+def typed(
+    relation: duckdb.DuckDBPyRelation, types: Mapping[str, pa.DataType], *, decimal: str
+) -> duckdb.DuckDBPyRelation:
+    """Choose columns of a written file, and cast those that were read as text to the types they had."""
+    empty = pa.table({name: pa.array([], type_) for name, type_ in types.items()})
+    engine_types = [str(type_) for type_ in run(relation, "SELECT * FROM mapping", empty).types]
+    read_types = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
+    try:
+        return relation.project(
+            ", ".join(
+                _typed_cell(name, read_types[name], type_, decimal)
+                for name, type_ in zip(types, engine_types, strict=True)
+            )
+        )
+    except (duckdb.Error, KeyError) as error:
+        raise OutputError(f"The written columns cannot be typed again ({type(error).__name__}).") from None
+
+
+def _typed_cell(name: str, read_type: str, type_: str, decimal: str) -> str:
+    """Write one column as SQL; durations become numbers, since only those have an order."""
+    column = identifier(name)
+    text = column if type_ == "VARCHAR" or decimal == "." else f"replace({column}, '{decimal}', '.')"
+    cell = f"CAST({text} AS {type_})" if read_type == "VARCHAR" else column
+    interval = "INTERVAL" in (read_type, type_ if read_type == "VARCHAR" else "")
+    return f"{f'epoch_us({cell})' if interval else cell} AS {column}"
 
 
 def typed_by_others(

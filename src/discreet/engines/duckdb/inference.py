@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from discreet.engines.duckdb.connection import keep_with, kept_with, literal
+from discreet.engines.duckdb.connection import Conventions, literal
 
-DateOrder = Literal["dmy", "mdy", "ymd"]
 Facts = dict[str, bool | None]
 
-_VARIABLE = "discreet_inference"
 _FIRST_LOOK = 1000
 _BATCH = 64
 _MARKS = {",": ",", ".": r"\.", " ": "[ \u00a0\u202f]", "'": "'"}
@@ -42,36 +40,7 @@ _ORDER = [
 ]
 
 
-@dataclass(frozen=True)
-class Conventions:
-    """How a file writes numbers and dates, as far as it is known beforehand."""
-
-    delimiter: str = ","
-    decimal: str | None = None
-    thousands: str | None = None
-    dates: DateOrder | None = None
-
-
-@dataclass(frozen=True)
-class Inference:
-    """How the types of a file were found in its values: by which conventions, and which columns stayed text."""
-
-    conventions: Conventions
-    text: tuple[str, ...]
-
-
-def keep_inference(connection: Any, conventions: Conventions, text: Sequence[str]) -> None:
-    """Keep with the connection that holds a file's rows that their types come from the values."""
-    keep_with(connection, _VARIABLE, {"conventions": asdict(conventions), "text": list(text)})
-
-
-def inference_of(frame: Any) -> Inference | None:
-    """Return how the types of the file were found that a relation comes from; None where they are given."""
-    kept = kept_with(frame, _VARIABLE)
-    return None if kept is None else Inference(Conventions(**kept["conventions"]), tuple(kept["text"]))
-
-
-class Engine(Protocol):
+class Queryable(Protocol):
     """What runs SQL: a connection, or a relation behind one."""
 
     def execute(self, query: str, /) -> Any:
@@ -97,7 +66,7 @@ class Inferred:
     decimal_comma: bool
 
 
-def infer(connection: Engine, table: str, columns: Sequence[str], rules: Conventions | None) -> Inferred:
+def infer(connection: Queryable, table: str, columns: Sequence[str], rules: Conventions | None) -> Inferred:
     """Find for each column the SQL expression that converts it; a column that stays text is itself.
 
     Kinds that do not fit the first rows are dropped at once; what is left is tested on every row of the
@@ -131,7 +100,7 @@ def infer(connection: Engine, table: str, columns: Sequence[str], rules: Convent
 
 
 def _likely(
-    connection: Engine, table: str, columns: Sequence[str], kinds: Mapping[str, _Kind]
+    connection: Queryable, table: str, columns: Sequence[str], kinds: Mapping[str, _Kind]
 ) -> dict[str, dict[str, _Kind]]:
     """Return for each column with values the kinds whose pattern fits the first of them, if any does."""
     likely: dict[str, dict[str, _Kind]] = {}
@@ -148,7 +117,7 @@ def _likely(
     return likely
 
 
-def _first_values(connection: Engine, table: str, column: str) -> set[str]:
+def _first_values(connection: Queryable, table: str, column: str) -> set[str]:
     """Return the first values of a column whose first rows are null."""
     query = f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL LIMIT {_FIRST_LOOK}"
     return {value for (value,) in connection.execute(query).fetchall()}
@@ -169,7 +138,7 @@ def _rest(left: Iterable[str]) -> set[str]:
 
 
 def _examine(
-    connection: Engine, source: str, wanted: Mapping[str, Mapping[str, _Kind]]
+    connection: Queryable, source: str, wanted: Mapping[str, Mapping[str, _Kind]]
 ) -> Iterator[tuple[str, Facts]]:
     """Test the wanted kinds of each column, many columns in one pass; None means there was no value."""
     columns = [column for column, kinds in wanted.items() if kinds]

@@ -10,8 +10,8 @@ import duckdb
 
 from discreet.core.errors import InputError
 from discreet.engines.duckdb.connection import file_literal, identifier, literal
+from discreet.engines.duckdb.inference import infer
 from discreet.engines.text.dialect import check_names
-from discreet.engines.text.inference import infer
 
 _LARGEST_OBJECT = 1 << 25
 _EDGE = 4096
