@@ -136,7 +136,7 @@ def _unique_columns(kept: Any, channels: Channels) -> list[dict[str, object]]:
     if not plain:
         return []
     rows = engine.source(engine.select(kept, plain))
-    found = unique_columns({name: rows.lone_rows([name]) for name in plain}, " Leave it out with --drop.")
+    found = unique_columns({name: rows.singletons([name]) for name in plain}, " Leave it out with --drop.")
     return [caution.to_dict() for caution in found]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+from duckdb import DuckDBPyRelation as Relation
 
 from discreet.core.arrays import IntArray
 from discreet.core.engine import Engine, Facts, Layout, ValueType
@@ -16,8 +17,6 @@ from discreet.engines.duckdb import facts, retyping, spreadsheet, writing
 from discreet.engines.duckdb.connection import connect, identifier, origin_of
 from discreet.engines.duckdb.queries import batches, schema_of, shuffled
 from discreet.engines.duckdb.small import relation_source
-
-Relation = duckdb.DuckDBPyRelation
 
 
 class DuckDb(Engine):

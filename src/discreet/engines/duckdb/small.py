@@ -10,7 +10,7 @@ import narwhals as nw
 import pyarrow as pa
 
 from discreet.core.tables.source import Source
-from discreet.engines.duckdb.admission import Admitted, admitted, framed
+from discreet.engines.duckdb.admission import Normalized, framed, normalized
 from discreet.engines.duckdb.large import RelationSource
 from discreet.engines.duckdb.queries import batches, schema_of
 from discreet.engines.memory import FrameSource, refuse_repeated_names
@@ -27,22 +27,24 @@ _ESTIMATE = re.compile(r"~([\d,]+) rows?")
 class HeldSource(FrameSource):
     """Rows of a small relation, in memory."""
 
-    def __init__(self, native: duckdb.DuckDBPyRelation, admitted_: Admitted, rows: pa.Table) -> None:
+    def __init__(self, native: duckdb.DuckDBPyRelation, normalized_rows: Normalized, rows: pa.Table) -> None:
         refuse_repeated_names(rows)
         super().__init__(native, nw.from_native(rows), lazy=False)
         self.rows = rows
-        self._admitted = admitted_
+        self._normalized = normalized_rows
 
-    def framed(self, rows: pa.Table, *, as_they_came: Collection[str] | None = None) -> duckdb.DuckDBPyRelation:
+    def framed(
+        self, rows: pa.Table, *, original_dtypes: Collection[str] | None = None
+    ) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""
         return framed(
-            self.native, self._admitted, rows, self.names if as_they_came is None else as_they_came
+            self.native, self._normalized, rows, self.names if original_dtypes is None else original_dtypes
         )
 
 
 def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
     """Take a relation into memory if it is small, and leave it in the engine otherwise."""
-    rows = admitted(native)
+    rows = normalized(native)
     fetched = _fetched(rows.relation) if _is_small(native) else None
     if fetched is None:
         return RelationSource(native, rows)
