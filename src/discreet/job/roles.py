@@ -10,15 +10,7 @@ from typing import Any
 
 from discreet.core.engine import Facts
 from discreet.core.hierarchy.bound import HierarchySpec
-from discreet.core.hierarchy.knowledge import (
-    CODED,
-    KEYS,
-    QUANTITY,
-    UNITS,
-    Confidence,
-    names_units,
-    tokens,
-)
+from discreet.core.hierarchy.knowledge import Confidence, names_units, tokens, words_for
 from discreet.core.schema import Role
 
 _SENSITIVE = re.compile(
@@ -40,6 +32,7 @@ _KNOWN = re.compile(
 )
 _LABELS = re.compile("class|target|label|outcome|response|y")
 _COUNTING = re.compile("num|number|n|nbr|count|total|times")
+KEYS, UNITS, CODED, QUANTITY = map(words_for, ("key", "unit", "coded", "quantity"))
 _HEADINGS = (_SENSITIVE, _NAMES, _KNOWN, _LABELS, _COUNTING, KEYS, UNITS, CODED, QUANTITY)
 """Words that name columns."""
 _OFTEN_REPEATED = 10

@@ -146,12 +146,12 @@ class Hierarchy:
             return _taken(self._codes(values.dictionary), values.indices)
         leaves, kind = self.leaves, values.type
         if kind != leaves.type:
-            if written.kind_of(kind) == written.kind_of(leaves.type) == "text":
+            if written.value_kind(kind) == written.value_kind(leaves.type) == "text":
                 leaves = leaves.cast(kind)
             elif (cast := safely_cast(values, leaves.type)) is not None:
                 values = cast
             else:
-                if written.kind_of(kind) == "text":
+                if written.value_kind(kind) == "text":
                     return self._matched(values.cast(pa.string()))
                 seen = values.dictionary_encode()
                 return _taken(self._matched(written.texts(seen.dictionary)), seen.indices)
@@ -200,7 +200,7 @@ def domain_of(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     distinct = values.unique()
     if isinstance(distinct, pa.DictionaryArray):
         distinct = distinct.dictionary_decode()
-    if written.kind_of(distinct.type) == "text":
+    if written.value_kind(distinct.type) == "text":
         distinct = distinct.cast(pa.string())
     if pa.types.is_floating(distinct.type):
         distinct = pc.add(distinct, pa.scalar(0, distinct.type)).unique()
@@ -280,7 +280,7 @@ def _taken(codes: CodeArray, indices: pa.Array) -> CodeArray:
 
 def safely_cast(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
     """Cast numbers to another number type, dates to another date type; None where that loses anything."""
-    families = written.kind_of(values.type), written.kind_of(kind)
+    families = written.value_kind(values.type), written.value_kind(kind)
     if families not in (("number", "number"), ("date", "date")):
         return None
     try:

@@ -19,7 +19,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import HierarchyError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
 from discreet.core.params import require
-from discreet.core.tables.labels import STAR, interval, kind_of, moments, text
+from discreet.core.tables.labels import STAR, interval, moments, text, value_kind
 
 Point = int | float | str
 _UNITS = {
@@ -209,7 +209,7 @@ class _Line:
     @classmethod
     def of(cls, leaves: pa.Array, dated: bool, bottom: Point | None, top: Point | None, column: str) -> _Line:
         """Arrange the leaves on the line of their kind, numbers or dates."""
-        held = kind_of(leaves.type)
+        held = value_kind(leaves.type)
         needed = "date" if dated else "number"
         if len(leaves) and held != needed:
             advice = " Give the widths of dates a unit." if held == "date" else ""

@@ -21,7 +21,7 @@ from discreet.core.hierarchy.knowledge import is_whole, recognized
 from discreet.core.hierarchy.ranges import cuts, intervals
 from discreet.core.hierarchy.trees import Rows, flat, masked
 from discreet.core.params import IntIn, OneOf, require
-from discreet.core.tables.labels import STAR, kind_of, moments, set_of, text, texts
+from discreet.core.tables.labels import STAR, moments, set_of, text, texts, value_kind
 
 Method = Literal["equal-frequency", "equal-width", "prefix", "balanced", "calendar"]
 _METHODS = {
@@ -74,7 +74,7 @@ def suggest(
     require("suggest", "branching", branching, IntIn(2))
     values = domain_of(domain)
     weights = _weights(domain, values, counts)
-    native = kind_of(values.type)
+    native = value_kind(values.type)
     if kind is None:
         kind = "text" if native == "other" else native
     require("suggest", "kind", kind, OneOf(("text",) if native in ("text", "other") else (native, "text")))

@@ -18,7 +18,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import HierarchyError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
-from discreet.core.tables.labels import STAR, kind_of, text, texts
+from discreet.core.tables.labels import STAR, text, texts, value_kind
 
 _WIDEST = 4096
 """The longest code a mask is made for."""
@@ -167,7 +167,7 @@ class Flat(HierarchySpec):
     def bind(self, domain: pa.Array, *, column: str) -> Hierarchy:
         """Put the values below ``*``."""
         leaves = domain_of(domain)
-        ordered = kind_of(leaves.type) in ("number", "date")
+        ordered = value_kind(leaves.type) in ("number", "date")
         return arrange(leaves, [[STAR] * len(leaves)], column=column, ordered=ordered)
 
 
@@ -294,7 +294,7 @@ def _regularity(rows: list[list[str]]) -> tuple[bool, bool, int]:
 
 def _typed(leaves: pa.Array, kind: pa.DataType) -> pa.Array | None:
     """Bring the leaves to a column's type of numbers or dates; None where one is written another way."""
-    if kind_of(kind) not in ("number", "date"):
+    if value_kind(kind) not in ("number", "date"):
         return None
     if pa.types.is_integer(kind):
         kind = pa.int64()
