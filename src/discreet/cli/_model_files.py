@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 def rows_of(data: Path, given: Mapping[str, Any]) -> pa.Table:
     """Read a file into memory, as the reading options say."""
+    from discreet.core.engine import arrow_table
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
-    return read(data, **reading_from(gather.reading(given))).to_arrow_table()
+    return arrow_table(read(data, **reading_from(gather.reading(given))))
 
 
 def require_columns(rows: pa.Table, names: list[str], data: Path) -> None:

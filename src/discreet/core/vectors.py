@@ -14,7 +14,7 @@ from discreet.core.arrays import BoolArray, CodeArray, FloatArray
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.precision import decimals_of, rounded
 from discreet.core.schema import Schema
-from discreet.core.tables.encoding import Codebook, Kind, domain_of, in_order, kind_of
+from discreet.core.tables.encoding import Codebook, ColumnType, column_type, domain_of, in_order
 from discreet.core.tables.table import Table
 
 _MOST_INDICATORS = 16
@@ -80,8 +80,8 @@ class Vectors:
         lines, places, books, codes = [], [], [], []
         for name, array in columns.items():
             ordered = schema[name].ordered
-            if ordered is None and kind_of(array.type, name) is Kind.CATEGORY:
-                book = Codebook(name, Kind.CATEGORY, array.type, domain_of(array))
+            if ordered is None and column_type(array.type, name) is ColumnType.CATEGORY:
+                book = Codebook(name, ColumnType.CATEGORY, array.type, domain_of(array))
                 books.append(book)
                 codes.append(book.encode(array))
                 continue
@@ -170,7 +170,7 @@ def _real(name: str, given: pa.DataType, array: pa.Array, missing: BoolArray) ->
 def _ordered(name: str, array: pa.Array, ordered: Sequence[object]) -> tuple[Line, FloatArray]:
     """Read categories with an order by their ranks."""
     values = in_order(domain_of(array), ordered, name)
-    codes = Codebook(name, Kind.ORDERED, array.type, values).encode(array).astype(np.float64)
+    codes = Codebook(name, ColumnType.ORDERED, array.type, values).encode(array).astype(np.float64)
     places = np.where(codes > 0, codes - 1, np.nan)
     seen = places[~np.isnan(places)]
     low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 0.0)

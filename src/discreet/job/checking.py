@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from discreet.core.tables.encoding import Kind
+from discreet.core.tables.encoding import ColumnType
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
 from discreet.guarantees import (
@@ -100,7 +100,7 @@ def _everything(table: Table, population: Any) -> Iterator[tuple[str, str | None
         yield "entropy diversity, l", column, EntropyDiversity(1, of=column)
         yield "recursive (c, 2)-diversity, c", column, RecursiveDiversity(1, 2, of=column)
         yield "t-closeness, t (equal)", column, TCloseness(1, of=column)
-        if book.kind is not Kind.CATEGORY:
+        if book.kind is not ColumnType.CATEGORY:
             yield "t-closeness, t (ordered)", column, TCloseness(1, "ordered", of=column)
         if book.hierarchy is not None:
             yield "t-closeness, t (hierarchical)", column, TCloseness(1, "hierarchical", of=column)

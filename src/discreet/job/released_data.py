@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from discreet.core.engine import arrow_table
 from discreet.core.errors import InputError
 from discreet.core.schema import Schema
 from discreet.core.tables.grouped import GroupedTable
@@ -44,7 +45,7 @@ def read_released(
     columns = released_columns(folder, _without_hidden(record, owners), owners)
     if record["kind"] == "grouped-table":
         rows, counts = (_frame(folder, name, record) for name in ("data", "sensitive"))
-        return GroupedTable(rows, counts.to_arrow_table(), counts.columns[0])
+        return GroupedTable(rows, arrow_table(counts), counts.columns[0])
     labels = tuple(columns) if texts else Schema(columns).quasi
     if record["kind"] == "sanitized-table" and not texts:
         labels = tuple(name for name in owners.get("text", ()) if name in columns)

@@ -12,7 +12,7 @@ from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
 from discreet.core.release import Release
 from discreet.core.sketches import SHORT_KEY
-from discreet.core.tables.encoding import Kind
+from discreet.core.tables.encoding import ColumnType
 from discreet.core.tables.table import Table
 from discreet.measure.caution import Caution
 from discreet.measure.formulas import formula_cautions
@@ -146,11 +146,11 @@ def _identifying_categories(release: Release) -> Iterator[Caution]:
     """
     table = release.table
     for secret in table.schema.sensitive:
-        if table.encoded[secret].kind is not Kind.CATEGORY or len(table.encoded[secret].values) < 2:
+        if table.encoded[secret].kind is not ColumnType.CATEGORY or len(table.encoded[secret].values) < 2:
             continue
         usual = float(table.overall(secret).max()) / table.n_rows
         for name in table.schema.quasi:
-            if table.encoded[name].kind is not Kind.CATEGORY:
+            if table.encoded[name].kind is not ColumnType.CATEGORY:
                 continue
             n_rare, right = _guessed(table, name, secret)
             if n_rare >= RARE_SHARE * table.n_rows and right > usual + GAIN:

@@ -15,7 +15,7 @@ from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.baskets.names import spelling
 from discreet.core.release import Release
 from discreet.core.tables.grouped import GroupedTable
-from discreet.core.tables.labels import kind_of
+from discreet.core.tables.labels import value_kind
 from discreet.core.tables.table import Table
 from discreet.measure.caution import Caution
 
@@ -67,7 +67,7 @@ def _sensitive_texts(release: Release) -> Iterator[tuple[str, list[str]]]:
     else:
         columns = {name: release.table.encoded[name].values for name in release.schema.sensitive}
     for name, values in columns.items():
-        if kind_of(values.type) == "text":
+        if value_kind(values.type) == "text":
             yield name, values.drop_null().to_pylist()
 
 

@@ -45,9 +45,10 @@ def texts(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _read(path: str | os.PathLike[str], text: Sequence[str] = ()) -> Any:
+    from discreet.core.engine import arrow_table
     from discreet.engines.files import read
 
-    return read(path, text=text).to_arrow_table()
+    return arrow_table(read(path, text=text))
 
 
 def _numbers(path: str | os.PathLike[str], column: Any) -> Any:

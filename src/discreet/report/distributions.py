@@ -12,7 +12,7 @@ from discreet.core.engine import engine_of
 from discreet.core.release import Release
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.groups import SensitiveCounts
-from discreet.core.tables.labels import STAR, Any_, SetOf, kind_of, parse, texts
+from discreet.core.tables.labels import STAR, Any_, SetOf, parse, texts, value_kind
 from discreet.report.bins import MOST, cut, ends_of, line_of
 
 HIDDEN, MISSING, OTHER, ANOTHER = "hidden (*)", "missing", "other values", "another value"
@@ -118,7 +118,7 @@ def _on_a_line(
     labels = texts(released.values).to_pylist()
     starred = np.array([bool(label) and not label.strip(STAR) for label in labels], np.bool_)
     exact = [label for label, star in zip(labels, starred, strict=True) if not star]
-    ends = ends_of(exact, bins, dates=kind_of(book.values.type) == "date")
+    ends = ends_of(exact, bins, dates=value_kind(book.values.type) == "date")
     if ends is None:
         return None
     before = np.asarray(np.bincount(bins.of(places), counts[1:], len(bins.labels)), np.float64)

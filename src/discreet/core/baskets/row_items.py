@@ -16,7 +16,7 @@ from discreet.core.baskets.names import in_order
 from discreet.core.errors import SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import Constraints, InstanceOf, IntIn, MappingOf, check_parameters, require
-from discreet.core.tables.labels import kind_of, texts
+from discreet.core.tables.labels import texts, value_kind
 from discreet.core.tables.table import Table
 
 
@@ -113,7 +113,7 @@ def row_items(
     chosen = {}
     for name, tree in trees.items():
         wanted = {item[len(name) + 1 :] for item in items if item.startswith(f"{name}=")}
-        number = kind_of(table.encoded[name].type) == "number"
+        number = value_kind(table.encoded[name].type) == "number"
         usual = 1 if not wanted and number and tree.height > 1 else 0
         fitting = (level for level in range(tree.height + 1) if wanted <= _written(tree, level))
         chosen[name] = (levels or {}).get(name, next(fitting, 0) if wanted else usual)

@@ -1,4 +1,4 @@
-"""Encoding: a column's values become integer codes once, at the door; code 0 is the null."""
+"""Encoding: a column's values become integer codes once, when a frame is read; code 0 is the null."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BYTES = (
 )
 
 
-class Kind(enum.Enum):
+class ColumnType(enum.Enum):
     """How a column's values relate to one another."""
 
     NUMBER = "number"
@@ -43,7 +43,7 @@ class Codebook:
     """One column's code book: the value of each code, and how often each code occurs in the table."""
 
     name: str
-    kind: Kind
+    kind: ColumnType
     type: pa.DataType
     values: pa.Array
     hierarchy: Hierarchy | None = None
@@ -58,7 +58,7 @@ class Codebook:
     @cached_property
     def positions(self) -> FloatArray:
         """Where each code lies on the column's line, scaled to [0, 1]; the null is not on it (NaN)."""
-        if self.kind in (Kind.NUMBER, Kind.DATE) and self.hierarchy is None:
+        if self.kind in (ColumnType.NUMBER, ColumnType.DATE) and self.hierarchy is None:
             line = as_line(self.values)
         else:
             line = np.arange(len(self.values), dtype=np.float64)
@@ -80,15 +80,15 @@ class Codebook:
         return f"Codebook({self.name!r}, {self.kind.value}, {len(self.values)} values)"
 
 
-def kind_of(type_: pa.DataType, column: str) -> Kind:
+def column_type(type_: pa.DataType, column: str) -> ColumnType:
     """Return how a column of this type is generalized; nested and binary types cannot be."""
     texts = pa.types.is_string(type_) or pa.types.is_large_string(type_)
     if texts or pa.types.is_boolean(type_) or pa.types.is_null(type_):
-        return Kind.CATEGORY
+        return ColumnType.CATEGORY
     if pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_):
-        return Kind.NUMBER
+        return ColumnType.NUMBER
     if pa.types.is_temporal(type_) and not pa.types.is_interval(type_):
-        return Kind.DATE
+        return ColumnType.DATE
     raise SchemaError(
         f"Column '{column}' has the type {type_name(type_)}, which has no order and no categories; make it text."
     )
@@ -239,11 +239,11 @@ def spell(
     if not pa.types.is_dictionary(array.type):
         array = cleaned(array, column) if judged else _plain(array)
         if judged:
-            kind_of(array.type, column)
+            column_type(array.type, column)
         array = array.dictionary_encode()
     values = cleaned(array.dictionary, column) if judged else _plain(array.dictionary)
     if judged:
-        kind_of(values.type, column)
+        column_type(values.type, column)
     indices = array.indices.cast(pa.int32())
     places = pc.fill_null(indices, -1).to_numpy(zero_copy_only=False).astype(np.int32) + np.int32(1)
     used = np.bincount(places, minlength=len(values) + 1) > 0

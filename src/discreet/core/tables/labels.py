@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from discreet.core.arrays import BoolArray
 
 STAR = "*"
-Kind = Literal["number", "date", "text", "other"]
+ValueKind = Literal["number", "date", "text", "other"]
 _LARGEST_PLAIN = 1e21
 _WRITTEN_ALIKE = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
 
@@ -44,7 +44,7 @@ _ESCAPED = re.compile(r"[\\,{}]")
 _ITEM = re.compile(r"(?:\\.|[^\\,{}])*", re.DOTALL)
 
 
-def kind_of(kind: pa.DataType) -> Kind:
+def value_kind(kind: pa.DataType) -> ValueKind:
     """Return whether a column's type holds numbers, dates (timestamps too), text, or something else."""
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "number"
@@ -86,9 +86,9 @@ def texts(values: pa.Array) -> pa.Array:
     kind = values.type
     if pa.types.is_dictionary(kind):
         return texts(values.dictionary).take(values.indices)
-    if kind_of(kind) == "text" or any(is_a(kind) for is_a in _WRITTEN_ALIKE):
+    if value_kind(kind) == "text" or any(is_a(kind) for is_a in _WRITTEN_ALIKE):
         return values.cast(pa.string())
-    if kind_of(kind) == "date" and getattr(kind, "tz", None) is None:
+    if value_kind(kind) == "date" and getattr(kind, "tz", None) is None:
         written = (_trimmed(one) for one in np.datetime_as_string(moments(values)))
         return pa.array([None if one == "NaT" else one for one in written], pa.string())
     return pa.array([None if one is None else text(one) for one in values.to_pylist()], pa.string())
@@ -261,7 +261,7 @@ def _items(inside: str) -> tuple[str, ...] | None:
 def _among(values: pa.Array, items: Sequence[str]) -> BoolArray:
     """Return for each value whether it is one of the items, numbers and dates whatever way written."""
     values = _decoded(values)
-    kind = kind_of(values.type)
+    kind = value_kind(values.type)
     inside = np.zeros(len(values), np.bool_)
     if kind == "number" and not pa.types.is_decimal(values.type):
         seen = values.fill_null(0).to_numpy(zero_copy_only=False)
@@ -275,7 +275,7 @@ def _among(values: pa.Array, items: Sequence[str]) -> BoolArray:
     return inside
 
 
-def _canonical(item: str, kind: Kind) -> str:
+def _canonical(item: str, kind: ValueKind) -> str:
     if kind == "number" and re.fullmatch(_NUMBER, item) and "inf" not in item:
         return text(Decimal(item))
     return _trimmed(item.replace(" ", "T")) if kind == "date" and re.fullmatch(_DATE, item) else item
@@ -283,7 +283,7 @@ def _canonical(item: str, kind: Kind) -> str:
 
 def _compared(values: pa.Array, bound: str) -> np.ndarray[Any, np.dtype[np.int8]] | None:
     """Return the sign of value minus bound, or None where the two cannot be compared; null gives anything."""
-    kind = kind_of(values.type)
+    kind = value_kind(values.type)
     seen: Any
     limit: Any
     if kind == "number" and re.fullmatch(_NUMBER, bound):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.engine import engine_of
-from discreet.core.tables.labels import kind_of
+from discreet.core.tables.labels import value_kind
 
 _SKIPPED = r"[\pZ\p{Cc}\p{Cf}]*"
 """White space and invisible characters at the start, which many readers trim."""
@@ -28,7 +28,7 @@ def defused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """
     if pa.types.is_dictionary(column.type):
         return defused(column.cast(column.type.value_type)).dictionary_encode()
-    if kind_of(column.type) != "text":
+    if value_kind(column.type) != "text":
         return column
     wide = column.cast(pa.large_string())
     quoted = pc.binary_join_element_wise(
@@ -64,7 +64,7 @@ def formula_names(names: pa.Array) -> int:
 def _count(column: pa.ChunkedArray) -> int:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if kind_of(column.type) != "text":
+    if value_kind(column.type) != "text":
         return 0
     found = pc.value_counts(column.cast(pa.large_string()))
     return int(pc.sum(found.field("counts").filter(_runs(found.field("values"), FORMULA))).as_py() or 0)

@@ -17,7 +17,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchy.bound import safely_cast
 from discreet.core.schema import DROPPED, Column, Role, Schema
-from discreet.core.tables.encoding import Codebook, Kind, domain_of, in_order, kind_of, overall
+from discreet.core.tables.encoding import Codebook, ColumnType, column_type, domain_of, in_order, overall
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.labels import STAR
@@ -293,7 +293,7 @@ class Table:
 
     def _book(self, name: str, array: pa.Array) -> Codebook:
         column = self.schema[name]
-        kind = kind_of(array.type, name)
+        kind = column_type(array.type, name)
         domain = domain_of(array)
         fitting = safely_cast(domain, self._types[name]) if name in self._types else None
         retyped = False
@@ -304,7 +304,7 @@ class Table:
             return Codebook(name, kind, domain.type, tree.leaves, tree, retyped)
         if column.ordered is not None:
             ordered = in_order(domain, column.ordered, name)
-            return Codebook(name, Kind.ORDERED, domain.type, ordered, retyped=retyped)
+            return Codebook(name, ColumnType.ORDERED, domain.type, ordered, retyped=retyped)
         return Codebook(name, kind, domain.type, domain, retyped=retyped)
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.core.arrays import CodeArray, IntArray
-from discreet.core.tables.encoding import Codebook, Kind
+from discreet.core.tables.encoding import Codebook, ColumnType
 from discreet.core.tables.groups import Groups, SensitiveCounts
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class UnitPairs:
 
     def book(self, name: str) -> Codebook:
         """Return a code book with as many codes; the pairs have no values of their own."""
-        return Codebook(name, Kind.CATEGORY, pa.null(), pa.nulls(self.value_of.size - 1))
+        return Codebook(name, ColumnType.CATEGORY, pa.null(), pa.nulls(self.value_of.size - 1))
 
     def counted(self, pairs: SensitiveCounts, units: IntArray, n_units: int) -> SensitiveCounts:
         """Return how many units of each class have each value, given how many units there are."""

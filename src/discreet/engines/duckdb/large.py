@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.pseudonym import LENGTH
-from discreet.core.tables.encoding import Codebook, cleaned, kind_of
+from discreet.core.tables.encoding import Codebook, cleaned, column_type
 from discreet.core.tables.source import DEALT, Recoding, Replacement, Singletons, Source, Tuples
 from discreet.engines.duckdb.admission import Normalized, framed, listed, normalized
 from discreet.engines.duckdb.queries import batches, in_any_order, run, run_sorted, schema_of
@@ -45,7 +45,7 @@ class RelationSource(Source):
         sets = ", ".join(f"({column})" for column in inner)
         chosen = run(self._unsorted, f"SELECT {listed_} FROM source")
         for name, field in zip(names, schema_of(chosen), strict=True):
-            kind_of(field.type, name)
+            column_type(field.type, name)
         sql = f"SELECT {listed_}, grouping({listed_})::BIGINT FROM source GROUP BY GROUPING SETS ({sets})"
         found: dict[str, list[pa.Array]] = {name: [] for name in names}
         for batch in batches(run(self._unsorted, sql)):

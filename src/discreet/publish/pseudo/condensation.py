@@ -340,7 +340,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 def _refuse_singling_out(table: Table, names: list[str]) -> None:
     """Refuse texts that many rows have for themselves, which are published as they are, and keys."""
     columns = table.source.columns(names)
-    texts = [name for name in names if labels.kind_of(columns[name].type) == "text"]
+    texts = [name for name in names if labels.value_kind(columns[name].type) == "text"]
     for name in texts:
         lone = table.source.singletons([name])
         if lone.n_singletons >= _LONE_TEXTS:

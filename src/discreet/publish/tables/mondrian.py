@@ -23,7 +23,7 @@ from discreet.core.params import (
 )
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, secret_seed
-from discreet.core.tables.encoding import Codebook, Kind
+from discreet.core.tables.encoding import Codebook, ColumnType
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
@@ -273,7 +273,7 @@ class Mondrian:
 
 
 def _has_mean(book: Codebook) -> bool:
-    return book.kind in (Kind.NUMBER, Kind.DATE) and book.hierarchy is None
+    return book.kind in (ColumnType.NUMBER, ColumnType.DATE) and book.hierarchy is None
 
 
 def _quasi_books(table: Table) -> list[Codebook]:

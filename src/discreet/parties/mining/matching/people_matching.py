@@ -127,8 +127,9 @@ def keys_of(table: pa.Table, key: str, *, max_people: int) -> dict[bytes, int]:
 
 def read_keyed(path: str | os.PathLike[str], key: str) -> pa.Table:
     """Read a table whose key is text as it is written, leading zeros included."""
+    from discreet.core import engine
     from discreet.core.tables.encoding import require_flat
     from discreet.engines.files import read
 
     text = (key,) if key in read(path).columns else ()
-    return require_flat(read(path, text=text).to_arrow_table())
+    return require_flat(engine.arrow_table(read(path, text=text)))

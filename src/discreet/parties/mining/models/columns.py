@@ -22,10 +22,11 @@ _LIMB, _ROWS = 20, 1 << 12
 
 def read_columns(path: str | os.PathLike[str], names: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Return some columns of a file, by name."""
+    from discreet.core.engine import arrow_table
     from discreet.core.tables.encoding import require_flat
     from discreet.engines.files import read
 
-    table = read(path).to_arrow_table()
+    table = arrow_table(read(path))
     missing = [name for name in names if name not in table.column_names]
     if missing:
         raise InputError(f"{path} has no column '{missing[0]}', which the session names.")
