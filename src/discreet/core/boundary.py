@@ -57,7 +57,7 @@ def public(entry: Entry) -> Entry:
     for base in reversed(entry.__mro__[:-1]):
         for name, member in list(vars(base).items()):
             if _is_entry(base, name) and inspect.getattr_static(entry, name) is member:
-                _guard_member(entry, name, member, own=base is entry)
+                _guard_member(entry, name, member, declared=base is entry)
     setattr(entry, _MARK, True)
     return entry
 
@@ -108,21 +108,21 @@ def _is_entry(base: type, name: str) -> bool:
     return name in _SPECIAL or not name.startswith("_")
 
 
-def _guard_member(owner: type, name: str, member: Any, *, own: bool) -> None:
+def _guard_member(owner: type, name: str, member: Any, *, declared: bool) -> None:
     if isinstance(member, FunctionType):
-        made: Any = member if hasattr(member, _MARK) else _guarded(member)
+        guarded: Any = member if hasattr(member, _MARK) else _guarded(member)
     elif isinstance(member, classmethod | staticmethod) and isinstance(member.__func__, FunctionType):
-        made = member if hasattr(member.__func__, _MARK) else type(member)(_guarded(member.__func__))
+        guarded = member if hasattr(member.__func__, _MARK) else type(member)(_guarded(member.__func__))
     elif isinstance(member, functools.cached_property):
         if not hasattr(member.func, _MARK):
             member.func = _guarded(member.func, is_property=True)
         return
     elif isinstance(member, property) and member.fget is not None and not hasattr(member.fget, _MARK):
-        made = property(_guarded(member.fget, is_property=True), member.fset, member.fdel, member.__doc__)
+        guarded = property(_guarded(member.fget, is_property=True), member.fset, member.fdel, member.__doc__)
     else:
         return
-    if made is not member or own:
-        setattr(owner, name, made)
+    if guarded is not member or declared:
+        setattr(owner, name, guarded)
 
 
 def _guarded(function: Callable[..., Any], *, is_property: bool = False) -> Any:
@@ -191,8 +191,8 @@ def _replaced(error: Exception, where: str, *, is_property: bool) -> Exception:
 
 def _place(error: Exception) -> str:
     """Return the last place of the library that an exception came through."""
-    ours = [frame for frame in library_frames(error) if frame.filename != __file__]
-    return f" in {Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else ""
+    frames = [frame for frame in library_frames(error) if frame.filename != __file__]
+    return f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
 
 
 def library_frames(error: BaseException) -> list[traceback.FrameSummary]:

@@ -180,7 +180,7 @@ class Engine(Protocol):
         """Whether the types of columns were found in the values of a file, and not stated by it."""
         ...
 
-    def typed_by_others(self, original: Any, kept: Any, names: Sequence[str]) -> list[str]:
+    def typed_by_others(self, original: Any, remaining: Any, names: Sequence[str]) -> list[str]:
         """Name the columns whose type, found in all rows of a file, would be another by the kept rows alone."""
         ...
 

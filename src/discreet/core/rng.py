@@ -88,17 +88,17 @@ def rng_to_plain(rng: np.random.Generator) -> dict[str, Any]:
 
 
 @reads("The state of the generator")
-def rng_from_plain(plain: Mapping[str, Any]) -> np.random.Generator:
+def rng_from_plain(state: Mapping[str, Any]) -> np.random.Generator:
     """Make the generator that goes on where another was."""
     kinds = {"PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937"}
-    name = plain.get("bit_generator") if isinstance(plain, Mapping) else None
+    name = state.get("bit_generator") if isinstance(state, Mapping) else None
     if name == _FRESH:
         return _chacha()
     if not isinstance(name, str) or name not in kinds:
         raise InputError("The state names a generator of random numbers that is not known here.")
     bits = getattr(np.random, name)()
     try:
-        bits.state = plain
+        bits.state = state
     except (ValueError, TypeError, KeyError, OverflowError, AttributeError):
         raise InputError("The state of the generator of random numbers cannot be read.") from None
     return np.random.Generator(bits)

@@ -96,7 +96,7 @@ class Verdict:
 
     def to_dict(self) -> dict[str, object]:
         """Return the verdict as plain data for JSON."""
-        plain: dict[str, object] = {
+        record: dict[str, object] = {
             "ok": self.ok,
             "guarantee": self.guarantee,
             "measure": self.measure,
@@ -110,8 +110,8 @@ class Verdict:
             "basis": self.basis.value,
         }
         if self.parts:
-            plain["parts"] = [part.to_dict() for part in self.parts]
-        return plain
+            record["parts"] = [part.to_dict() for part in self.parts]
+        return record
 
 
 def is_near(first: float, second: float) -> bool:

@@ -104,8 +104,8 @@ class Memory(Engine):
         if like is None:
             return self.arrow(rows)
         frame = admitted(like)
-        made = nw.from_arrow(self.arrow(rows), backend=frame.implementation)
-        return made.lazy().to_native() if isinstance(frame, nw.LazyFrame) else made.to_native()
+        rebuilt = nw.from_arrow(self.arrow(rows), backend=frame.implementation)
+        return rebuilt.lazy().to_native() if isinstance(frame, nw.LazyFrame) else rebuilt.to_native()
 
     def facts(self, frame: Any) -> list[Facts]:
         """Count what can be said about each column without showing its values."""
@@ -175,9 +175,9 @@ class Memory(Engine):
         del frame
         return False
 
-    def typed_by_others(self, original: Any, kept: Any, names: Sequence[str]) -> list[str]:
+    def typed_by_others(self, original: Any, remaining: Any, names: Sequence[str]) -> list[str]:
         """Return nothing: the types of a frame in memory were not found in its values."""
-        del original, kept, names
+        del original, remaining, names
         return []
 
 
@@ -288,14 +288,14 @@ class FrameSource(Source):
 
         Columns that hold cells as they came get the type they had; all do unless some are named.
         """
-        kept = set(self.names if original_dtypes is None else original_dtypes)
+        original = set(self.names if original_dtypes is None else original_dtypes)
         rows = publishable(rows)
         if self._frame.implementation.is_pandas():
-            return _as_pandas(rows, self._frame.to_native(), kept)
-        made = nw.from_arrow(rows, backend=self._frame.implementation)
+            return _as_pandas(rows, self._frame.to_native(), original)
+        rebuilt = nw.from_arrow(rows, backend=self._frame.implementation)
         if self._frame.implementation.is_polars():
-            made = nw.from_native(_as_polars(rows, self._frame.to_native(), kept))
-        return made.lazy().to_native() if self._lazy else made.to_native()
+            rebuilt = nw.from_native(_as_polars(rows, self._frame.to_native(), original))
+        return rebuilt.lazy().to_native() if self._lazy else rebuilt.to_native()
 
     def recode(self, recoding: Recoding) -> Any:
         """Publish the rows as the recoding says."""
@@ -389,10 +389,10 @@ def _readable(rows: pa.Table, format_: str) -> pa.Table:
     return rows
 
 
-def _as_pandas(rows: pa.Table, like: Any, kept: Collection[str]) -> Any:
+def _as_pandas(rows: pa.Table, like: Any, original: Collection[str]) -> Any:
     """Return rows as a pandas frame with a plain index and no attributes."""
     columns = {
-        name: _pandas_column(rows[name], like[name].dtype) if name in kept else rows[name].to_pandas()
+        name: _pandas_column(rows[name], like[name].dtype) if name in original else rows[name].to_pandas()
         for name in rows.column_names
     }
     return type(like)(columns)
@@ -407,14 +407,14 @@ def _pandas_column(column: pa.ChunkedArray, dtype: Any) -> Any:
     return column.to_pandas()
 
 
-def _as_polars(rows: pa.Table, like: Any, kept: Collection[str]) -> Any:
+def _as_polars(rows: pa.Table, like: Any, original: Collection[str]) -> Any:
     """Return rows as a Polars frame; an Enum becomes one of the values that occur."""
     import polars as pl
 
     frame: Any = pl.from_arrow(rows)
     casts = []
     for name in rows.column_names:
-        if name not in kept or like.schema[name] == frame.schema[name]:
+        if name not in original or like.schema[name] == frame.schema[name]:
             continue
         dtype: Any = like.schema[name]
         if isinstance(dtype, pl.Enum):

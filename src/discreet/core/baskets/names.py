@@ -53,8 +53,8 @@ def whole_or_text(array: pa.Array, *, where: str) -> pa.Array:
 def sorted_names(array: pa.Array, *, where: str) -> tuple[pa.Array, CodeArray]:
     """Return the distinct items in ascending order, and the code of every item among them."""
     encoded = whole_or_text(array, where=where).dictionary_encode()
-    values, place = in_order(encoded.dictionary)
-    return values, place[encoded.indices.to_numpy(zero_copy_only=False)]
+    values, rank = in_order(encoded.dictionary)
+    return values, rank[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
 def in_order(values: pa.Array) -> tuple[pa.Array, CodeArray]:
@@ -64,14 +64,14 @@ def in_order(values: pa.Array) -> tuple[pa.Array, CodeArray]:
     if len(pc.unique(values)) < len(values):
         raise SchemaError("Several items have the same name.")
     order = pc.sort_indices(values).to_numpy(zero_copy_only=False)
-    place = np.empty(order.size, np.int32)
-    place[order] = np.arange(order.size, dtype=np.int32)
-    return values.take(pa.array(order)), place
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size, dtype=np.int32)
+    return values.take(pa.array(order)), rank
 
 
-def codes_among(names: pa.Array, wanted: Iterable[Any], *, parameter: str) -> CodeArray:
+def codes_among(names: pa.Array, items: Iterable[Any], *, parameter: str) -> CodeArray:
     """Return the codes of wanted items; a name that no item bears is refused, without saying it."""
-    listed = list(wanted)
+    listed = list(items)
     try:
         values = pa.array(listed, names.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):

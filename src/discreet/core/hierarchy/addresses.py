@@ -35,7 +35,7 @@ class Addresses(HierarchySpec):
     def bind(self, domain: pa.Array, *, column: str) -> Hierarchy:
         """Put every address below its networks; what is no address has one label of its own."""
         leaves = domain_of(domain)
-        paths = [_networks(one) for one in texts(leaves).to_pylist()]
+        paths = [_networks(address) for address in texts(leaves).to_pylist()]
         upper = [[path[level] for path in paths] for level in range(3)]
         return arrange(leaves, [*upper, [STAR] * len(leaves)], column=column, ordered=False)
 
@@ -51,6 +51,6 @@ def _networks(text: str) -> tuple[str, ...]:
     except ValueError:
         return (_NO_ADDRESS,) * 3
     mapped = getattr(address, "ipv4_mapped", None) or address
-    plain = str(mapped).partition("%")[0]
+    host = str(mapped).partition("%")[0]
     prefixes = _PREFIXES[mapped.version]
-    return tuple(str(ipaddress.ip_network(f"{plain}/{prefix}", strict=False)) for prefix in prefixes)
+    return tuple(str(ipaddress.ip_network(f"{host}/{prefix}", strict=False)) for prefix in prefixes)

@@ -129,10 +129,10 @@ def _number(words: list[str], values: pa.Array) -> Known | None:
         return Known("ages", intervals(5, 10, 20, top=_TOP_AGE), "high")
     if tuple(words) in _BIRTH_YEAR and low >= 1850 and high <= 2100:
         return Known("years of birth", intervals(5, 10, 20), "high")
-    whole = is_whole(values)
-    if whole and speaks_of(words, "postal") and low >= 0:
+    integral = is_whole(values)
+    if integral and speaks_of(words, "postal") and low >= 0:
         return Known("postal codes", masked().fixed(values), "high")
-    if whole and words and words[-1] in ("month", "months", "monat") and low >= 1 and high <= 12:
+    if integral and words and words[-1] in ("month", "months", "monat") and low >= 1 and high <= 12:
         return Known("months", scale("months"), "high")
     return None
 

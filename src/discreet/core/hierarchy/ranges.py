@@ -72,12 +72,12 @@ def intervals(
         bool(widths) and unit is None and all(isinstance(width, str) and width in _UNITS for width in widths)
     )
     numbers = bool(widths) and all(_is_number(width) and width > 0 for width in widths)  # type: ignore[operator]
-    whole = unit is None or all(isinstance(width, Integral) for width in widths)
+    integral = unit is None or all(isinstance(width, Integral) for width in widths)
     require(
         "intervals",
         "widths",
         widths,
-        _Said(words or (numbers and whole), "positive numbers, or words for dates"),
+        _Said(words or (numbers and integral), "positive numbers, or words for dates"),
     )
     spec = Intervals(tuple(_point(width) for width in widths), _point(origin), _end(bottom), _end(top), unit)
     nested = all(_divides(fine, coarse) for fine, coarse in pairwise(spec.steps))
@@ -209,14 +209,16 @@ class _Line:
     @classmethod
     def of(cls, leaves: pa.Array, dated: bool, bottom: Point | None, top: Point | None, column: str) -> _Line:
         """Arrange the leaves on the line of their kind, numbers or dates."""
-        held = value_kind(leaves.type)
+        actual = value_kind(leaves.type)
         needed = "date" if dated else "number"
-        if len(leaves) and held != needed:
-            advice = " Give the widths of dates a unit." if held == "date" else ""
+        if len(leaves) and actual != needed:
+            advice = " Give the widths of dates a unit." if actual == "date" else ""
             raise HierarchyError(
                 f"Column '{column}' is of type {leaves.type}, its intervals need {needed}s.{advice}"
             )
-        values: list[Any] = list(moments(leaves)) if dated else [_exact(one) for one in leaves.to_pylist()]
+        values: list[Any] = (
+            list(moments(leaves)) if dated else [_exact(value) for value in leaves.to_pylist()]
+        )
         discrete = pa.types.is_date(leaves.type) or pa.types.is_integer(leaves.type)
         low, high = (None if end is None else _place(end) for end in (bottom, top))
         return cls(values, discrete, low, high)

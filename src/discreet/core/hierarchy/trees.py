@@ -52,8 +52,10 @@ def masked(
     >>> masked(levels=2, width=5).bind(pa.array(["J45", "J45.1"]), column="icd").labels[1:]
     ([None, 'J45', 'J45.*'], [None, 'J45**'], ['*'])
     """
-    one = InstanceOf((str,), "one character") if isinstance(char, str) and len(char) == 1 else OneOf((STAR,))
-    require("masked", "char", char, one)
+    character = (
+        InstanceOf((str,), "one character") if isinstance(char, str) and len(char) == 1 else OneOf((STAR,))
+    )
+    require("masked", "char", char, character)
     require("masked", "from_", from_, OneOf(("right", "left")))
     require("masked", "levels", levels, _NONE, IntIn(1))
     require("masked", "width", width, _NONE, IntIn(1, _WIDEST))
@@ -71,11 +73,13 @@ def from_mapping(*maps: Mapping[Any, Any]) -> Rows:
     Hierarchy(2 leaves, height 2, nodes per level 2, 2, 1)
     """
     require("from_mapping", "maps", maps or None, InstanceOf((tuple,), "at least one mapping"))
-    for one in maps:
-        require("from_mapping", "maps", one, InstanceOf((Mapping,), "mappings of labels to their parents"))
+    for mapping in maps:
+        require(
+            "from_mapping", "maps", mapping, InstanceOf((Mapping,), "mappings of labels to their parents")
+        )
     columns = [tuple(text(leaf) for leaf in maps[0])]
-    for number, one in enumerate(maps):
-        parents = {text(child): text(parent) for child, parent in one.items()}
+    for number, mapping in enumerate(maps):
+        parents = {text(child): text(parent) for child, parent in mapping.items()}
         n_orphans = len(set(columns[-1]) - set(parents))
         if n_orphans:
             raise HierarchyError(f"from_mapping: {n_orphans} labels of level {number} have no parent.")
@@ -141,7 +145,7 @@ def read_hierarchy(
         raise HierarchyError(
             f"The hierarchy file {path.name} cannot be read ({type(error).__name__})."
         ) from None
-    read = [_cells(content, one) for one in ([delimiter] if delimiter else _DELIMITERS)]
+    read = [_cells(content, mark) for mark in ([delimiter] if delimiter else _DELIMITERS)]
     rows = max(read, key=_regularity)
     if not rows:
         raise HierarchyError(f"The hierarchy file {path.name} is empty.")

@@ -102,8 +102,8 @@ def type_name(type_: object) -> str:
     >>> type_name(pa.struct([("Ann", pa.int64())])), type_name(pa.timestamp("us")), type_name(np.dtype("f8"))
     ('struct', 'timestamp', 'float64')
     """
-    found = re.match(r"\w+", str(type_))
-    return type(type_).__name__ if found is None else found[0]
+    word = re.match(r"\w+", str(type_))
+    return type(type_).__name__ if word is None else word[0]
 
 
 def refuse_unpublishable(type_: pa.DataType, column: str) -> None:
@@ -195,7 +195,12 @@ def _stored(array: pa.ExtensionArray) -> pa.Array:
     if name == "arrow.bool8":
         return storage.cast(pa.bool_())
     if name == "arrow.uuid":
-        return pa.array([None if one is None else str(uuid.UUID(bytes=one)) for one in storage.to_pylist()])
+        return pa.array(
+            [
+                None if identifier is None else str(uuid.UUID(bytes=identifier))
+                for identifier in storage.to_pylist()
+            ]
+        )
     return array
 
 
@@ -203,15 +208,15 @@ def _refuse_infinite(array: pa.Array, column: str) -> None:
     """Refuse infinite numbers, and dates that are the end of time or have no year from 1 to 9999."""
     kind = array.type
     if pa.types.is_floating(kind):
-        found, what = pc.is_inf(array), "infinite values"
+        infinite, what = pc.is_inf(array), "infinite values"
     elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         low, high = _calendar(kind)
-        whole = array.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
-        found = pc.or_(pc.less(whole, low), pc.greater(whole, high))
+        moments = array.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
+        infinite = pc.or_(pc.less(moments, low), pc.greater(moments, high))
         what = "dates that are infinite or outside the years 1 to 9999"
     else:
         return
-    count = int(pc.sum(found).as_py() or 0)
+    count = int(pc.sum(infinite).as_py() or 0)
     if count:
         raise SchemaError(f"Column '{column}' holds {what} ({count} rows); clean or drop them first.")
 
@@ -279,17 +284,17 @@ def domain_of(array: pa.Array) -> pa.Array:
 def in_order(domain: pa.Array, ordered: Sequence[object], column: str) -> pa.Array:
     """Put a column's values in the user's order, which must name every one of them once."""
     try:
-        given = pa.array(list(ordered), type=domain.type)
+        order = pa.array(list(ordered), type=domain.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise SchemaError(
             f"The order given for column '{column}' is not of the column's type ({type_name(domain.type)})."
         ) from None
-    if len(pc.unique(given)) < len(given):
+    if len(pc.unique(order)) < len(order):
         raise SchemaError(f"The order given for column '{column}' names a value twice.")
-    uncovered = len(domain) - (pc.sum(pc.is_in(domain, value_set=given)).as_py() or 0)
+    uncovered = len(domain) - (pc.sum(pc.is_in(domain, value_set=order)).as_py() or 0)
     if uncovered:
         raise SchemaError(f"The order given for column '{column}' leaves out {uncovered} of its values.")
-    return given
+    return order
 
 
 def as_line(values: pa.Array) -> FloatArray:

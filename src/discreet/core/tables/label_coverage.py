@@ -99,16 +99,16 @@ def label_costs(
         raise SchemaError(
             f"{unread} labels of column '{labels.name}' stand for no original value; give its hierarchy."
         )
-    known = described[:, 1:]
+    values_described = described[:, 1:]
     several = values.hierarchy is None or values.hierarchy.n_leaves > 1
-    starred = described.all(axis=1) & known.any(axis=1) & several
+    starred = described.all(axis=1) & values_described.any(axis=1) & several
     if values.kind in (ColumnType.NUMBER, ColumnType.DATE) and values.hierarchy is None:
         position = values.positions[1:]
-        low = np.where(known, position, np.inf).min(axis=1, initial=np.inf)
-        high = np.where(known, position, -np.inf).max(axis=1, initial=-np.inf)
-        loss = np.where(known.any(axis=1), high - low, 0.0)
+        low = np.where(values_described, position, np.inf).min(axis=1, initial=np.inf)
+        high = np.where(values_described, position, -np.inf).max(axis=1, initial=-np.inf)
+        loss = np.where(values_described.any(axis=1), high - low, 0.0)
     else:
-        loss = np.maximum(known.sum(axis=1) - 1, 0) / max(values.n_codes - 2, 1)
+        loss = np.maximum(values_described.sum(axis=1) - 1, 0) / max(values.n_codes - 2, 1)
     return np.where(starred, 1.0, loss), described @ overall
 
 

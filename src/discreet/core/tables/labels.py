@@ -70,8 +70,8 @@ def text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        plain = value.is_integer() and abs(value) < _LARGEST_PLAIN
-        return str(int(value)) if plain else repr(value)
+        integral = value.is_integer() and abs(value) < _LARGEST_PLAIN
+        return str(int(value)) if integral else repr(value)
     if isinstance(value, Decimal):
         return format(value.normalize() + 0, "f")
     if isinstance(value, dt.datetime):
@@ -89,17 +89,17 @@ def texts(values: pa.Array) -> pa.Array:
     if value_kind(kind) == "text" or any(is_a(kind) for is_a in _WRITTEN_ALIKE):
         return values.cast(pa.string())
     if value_kind(kind) == "date" and getattr(kind, "tz", None) is None:
-        written = (_trimmed(one) for one in np.datetime_as_string(moments(values)))
-        return pa.array([None if one == "NaT" else one for one in written], pa.string())
-    return pa.array([None if one is None else text(one) for one in values.to_pylist()], pa.string())
+        written = (_trimmed(value) for value in np.datetime_as_string(moments(values)))
+        return pa.array([None if value == "NaT" else value for value in written], pa.string())
+    return pa.array([None if value is None else text(value) for value in values.to_pylist()], pa.string())
 
 
 def moments(values: pa.Array) -> np.ndarray[Any, np.dtype[np.datetime64]]:
     """Return dates and timestamps as datetime64, with a time zone as local time; null is NaT."""
     if getattr(values.type, "tz", None) is not None:
         values = pc.local_timestamp(values)
-    found: np.ndarray[Any, np.dtype[np.datetime64]] = values.to_numpy(zero_copy_only=False)
-    return found
+    times: np.ndarray[Any, np.dtype[np.datetime64]] = values.to_numpy(zero_copy_only=False)
+    return times
 
 
 def interval(low: object, high: object, *, closed: Literal["both", "left"] = "both") -> str:
@@ -211,8 +211,10 @@ class Mask(Label):
         """Cover the codes that show what is visible and are no longer than the mask."""
         written = texts(_decoded(values))
         starts = pc.starts_with if self.from_ == "right" else pc.ends_with
-        seen = pc.and_(starts(written, self.visible), pc.less_equal(pc.utf8_length(written), len(self.raw)))
-        return np.asarray(seen.fill_null(False))
+        matching = pc.and_(
+            starts(written, self.visible), pc.less_equal(pc.utf8_length(written), len(self.raw))
+        )
+        return np.asarray(matching.fill_null(False))
 
 
 def parse(label: str) -> Label:
@@ -225,22 +227,22 @@ def parse(label: str) -> Label:
     """
     if label and not label.strip(STAR):
         return Any_(label)
-    if found := _BRACKETS.fullmatch(label):
-        opening, low, high, closing = found.groups()
+    if match := _BRACKETS.fullmatch(label):
+        opening, low, high, closing = match.groups()
         return Interval(label, low, high, opening == "[", closing == "]")
-    if found := _COMPARED.fullmatch(label):
-        sign, bound = found.groups()
+    if match := _COMPARED.fullmatch(label):
+        sign, bound = match.groups()
         if sign in ("<", "<=", "≤"):
             return Interval(label, None, bound, closed_high=sign != "<")
         return Interval(label, bound, None, closed_low=sign != ">")
-    if (found := _HYPHENED.fullmatch(label)) and float(found[1]) <= float(found[2]):
-        return Interval(label, found[1], found[2])
+    if (match := _HYPHENED.fullmatch(label)) and float(match[1]) <= float(match[2]):
+        return Interval(label, match[1], match[2])
     if label.startswith("{") and label.endswith("}") and (items := _items(label[1:-1])) is not None:
         return SetOf(label, items)
-    if found := _PREFIX.fullmatch(label):
-        return Mask(label, found[1], "right")
-    if found := _SUFFIX.fullmatch(label):
-        return Mask(label, found[1], "left")
+    if match := _PREFIX.fullmatch(label):
+        return Mask(label, match[1], "right")
+    if match := _SUFFIX.fullmatch(label):
+        return Mask(label, match[1], "left")
     return Exact(label)
 
 
@@ -248,8 +250,8 @@ def _items(inside: str) -> tuple[str, ...] | None:
     """Split the inside of a set label at its plain commas, or give None where it is no set."""
     items, at = [], 0
     while at <= len(inside):
-        found = _ITEM.match(inside, at)
-        end = found.end() if found else at
+        item_match = _ITEM.match(inside, at)
+        end = item_match.end() if item_match else at
         if end < len(inside) and inside[end] != ",":
             return None
         item = inside[at:end]
@@ -264,13 +266,13 @@ def _among(values: pa.Array, items: Sequence[str]) -> BoolArray:
     kind = value_kind(values.type)
     inside = np.zeros(len(values), np.bool_)
     if kind == "number" and not pa.types.is_decimal(values.type):
-        seen = values.fill_null(0).to_numpy(zero_copy_only=False)
+        numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
         for item in items:
             if re.fullmatch(_NUMBER, item):
-                inside |= seen == _number(item)
+                inside |= numbers == _number(item)
     else:
-        wanted = {*items, *(_canonical(item, kind) for item in items)}
-        inside |= np.asarray(pc.is_in(texts(values), value_set=pa.array(sorted(wanted), pa.string())))
+        spellings = {*items, *(_canonical(item, kind) for item in items)}
+        inside |= np.asarray(pc.is_in(texts(values), value_set=pa.array(sorted(spellings), pa.string())))
     inside &= ~np.asarray(values.is_null(nan_is_null=True))
     return inside
 
@@ -284,19 +286,19 @@ def _canonical(item: str, kind: ValueKind) -> str:
 def _compared(values: pa.Array, bound: str) -> np.ndarray[Any, np.dtype[np.int8]] | None:
     """Return the sign of value minus bound, or None where the two cannot be compared; null gives anything."""
     kind = value_kind(values.type)
-    seen: Any
+    numbers: Any
     limit: Any
     if kind == "number" and re.fullmatch(_NUMBER, bound):
-        seen = values.fill_null(0).to_numpy(zero_copy_only=False)
+        numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
         limit = Decimal(bound) if pa.types.is_decimal(values.type) else _number(bound)
     elif kind == "date" and re.fullmatch(_DATE, bound):
         try:
-            seen, limit = _aligned(values, bound)
+            numbers, limit = _aligned(values, bound)
         except ValueError:
             return None
     else:
         return None
-    return np.asarray(seen > limit, dtype=np.int8) - np.asarray(seen < limit, dtype=np.int8)
+    return np.asarray(numbers > limit, dtype=np.int8) - np.asarray(numbers < limit, dtype=np.int8)
 
 
 def _aligned(values: pa.Array, bound: str) -> tuple[Any, np.datetime64]:

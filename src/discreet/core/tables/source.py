@@ -142,8 +142,8 @@ def source_of(frame: Any) -> Source:
     A source is returned as it is, so that rows once read need not be read again.
     """
     if Source in type(frame).__mro__:
-        known: Source = frame
-        return known
+        source: Source = frame
+        return source
     if isinstance(frame, str | bytes) or hasattr(frame, "__fspath__"):
         raise InputError("A Table is made from a frame; read a file with discreet.read(path) first.")
     return engine_of(frame).source(frame)

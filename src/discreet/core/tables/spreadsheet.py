@@ -66,8 +66,8 @@ def _count(column: pa.ChunkedArray) -> int:
         column = column.cast(column.type.value_type)
     if value_kind(column.type) != "text":
         return 0
-    found = pc.value_counts(column.cast(pa.large_string()))
-    return int(pc.sum(found.field("counts").filter(_runs(found.field("values"), FORMULA))).as_py() or 0)
+    counted = pc.value_counts(column.cast(pa.large_string()))
+    return int(pc.sum(counted.field("counts").filter(_runs(counted.field("values"), FORMULA))).as_py() or 0)
 
 
 def _runs(texts: Any, pattern: str) -> Any:

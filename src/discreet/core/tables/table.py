@@ -94,14 +94,16 @@ class Table:
     def encoded(self) -> dict[str, Codebook]:
         """The code books of the judged columns, then those of the pairs of units and sensitive values."""
         pairs = {} if self.units is None else self.units.pairs
-        return self._books | {name: found.book(name) for name, found in pairs.items()}
+        return self._books | {name: unit_pairs.book(name) for name, unit_pairs in pairs.items()}
 
     @cached_property
     def tuples(self) -> Tuples:
         """The distinct combinations of the judged columns, with counts; pairs of units and values follow from them."""
         if self.units is None or not self.units.pairs:
             return self._counted
-        codes = np.column_stack([self._counted.codes, *(found.codes for found in self.units.pairs.values())])
+        codes = np.column_stack(
+            [self._counted.codes, *(unit_pairs.codes for unit_pairs in self.units.pairs.values())]
+        )
         return replace(self._counted, codes=codes)
 
     @cached_property
@@ -154,12 +156,12 @@ class Table:
         labels = np.repeat(np.arange(self._starts.size, dtype=np.int32), widths)
         return labels, self.tuples.codes[self._starts, : len(self.schema.quasi)].astype(np.int32)
 
-    def part(self, wanted: BoolArray) -> Table:
+    def part(self, chosen: BoolArray) -> Table:
         """Return the table of some of the distinct tuples, for searches; it has their counts, but not the rows."""
         part = copy.copy(self)
         for cached in ("_starts", "classes", "_groups", "_unit_groups", "counted"):
             part.__dict__.pop(cached, None)
-        part.__dict__["tuples"] = Tuples(self.tuples.codes[wanted], self.tuples.counts[wanted])
+        part.__dict__["tuples"] = Tuples(self.tuples.codes[chosen], self.tuples.counts[chosen])
         return part
 
     def groups(self) -> Groups:
@@ -192,11 +194,13 @@ class Table:
         high = np.append(low[1:], counts.size)
         books = [self.encoded[name] for name in self.schema.quasi]
         sensitive = {}
-        places = {name: place for place, name in enumerate(self.encoded)}
+        places = {name: column for column, name in enumerate(self.encoded)}
         for name in names:
             number, book = places[name], self.encoded[name]
-            indptr, values, held = values_of(codes, counts, low, high, number, book.n_codes)
-            sensitive[name] = SensitiveCounts(name, indptr, values, held, self.overall(name), book.hierarchy)
+            indptr, values, value_counts = values_of(codes, counts, low, high, number, book.n_codes)
+            sensitive[name] = SensitiveCounts(
+                name, indptr, values, value_counts, self.overall(name), book.hierarchy
+            )
         classes = codes[low, : len(books)].astype(np.int32)
         return Groups(
             np.add.reduceat(counts, low),
@@ -250,21 +254,21 @@ class Table:
 
     def with_units(self, units: IntArray) -> Table:
         """Return the judged columns of the rows with the unit of each row beside them."""
-        taken = set(self.judged)
+        names = set(self.judged)
         name = "unit"
-        while name in taken:
+        while name in names:
             name += "_"
         columns = self.source.columns(self.judged)
         if any(len(column) != units.size for column in columns.values()):
             raise InputError("There must be one unit for each row.")
-        roles = {one: self.schema[one] for one in self.judged} | {name: Column(Role.PERSON)}
+        roles = {column: self.schema[column] for column in self.judged} | {name: Column(Role.PERSON)}
         return Table(pa.table(columns | {name: pa.array(units)}), roles)
 
     def recoding(self, **changes: Any) -> Recoding:
         """Return how the rows are published: identifiers dropped or replaced by pseudonyms, the rest by the changes."""
         keys = {name: self.schema[name].key for role in DROPPED for name in self.schema.named(role)}
         by_value, by_piece = changes.pop("by_value", {}), changes.get("by_piece", {})
-        own = {
+        retyped = {
             name: _own_cells(book)
             for name, book in self._books.items()
             if book.retyped and name not in by_piece
@@ -273,7 +277,7 @@ class Table:
             columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),
             encoded=tuple(self._books.values()),
             tuples=self._counted,
-            by_value={**own, **by_value},
+            by_value={**retyped, **by_value},
             pseudonyms={name: key for name, key in keys.items() if key is not None},
             spreadsheet_safe=self.spreadsheet_safe,
             **changes,

@@ -59,8 +59,8 @@ def read_spmf(path: Path) -> Baskets:
         raise InputError(
             f"{path} has lines without one -2, which must end them, or negative items: no SPMF file."
         )
-    kept = ragged.bounds(numbers >= 0)
-    return _of_numbers(kept[np.append(indptr[there], indptr[-1])], numbers[numbers >= 0])
+    n_items_before = ragged.bounds(numbers >= 0)
+    return _of_numbers(n_items_before[np.append(indptr[there], indptr[-1])], numbers[numbers >= 0])
 
 
 def looks_like_spmf(head: str) -> bool:
@@ -70,7 +70,7 @@ def looks_like_spmf(head: str) -> bool:
     return ["-1", "-2"] in ends and all(end in (["-1", "-2"], ["-2"]) for end in ends)
 
 
-def write_fimi(baskets: Baskets, path: Path, shown: Path) -> None:
+def write_fimi(baskets: Baskets, path: Path, display_path: Path) -> None:
     """Write one basket per line, its items separated by spaces."""
     names = spoken(baskets.names, form="items of FIMI lines")
     bad = count_names(baskets.names, f"{_SPACES}|^$|\\x00|^\\x{{FEFF}}")
@@ -78,17 +78,19 @@ def write_fimi(baskets: Baskets, path: Path, shown: Path) -> None:
         raise OutputError(
             f"{bad} item names are empty or hold white space, which FIMI lines cannot hold; use another format."
         )
-    write_rows(baskets, [f"{name} " for name in names], close="\n", cut=1, path=path, shown=shown)
+    write_rows(
+        baskets, [f"{name} " for name in names], close="\n", cut=1, path=path, display_path=display_path
+    )
 
 
-def write_spmf(baskets: Baskets, path: Path, shown: Path) -> None:
+def write_spmf(baskets: Baskets, path: Path, display_path: Path) -> None:
     """Write SPMF's sequences, every item a set of its own."""
     if not pa.types.is_int64(baskets.names.type) and baskets.n_items:
         raise OutputError("SPMF files hold whole numbers only, and the items are text; use another format.")
     if baskets.n_items and pc.min(baskets.names).as_py() < 0:
         raise OutputError("SPMF files cannot hold negative items; use another format.")
     words = [f"{name} -1 " for name in baskets.names.to_pylist()]
-    write_rows(baskets, words, close="-2\n", cut=0, path=path, shown=shown)
+    write_rows(baskets, words, close="-2\n", cut=0, path=path, display_path=display_path)
 
 
 def _ended(data: NDArray[np.uint8]) -> NDArray[np.uint8]:

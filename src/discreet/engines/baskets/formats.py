@@ -17,7 +17,9 @@ from discreet.engines.formats import ALL, TABS, ending, opened, separator
 FORMATS = ("fimi", "spmf", "lines", "long", "onehot", "bits", "sparse")
 ENDINGS = (".dat", ".bits", ".npz", ".spmf")
 """The endings that only files of baskets have."""
-_TABLES = tuple(one for known in ALL if known.reader != "text" for one in known.endings)
+_TABLES = tuple(
+    suffix for file_format in ALL if file_format.reader != "text" for suffix in file_format.endings
+)
 _SAMPLE = 1 << 16
 _RAGGED = 0.8
 """The largest share of lines with the same length for which lines are read as baskets, not as a table."""

@@ -42,15 +42,15 @@ def read_lines(path: Path, *, delimiter: str | None = None) -> Baskets:
     return baskets if quoted else with_numbers(baskets)
 
 
-def write_lines(baskets: Baskets, path: Path, shown: Path) -> None:
+def write_lines(baskets: Baskets, path: Path, display_path: Path) -> None:
     """Write one basket per line, the items that need it in quotes."""
     if count_names(baskets.names, "\\x00"):
         raise OutputError("Some item names hold NUL characters, which text cannot hold; use another format.")
-    delimiter = separator(shown)
+    delimiter = separator(display_path)
     text = pa.types.is_string(baskets.names.type)
     names = baskets.names.cast(pa.string()).to_pylist()
     words = [_spelled(name, delimiter) + delimiter if text else name + delimiter for name in names]
-    write_rows(baskets, words, close="\n", cut=1, path=path, shown=shown)
+    write_rows(baskets, words, close="\n", cut=1, path=path, display_path=display_path)
 
 
 def _unquoted(text: str, delimiter: str) -> tuple[pa.Array, IntArray]:
@@ -71,21 +71,21 @@ def _quoted(text: str, delimiter: str, path: Path) -> tuple[pa.Array, IntArray]:
     )
     flat: list[str] = []
     lengths = []
-    place = before = 0
-    while place < len(text):
-        found = cell.match(text, place)
-        if found is None:
-            line = 1 + len(re.findall("\r\n|\n|\r", text[:place]))
+    position = before = 0
+    while position < len(text):
+        match = cell.match(text, position)
+        if match is None:
+            line = 1 + len(re.findall("\r\n|\n|\r", text[:position]))
             raise InputError(
                 f"{path}, line {line}: a quoted item is never closed, or goes on after its closing quote."
             )
-        within, close, bare, stop = found.groups()
+        within, close, bare, stop = match.groups()
         if within is not None:
             flat.append(within.replace('""', '"'))
         elif bare.strip(_blanks(delimiter)):
             flat.append(bare.strip(_blanks(delimiter)))
-        place = found.end()
-        if (close or stop or "") != delimiter or place == len(text):
+        position = match.end()
+        if (close or stop or "") != delimiter or position == len(text):
             lengths.append(len(flat) - before)
             before = len(flat)
     return pa.array(flat, pa.string()), np.array(lengths, np.int64)

@@ -148,8 +148,8 @@ def _are_numbers(folder: Path, frame: pa.Table, counts: pa.Table | None) -> bool
     if kind in ("text", "numbers"):
         return bool(kind == "numbers")
     columns = [frame["item"]] if counts is None else [frame["item"], counts["item"]]
-    plain = r"^(0|-?[1-9][0-9]{0,17})$"
-    return all(pc.all(pc.match_substring_regex(one, plain)).as_py() is not False for one in columns)
+    record = r"^(0|-?[1-9][0-9]{0,17})$"
+    return all(pc.all(pc.match_substring_regex(entry, record)).as_py() is not False for entry in columns)
 
 
 def _typed(frame: pa.Table, *, number: bool) -> pa.Table:

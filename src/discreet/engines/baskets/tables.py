@@ -35,7 +35,9 @@ def read_long(path: Path, *, basket: str, item: str, delimiter: str | None = Non
     folder = private_folder()
     try:
         chosen = delimiter or ("\t" if separator(path) == "\t" else None)
-        dialect = sniff(plain(path, None, folder), delimiter=chosen, quote='"', header=True, shown=path)
+        dialect = sniff(
+            plain(path, None, folder), delimiter=chosen, quote='"', header=True, display_path=path
+        )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     for name in (basket, item):
@@ -80,22 +82,22 @@ def read_onehot(path: Path, *, delimiter: str | None = None) -> Baskets:
     return Baskets.from_onehot(table)
 
 
-def write_onehot(baskets: Baskets, path: Path, shown: Path) -> None:
+def write_onehot(baskets: Baskets, path: Path, display_path: Path) -> None:
     """Write a table with a column for each item: of 0 and 1 in delimited text, else of false and true."""
     from pyarrow import csv
 
-    if ending(shown) in _TYPED:
-        if ending(shown) in _JSON:
+    if ending(display_path) in _TYPED:
+        if ending(display_path) in _JSON:
             raise OutputError("One-hot tables are written as CSV, TSV, Parquet or Arrow, not as JSON.")
-        write_frame(baskets.to_onehot(), path, "parquet" if ending(shown) in _PARQUET else "arrow")
+        write_frame(baskets.to_onehot(), path, "parquet" if ending(display_path) in _PARQUET else "arrow")
         return
     if count_names(baskets.names, "\\x00"):
         raise OutputError("Some item names hold NUL characters, which text cannot hold; use another format.")
     table = baskets.to_onehot()
     numbers = pa.table([column.cast(pa.uint8()) for column in table.columns], names=table.column_names)
     sink = pa.BufferOutputStream()
-    csv.write_csv(numbers, sink, csv.WriteOptions(delimiter=separator(shown)))
-    write_bytes(path, sink.getvalue(), shown=shown)
+    csv.write_csv(numbers, sink, csv.WriteOptions(delimiter=separator(display_path)))
+    write_bytes(path, sink.getvalue(), display_path=display_path)
 
 
 def read_sparse(path: Path) -> Baskets:
@@ -114,7 +116,7 @@ def read_sparse(path: Path) -> Baskets:
         raise InputError(f"{path} is no sparse matrix of scipy, or is damaged.") from None
 
 
-def write_sparse(baskets: Baskets, path: Path, shown: Path) -> None:
+def write_sparse(baskets: Baskets, path: Path, display_path: Path) -> None:
     """Write a sparse matrix that scipy can load, with the items' names beside it."""
     sink = pa.BufferOutputStream()
     table = pa.table({"item": baskets.names})

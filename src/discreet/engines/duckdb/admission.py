@@ -67,11 +67,11 @@ def normalized(native: duckdb.DuckDBPyRelation) -> Normalized:
     collated = set() if is_ours(native) else _collated(native, types)
     cells, back = [], []
     for number, (name, type_) in enumerate(zip(names, types, strict=True)):
-        cell, own = _normalized_cell(f"c{number}", type_, collated=number in collated)
+        cell, original_type = _normalized_cell(f"c{number}", type_, collated=number in collated)
         if type_ in _WIDE:
-            cell, own = f"CAST({cell} AS {_narrowest(native, number, name)})", type_
+            cell, original_type = f"CAST({cell} AS {_narrowest(native, number, name)})", type_
         cells.append(f"{cell} AS c{number}")
-        back.append(own)
+        back.append(original_type)
     renamed = run(native, f"SELECT {', '.join(cells)} FROM source AS normalized({inner_names(len(names))})")
     return Normalized(renamed, names, tuple(back), refused)
 
@@ -113,8 +113,8 @@ def _collated(native: duckdb.DuckDBPyRelation, types: Sequence[str]) -> set[int]
         f"({inner_names(len(types))}) UNION ALL SELECT {', '.join(['probe'] * len(texts))} "
         f"FROM (VALUES {probes}) AS probes(probe))"
     )
-    found = zip(*run(native, sql).fetchall(), strict=True)
-    return {number for number, equal in zip(texts, found, strict=True) if any(equal)}
+    answers = zip(*run(native, sql).fetchall(), strict=True)
+    return {number for number, equal in zip(texts, answers, strict=True) if any(equal)}
 
 
 def _narrowest(native: duckdb.DuckDBPyRelation, number: int, name: str) -> str:

@@ -114,10 +114,10 @@ class DuckDb(Engine):
         """Whether the types of columns were found in the values of a file."""
         return origin_of(frame).inference is not None
 
-    def typed_by_others(self, original: Relation, kept: Any, names: Sequence[str]) -> list[str]:
+    def typed_by_others(self, original: Relation, remaining: Any, names: Sequence[str]) -> list[str]:
         """Name the columns whose type, found in all rows of a file, would be another by the kept rows alone."""
         inference = origin_of(original).inference
-        return [] if inference is None else retyping.typed_by_others(inference, original, kept, names)
+        return [] if inference is None else retyping.typed_by_others(inference, original, remaining, names)
 
 
 ENGINE = DuckDb()

@@ -73,7 +73,12 @@ def _read_delimited(source: Path, options: ReadOptions) -> duckdb.DuckDBPyRelati
         if delimiter is None and any(suffix.lower() in TABS for suffix in source.suffixes):
             delimiter = "\t"
         dialect = sniff(
-            clear, delimiter=delimiter, quote=options.quote, header=options.header, shown=source, named=text
+            clear,
+            delimiter=delimiter,
+            quote=options.quote,
+            header=options.header,
+            display_path=source,
+            named=text,
         )
         _require_columns(text, dialect.names, source)
         connection = connect()
@@ -85,7 +90,7 @@ def _read_delimited(source: Path, options: ReadOptions) -> duckdb.DuckDBPyRelati
             conventions=Conventions(dialect.delimiter, options.decimal, options.thousands, options.dates),
             text=text,
             folder=folder,
-            shown=source,
+            display_path=source,
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -96,7 +101,7 @@ def _read_json(source: Path, encoding: str | None, text: Sequence[str]) -> duckd
     folder = private_folder()
     try:
         connection = connect()
-        json_lines.load(connection, plain(source, encoding, folder), text=text, shown=source)
+        json_lines.load(connection, plain(source, encoding, folder), text=text, display_path=source)
         keep_origin(connection, Origin(inference=Inference(Conventions(), tuple(text))))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -77,12 +77,12 @@ def infer(connection: Queryable, table: str, columns: Sequence[str], rules: Conv
     likely = _likely(connection, table, columns, kinds)
     findings: dict[str, Facts] = {column: {} for column in likely}
     for stage in (_whole, _plain, _rest):
-        wanted = {
+        candidates = {
             column: {name: left[name] for name in stage(left)}
             for column, left in likely.items()
             if not _fits(findings[column])
         }
-        for column, facts in _examine(connection, table, wanted):
+        for column, facts in _examine(connection, table, candidates):
             findings[column] |= facts
     comma = _writes_comma(findings.values(), rules)
     expressions = {column: column for column in columns}
@@ -107,8 +107,8 @@ def _likely(
     if not columns:
         return likely
     first = connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT {_FIRST_LOOK}").fetchall()
-    for place, column in enumerate(columns):
-        values = {row[place] for row in first} - {None} or _first_values(connection, table, column)
+    for number, column in enumerate(columns):
+        values = {row[number] for row in first} - {None} or _first_values(connection, table, column)
         left = {
             name: kind for name, kind in kinds.items() if all(re.fullmatch(kind.pattern, x) for x in values)
         }
@@ -138,16 +138,16 @@ def _rest(left: Iterable[str]) -> set[str]:
 
 
 def _examine(
-    connection: Queryable, source: str, wanted: Mapping[str, Mapping[str, _Kind]]
+    connection: Queryable, source: str, candidates: Mapping[str, Mapping[str, _Kind]]
 ) -> Iterator[tuple[str, Facts]]:
     """Test the wanted kinds of each column, many columns in one pass; None means there was no value."""
-    columns = [column for column, kinds in wanted.items() if kinds]
+    columns = [column for column, kinds in candidates.items() if kinds]
     for start in range(0, len(columns), _BATCH):
         batch = columns[start : start + _BATCH]
         questions = [
             (column, question, sql.replace("{x}", column))
             for column in batch
-            for name, kind in wanted[column].items()
+            for name, kind in candidates[column].items()
             for question, sql in _questions(name, kind)
         ]
         selected = ", ".join(sql for _, _, sql in questions)
@@ -188,8 +188,10 @@ def _kind(pattern: str, value: str, limit: str = "IS NOT NULL", **questions: str
 
 def _decimal(mark: str) -> _Kind:
     """Make the kind of plain decimals; a bare exponent needs a sign, and whole numbers at most 15 digits."""
-    whole = "(0|[1-9][0-9]*)"
-    pattern = f"-?({whole}?{_MARKS[mark]}[0-9]+([eE][-+]?[0-9]+)?|{whole}[eE][-+][0-9]+|0|[1-9][0-9]{{0,14}})"
+    integer = "(0|[1-9][0-9]*)"
+    pattern = (
+        f"-?({integer}?{_MARKS[mark]}[0-9]+([eE][-+]?[0-9]+)?|{integer}[eE][-+][0-9]+|0|[1-9][0-9]{{0,14}})"
+    )
     clear = f"bool_or(contains({{x}}, ',') AND NOT {_matches(_ONE_GROUP)})"
     value = f"CAST(replace({{x}}, '{mark}', '.') AS DOUBLE)"
     return _kind(pattern, value, _FINITE, **({"clear": clear} if mark == "," else {}))

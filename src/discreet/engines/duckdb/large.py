@@ -47,14 +47,16 @@ class RelationSource(Source):
         for name, field in zip(names, schema_of(chosen), strict=True):
             column_type(field.type, name)
         sql = f"SELECT {listed_}, grouping({listed_})::BIGINT FROM source GROUP BY GROUPING SETS ({sets})"
-        found: dict[str, list[pa.Array]] = {name: [] for name in names}
+        parts_by_name: dict[str, list[pa.Array]] = {name: [] for name in names}
         for batch in batches(run(self._unsorted, sql)):
             absent = batch.column(len(names)).to_numpy()
             for number, name in enumerate(names):
                 here = (absent >> (len(names) - 1 - number)) & 1 == 0
-                found[name].append(batch.column(number).filter(pa.array(here)))
+                parts_by_name[name].append(batch.column(number).filter(pa.array(here)))
         self._values = {
-            name: pc.unique(cleaned(pa.chunked_array(parts), name)) for name, parts in found.items() if parts
+            name: pc.unique(cleaned(pa.chunked_array(parts), name))
+            for name, parts in parts_by_name.items()
+            if parts
         }
         return self._values
 
@@ -88,8 +90,8 @@ class RelationSource(Source):
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         inner = [self._normalized.inner(name) for name in names]
         owners = "count(*)" if unit is None else f"count(DISTINCT {self._normalized.inner(unit)})"
-        known = " OR ".join(f"{column} IS NOT NULL" for column in inner)
-        held = f"WHERE {known} GROUP BY "
+        with_value = " OR ".join(f"{column} IS NOT NULL" for column in inner)
+        held = f"WHERE {with_value} GROUP BY "
         counted = f"SELECT count(*) AS n, {owners} AS owners FROM source {held}"
         counts = "coalesce(sum(n) FILTER (WHERE owners <= 1), 0), coalesce(sum(n), 0), count(*)"
         ((lone, held, different),) = run(
@@ -126,12 +128,12 @@ class RelationSource(Source):
             relation = _pieced(relation, recoding)
         elif recoding.dropped is not None:
             relation = _without(relation, recoding.tuples.codes[recoding.dropped])
-        kept = " WHERE NOT dropped" if by_piece and recoding.dropped is not None else ""
+        condition = " WHERE NOT dropped" if by_piece and recoding.dropped is not None else ""
         cells = [self._cell(name, recoding) for name in recoding.columns]
         if recoding.spreadsheet_safe:
             types = run(relation, f"SELECT {', '.join(cells)} FROM source").types
             cells = [defused_cell(cell, str(type_)) for cell, type_ in zip(cells, types, strict=True)]
-        sql = f"SELECT {listed(cells, recoding.released_names)} FROM source{kept}"
+        sql = f"SELECT {listed(cells, recoding.released_names)} FROM source{condition}"
         if recoding.seed is None:
             return run(relation, sql)
         digest = f"sha256('{recoding.seed:064x}' || place)"
@@ -147,11 +149,11 @@ class RelationSource(Source):
         columns: dict[str, pa.Array] = {}
         cells, joins = [], []
         for number, book in books.items():
-            found = self._values[book.name]
-            if found.null_count == 0:
-                found = pa.concat_arrays([found, pa.nulls(1, found.type)])
-            codes = book.encode(found)
-            columns |= {f"value{number}": found, f"code{number}": pa.array(codes)}
+            values = self._values[book.name]
+            if values.null_count == 0:
+                values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+            codes = book.encode(values)
+            columns |= {f"value{number}": values, f"code{number}": pa.array(codes)}
             cells.append(f"of{number}.code{number}")
             if book.name in replacements:
                 replacement = replacements[book.name]

@@ -77,10 +77,10 @@ def _query(relation: duckdb.DuckDBPyRelation, name: str, sql: str) -> duckdb.Duc
 
 def shuffled(relation: duckdb.DuckDBPyRelation, secret: int) -> duckdb.DuckDBPyRelation:
     """Return a relation's rows in an order that follows from a secret number of up to 256 bits, lazily."""
-    place = f"discreet_place_{secrets.token_hex(8)}"
-    numbered = run(relation, f"SELECT *, row_number() OVER () AS {place} FROM source")
+    number = f"discreet_place_{secrets.token_hex(8)}"
+    numbered = run(relation, f"SELECT *, row_number() OVER () AS {number} FROM source")
     return run(
-        numbered, f"SELECT * EXCLUDE ({place}) FROM source ORDER BY sha256('{secret:064x}' || {place})"
+        numbered, f"SELECT * EXCLUDE ({number}) FROM source ORDER BY sha256('{secret:064x}' || {number})"
     )
 
 

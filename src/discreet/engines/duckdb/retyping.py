@@ -47,7 +47,7 @@ def _typed_cell(name: str, read_type: str, type_: str, decimal: str) -> str:
 def typed_by_others(
     inference: Inference,
     original: duckdb.DuckDBPyRelation,
-    kept: duckdb.DuckDBPyRelation,
+    remaining: duckdb.DuckDBPyRelation,
     names: Sequence[str],
 ) -> list[str]:
     """Name the columns whose type, found in the values of a file, would be another by the kept rows alone.
@@ -61,18 +61,18 @@ def typed_by_others(
     if not cells:
         return []
     chosen = ", ".join(f"{identifier(name)} AS {cell}" for name, cell in cells.items())
-    all_rows, kept_rows = (_Rows(run(rows, f"SELECT {chosen} FROM source")) for rows in (original, kept))
+    all_rows, kept_rows = (_Rows(run(rows, f"SELECT {chosen} FROM source")) for rows in (original, remaining))
     texts = [cell for name, cell in cells.items() if types[name] == "VARCHAR"]
     read = infer(kept_rows, "source", texts, inference.conventions).expressions
     changed = [cell for cell in texts if read[cell] != cell]
     before = infer(all_rows, "source", changed, inference.conventions).expressions if changed else {}
-    found = {cell for cell in changed if before[cell] != read[cell]}
+    affected = {cell for cell in changed if before[cell] != read[cell]}
     typed = [cell for name, cell in cells.items() if types[name] != "VARCHAR"]
     broken = [cell for name, cell in cells.items() if types[name] == "DOUBLE"]
     if typed:
-        true, shown = (rows.facts(typed, broken) for rows in (all_rows, kept_rows))
-        found |= {cell for cell, fact in true if true[cell, fact] != shown[cell, fact]}
-    return [name for name, cell in cells.items() if cell in found]
+        true, remaining_facts = (rows.facts(typed, broken) for rows in (all_rows, kept_rows))
+        affected |= {cell for cell, fact in true if true[cell, fact] != remaining_facts[cell, fact]}
+    return [name for name, cell in cells.items() if cell in affected]
 
 
 @dataclass(frozen=True, repr=False)

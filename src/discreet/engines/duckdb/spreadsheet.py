@@ -27,10 +27,10 @@ def defused(frame: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     if formula_names(pa.array(frame.columns, pa.string())):
         raise SchemaError("The name of a column starts as a formula of a spreadsheet does; rename it.")
     cells = [
-        f"{defused_cell(f'c{place}', str(type_))} AS {identifier(name)}"
-        for place, (name, type_) in enumerate(zip(frame.columns, frame.types, strict=True))
+        f"{defused_cell(f'c{number}', str(type_))} AS {identifier(name)}"
+        for number, (name, type_) in enumerate(zip(frame.columns, frame.types, strict=True))
     ]
-    columns = ", ".join(f"c{place}" for place in range(len(cells)))
+    columns = ", ".join(f"c{number}" for number in range(len(cells)))
     return run(frame, f"SELECT {', '.join(cells)} FROM source AS defused({columns})")
 
 
@@ -48,8 +48,8 @@ def formula_cells(frame: duckdb.DuckDBPyRelation) -> int:
     counts = " + ".join(
         f"count(*) FILTER (WHERE {_runs(f'CAST(c{number} AS VARCHAR)', FORMULA)})" for number in texts
     )
-    found = run(in_any_order(frame), f"SELECT {counts} FROM source AS counted({columns})").fetchall()
-    return names + int(found[0][0])
+    totals = run(in_any_order(frame), f"SELECT {counts} FROM source AS counted({columns})").fetchall()
+    return names + int(totals[0][0])
 
 
 def _runs(cell: str, pattern: str) -> str:
