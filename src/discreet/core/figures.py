@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from discreet.core.boundary import public
+from discreet.core.errors import InputError
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
@@ -107,8 +108,8 @@ class Figures(Generic[Public, Private]):
     ----------
     public
         What may be published.
-    private
-        What only the owner may see; None where the original is gone.
+    comparison
+        What compares with the original, for the owner alone; None where the original is gone.
     cautions
         What a careful data officer would say before the release is handed on; each says whether it is public.
 
@@ -125,8 +126,15 @@ class Figures(Generic[Public, Private]):
     """
 
     public: Public
-    private: Private | None
+    comparison: Private | None
     cautions: tuple[Caution, ...]
+
+    @property
+    def private(self) -> Private:
+        """The private half, which there is as long as the original is at hand."""
+        if self.comparison is None:
+            raise InputError("The original is gone, so nothing can be compared with it.")
+        return self.comparison
 
     def __repr__(self) -> str:
         return f"Figures({type(self.public).__name__}, {len(self.cautions)} cautions)"

@@ -117,6 +117,7 @@ def _write_public(
 
 def _write_private(release: Release, place: Path, about: About, *, report: bool) -> None:
     """Write what stays with the owner; nobody else may read it."""
+    figures = release.figures
     record = {
         "format": FORMAT,
         "discreet": __version__,
@@ -127,7 +128,7 @@ def _write_private(release: Release, place: Path, about: About, *, report: bool)
         **release.private,
         "verdict": release.verdict.to_dict(),
         "cautions": [caution.to_dict() for caution in release.cautions],
-        "measures": {} if release.figures.private is None else release.figures.private.to_dict(),
+        "measures": {} if figures.comparison is None else figures.comparison.to_dict(),
     }
     written = [write_text(place / PRIVATE_RECORD, json_text(record))]
     if report:

@@ -88,8 +88,8 @@ class PrivateBasketFigures(PrivateFigures):
     @property
     def loss(self) -> float | None:
         """The loss of detail, where items were generalized."""
-        loss: Any = self.release.evidence.details.get("loss")
-        return loss
+        loss = self.release.evidence.details.get("loss")
+        return None if loss is None else float(str(loss))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the risk before and after, and the loss where items were generalized."""

@@ -153,15 +153,16 @@ class TableKind(Kind):
         from discreet.report.sections import risk as risks
         from discreet.report.sections.guarantee import guarantee
 
-        public, private = release.figures.public, release.figures.private
+        figures = release.figures
         verdict = guarantee(release.guarantee, release.verdict)
         last = [provenance.columns(release, internal=internal), provenance.method(release, internal=internal)]
         useful = self._useful(release, internal=internal)
         sensitive = distributions.sensitive(release)
         if not internal:
-            tiles, left = risks.released(release, public.risk)
+            tiles, left = risks.released(release, figures.public.risk)
             examples, shares = distributions.examples(release), distributions.released(release)
             return [verdict, tiles, examples, left, shares, sensitive, *useful, *last]
+        private = figures.private
         return [
             verdict,
             risks.summary(release, private.risk_before, private.risk, private.loss),

@@ -38,17 +38,17 @@ def content(release: Release, *, internal: bool) -> list[Block]:
     figures = release.figures
     n_released = len(figures.public.baskets)
     checked = f"{n_released:,} baskets or rows were checked by the rules, which the owner keeps: {_TO_OTHERS}"
-    private = figures.private
     return [
         verdict_of(release.guarantee, release.verdict, checked=checked),
         _summary(figures.public.baskets),
-        *(
-            [_rules(release, private.rules), _cost(private.quality), _effort(private.details)]
-            if internal
-            else []
-        ),
+        *(_private(release) if internal else []),
         _method(release, internal=internal),
     ]
+
+
+def _private(release: Release) -> list[Block]:
+    private = release.figures.private
+    return [_rules(release, private.rules), _cost(private.quality), _effort(private.details)]
 
 
 def _summary(after: Baskets) -> Tiles:

@@ -32,13 +32,13 @@ def columns(release: Release, *, internal: bool = False) -> Section:
     schema = release.original.schema if internal else release.schema
     fate = _fate if internal else _shown
     unique = release.figures.public.singling_out
-    lone = {name: f"{column.n_lone:,}" for name, column in unique.columns.items()}
+    lone = {name: f"{column.n_singletons:,}" for name, column in unique.columns.items()}
     rows = [
         (name, _ROLES[one.role], fate(name, one, release), lone.get(name, "–"))
         for name, one in schema.items()
     ]
     if len(lone) > 1:
-        rows.append(("All other columns together", "other", "exact", f"{unique.together.n_lone:,}"))
+        rows.append(("All other columns together", "other", "exact", f"{unique.together.n_singletons:,}"))
     return Section(
         "columns",
         "Columns and their roles",
