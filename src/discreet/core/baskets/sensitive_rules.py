@@ -106,8 +106,8 @@ def sensitive_rules(stated: Any) -> tuple[SensitiveRule, ...]:
     ['a => b', 'c, d']
     """
     if isinstance(stated, str | SensitiveRule):
-        stated = [given]
-    if not isinstance(stated, Iterable) or isinstance(given, bytes | Mapping):
+        stated = [stated]
+    if not isinstance(stated, Iterable) or isinstance(stated, bytes | Mapping):
         raise ParameterError(f"The sensitive rules must be a list. {_FORMS}")
     listed = list(stated)
     if not listed:

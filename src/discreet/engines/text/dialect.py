@@ -137,8 +137,8 @@ def _refuse_repeated(
     )
     if again:
         raise InputError(
-            f"{display_path}: the first line looks like data, not like column names ({again} of {len(names)} occur as values"
-            " in their own columns); pass header=False, or name the columns.",
+            f"{display_path}: the first line looks like data, not like column names ({again} of {len(names)} occur"
+            " as values in their own columns); pass header=False, or name the columns.",
             fix={"header": False},
         )
 
