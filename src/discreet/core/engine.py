@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-import numpy as np
 import pyarrow as pa
 
 from discreet.core.adapters import ENGINES, MEMORY, load
@@ -203,9 +202,3 @@ def arrow_table(frame: Any) -> pa.Table:
     1
     """
     return engine_of(frame).arrow(frame)
-
-
-def sorted_counts(values: pa.Array, counts: pa.Array) -> tuple[pa.Array, IntArray]:
-    """Return values in ascending order with their counts."""
-    order = pa.compute.array_sort_indices(values)
-    return values.take(order), np.asarray(counts, np.int64)[np.asarray(order)]

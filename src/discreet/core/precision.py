@@ -47,5 +47,5 @@ def _fewest(numbers: NDArray[Any], largest: float, at_least: int) -> int | None:
 
 
 def rounded(values: FloatArray, decimals: int | None) -> FloatArray:
-    """Round numbers to so many decimals; None leaves them as they are."""
+    """Round numbers to a number of decimals; None leaves them as they are."""
     return values if decimals is None else np.round(values, decimals)

@@ -1,4 +1,4 @@
-"""The one door for randomness: the global generator is never touched."""
+"""The one source of randomness: the global generator is never touched."""
 
 from __future__ import annotations
 

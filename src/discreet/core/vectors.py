@@ -185,7 +185,7 @@ def _typed(numbers: FloatArray, missing: BoolArray, type_: pa.DataType) -> pa.Ar
 
 
 def _whole(nearest: FloatArray, missing: BoolArray, line: Line) -> pa.Array:
-    """Put the origin back on whole numbers, and keep within what the type holds and floats cannot tell apart."""
+    """Put the origin back on whole numbers, and keep within what the type holds and floats cannot distinguish."""
     type_, origin = line.type, line.origin
     integers: Any = (
         type_ if pa.types.is_integer(type_) else pa.int32() if type_.bit_width == 32 else pa.int64()

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from discreet import icd, intervals, ip_addresses, masked, scale, suggest
 from discreet.core.errors import ParameterError
 from discreet.core.hierarchy.bands import band_of
-from discreet.core.hierarchy.icd import _chapters, generalized
 from discreet.core.hierarchy.knowledge import is_coded, recognized
-from discreet.core.hierarchy.scales import NAMES, scale_of
+from discreet.core.hierarchy.scales import scale_names, scale_of
 from discreet.core.hierarchy.specs import Icd, Rows, Scale, spec_from_dict
+from discreet.core.hierarchy.structured_codes import _chapters, generalized
 from discreet.core.tables.labels import SetOf, parse
 
 ADULT = [
@@ -251,7 +251,7 @@ def test_a_lone_rare_value_is_pooled_too() -> None:
 
 
 def test_specifications_are_plain_data() -> None:
-    for spec in (*(scale(name) for name in NAMES), icd(9), icd(10), ip_addresses()):
+    for spec in (*(scale(name) for name in scale_names()), icd(9), icd(10), ip_addresses()):
         assert spec_from_dict(spec.to_dict()) == spec
     assert Scale("bands").to_dict() == {"kind": "scale", "name": "bands"}
 

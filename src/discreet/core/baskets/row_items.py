@@ -101,7 +101,7 @@ def row_items(
 ) -> RowItems:
     """Return how the rows of a table are read, where some items are named.
 
-    A column is looked at on the level that was asked for; else on the lowest that has the labels that are named, and
+    A column is looked at on the level that is named for it; else on the lowest that has the labels that are named, and
     numbers with a hierarchy of which none is named on level 1.
     """
     names = (*table.schema.quasi, *table.schema.sensitive)

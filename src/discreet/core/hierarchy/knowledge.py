@@ -10,11 +10,10 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.hierarchy.addresses import ip_addresses, is_address
 from discreet.core.hierarchy.bound import HierarchySpec
-from discreet.core.hierarchy.icd import icd, is_code
 from discreet.core.hierarchy.ranges import intervals
 from discreet.core.hierarchy.scales import scale, scale_of
+from discreet.core.hierarchy.structured_codes import icd, ip_addresses, is_address, is_code
 from discreet.core.hierarchy.trees import masked
 from discreet.core.hierarchy.vocabularies import vocabulary
 from discreet.core.tables.labels import texts, value_kind

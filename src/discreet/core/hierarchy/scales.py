@@ -52,8 +52,13 @@ def scale(name: str) -> Scale:
     >>> scale("education").bind(pa.array(["Bachelors", "12th", "HS-grad"]), column="education").leaves.to_pylist()
     ['12th', 'HS-grad', 'Bachelors']
     """
-    require("scale", "name", name, OneOf((BANDS, *_scales())))
+    require("scale", "name", name, OneOf(scale_names()))
     return Scale(name)
+
+
+def scale_names() -> tuple[str, ...]:
+    """Return the names of all scales."""
+    return (BANDS, *_scales())
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from typing import Any
 
 from discreet.core.boundary import reads
 from discreet.core.errors import HierarchyError
-from discreet.core.hierarchy.addresses import Addresses, ip_addresses
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
-from discreet.core.hierarchy.icd import Icd, icd
 from discreet.core.hierarchy.ranges import Cuts, Intervals, cuts, intervals
 from discreet.core.hierarchy.scales import Scale, scale
+from discreet.core.hierarchy.structured_codes import Addresses, Icd, icd, ip_addresses
 from discreet.core.hierarchy.suggestion import suggest
 from discreet.core.hierarchy.trees import (
     Flat,

@@ -185,17 +185,17 @@ def _suggest_categories(
 
 
 def _joined(members: list[list[int]], weights: IntArray, branching: int) -> list[list[int]]:
-    """Join groups into fewer of like frequency: the heaviest first, each to the lightest that has room."""
+    """Join groups into fewer of like frequency: the heaviest first, each to the lightest that is not full."""
     n_groups = -(-len(members) // branching)
     sizes = [int(weights[group].sum()) for group in members]
     joined: list[list[int]] = [[] for _ in range(n_groups)]
     lightest = [(0, number) for number in range(n_groups)]
-    room = [branching] * n_groups
+    places_left = [branching] * n_groups
     for position in sorted(range(len(members)), key=lambda group: (-sizes[group], group)):
         total, number = heapq.heappop(lightest)
         joined[number] += members[position]
-        room[number] -= 1
-        if room[number]:
+        places_left[number] -= 1
+        if places_left[number]:
             heapq.heappush(lightest, (total + sizes[position], number))
     return [sorted(group) for group in joined]
 

@@ -202,7 +202,7 @@ class SetOf(Label):
 
 @dataclass(frozen=True)
 class Mask(Label):
-    """Codes with a visible beginning or end, and at most so many characters as the mask."""
+    """Codes with a visible beginning or end, and no more characters than the mask has."""
 
     visible: str
     from_: Literal["left", "right"]

@@ -58,7 +58,7 @@ class Pieces:
 
 @dataclass(frozen=True, repr=False)
 class Recoding:
-    """What leaves the building: the columns in order, and how each gets its cells.
+    """What is published: the columns in order, and how each gets its cells.
 
     A column in none of the mappings is published as it is. ``by_value`` replaces cells by their code, ``by_piece``
     by the piece their row belongs to. ``dropped`` marks pieces whose rows are left out. ``seed`` shuffles the rows,

@@ -15,7 +15,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.forms import with_numbers
 from discreet.core.baskets.names import sorted_names, spoken
 from discreet.core.errors import InputError, OutputError
-from discreet.engines.baskets.text_rows import count_names, write_rows
+from discreet.engines.baskets.lines import count_names, write_rows
 from discreet.engines.formats import is_packed
 from discreet.engines.scratch import private_folder
 from discreet.engines.text.plain import plain

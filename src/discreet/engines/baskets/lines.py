@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.forms import with_numbers
 from discreet.core.baskets.names import WHOLE, sorted_names
 from discreet.core.errors import InputError, OutputError
-from discreet.engines.baskets.text_rows import count_names, write_rows
-from discreet.engines.formats import separator
+from discreet.engines.formats import separator, write_bytes
 from discreet.engines.scratch import private_folder
 from discreet.engines.text.plain import plain
 from discreet.kernels import ragged
@@ -101,3 +101,24 @@ def _spelled(name: str, delimiter: str) -> str:
 
 def _blanks(delimiter: str) -> str:
     return " \t".replace(delimiter, "")
+
+
+def write_rows(
+    baskets: Baskets, words: Sequence[str], *, close: str, cut: int, path: Path, display_path: Path
+) -> None:
+    """Write a line per basket: the words of its items, less the last ``cut`` bytes, and what closes the line."""
+    from discreet.kernels.baskets.fimi import spell
+
+    spelled = [word.encode() for word in words]
+    ends = np.cumsum([0, *map(len, spelled)])
+    letters = np.frombuffer(b"".join(spelled), np.uint8)
+    closing = np.frombuffer(close.encode(), np.uint8)
+    write_bytes(
+        path, spell(baskets.indptr, baskets.items, ends, letters, closing, cut=cut), display_path=display_path
+    )
+
+
+def count_names(names: pa.Array, pattern: str) -> int:
+    """Count the names in which a pattern is found; numbers are taken as they are written."""
+    matching = pc.match_substring_regex(names.cast(pa.string()), pattern)
+    return int(pc.sum(matching).as_py() or 0)

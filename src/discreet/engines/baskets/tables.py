@@ -14,7 +14,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.forms import with_numbers
 from discreet.core.baskets.names import spoken
 from discreet.core.errors import InputError, OutputError
-from discreet.engines.baskets.text_rows import count_names
+from discreet.engines.baskets.lines import count_names
 from discreet.engines.files import read
 from discreet.engines.formats import ending, format_named, separator, write_bytes
 from discreet.engines.scratch import private_folder

@@ -187,7 +187,7 @@ def _require_columns(text: Sequence[str], columns: Sequence[str], source: Path) 
 
 def _reason(error: duckdb.Error) -> str:
     if isinstance(error, duckdb.OutOfMemoryException):
-        return "out of memory; set DISCREET_MEMORY higher, or free room for temporary files"
+        return "out of memory; set DISCREET_MEMORY higher, or free space for temporary files"
     if "No space left" in str(error):
         return "the folder for temporary files is full"
     return f"the engine failed ({type(error).__name__})"

@@ -13,7 +13,7 @@ from discreet.core.tables.source import Source
 from discreet.engines.duckdb.admission import Normalized, framed, normalized
 from discreet.engines.duckdb.large import RelationSource
 from discreet.engines.duckdb.queries import batches, schema_of
-from discreet.engines.memory import FrameSource, refuse_repeated_names
+from discreet.engines.frames import FrameSource, refuse_repeated_names
 
 if TYPE_CHECKING:
     import duckdb

@@ -228,7 +228,7 @@ def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
                 yield name, words
         elif rows.n_distinct < rows.n_rows and (rows.n_distinct >= fewest or names_units(name)):
             quasi = original.schema.quasi
-            kept = source_of(original.kept(recoding, own=[name], shown=quasi))
+            kept = source_of(original.released_rows(recoding, true=[name], published=quasi))
             few = kept.small_classes(quasi, name, fewest)
             if few > (0 if names_units(name) else BY_CHANCE * rows.n_rows):
                 yield name, f"{words}, and fewer than {fewest:,} in classes with {few:,} rows"
@@ -251,7 +251,7 @@ def _types(release: Release) -> Iterator[Caution]:
     ]
     if not names:
         return
-    found = engine.typed_by_others(original.frame, original.kept(recoding, own=names), names)
+    found = engine.typed_by_others(original.frame, original.released_rows(recoding, true=names), names)
     if found:
         yield Caution(
             "type-of-suppressed",

@@ -1,7 +1,8 @@
-"""Diagnosis codes: ICD-9-CM and ICD-10 codes generalized to categories, blocks and chapters."""
+"""Codes with a structure of their own: diagnoses (ICD-9-CM and ICD-10) and network addresses."""
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +21,8 @@ _PATTERNS = {
     9: re.compile(r"(\d{3}|V\d\d|E\d{3})\.?(\d{0,2})", re.IGNORECASE),
     10: re.compile(r"([A-Z]\d[0-9A-Z])\.?([0-9A-Z]{0,4})", re.IGNORECASE),
 }
+_PREFIXES = {4: (24, 16, 8), 6: (64, 48, 32)}
+_NO_ADDRESS = "no valid address"
 
 
 @public
@@ -93,3 +96,43 @@ def _chapters(version: int) -> tuple[tuple[str, str, str, tuple[tuple[str, str],
 def _ends(span: str) -> tuple[str, str]:
     first, _, last = span.partition("-")
     return first, last
+
+
+@public
+def ip_addresses() -> Addresses:
+    """Make the hierarchy of IP addresses: /24, /16 and /8 for IPv4, /64, /48 and /32 for IPv6.
+
+    >>> ip_addresses().bind(pa.array(["10.1.2.3", "10.1.9.9"]), column="ip").labels[1:]
+    ([None, '10.1.2.0/24', '10.1.9.0/24'], [None, '10.1.0.0/16'], [None, '10.0.0.0/8'], ['*'])
+    """
+    return Addresses()
+
+
+@dataclass(frozen=True)
+class Addresses(HierarchySpec):
+    """IP addresses below their networks; made by `ip_addresses`."""
+
+    kind: ClassVar[str] = "ip"
+
+    def bind(self, domain: pa.Array, *, column: str) -> Hierarchy:
+        """Put every address below its networks; what is no address has one label of its own."""
+        leaves = domain_of(domain)
+        paths = [_networks(address) for address in texts(leaves).to_pylist()]
+        upper = [[path[level] for path in paths] for level in range(3)]
+        return arrange(leaves, [*upper, [STAR] * len(leaves)], column=column, ordered=False)
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an IP address."""
+    return _networks(text)[0] != _NO_ADDRESS
+
+
+def _networks(text: str) -> tuple[str, ...]:
+    try:
+        address = ipaddress.ip_address(text.strip())
+    except ValueError:
+        return (_NO_ADDRESS,) * 3
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    host = str(mapped).partition("%")[0]
+    prefixes = _PREFIXES[mapped.version]
+    return tuple(str(ipaddress.ip_network(f"{host}/{prefix}", strict=False)) for prefix in prefixes)
