@@ -138,7 +138,7 @@ def _guarded(function: Callable[..., Any], *, is_property: bool = False) -> Any:
                 refuse_lazy(argument)
             return function(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is checked
-            failure = checked(error, function.__qualname__, is_property=is_property)
+            failure = safe_error(error, function.__qualname__, is_property=is_property)
         finally:
             _inside.reset(token)
         raise failure
@@ -147,7 +147,7 @@ def _guarded(function: Callable[..., Any], *, is_property: bool = False) -> Any:
     return entry
 
 
-def checked(error: Exception, where: str, *, is_property: bool = False) -> Exception:
+def safe_error(error: Exception, where: str, *, is_property: bool = False) -> Exception:
     """Return the exception that may leave: the same one with its chain cut, or one of ours in its place."""
     if _passes(error):
         error.__cause__ = error.__context__ = None
@@ -174,7 +174,7 @@ def _is_call(error: TypeError) -> bool:
 
 
 def _replaced(error: Exception, where: str, *, is_property: bool) -> Exception:
-    kind = f"{type(error).__name__}{_place(error)}"
+    kind = f"{type(error).__name__}{_location(error)}"
     if is_property and isinstance(error, AttributeError):
         return AttributeError(f"{where} is not there ({kind}).")
     if isinstance(error, OSError):
@@ -189,7 +189,7 @@ def _replaced(error: Exception, where: str, *, is_property: bool) -> Exception:
     return InternalError(f"{where} failed: {kind}. If its arguments are as documented, please report this.")
 
 
-def _place(error: Exception) -> str:
+def _location(error: Exception) -> str:
     """Return the last place of the library that an exception came through."""
     frames = [frame for frame in library_frames(error) if frame.filename != __file__]
     return f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""

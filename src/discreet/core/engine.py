@@ -22,19 +22,19 @@ _UNIQUE = 0.9
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """What separates and encloses the cells of delimited text, and the decimal mark."""
 
     delimiter: str = ","
     quote: str = '"'
     decimal: str = "."
 
-    def safe(self) -> Layout:
+    def safe(self) -> TextLayout:
         """Return the layout if it can be written, its marks being printable and different; else the usual one."""
         marks = (self.delimiter, self.quote)
         printable = all(len(mark) == 1 and (mark in "\t " or "!" <= mark <= "~") for mark in marks)
         fits = printable and marks[0] != marks[1] and not any(mark.isalnum() for mark in marks)
-        return self if fits and self.decimal in (".", ",") else Layout()
+        return self if fits and self.decimal in (".", ",") else TextLayout()
 
 
 @dataclass(frozen=True)
@@ -163,11 +163,11 @@ class Engine(Protocol):
         """Return the frame with an apostrophe before every text that a spreadsheet would run."""
         ...
 
-    def layout(self, frame: Any) -> Layout | None:
+    def layout(self, frame: Any) -> TextLayout | None:
         """Return how the text file was laid out that a frame comes from; None for others."""
         ...
 
-    def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: Layout) -> None:
+    def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
         """Write the rows to a file as they were judged; ``packing`` is none, gzip or zstd."""
         ...
 

@@ -84,7 +84,7 @@ def without_seed(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 def rng_to_plain(rng: np.random.Generator) -> dict[str, Any]:
     """Return the state of a generator as plain data; of a cryptographic one only that it is one."""
-    return dict(_plain(rng.bit_generator.state))
+    return dict(_as_json(rng.bit_generator.state))
 
 
 @reads("The state of the generator")
@@ -104,7 +104,7 @@ def rng_from_plain(state: Mapping[str, Any]) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _plain(inner) for name, inner in value.items()}
+        return {name: _as_json(inner) for name, inner in value.items()}
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

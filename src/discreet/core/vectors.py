@@ -14,7 +14,7 @@ from discreet.core.arrays import BoolArray, CodeArray, FloatArray
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.precision import decimals_of, rounded
 from discreet.core.schema import Schema
-from discreet.core.tables.encoding import Codebook, ColumnType, column_type, domain_of, in_order
+from discreet.core.tables.encoding import Codebook, ColumnType, column_type, in_stated_order, sorted_domain
 from discreet.core.tables.table import Table
 
 _MOST_INDICATORS = 16
@@ -81,7 +81,7 @@ class Vectors:
         for name, array in columns.items():
             ordered = schema[name].ordered
             if ordered is None and column_type(array.type, name) is ColumnType.CATEGORY:
-                book = Codebook(name, ColumnType.CATEGORY, array.type, domain_of(array))
+                book = Codebook(name, ColumnType.CATEGORY, array.type, sorted_domain(array))
                 books.append(book)
                 codes.append(book.encode(array))
                 continue
@@ -169,7 +169,7 @@ def _real(name: str, type_: pa.DataType, array: pa.Array, missing: BoolArray) ->
 
 def _ordered(name: str, array: pa.Array, ordered: Sequence[object]) -> tuple[Line, FloatArray]:
     """Read categories with an order by their ranks."""
-    values = in_order(domain_of(array), ordered, name)
+    values = in_stated_order(sorted_domain(array), ordered, name)
     codes = Codebook(name, ColumnType.ORDERED, array.type, values).encode(array).astype(np.float64)
     places = np.where(codes > 0, codes - 1, np.nan)
     ranks = places[~np.isnan(places)]

@@ -123,13 +123,13 @@ def quest(
 
 def _sizes(name: str | None) -> _Sizes:
     require("quest", "name", name, _NONE, _Name())
-    numbers = _found(name or "")
+    numbers = _numbers_in(name or "")
     length = next((numbers[letter] for letter in _LENGTH if letter in numbers), 0)
     counts = {letter: round(numbers.get(letter, 0)) for letter in "DNL"}
     return _Sizes(length, numbers.get("I", 0), counts["D"], counts["N"], counts["L"])
 
 
-def _found(name: str) -> dict[str, float]:
+def _numbers_in(name: str) -> dict[str, float]:
     parts = _PART.findall(name.upper())
     return {letter: float(number) * _SUFFIX[suffix] for letter, number, suffix in parts}
 

@@ -156,7 +156,7 @@ def separator(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def open_unpacked(path: Path) -> Iterator[Any]:
     """Open a file to read its bytes, unpacked; a damaged archive is an InputError."""
     import pyarrow as pa
 

@@ -18,8 +18,8 @@ from discreet.core.tables.encoding import (
     Codebook,
     cleaned,
     refuse_unpublishable,
-    spell,
     type_name,
+    value_codes,
     whole_array,
 )
 from discreet.core.tables.publication import publishable
@@ -51,7 +51,7 @@ class FrameSource(Source):
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return the distinct values of columns; where each row's lies among them is kept until tuples are counted."""
-        self._spelled = {name: spell(self._arrow(name), name) for name in names}
+        self._spelled = {name: value_codes(self._arrow(name), name) for name in names}
         return {name: values for name, (values, _) in self._spelled.items()}
 
     def _arrow(self, name: str) -> pa.Array | pa.ChunkedArray:
@@ -80,7 +80,7 @@ class FrameSource(Source):
         columns = []
         for book in encoded:
             if book.name not in self._spelled:
-                self._spelled[book.name] = spell(self._arrow(book.name), book.name)
+                self._spelled[book.name] = value_codes(self._arrow(book.name), book.name)
             values, places = self._spelled.pop(book.name)
             columns.append(book.encode(values).astype(dtype)[places])
         first, rows, counts = distinct(pack(columns, [book.n_codes for book in encoded]))
@@ -97,7 +97,7 @@ class FrameSource(Source):
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         from discreet.kernels.tables.grouping import distinct, pack
 
-        spelled_ = [spell(self._arrow(name), name, judged=False) for name in names]
+        spelled_ = [value_codes(self._arrow(name), name, judged=False) for name in names]
         keys = pack([places for _, places in spelled_], [len(values) for values, _ in spelled_])
         first, numbers, counts = distinct(keys)
         empty = np.ones(first.size, np.bool_)
@@ -105,7 +105,7 @@ class FrameSource(Source):
             empty &= np.asarray(values.is_null())[places[first]]
         alone = counts == 1
         if unit is not None:
-            whose = spell(self._arrow(unit), unit, judged=False)[1].astype(np.int64)
+            whose = value_codes(self._arrow(unit), unit, judged=False)[1].astype(np.int64)
             pairs = np.unique(numbers.astype(np.int64) * (int(whose.max()) + 1) + whose) // (
                 int(whose.max()) + 1
             )
@@ -117,11 +117,11 @@ class FrameSource(Source):
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
         from discreet.kernels.tables.grouping import distinct, pack
 
-        spelled_ = [spell(self._arrow(name), name, judged=False) for name in names]
+        spelled_ = [value_codes(self._arrow(name), name, judged=False) for name in names]
         first, numbers, counts = distinct(
             pack([places for _, places in spelled_], [len(values) for values, _ in spelled_])
         )
-        values, whose = spell(self._arrow(unit), unit, judged=False)
+        values, whose = value_codes(self._arrow(unit), unit, judged=False)
         unknown = np.asarray(values.is_null())[whose]
         pairs = numbers[~unknown].astype(np.int64) * len(values) + whose[~unknown]
         owners = np.bincount(np.unique(pairs) // len(values), minlength=first.size)
@@ -153,10 +153,10 @@ class FrameSource(Source):
         tuple_of_row = recoding.parts.tuple_[pieces]
         replaced: dict[str, pa.Array] = {}
         for name, replacement in recoding.by_piece.items():
-            replaced[name] = spelled(replacement, pieces[order])
+            replaced[name] = label_cells(replacement, pieces[order])
         for name, replacement in recoding.by_value.items():
             column = [book.name for book in recoding.encoded].index(name)
-            replaced[name] = spelled(replacement, recoding.tuples.codes[tuple_of_row[order], column])
+            replaced[name] = label_cells(replacement, recoding.tuples.codes[tuple_of_row[order], column])
         for name, key in recoding.pseudonyms.items():
             replaced[name] = pseudonyms(cleaned(self._arrow(name), name).take(pa.array(order)), key, name)
         return self._joined(recoding, replaced, pa.array(order))
@@ -164,7 +164,7 @@ class FrameSource(Source):
     def _joined(self, recoding: Recoding, replaced: dict[str, pa.Array], order: pa.Array) -> Any:
         """Join new columns and those that stay, which are published as they were judged."""
         cells = [
-            replaced[name] if name in replaced else taken(self._arrow(name), order)
+            replaced[name] if name in replaced else take_rows(self._arrow(name), order)
             for name in recoding.columns
         ]
         if recoding.spreadsheet_safe:
@@ -173,7 +173,7 @@ class FrameSource(Source):
         return self.framed(rows, original_dtypes=[name for name in recoding.columns if name not in replaced])
 
 
-def spelled(replacement: Replacement, codes: CodeArray) -> pa.Array:
+def label_cells(replacement: Replacement, codes: CodeArray) -> pa.Array:
     """Turn codes into the cells that stand for them."""
     index = pa.array(replacement.index[codes], pa.int32())
     return replacement.labels.take(index)
@@ -208,7 +208,7 @@ def refuse_repeated_names(native: Any) -> None:
         raise SchemaError("The table has several columns of the same name.")
 
 
-def taken(column: pa.Array | pa.ChunkedArray, order: pa.Array) -> pa.Array | pa.ChunkedArray:
+def take_rows(column: pa.Array | pa.ChunkedArray, order: pa.Array) -> pa.Array | pa.ChunkedArray:
     """Return some rows of a column, in an order; views of text become text, of many bytes with wider offsets."""
     if pa.types.is_string_view(column.type) or (pa.types.is_string(column.type) and column.nbytes >= _WIDE):
         column = column.cast(pa.large_string())

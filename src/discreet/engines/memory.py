@@ -11,7 +11,7 @@ import narwhals as nw
 import pyarrow as pa
 
 from discreet.core.arrays import IntArray
-from discreet.core.engine import Engine, Facts, Layout, ValueType
+from discreet.core.engine import Engine, Facts, TextLayout, ValueType
 from discreet.core.errors import OutputError
 from discreet.core.rng import keyed_order
 from discreet.core.tables.admission import admitted, in_memory, package_of
@@ -131,7 +131,7 @@ class Memory(Engine):
         """Return None: a frame in memory comes from no file."""
         del frame
 
-    def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: Layout) -> None:
+    def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
         """Write the rows as they may leave."""
         rows = _readable(publishable(self.arrow(frame)), format_)
         if format_ == "arrow":
@@ -148,7 +148,7 @@ class Memory(Engine):
             else:
                 self._write_text(rows, path, format_, packing, layout)
 
-    def _write_text(self, rows: pa.Table, path: Path, format_: str, packing: str, layout: Layout) -> None:
+    def _write_text(self, rows: pa.Table, path: Path, format_: str, packing: str, layout: TextLayout) -> None:
         """Write a text file by the embedded engine."""
         from discreet.engines.duckdb.connection import connect
 

@@ -18,7 +18,7 @@ _LOCK = "lock"
 _fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
 
 
-def private_folder() -> Path:
+def scratch_folder() -> Path:
     """Make an owner-only folder that vanishes when the process ends.
 
     All of them are in one folder per process. Folders that killed processes left behind are removed, since they may

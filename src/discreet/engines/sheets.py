@@ -43,7 +43,7 @@ def read_sheet(
     columns = {}
     for number, name in enumerate(names):
         cells = [_cell(row[number], empty) for row in body]
-        columns[name] = typed(
+        columns[name] = typed_column(
             [None if cell is None else written(cell) for cell in cells] if name in text else cells
         )
     return pa.table(columns)
@@ -77,7 +77,7 @@ def write_sheet(table: pa.Table, path: Path) -> None:
                     _write(sheet, row, number, cell, day, moment)
 
 
-def typed(cells: Sequence[Any]) -> pa.Array:
+def typed_column(cells: Sequence[Any]) -> pa.Array:
     """Bring cells to the one type they share: whole or decimal numbers, booleans, dates, moments, else text."""
     kinds = {type(cell) for cell in cells if cell is not None}
     if kinds and kinds <= {int, float}:

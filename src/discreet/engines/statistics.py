@@ -12,7 +12,7 @@ import pyarrow as pa
 from discreet.core.errors import InputError
 from discreet.core.tables.labels import text as written
 from discreet.engines.formats import package
-from discreet.engines.sheets import typed
+from discreet.engines.sheets import typed_column
 from discreet.engines.text.dialect import EDGES, check_names
 
 _READERS = {
@@ -45,7 +45,7 @@ def read_statistics(
         label_of_code = value_labels.get(name)
         if labels and label_of_code:
             cells = _labeled(cells, label_of_code)
-        arrays[name] = typed(
+        arrays[name] = typed_column(
             [None if cell is None else written(cell) for cell in cells] if name in text else cells
         )
     table = pa.table(arrays)

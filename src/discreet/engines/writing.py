@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from discreet.core.engine import Layout, engine_of
+from discreet.core.engine import TextLayout, engine_of
 from discreet.core.errors import DiscreetError, OutputError
 from discreet.core.params import unknown
 from discreet.engines.atomic import atomic_file, write_failure
@@ -18,7 +18,7 @@ def write_frame(
     path: str | os.PathLike[str],
     format: str | None = None,  # noqa: A002
     *,
-    layout: Layout | None = None,
+    layout: TextLayout | None = None,
 ) -> Path:
     """Write a pandas, Polars, PyArrow or DuckDB frame to a file, all or nothing, and return the file's path.
 
@@ -43,7 +43,7 @@ def write_frame(
     try:
         with atomic_file(target) as temporary:
             chosen = layout or engine.layout(frame) if format_ == "csv" else None
-            engine.write(frame, temporary, format_, packing=packing, layout=(chosen or Layout()).safe())
+            engine.write(frame, temporary, format_, packing=packing, layout=(chosen or TextLayout()).safe())
     except DiscreetError as error:
         failure: DiscreetError = error
     except (*engine.errors, pa.ArrowException, UnicodeError, TypeError, ValueError, OverflowError) as error:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import FloatArray, IntArray
-from discreet.core.tables.labels import Exact, Interval, moments, parse, value_kind
+from discreet.core.tables.labels import Exact, Interval, datetimes, parse, value_kind
 
 MOST = 12
 _DAY = 86_400.0
@@ -48,7 +48,7 @@ def line_of(values: pa.Array) -> FloatArray | None:
     if kind == "number":
         return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
     if kind == "date":
-        return np.asarray(moments(values).astype("datetime64[s]").astype(np.int64) / _DAY, np.float64)
+        return np.asarray(datetimes(values).astype("datetime64[s]").astype(np.int64) / _DAY, np.float64)
     return None
 
 

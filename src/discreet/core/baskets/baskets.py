@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.baskets.bits import ItemBits
-from discreet.core.baskets.names import codes_among, in_order, whole_or_text
+from discreet.core.baskets.names import codes_among, sorted_items, whole_or_text
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.tables.spreadsheet import defused
@@ -153,7 +153,7 @@ class Baskets:
         >>> Baskets.from_lists([["=1+1", "milk"]]).spreadsheet_safe().lists()
         [["'=1+1", 'milk']]
         """
-        names, new_code = in_order(defused(self.names))
+        names, new_code = sorted_items(defused(self.names))
         return Baskets.from_entries(self.rows(), new_code[self.items], names, n=len(self))
 
     def take(self, baskets: IntArray) -> Baskets:

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import IntArray
 from discreet.core.baskets.names import (
-    in_order,
     names_of,
     numbers_or_text,
+    sorted_items,
     sorted_names,
     spoken,
     whole_or_text,
@@ -72,7 +72,7 @@ def from_onehot(frame: Any) -> Baskets:
             " leave out what is no item."
         )
     rows_by_item = [np.flatnonzero(column.to_numpy(zero_copy_only=False)) for column in columns]
-    names, code_of_label = in_order(names_of(labels))
+    names, code_of_label = sorted_items(names_of(labels))
     sizes = np.array([rows.size for rows in rows_by_item], np.int64)
     rows = np.concatenate(rows_by_item) if rows_by_item else np.zeros(0, np.int64)
     n = len(columns[0]) if columns else 0
@@ -95,7 +95,7 @@ def from_sparse(matrix: Any, *, names: Sequence[Any] | None = None) -> Baskets:
         raise InputError(
             f"The sparse matrix has {matrix.shape[1]} columns, but {len(labels)} names are given."
         )
-    ordered, code_of_column = in_order(whole_or_text(_array(list(labels)), where="given as names"))
+    ordered, code_of_column = sorted_items(whole_or_text(_array(list(labels)), where="given as names"))
     nonzero = entries.data != 0
     rows = entries.coords[0][nonzero].astype(np.int64)
     return _baskets().from_entries(
@@ -108,7 +108,7 @@ def with_numbers(baskets: Baskets) -> Baskets:
     numbers = numbers_or_text(baskets.names)
     if numbers is baskets.names:
         return baskets
-    names, new_code = in_order(numbers)
+    names, new_code = sorted_items(numbers)
     return _baskets().from_entries(baskets.rows(), new_code[baskets.items], names, n=len(baskets))
 
 

@@ -101,7 +101,7 @@ class GroupedBaskets:
         return cls(
             ordinary,
             numbers,
-            item_counts(groups, values, counts, n_groups=n_groups, n_items=sensitive.n_items),
+            group_item_counts(groups, values, counts, n_groups=n_groups, n_items=sensitive.n_items),
             sensitive.names,
         )
 
@@ -142,7 +142,7 @@ class GroupedBaskets:
         order = np.lexsort((counts, keys))
         last = np.flatnonzero(np.diff(keys[order], append=-1) != 0)
         groups, values = np.divmod(keys[order][last], m)
-        items = item_counts(groups, values, counts[order][last], n_groups=self.n_groups, n_items=m)
+        items = group_item_counts(groups, values, counts[order][last], n_groups=self.n_groups, n_items=m)
         effective = self.effective_sizes.copy()
         effective[group] = self.sizes[group]
         return Groups(self.sizes, items=items, effective_sizes=effective)
@@ -224,7 +224,7 @@ class GroupedBaskets:
         )
 
 
-def item_counts(
+def group_item_counts(
     groups: IntArray, values: IntArray, counts: IntArray, *, n_groups: int, n_items: int
 ) -> SensitiveCounts:
     """Put counts per group and sensitive item, in ascending order of both, into compressed rows."""

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.names import in_order
+from discreet.core.baskets.names import sorted_items
 from discreet.core.errors import SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import Constraints, InstanceOf, IntIn, MappingOf, check_parameters, require
@@ -64,7 +64,7 @@ class RowItems:
         if len(set(names)) < len(names):
             raise SchemaError("Two columns give items of the same name; rename one of them.")
         n = len(next(iter(cells.values()))[0])
-        ordered, rank = in_order(pa.array(names, pa.string()))
+        ordered, rank = sorted_items(pa.array(names, pa.string()))
         return Baskets.from_entries(
             np.concatenate(rows),
             rank[np.concatenate(codes)] if names else np.empty(0, np.int32),

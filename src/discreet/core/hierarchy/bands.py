@@ -57,7 +57,7 @@ def are_bands(texts: Sequence[str]) -> bool:
     >>> are_bands(["18-24", "25-34", "65+", "unknown"]), are_bands(["1-2", "3-4", "x", "y"])
     (True, False)
     """
-    bands = sorted((band for band in map(band_of, texts) if band is not None), key=_place)
+    bands = sorted((band for band in map(band_of, texts) if band is not None), key=_position)
     if len(bands) < 3 or len(texts) - len(bands) > min(2, len(bands) // 3):
         return False
     bounded = [(low, high) for low, high in bands if low is not None and high is not None]
@@ -68,16 +68,16 @@ def are_bands(texts: Sequence[str]) -> bool:
 def rank(text: str) -> Fraction:
     """Return where a band lies among others; what is no band lies above all."""
     ends = band_of(text)
-    return Fraction(10) ** 30 if ends is None else _place(ends)
+    return Fraction(10) ** 30 if ends is None else _position(ends)
 
 
-def joined(texts: Sequence[str], rest: str) -> list[list[str]]:
+def wider_bands(texts: Sequence[str], rest: str) -> list[list[str]]:
     """Return for each level above the bands the wider band of every text; ``rest`` for what is no band.
 
     Bands of one width are joined at multiples of it, whichever of them occur; others by twos in their order.
     """
     ends = [band_of(text) for text in texts]
-    distinct = sorted({band for band in ends if band is not None}, key=_place)
+    distinct = sorted({band for band in ends if band is not None}, key=_position)
     closed = _inclusive(distinct)
     step = _step(distinct, closed)
     levels = []
@@ -90,7 +90,7 @@ def joined(texts: Sequence[str], rest: str) -> list[list[str]]:
     return levels
 
 
-def _place(ends: Ends) -> Fraction:
+def _position(ends: Ends) -> Fraction:
     low, high = ends
     if low is not None:
         return low if high is not None else low + Fraction(1, 1000)
@@ -161,9 +161,9 @@ def _before(high: Fraction | None) -> Fraction:
 
 
 def _written(span: Ends, closed: bool) -> str:
-    low, high = (None if end is None else _plain(end) for end in span)
+    low, high = (None if end is None else _as_number(end) for end in span)
     return interval(low, high, closed="left") if not closed or high is None else interval(low, high)
 
 
-def _plain(value: Fraction) -> int | float:
+def _as_number(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)

@@ -81,7 +81,7 @@ class Hierarchy:
         Numbers and dates find leaves of another type, or of text, by their canonical text.
         """
         chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
-        chunks = [_plain(chunk) for chunk in chunks]
+        chunks = [_without_dictionary_nulls(chunk) for chunk in chunks]
         codes = [self._codes(chunk) for chunk in chunks]
         encoded = np.concatenate(codes) if codes else np.zeros(0, np.int32)
         n_null = sum(int(pc.sum(chunk.is_null(nan_is_null=True)).as_py() or 0) for chunk in chunks)
@@ -143,7 +143,7 @@ class Hierarchy:
     def _codes(self, values: pa.Array) -> CodeArray:
         """Return each value its leaf code, 0 where there is none."""
         if pa.types.is_dictionary(values.type):
-            return _taken(self._codes(values.dictionary), values.indices)
+            return _codes_at(self._codes(values.dictionary), values.indices)
         leaves, kind = self.leaves, values.type
         if kind != leaves.type:
             if written.value_kind(kind) == written.value_kind(leaves.type) == "text":
@@ -154,7 +154,7 @@ class Hierarchy:
                 if written.value_kind(kind) == "text":
                     return self._matched(values.cast(pa.string()))
                 encoded = values.dictionary_encode()
-                return _taken(self._matched(written.texts(encoded.dictionary)), encoded.indices)
+                return _codes_at(self._matched(written.texts(encoded.dictionary)), encoded.indices)
         if pa.types.is_floating(values.type):
             values = pc.add(values, pa.scalar(0, values.type))
         return _plus_one(pc.index_in(values, value_set=leaves))
@@ -210,7 +210,9 @@ def domain_of(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     return distinct.take(pc.array_sort_indices(distinct))
 
 
-def arrange(leaves: pa.Array, upper: Sequence[Sequence[str]], *, column: str, ordered: bool) -> Hierarchy:
+def build_hierarchy(
+    leaves: pa.Array, upper: Sequence[Sequence[str]], *, column: str, ordered: bool
+) -> Hierarchy:
     """Build a hierarchy from its leaves and, for each level above them, the label of every leaf.
 
     Checks that no leaf appears twice, that each level coarsens the one below and that there is one root.
@@ -262,7 +264,7 @@ def _named(column: str) -> str:
     return f"Column {column!r}" if column and isinstance(column, str) else "The column"
 
 
-def _plain(values: pa.Array) -> pa.Array:
+def _without_dictionary_nulls(values: pa.Array) -> pa.Array:
     """Decode a dictionary that may hold nulls of its own."""
     if isinstance(values, pa.DictionaryArray) and pc.any(values.dictionary.is_null(nan_is_null=True)).as_py():
         return values.dictionary_decode()
@@ -273,7 +275,7 @@ def _plus_one(index: pa.Array) -> CodeArray:
     return np.asarray(pc.add(index, pa.scalar(1, pa.int32())).fill_null(0)).astype(np.int32, copy=False)
 
 
-def _taken(codes: CodeArray, indices: pa.Array) -> CodeArray:
+def _codes_at(codes: CodeArray, indices: pa.Array) -> CodeArray:
     """Take codes by index, 0 where the index is null."""
     shifted = np.concatenate([np.zeros(1, np.int32), codes])
     at: IntArray = np.asarray(pc.add(indices.cast(pa.int64()), 1).fill_null(0))

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from discreet.core.boundary import public
 from discreet.core.hierarchy import bands
-from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
+from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, build_hierarchy, domain_of
 from discreet.core.hierarchy.vocabularies import vocabulary
 from discreet.core.params import OneOf, require
 from discreet.core.tables.labels import STAR, texts
@@ -77,7 +77,7 @@ class Scale(HierarchySpec):
         leaves, written = values.take(pa.array(order, pa.int64())), [written[at] for at in order]
         upper = self._levels(written)
         ordered = self.name == BANDS or _scales()[self.name].ordered
-        return arrange(leaves, [*upper, [STAR] * len(written)], column=column, ordered=ordered)
+        return build_hierarchy(leaves, [*upper, [STAR] * len(written)], column=column, ordered=ordered)
 
     def _rank(self, text: str) -> float:
         if self.name == BANDS:
@@ -87,7 +87,7 @@ class Scale(HierarchySpec):
 
     def _levels(self, written: Sequence[str]) -> list[list[str]]:
         if self.name == BANDS:
-            return bands.joined(written, _UNKNOWN) if written else []
+            return bands.wider_bands(written, _UNKNOWN) if written else []
         words = _scales()[self.name]
         steps = [words.step(text) for text in written]
         return [

@@ -11,7 +11,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from discreet.core.boundary import public
-from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
+from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, build_hierarchy, domain_of
 from discreet.core.hierarchy.vocabularies import vocabulary
 from discreet.core.params import OneOf, require
 from discreet.core.tables.labels import STAR, texts
@@ -58,17 +58,17 @@ class Icd(HierarchySpec):
     def bind(self, domain: pa.Array, *, column: str) -> Hierarchy:
         """Put every code below its category, block and chapter, in the order of the chapters."""
         leaves = domain_of(domain)
-        paths = [generalized(code, self.version) for code in texts(leaves).to_pylist()]
+        paths = [diagnosis_path(code, self.version) for code in texts(leaves).to_pylist()]
         upper = [[path[level] for path in paths] for level in range(3)]
-        return arrange(leaves, [*upper, [STAR] * len(leaves)], column=column, ordered=False)
+        return build_hierarchy(leaves, [*upper, [STAR] * len(leaves)], column=column, ordered=False)
 
 
 def is_code(text: str, version: int) -> bool:
     """Return whether a text is a code of one of the chapters of a version."""
-    return generalized(text, version)[0] != _NO_CODE
+    return diagnosis_path(text, version)[0] != _NO_CODE
 
 
-def generalized(code: str, version: int) -> tuple[str, str, str]:
+def diagnosis_path(code: str, version: int) -> tuple[str, str, str]:
     """Return the category, the block and the chapter of a code."""
     parts = _PATTERNS[version].fullmatch(code.strip())
     if parts is None:
@@ -119,7 +119,7 @@ class Addresses(HierarchySpec):
         leaves = domain_of(domain)
         paths = [_networks(address) for address in texts(leaves).to_pylist()]
         upper = [[path[level] for path in paths] for level in range(3)]
-        return arrange(leaves, [*upper, [STAR] * len(leaves)], column=column, ordered=False)
+        return build_hierarchy(leaves, [*upper, [STAR] * len(leaves)], column=column, ordered=False)
 
 
 def is_address(text: str) -> bool:

@@ -21,7 +21,7 @@ from discreet.core.hierarchy.knowledge import is_whole, recognized
 from discreet.core.hierarchy.ranges import cuts, intervals
 from discreet.core.hierarchy.trees import Rows, flat, masked
 from discreet.core.params import IntIn, OneOf, require
-from discreet.core.tables.labels import STAR, moments, set_of, text, texts, value_kind
+from discreet.core.tables.labels import STAR, datetimes, set_of, text, texts, value_kind
 
 Method = Literal["equal-frequency", "equal-width", "prefix", "balanced", "calendar"]
 _METHODS = {
@@ -149,7 +149,7 @@ def _suggest_widths(values: pa.Array, branching: int) -> HierarchySpec:
 
 def _suggest_calendar(values: pa.Array) -> HierarchySpec:
     """Choose days to decades after the span of the dates; moments become days first."""
-    times = moments(values)
+    times = datetimes(values)
     days = times.astype("datetime64[D]")
     first = ("day",) if bool((days != times).any()) else ()
     span = int((days[-1] - days[0]).astype(np.int64))

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from discreet.core.boundary import public
 from discreet.core.errors import HierarchyError
-from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
+from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, build_hierarchy, domain_of
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.core.tables.labels import STAR, text, texts, value_kind
 
@@ -172,7 +172,7 @@ class Flat(HierarchySpec):
         """Put the values below ``*``."""
         leaves = domain_of(domain)
         ordered = value_kind(leaves.type) in ("number", "date")
-        return arrange(leaves, [[STAR] * len(leaves)], column=column, ordered=ordered)
+        return build_hierarchy(leaves, [[STAR] * len(leaves)], column=column, ordered=ordered)
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class Masked(HierarchySpec):
             )
         most = longest - 1 if self.levels is None else min(self.levels, longest - 1)
         upper = [[self._shown(code, longest - n, n) for code in codes] for n in range(1, most + 1)]
-        return arrange(leaves, [*upper, [STAR] * len(codes)], column=column, ordered=False)
+        return build_hierarchy(leaves, [*upper, [STAR] * len(codes)], column=column, ordered=False)
 
     def _shown(self, code: str, n_visible: int, n_masked: int) -> str:
         if len(code) < n_visible:
@@ -233,7 +233,7 @@ class Rows(HierarchySpec):
             leaves = typed.take(order)
             upper = tuple(tuple(level[i] for i in order.to_pylist()) for level in upper)
             ordered = True
-        hierarchy = arrange(leaves, upper, column=column, ordered=ordered)
+        hierarchy = build_hierarchy(leaves, upper, column=column, ordered=ordered)
         return hierarchy.bind(values, column=column)
 
     def __repr__(self) -> str:

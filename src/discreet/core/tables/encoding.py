@@ -145,12 +145,12 @@ def cleaned(array: pa.Array | pa.ChunkedArray, column: str) -> pa.Array:
     array = whole_array(array)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    array = _plain(array)
+    array = _in_one_type(array)
     _refuse_infinite(array, column)
     return array
 
 
-def _plain(array: pa.Array) -> pa.Array:
+def _in_one_type(array: pa.Array) -> pa.Array:
     """Bring values of types that say the same into one type, and floats into one form of zero and of nothing."""
     kind = array.type
     if isinstance(array, pa.ExtensionArray):
@@ -233,7 +233,7 @@ def _calendar(kind: pa.DataType) -> tuple[int, int]:
     return max(ends[0], 1 - 2**bits + 1), min(ends[1], 2**bits - 2)
 
 
-def spell(
+def value_codes(
     array: pa.Array | pa.ChunkedArray, column: str, *, judged: bool = True
 ) -> tuple[pa.Array, CodeArray]:
     """Return a column's distinct values, cleaned, and the place of each row's value among them.
@@ -242,11 +242,11 @@ def spell(
     """
     array = whole_array(array)
     if not pa.types.is_dictionary(array.type):
-        array = cleaned(array, column) if judged else _plain(array)
+        array = cleaned(array, column) if judged else _in_one_type(array)
         if judged:
             column_type(array.type, column)
         array = array.dictionary_encode()
-    values = cleaned(array.dictionary, column) if judged else _plain(array.dictionary)
+    values = cleaned(array.dictionary, column) if judged else _in_one_type(array.dictionary)
     if judged:
         column_type(values.type, column)
     indices = array.indices.cast(pa.int32())
@@ -275,13 +275,13 @@ def combined(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
 
 
-def domain_of(array: pa.Array) -> pa.Array:
+def sorted_domain(array: pa.Array) -> pa.Array:
     """Return the distinct values of a cleaned column, ascending, without the null."""
     values = pc.drop_null(pc.unique(array))
     return values.take(pc.sort_indices(values))
 
 
-def in_order(domain: pa.Array, ordered: Sequence[object], column: str) -> pa.Array:
+def in_stated_order(domain: pa.Array, ordered: Sequence[object], column: str) -> pa.Array:
     """Put a column's values in the user's order, which must name every one of them once."""
     try:
         order = pa.array(list(ordered), type=domain.type)

@@ -89,12 +89,12 @@ def texts(values: pa.Array) -> pa.Array:
     if value_kind(kind) == "text" or any(is_a(kind) for is_a in _WRITTEN_ALIKE):
         return values.cast(pa.string())
     if value_kind(kind) == "date" and getattr(kind, "tz", None) is None:
-        written = (_trimmed(value) for value in np.datetime_as_string(moments(values)))
+        written = (_trimmed(value) for value in np.datetime_as_string(datetimes(values)))
         return pa.array([None if value == "NaT" else value for value in written], pa.string())
     return pa.array([None if value is None else text(value) for value in values.to_pylist()], pa.string())
 
 
-def moments(values: pa.Array) -> np.ndarray[Any, np.dtype[np.datetime64]]:
+def datetimes(values: pa.Array) -> np.ndarray[Any, np.dtype[np.datetime64]]:
     """Return dates and timestamps as datetime64, with a time zone as local time; null is NaT."""
     if getattr(values.type, "tz", None) is not None:
         values = pc.local_timestamp(values)
@@ -201,7 +201,7 @@ class SetOf(Label):
 
 
 @dataclass(frozen=True)
-class Mask(Label):
+class MaskLabel(Label):
     """Codes with a visible beginning or end, and no more characters than the mask has."""
 
     visible: str
@@ -240,9 +240,9 @@ def parse(label: str) -> Label:
     if label.startswith("{") and label.endswith("}") and (items := _items(label[1:-1])) is not None:
         return SetOf(label, items)
     if match := _PREFIX.fullmatch(label):
-        return Mask(label, match[1], "right")
+        return MaskLabel(label, match[1], "right")
     if match := _SUFFIX.fullmatch(label):
-        return Mask(label, match[1], "left")
+        return MaskLabel(label, match[1], "left")
     return Exact(label)
 
 
@@ -309,7 +309,7 @@ def _aligned(values: pa.Array, bound: str) -> tuple[Any, np.datetime64]:
         return values.cast(pa.timestamp(values.type.unit)).to_numpy(zero_copy_only=False), np.datetime64(
             universal
         )
-    return moments(values), np.datetime64(bound.removesuffix(zone[0] if zone else ""))
+    return datetimes(values), np.datetime64(bound.removesuffix(zone[0] if zone else ""))
 
 
 def _number(written: str) -> int | float:

@@ -14,7 +14,13 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray
 from discreet.core.errors import SchemaError
-from discreet.core.tables.encoding import decimal_of_128_bits, number_cleaned, spell, type_name, whole_array
+from discreet.core.tables.encoding import (
+    decimal_of_128_bits,
+    number_cleaned,
+    type_name,
+    value_codes,
+    whole_array,
+)
 from discreet.kernels.ragged import bounds
 
 _PADDING = 64
@@ -48,7 +54,7 @@ def published(column: pa.ChunkedArray | pa.Array, name: str) -> pa.ChunkedArray:
 def dictionary_of_used(column: pa.ChunkedArray | pa.Array, name: str = "") -> pa.DictionaryArray:
     """Encode a dictionary column anew: only values that occur, sorted, or in the declared order where there is one."""
     declared = whole_array(column)
-    values, places = spell(declared, name, judged=False)
+    values, places = value_codes(declared, name, judged=False)
     used = pc.drop_null(pc.unique(values))
     if declared.type.ordered:
         order = pc.index_in(used, value_set=number_cleaned(declared.dictionary))

@@ -17,7 +17,14 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchy.bound import safely_cast
 from discreet.core.schema import DROPPED, Column, Role, Schema
-from discreet.core.tables.encoding import Codebook, ColumnType, column_type, domain_of, in_order, overall
+from discreet.core.tables.encoding import (
+    Codebook,
+    ColumnType,
+    column_type,
+    in_stated_order,
+    overall,
+    sorted_domain,
+)
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.labels import STAR
@@ -304,7 +311,7 @@ class Table:
 def _codebook(name: str, column: Column, values: pa.Array, type_: pa.DataType | None) -> Codebook:
     """Return the code book of a column from its values, in another type where all of them fit it."""
     kind = column_type(values.type, name)
-    domain = domain_of(values)
+    domain = sorted_domain(values)
     converted = None if type_ is None else safely_cast(domain, type_)
     retyped = converted is not None and bool(converted.type != domain.type)
     if converted is not None:
@@ -313,7 +320,7 @@ def _codebook(name: str, column: Column, values: pa.Array, type_: pa.DataType | 
         tree = column.hierarchy.bind(domain, column=name)
         return Codebook(name, kind, domain.type, tree.leaves, tree, retyped)
     if column.ordered is not None:
-        ordered = in_order(domain, column.ordered, name)
+        ordered = in_stated_order(domain, column.ordered, name)
         return Codebook(name, ColumnType.ORDERED, domain.type, ordered, retyped=retyped)
     return Codebook(name, kind, domain.type, domain, retyped=retyped)
 

@@ -17,8 +17,8 @@ from discreet.core.baskets.names import sorted_names, spoken
 from discreet.core.errors import InputError, OutputError
 from discreet.engines.baskets.lines import count_names, write_rows
 from discreet.engines.formats import is_packed
-from discreet.engines.scratch import private_folder
-from discreet.engines.text.plain import plain
+from discreet.engines.scratch import scratch_folder
+from discreet.engines.text.utf8 import utf8_copy
 from discreet.kernels import ragged
 
 _SPACES = "[ \\t\\r\\n\\v\\f]"
@@ -43,9 +43,9 @@ def read_spmf(path: Path) -> Baskets:
     """Read SPMF's sequences: whole numbers, -1 after each set of items, -2 at the end of each basket."""
     from discreet.kernels.baskets.fimi import FINE, parse
 
-    folder = private_folder()
+    folder = scratch_folder()
     try:
-        clear = plain(path, None, folder) if is_packed(path) else path
+        clear = utf8_copy(path, None, folder) if is_packed(path) else path
         state, indptr, numbers = parse(_ended(np.memmap(clear, np.uint8, "r")))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -117,9 +117,9 @@ def _read_plain(path: Path) -> Baskets:
     """Read what the fast way does not: packed files, byte order marks, text, other line ends."""
     from discreet.kernels.baskets.fimi import FINE, parse
 
-    folder = private_folder()
+    folder = scratch_folder()
     try:
-        clear = plain(path, None, folder)
+        clear = utf8_copy(path, None, folder)
         data = clear.read_bytes()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

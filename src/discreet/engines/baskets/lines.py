@@ -17,8 +17,8 @@ from discreet.core.baskets.forms import with_numbers
 from discreet.core.baskets.names import WHOLE, sorted_names
 from discreet.core.errors import InputError, OutputError
 from discreet.engines.formats import separator, write_bytes
-from discreet.engines.scratch import private_folder
-from discreet.engines.text.plain import plain
+from discreet.engines.scratch import scratch_folder
+from discreet.engines.text.utf8 import utf8_copy
 from discreet.kernels import ragged
 
 
@@ -28,9 +28,9 @@ def read_lines(path: Path, *, delimiter: str | None = None) -> Baskets:
     Spaces around a cell do not count unless it is quoted. Items are whole numbers where every cell is written as one
     and none is quoted, otherwise text.
     """
-    folder = private_folder()
+    folder = scratch_folder()
     try:
-        text = plain(path, None, folder).read_bytes().decode()
+        text = utf8_copy(path, None, folder).read_bytes().decode()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     delimiter = delimiter or separator(path)

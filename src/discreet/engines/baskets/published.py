@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.grouped import GroupedBaskets, item_counts
+from discreet.core.baskets.grouped import GroupedBaskets, group_item_counts
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.engines.writing import write_frame
@@ -110,7 +110,7 @@ def _grouped(baskets: Baskets, group: Any, counts: pa.Table, values: Any, names:
     if of_group.size and (of_group.min() < 0 or of_group.max() >= n_groups):
         raise InputError("The sensitive counts name a group that has no baskets.")
     order = np.lexsort((values, of_group))
-    sensitive = item_counts(
+    sensitive = group_item_counts(
         of_group[order], values[order], n_held[order], n_groups=n_groups, n_items=len(names)
     )
     return GroupedBaskets(baskets, group.astype(np.int32), sensitive, names)

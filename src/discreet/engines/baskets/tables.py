@@ -17,9 +17,9 @@ from discreet.core.errors import InputError, OutputError
 from discreet.engines.baskets.lines import count_names
 from discreet.engines.files import read
 from discreet.engines.formats import ending, format_named, separator, write_bytes
-from discreet.engines.scratch import private_folder
+from discreet.engines.scratch import scratch_folder
 from discreet.engines.text.dialect import EDGES, sniff
-from discreet.engines.text.plain import plain
+from discreet.engines.text.utf8 import utf8_copy
 from discreet.engines.writing import write_frame
 
 _PARQUET = format_named("parquet").endings
@@ -32,11 +32,11 @@ def read_long(path: Path, *, basket: str, item: str, delimiter: str | None = Non
     """Read a table with a row per entry; in delimited text the columns are taken as they are written."""
     if ending(path) in _TYPED:
         return Baskets.from_long(read(path), basket=basket, item=item)
-    folder = private_folder()
+    folder = scratch_folder()
     try:
         chosen = delimiter or ("\t" if separator(path) == "\t" else None)
         dialect = sniff(
-            plain(path, None, folder), delimiter=chosen, quote='"', header=True, display_path=path
+            utf8_copy(path, None, folder), delimiter=chosen, quote='"', header=True, display_path=path
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -67,10 +67,10 @@ def read_onehot(path: Path, *, delimiter: str | None = None) -> Baskets:
 
     if ending(path) in _TYPED:
         return Baskets.from_onehot(_table(path))
-    folder = private_folder()
+    folder = scratch_folder()
     try:
         table = csv.read_csv(
-            plain(path, None, folder),
+            utf8_copy(path, None, folder),
             parse_options=csv.ParseOptions(delimiter=delimiter or separator(path), newlines_in_values=True),
         )
     except pa.ArrowInvalid:

@@ -11,8 +11,8 @@ import pyarrow as pa
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.tables.encoding import unpublishable
 from discreet.core.tables.publication import publishable
-from discreet.engines.duckdb.connection import identifier, literal
-from discreet.engines.duckdb.queries import is_ours, ours, run
+from discreet.engines.duckdb.connection import quoted_name, quoted_text
+from discreet.engines.duckdb.queries import is_ours, ours, query
 
 if TYPE_CHECKING:
     import duckdb
@@ -60,7 +60,7 @@ def inner_names(count: int) -> str:
     return ", ".join(f"c{number}" for number in range(count))
 
 
-def normalized(native: duckdb.DuckDBPyRelation) -> Normalized:
+def normalize(native: duckdb.DuckDBPyRelation) -> Normalized:
     """Rename a relation's columns by their places, and clean them."""
     names, types = tuple(native.columns), [str(type_) for type_ in native.types]
     refused = frozenset(name for name, type_ in zip(names, types, strict=True) if is_unpublishable(type_))
@@ -72,7 +72,7 @@ def normalized(native: duckdb.DuckDBPyRelation) -> Normalized:
             cell, original_type = f"CAST({cell} AS {_narrowest(native, number, name)})", type_
         cells.append(f"{cell} AS c{number}")
         back.append(original_type)
-    renamed = run(native, f"SELECT {', '.join(cells)} FROM source AS normalized({inner_names(len(names))})")
+    renamed = query(native, f"SELECT {', '.join(cells)} FROM source AS normalized({inner_names(len(names))})")
     return Normalized(renamed, names, tuple(back), refused)
 
 
@@ -106,14 +106,14 @@ def _collated(native: duckdb.DuckDBPyRelation, types: Sequence[str]) -> set[int]
     if not texts:
         return set()
     chosen = ", ".join(f"c{number}" for number in texts)
-    same = ", ".join(f"c{number} IN ({', '.join(map(literal, _SIMILAR))})" for number in texts)
-    probes = ", ".join(f"({literal(probe)})" for probe in _PROBES)
+    same = ", ".join(f"c{number} IN ({', '.join(map(quoted_text, _SIMILAR))})" for number in texts)
+    probes = ", ".join(f"({quoted_text(probe)})" for probe in _PROBES)
     sql = (
         f"SELECT {same} FROM (SELECT {chosen} FROM (SELECT * FROM source LIMIT 0) AS probed"
         f"({inner_names(len(types))}) UNION ALL SELECT {', '.join(['probe'] * len(texts))} "
         f"FROM (VALUES {probes}) AS probes(probe))"
     )
-    answers = zip(*run(native, sql).fetchall(), strict=True)
+    answers = zip(*query(native, sql).fetchall(), strict=True)
     return {number for number, equal in zip(texts, answers, strict=True) if any(equal)}
 
 
@@ -124,7 +124,7 @@ def _narrowest(native: duckdb.DuckDBPyRelation, number: int, name: str) -> str:
     column = f"c{number}"
     columns = inner_names(len(native.columns))
     try:
-        ends = run(
+        ends = query(
             native, f"SELECT min({column}), max({column}) FROM source AS ranged({columns})"
         ).fetchall()[0]
     except duckdb.Error as error:
@@ -136,7 +136,7 @@ def _narrowest(native: duckdb.DuckDBPyRelation, number: int, name: str) -> str:
     raise SchemaError(f"Column '{name}' holds whole numbers of more than 38 digits; make it text first.")
 
 
-def framed(
+def as_relation(
     native: duckdb.DuckDBPyRelation, rows: Normalized, table: pa.Table, original_dtypes: Collection[str]
 ) -> duckdb.DuckDBPyRelation:
     """Return a table as a relation of the same connection; columns with cells as they came get their types back."""
@@ -144,11 +144,11 @@ def framed(
     cells = [
         rows.outer(name, f"c{at}") if name in original_dtypes else f"c{at}" for at, name in enumerate(names)
     ]
-    sql = f"SELECT {listed(cells, names)} FROM mapping AS framed({inner_names(len(names))})"
-    relation = run(native, sql, publishable(table))
+    sql = f"SELECT {select_list(cells, names)} FROM mapping AS framed({inner_names(len(names))})"
+    relation = query(native, sql, publishable(table))
     return ours(relation) if is_ours(native) else relation
 
 
-def listed(cells: Sequence[str], names: Sequence[str]) -> str:
+def select_list(cells: Sequence[str], names: Sequence[str]) -> str:
     """Write cells under names for a SELECT."""
-    return ", ".join(f"{cell} AS {identifier(name)}" for cell, name in zip(cells, names, strict=True))
+    return ", ".join(f"{cell} AS {quoted_name(name)}" for cell, name in zip(cells, names, strict=True))

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 
 import duckdb
 
-from discreet.core.engine import Layout
+from discreet.core.engine import TextLayout
 from discreet.core.params import require
 from discreet.engines.formats import DateOrder
-from discreet.engines.scratch import private_folder
+from discreet.engines.scratch import scratch_folder
 from discreet.kernels.threads import processors
 
 DEFAULT_MEMORY = "700MB"
@@ -66,7 +66,7 @@ def connect(memory: str | None = None, *, threads: int | None = None) -> duckdb.
         config={
             "memory_limit": limit,
             "threads": threads or processors(),
-            "temp_directory": str(private_folder()),
+            "temp_directory": str(scratch_folder()),
             "preserve_insertion_order": True,
             "allocator_background_threads": True,
             "autoinstall_known_extensions": False,
@@ -80,34 +80,34 @@ def connect(memory: str | None = None, *, threads: int | None = None) -> duckdb.
     return connection
 
 
-def identifier(name: str) -> str:
+def quoted_name(name: str) -> str:
     """Quote a column or table name for SQL.
 
-    >>> identifier('the "zip" code')
+    >>> quoted_name('the "zip" code')
     '"the ""zip"" code"'
     """
     return '"' + name.replace('"', '""') + '"'
 
 
-def literal(text: str) -> str:
+def quoted_text(text: str) -> str:
     """Quote a text for SQL.
 
-    >>> literal("it's")
+    >>> quoted_text("it's")
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
 
 
-def file_literal(path: os.PathLike[str]) -> str:
+def quoted_file(path: os.PathLike[str]) -> str:
     """Quote a file name for SQL, so that no character of it is taken as a wildcard."""
-    return literal("".join(f"[{char}]" if char in "*?[" else char for char in os.fspath(path)))
+    return quoted_text("".join(f"[{char}]" if char in "*?[" else char for char in os.fspath(path)))
 
 
 @dataclass(frozen=True)
 class Origin:
     """What is known about the file that a connection holds: how its text was laid out, and how types were found."""
 
-    layout: Layout | None = None
+    layout: TextLayout | None = None
     inference: Inference | None = None
 
 
@@ -117,7 +117,7 @@ def keep_origin(connection: duckdb.DuckDBPyConnection, origin: Origin) -> None:
     A relation that the user derives from one of ours has nothing in common with it but the connection. So the fields
     travel as one variable of the connection, and are read back by `origin_of` alone.
     """
-    connection.execute(f"SET VARIABLE {_ORIGIN} = {literal(json.dumps(asdict(origin)))}")
+    connection.execute(f"SET VARIABLE {_ORIGIN} = {quoted_text(json.dumps(asdict(origin)))}")
 
 
 def origin_of(relation: duckdb.DuckDBPyRelation) -> Origin:
@@ -127,7 +127,7 @@ def origin_of(relation: duckdb.DuckDBPyRelation) -> Origin:
         return Origin()
     layout, inference = json.loads(fields).values()
     return Origin(
-        None if layout is None else Layout(**layout),
+        None if layout is None else TextLayout(**layout),
         None
         if inference is None
         else Inference(Conventions(**inference["conventions"]), tuple(inference["text"])),

@@ -12,14 +12,14 @@ import duckdb
 import pyarrow as pa
 
 from discreet.core.errors import InputError, SchemaError
-from discreet.engines.duckdb.connection import connect, identifier, literal
+from discreet.engines.duckdb.connection import connect, quoted_name, quoted_text
 
 _MEMORY = "512MB"
 _THREADS = 1
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def reading_errors(path: Path) -> Iterator[None]:
     """Turn what the engine cannot read into an InputError that names the file."""
     try:
         yield
@@ -29,14 +29,14 @@ def reading(path: Path) -> Iterator[None]:
 
 def parquet_rows(files: Sequence[Path]) -> duckdb.DuckDBPyRelation:
     """Return the rows of Parquet files, one after the other."""
-    names = ", ".join(literal(str(file)) for file in files)
+    names = ", ".join(quoted_text(str(file)) for file in files)
     return connect().sql(f"SELECT * FROM read_parquet([{names}], hive_partitioning = false)")
 
 
 def database_table(path: Path, table: str | None) -> duckdb.DuckDBPyRelation:
     """Return the rows of a table of a DuckDB file, in their order; the only table unless one is named."""
     connection = connect()
-    connection.execute(f"ATTACH {literal(str(path))} AS attached (READ_ONLY)")
+    connection.execute(f"ATTACH {quoted_text(str(path))} AS attached (READ_ONLY)")
     tables = [
         str(name)
         for (name,) in connection.execute(
@@ -48,7 +48,7 @@ def database_table(path: Path, table: str | None) -> duckdb.DuckDBPyRelation:
     chosen = table or tables[0]
     if chosen not in tables:
         raise SchemaError(f"{path} has no table {chosen!r}.")
-    return connection.sql(f"SELECT * FROM attached.main.{identifier(chosen)} ORDER BY rowid")
+    return connection.sql(f"SELECT * FROM attached.main.{quoted_name(chosen)} ORDER BY rowid")
 
 
 class LockedTable:

@@ -11,16 +11,16 @@ from typing import Any
 
 import duckdb
 
-from discreet.core.engine import Layout
+from discreet.core.engine import TextLayout
 from discreet.core.errors import InputError
 from discreet.engines.duckdb.connection import (
     Conventions,
     Inference,
     Origin,
-    file_literal,
-    identifier,
     keep_origin,
-    literal,
+    quoted_file,
+    quoted_name,
+    quoted_text,
 )
 from discreet.engines.duckdb.inference import infer
 from discreet.engines.text.dialect import EDGES, Dialect, reader
@@ -31,7 +31,7 @@ _NOTHING = "\ue000"
 _field_limit = threading.Lock()
 
 
-def load(
+def load_delimited(
     connection: duckdb.DuckDBPyConnection,
     utf8_file: Path,
     dialect: Dialect,
@@ -58,12 +58,12 @@ def load(
     inferred = infer(connection, "raw", free, conventions)
     converted = {cell: cell for cell in cells} | inferred.expressions
     chosen = ", ".join(
-        f"{converted[cell]} AS {identifier(name)}" for cell, name in zip(cells, dialect.names, strict=True)
+        f"{converted[cell]} AS {quoted_name(name)}" for cell, name in zip(cells, dialect.names, strict=True)
     )
     connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM raw")
     connection.execute("DROP TABLE raw")
     comma = inferred.decimal_comma or conventions.decimal == ","
-    layout = Layout(dialect.delimiter, dialect.quote or '"', "," if comma else ".")
+    layout = TextLayout(dialect.delimiter, dialect.quote or '"', "," if comma else ".")
     keep_origin(connection, Origin(layout.safe(), Inference(conventions, tuple(text))))
 
 
@@ -80,7 +80,7 @@ def _parse(
     display_path: Path,
 ) -> None:
     """Load the records as text into the table ``raw``; what DuckDB refuses is put straight, or reported."""
-    copy_in = functools.partial(_copy_in, connection, nulls=_plain_nulls(dialect, nulls))
+    copy_in = functools.partial(_copy_in, connection, nulls=_findable_nulls(dialect, nulls))
     try:
         copy_in(utf8_file, dialect)
     except duckdb.InvalidInputException:
@@ -107,13 +107,13 @@ def _copy_in(
     longest: int = _LONGEST_LINE,
 ) -> None:
     options: dict[str, str] = {
-        "delim": literal(dialect.delimiter),
-        "quote": literal(dialect.quote),
-        "escape": literal(dialect.quote),
+        "delim": quoted_text(dialect.delimiter),
+        "quote": quoted_text(dialect.quote),
+        "escape": quoted_text(dialect.quote),
         "header": str(dialect.header),
         "skip": str(dialect.skip),
         "columns": "{" + ", ".join(f"{cell}: 'VARCHAR'" for cell in _cells(dialect)) + "}",
-        "nullstr": "[" + ", ".join(literal(token) for token in nulls) + "]",
+        "nullstr": "[" + ", ".join(quoted_text(token) for token in nulls) + "]",
         "auto_detect": "false",
         "strict_mode": "true",
         "hive_partitioning": "false",
@@ -123,11 +123,11 @@ def _copy_in(
     }
     settings = ", ".join(f"{name} = {value}" for name, value in options.items())
     connection.execute(
-        f"CREATE OR REPLACE TABLE raw AS SELECT * FROM read_csv({file_literal(source)}, {settings})"
+        f"CREATE OR REPLACE TABLE raw AS SELECT * FROM read_csv({quoted_file(source)}, {settings})"
     )
 
 
-def _plain_nulls(dialect: Dialect, nulls: Sequence[str]) -> list[str]:
+def _findable_nulls(dialect: Dialect, nulls: Sequence[str]) -> list[str]:
     """Return the null tokens DuckDB itself can look for; it wants one at least."""
     special = {dialect.delimiter, dialect.quote, "\n", "\r"} - {""}
     return [token for token in nulls if not any(mark in token for mark in special)] or [_NOTHING]
@@ -205,12 +205,12 @@ def _trim(
     edge = "[\\s\\v\\x{A0}]"
     tests = ", ".join(f"bool_or(regexp_matches({cell}, '^{edge}|{edge}$'))" for cell in cells)
     padded = connection.execute(f"SELECT {tests} FROM raw").fetchone() or ()
-    if not set(nulls) <= set(_plain_nulls(dialect, nulls)):
+    if not set(nulls) <= set(_findable_nulls(dialect, nulls)):
         padded = [True] * len(cells)
     if not any(padded):
         return
-    tokens = ", ".join(literal(token) for token in nulls) or "NULL"
-    bare = f"trim({{x}}, {literal(EDGES)})"
+    tokens = ", ".join(quoted_text(token) for token in nulls) or "NULL"
+    bare = f"trim({{x}}, {quoted_text(EDGES)})"
     clean = f"CASE WHEN {bare} IN ({tokens}) THEN NULL ELSE {bare} END AS {{x}}"
     chosen = ", ".join(
         clean.replace("{x}", cell) if pad else cell for cell, pad in zip(cells, padded, strict=True)

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 from duckdb import DuckDBPyRelation as Relation
 
 from discreet.core.arrays import IntArray
-from discreet.core.engine import Engine, Facts, Layout, ValueType
+from discreet.core.engine import Engine, Facts, TextLayout, ValueType
 from discreet.core.tables.encoding import combined
 from discreet.core.tables.source import Source
 from discreet.engines.duckdb import retyping, spreadsheet, writing
 from discreet.engines.duckdb.admission import is_unpublishable
-from discreet.engines.duckdb.connection import connect, identifier, origin_of
-from discreet.engines.duckdb.queries import batches, schema_of, shuffled
+from discreet.engines.duckdb.connection import connect, origin_of, quoted_name
+from discreet.engines.duckdb.queries import fetch_batches, in_secret_order, schema_of
 from discreet.engines.duckdb.small import relation_source
 
 _EXACT_ROWS = 1_000_000
@@ -61,7 +61,7 @@ class DuckDb(Engine):
 
     def batches(self, frame: Relation) -> Iterator[pa.RecordBatch]:
         """Return the rows batch by batch."""
-        return batches(frame)
+        return fetch_batches(frame)
 
     def first_rows(self, frame: Relation, n: int) -> pa.Table:
         """Return the first rows."""
@@ -71,13 +71,13 @@ class DuckDb(Engine):
         """Return a relation of some columns; those in ``numbers`` become floats."""
         cells = []
         for name in names:
-            column = identifier(name)
+            column = quoted_name(name)
             cells.append(f"CAST({column} AS DOUBLE) AS {column}" if name in numbers else column)
         return frame.project(", ".join(cells))
 
     def shuffled(self, frame: Relation, secret: int) -> Relation:
         """Return the rows in an order that follows from a secret number."""
-        return shuffled(frame, secret)
+        return in_secret_order(frame, secret)
 
     def framed(self, rows: pa.Table | pa.RecordBatchReader, *, like: Relation | None = None) -> Relation:
         """Return rows made elsewhere as a relation of a new connection."""
@@ -106,14 +106,14 @@ class DuckDb(Engine):
         sets: dict[str, frozenset[Any]] = {}
         for part in _parts(names, 1):
             lists = frame.aggregate(
-                ", ".join(f"list(DISTINCT {identifier(name)})" for name in part)
+                ", ".join(f"list(DISTINCT {quoted_name(name)})" for name in part)
             ).fetchall()[0]
             sets |= {name: frozenset(values or ()) - {None} for name, values in zip(part, lists, strict=True)}
         return sets
 
     def value_counts(self, frame: Relation, name: str) -> tuple[pa.Array, IntArray]:
         """Return the different values of a column in order, null left out, and how often each occurs."""
-        column = identifier(name)
+        column = quoted_name(name)
         counted = frame.aggregate(f"{column} AS value, count(*)::BIGINT AS rows", column)
         table = counted.filter("value IS NOT NULL").to_arrow_table()
         values = combined(table["value"])
@@ -126,7 +126,7 @@ class DuckDb(Engine):
         """Count, in one pass, the rows, and the values of columns that are not finite or out of range."""
         aggregates = ["count(*)"]
         for name, ends in ranges.items():
-            cell = f"CAST({identifier(name)} AS DOUBLE)"
+            cell = f"CAST({quoted_name(name)} AS DOUBLE)"
             low, high = (repr(min(max(float(end), -_LARGEST), _LARGEST)) for end in ends)
             aggregates += [
                 f"count(*) FILTER (WHERE {cell} IS NULL OR NOT isfinite({cell}))",
@@ -137,23 +137,23 @@ class DuckDb(Engine):
 
     def formula_cells(self, frame: Relation) -> int:
         """Count the cells and column names that a spreadsheet would run."""
-        return spreadsheet.formula_cells(frame)
+        return spreadsheet.count_formulas(frame)
 
     def defused(self, frame: Relation) -> Relation:
         """Return the relation with an apostrophe before every text that a spreadsheet would run."""
-        return spreadsheet.defused(frame)
+        return spreadsheet.defused_relation(frame)
 
-    def layout(self, frame: Relation) -> Layout | None:
+    def layout(self, frame: Relation) -> TextLayout | None:
         """Return how the text file was laid out that a relation comes from."""
         return origin_of(frame).layout
 
-    def write(self, frame: Relation, path: Path, format_: str, *, packing: str, layout: Layout) -> None:
+    def write(self, frame: Relation, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
         """Stream the rows to a file."""
         writing.write(frame, path, format_, packing=packing, layout=layout)
 
     def typed(self, frame: Relation, types: Mapping[str, pa.DataType], *, decimal: str = ".") -> Relation:
         """Return some columns, those of text cast to the types they had."""
-        return retyping.typed(frame, types, decimal=decimal)
+        return retyping.cast_to_types(frame, types, decimal=decimal)
 
     def types_were_found(self, frame: Relation) -> bool:
         """Whether the types of columns were found in the values of a file."""
@@ -195,7 +195,7 @@ def _parts(columns: Sequence[Any], n_rows: int) -> Iterator[Sequence[Any]]:
 
 def _questions(name: str, type_: ValueType, *, exact: bool) -> list[str]:
     """Return five aggregates for a column: known values, different ones, mean length, mean spaces, and span."""
-    column = identifier(name)
+    column = quoted_name(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
     text = ["0.0", "0.0"]
     span = "NULL"

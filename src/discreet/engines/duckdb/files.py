@@ -16,17 +16,17 @@ from discreet.engines.duckdb.connection import (
     Inference,
     Origin,
     connect,
-    file_literal,
-    identifier,
     keep_origin,
+    quoted_file,
+    quoted_name,
 )
 from discreet.engines.duckdb.queries import ours
 from discreet.engines.formats import TABS, ReadOptions, format_of
-from discreet.engines.scratch import private_folder
+from discreet.engines.scratch import scratch_folder
 from discreet.engines.sheets import read_sheet
 from discreet.engines.statistics import read_statistics
 from discreet.engines.text.dialect import check_names, sniff
-from discreet.engines.text.plain import plain
+from discreet.engines.text.utf8 import utf8_copy
 
 
 def read_file(source: Path, options: ReadOptions) -> duckdb.DuckDBPyRelation:
@@ -56,20 +56,20 @@ def _read(source: Path, options: ReadOptions) -> duckdb.DuckDBPyRelation:
     return _flat(_read_parquet(source) if kind == "parquet" else _read_arrow(source), source, text)
 
 
-def describe(relation: duckdb.DuckDBPyRelation) -> list[tuple[str, str]]:
+def column_types(relation: duckdb.DuckDBPyRelation) -> list[tuple[str, str]]:
     """Return the columns of a relation with their DuckDB types.
 
-    >>> describe(connect().sql("SELECT 1::BIGINT AS age, '02139' AS zip"))
+    >>> column_types(connect().sql("SELECT 1::BIGINT AS age, '02139' AS zip"))
     [('age', 'BIGINT'), ('zip', 'VARCHAR')]
     """
     return [(name, str(type_)) for name, type_ in zip(relation.columns, relation.types, strict=True)]
 
 
 def _read_delimited(source: Path, options: ReadOptions) -> duckdb.DuckDBPyRelation:
-    folder = private_folder()
+    folder = scratch_folder()
     delimiter, text = options.delimiter, options.text
     try:
-        clear = plain(source, options.encoding, folder)
+        clear = utf8_copy(source, options.encoding, folder)
         if delimiter is None and any(suffix.lower() in TABS for suffix in source.suffixes):
             delimiter = "\t"
         dialect = sniff(
@@ -82,7 +82,7 @@ def _read_delimited(source: Path, options: ReadOptions) -> duckdb.DuckDBPyRelati
         )
         _require_columns(text, dialect.names, source)
         connection = connect()
-        delimited.load(
+        delimited.load_delimited(
             connection,
             clear,
             dialect,
@@ -98,10 +98,10 @@ def _read_delimited(source: Path, options: ReadOptions) -> duckdb.DuckDBPyRelati
 
 
 def _read_json(source: Path, encoding: str | None, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
-    folder = private_folder()
+    folder = scratch_folder()
     try:
         connection = connect()
-        json_lines.load(connection, plain(source, encoding, folder), text=text, display_path=source)
+        json_lines.load_json(connection, utf8_copy(source, encoding, folder), text=text, display_path=source)
         keep_origin(connection, Origin(inference=Inference(Conventions(), tuple(text))))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -112,7 +112,7 @@ def _read_json(source: Path, encoding: str | None, text: Sequence[str]) -> duckd
 
 def _read_parquet(source: Path) -> duckdb.DuckDBPyRelation:
     connection = connect()
-    name = file_literal(source)
+    name = quoted_file(source)
     try:
         relation = connection.sql(f"SELECT * FROM read_parquet({name}, hive_partitioning = false)")
         rows = connection.execute(f"SELECT num_rows FROM parquet_file_metadata({name})").fetchone()
@@ -164,10 +164,10 @@ def _flat(relation: duckdb.DuckDBPyRelation, source: Path, text: Sequence[str]) 
     """Turn columns without values, and those in ``text``, into text; nested values and bytes stay what they are."""
     _require_columns(text, relation.columns, source)
     cells = []
-    for name, type_ in describe(relation):
+    for name, type_ in column_types(relation):
         as_text = name in text or type_ == '"NULL"'
         cells.append(
-            f"CAST({identifier(name)} AS VARCHAR) AS {identifier(name)}" if as_text else identifier(name)
+            f"CAST({quoted_name(name)} AS VARCHAR) AS {quoted_name(name)}" if as_text else quoted_name(name)
         )
     return relation.project(", ".join(cells))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 
 from discreet.core.errors import InputError
-from discreet.engines.duckdb.connection import file_literal, identifier, literal
+from discreet.engines.duckdb.connection import quoted_file, quoted_name, quoted_text
 from discreet.engines.duckdb.inference import infer
 from discreet.engines.text.dialect import check_names
 
@@ -17,7 +17,7 @@ _LARGEST_OBJECT = 1 << 25
 _EDGE = 4096
 
 
-def load(
+def load_json(
     connection: duckdb.DuckDBPyConnection, utf8_file: Path, *, text: Sequence[str], display_path: Path
 ) -> None:
     """Parse a plain file into the table ``data``, typed as JSON types it; ISO dates in strings are dates."""
@@ -25,7 +25,7 @@ def load(
     try:
         connection.execute(
             "CREATE TABLE lines AS SELECT json FROM read_json_objects("
-            f"{file_literal(utf8_file)}, format = '{'array' if array else 'newline_delimited'}',"
+            f"{quoted_file(utf8_file)}, format = '{'array' if array else 'newline_delimited'}',"
             f" compression = 'none', hive_partitioning = false, maximum_object_size = {_LARGEST_OBJECT})"
         )
     except duckdb.InvalidInputException:
@@ -87,7 +87,9 @@ def _names(connection: duckdb.DuckDBPyConnection, display_path: Path) -> list[st
 
 def _spread(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None:
     """Arrange the objects as cells c0, c1 and so on, with their JSON types t0, t1 and so on."""
-    paths = "[" + ", ".join(literal("/" + name.replace("~", "~0").replace("/", "~1")) for name in names) + "]"
+    paths = (
+        "[" + ", ".join(quoted_text("/" + name.replace("~", "~0").replace("/", "~1")) for name in names) + "]"
+    )
     cells = ", ".join(f"cells[{n}] AS c{n - 1}, types[{n}] AS t{n - 1}" for n in range(1, len(names) + 1))
     connection.execute(
         f"CREATE TABLE raw AS SELECT {cells} FROM (SELECT json_extract_string(json, {paths}) AS cells,"
@@ -114,7 +116,7 @@ def _convert(connection: duckdb.DuckDBPyConnection, names: Sequence[str], text: 
             strings.append(f"c{n}")
     dates = infer(connection, "raw", strings, None).expressions if strings else {}
     chosen = ", ".join(
-        f"{dates.get(f'c{n}', expressions[n])} AS {identifier(name)}" for n, name in enumerate(names)
+        f"{dates.get(f'c{n}', expressions[n])} AS {quoted_name(name)}" for n, name in enumerate(names)
     )
     connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM raw")
     connection.execute("DROP TABLE raw")

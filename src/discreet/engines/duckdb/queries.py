@@ -49,7 +49,7 @@ def in_any_order(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     return unsorted
 
 
-def run(
+def query(
     relation: duckdb.DuckDBPyRelation, sql: str, mapping: pa.Table | None = None
 ) -> duckdb.DuckDBPyRelation:
     """Query a relation under the name ``source``, with an Arrow table at hand under the name ``mapping``.
@@ -75,19 +75,19 @@ def _query(relation: duckdb.DuckDBPyRelation, name: str, sql: str) -> duckdb.Duc
     return relation.query(name, sql)
 
 
-def shuffled(relation: duckdb.DuckDBPyRelation, secret: int) -> duckdb.DuckDBPyRelation:
+def in_secret_order(relation: duckdb.DuckDBPyRelation, secret: int) -> duckdb.DuckDBPyRelation:
     """Return a relation's rows in an order that follows from a secret number of up to 256 bits, lazily."""
     number = f"discreet_place_{secrets.token_hex(8)}"
-    numbered = run(relation, f"SELECT *, row_number() OVER () AS {number} FROM source")
-    return run(
+    numbered = query(relation, f"SELECT *, row_number() OVER () AS {number} FROM source")
+    return query(
         numbered, f"SELECT * EXCLUDE ({number}) FROM source ORDER BY sha256('{secret:064x}' || {number})"
     )
 
 
-def run_sorted(relation: duckdb.DuckDBPyRelation, sql: str, key: str) -> duckdb.DuckDBPyRelation:
+def query_sorted(relation: duckdb.DuckDBPyRelation, sql: str, key: str) -> duckdb.DuckDBPyRelation:
     """Query a relation and sort its rows by a key."""
-    result = run(relation, f"{sql} ORDER BY {key}")
-    _made.unsorted[result] = run(relation, sql)
+    result = query(relation, f"{sql} ORDER BY {key}")
+    _made.unsorted[result] = query(relation, sql)
     return result
 
 
@@ -96,7 +96,7 @@ def schema_of(relation: duckdb.DuckDBPyRelation) -> pa.Schema:
     return relation.limit(0).to_arrow_table().schema
 
 
-def batches(relation: duckdb.DuckDBPyRelation) -> Iterator[pa.RecordBatch]:
+def fetch_batches(relation: duckdb.DuckDBPyRelation) -> Iterator[pa.RecordBatch]:
     """Fetch a relation's rows, batch by batch."""
     try:
         yield from relation.to_arrow_reader(_BATCH)

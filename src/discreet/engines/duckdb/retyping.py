@@ -10,19 +10,19 @@ import duckdb
 import pyarrow as pa
 
 from discreet.core.errors import OutputError
-from discreet.engines.duckdb.connection import Inference, identifier
+from discreet.engines.duckdb.connection import Inference, quoted_name
 from discreet.engines.duckdb.inference import infer
-from discreet.engines.duckdb.queries import run
+from discreet.engines.duckdb.queries import query
 
 _WHOLE = "{x} IS NULL OR ({x} = floor({x}) AND abs({x}) < 1e15)"
 
 
-def typed(
+def cast_to_types(
     relation: duckdb.DuckDBPyRelation, types: Mapping[str, pa.DataType], *, decimal: str
 ) -> duckdb.DuckDBPyRelation:
     """Choose columns of a written file, and cast those that were read as text to the types they had."""
     empty = pa.table({name: pa.array([], type_) for name, type_ in types.items()})
-    engine_types = [str(type_) for type_ in run(relation, "SELECT * FROM mapping", empty).types]
+    engine_types = [str(type_) for type_ in query(relation, "SELECT * FROM mapping", empty).types]
     read_types = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
     try:
         return relation.project(
@@ -37,7 +37,7 @@ def typed(
 
 def _typed_cell(name: str, read_type: str, type_: str, decimal: str) -> str:
     """Write one column as SQL; durations become numbers, since only those have an order."""
-    column = identifier(name)
+    column = quoted_name(name)
     text = column if type_ == "VARCHAR" or decimal == "." else f"replace({column}, '{decimal}', '.')"
     cell = f"CAST({text} AS {type_})" if read_type == "VARCHAR" else column
     interval = "INTERVAL" in (read_type, type_ if read_type == "VARCHAR" else "")
@@ -60,8 +60,10 @@ def typed_by_others(
     cells = {name: f"c{number}" for number, name in enumerate(free)}
     if not cells:
         return []
-    chosen = ", ".join(f"{identifier(name)} AS {cell}" for name, cell in cells.items())
-    all_rows, kept_rows = (_Rows(run(rows, f"SELECT {chosen} FROM source")) for rows in (original, remaining))
+    chosen = ", ".join(f"{quoted_name(name)} AS {cell}" for name, cell in cells.items())
+    all_rows, kept_rows = (
+        _Rows(query(rows, f"SELECT {chosen} FROM source")) for rows in (original, remaining)
+    )
     texts = [cell for name, cell in cells.items() if types[name] == "VARCHAR"]
     read = infer(kept_rows, "source", texts, inference.conventions).expressions
     changed = [cell for cell in texts if read[cell] != cell]
@@ -81,9 +83,9 @@ class _Rows:
 
     relation: Any
 
-    def execute(self, query: str, /) -> Any:
+    def execute(self, sql: str, /) -> Any:
         """Run a query over the rows, which it calls ``source``."""
-        return run(self.relation, query)
+        return query(self.relation, sql)
 
     def facts(self, typed: Sequence[str], broken: Sequence[str]) -> dict[tuple[str, str], bool]:
         """Return which columns have values, and which have whole numbers only."""

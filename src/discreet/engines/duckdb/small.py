@@ -10,9 +10,9 @@ import narwhals as nw
 import pyarrow as pa
 
 from discreet.core.tables.source import Source
-from discreet.engines.duckdb.admission import Normalized, framed, normalized
+from discreet.engines.duckdb.admission import Normalized, as_relation, normalize
 from discreet.engines.duckdb.large import RelationSource
-from discreet.engines.duckdb.queries import batches, schema_of
+from discreet.engines.duckdb.queries import fetch_batches, schema_of
 from discreet.engines.frames import FrameSource, refuse_repeated_names
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ class HeldSource(FrameSource):
         self, rows: pa.Table, *, original_dtypes: Collection[str] | None = None
     ) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""
-        return framed(
+        return as_relation(
             self.native, self._normalized, rows, self.names if original_dtypes is None else original_dtypes
         )
 
 
 def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
     """Take a relation into memory if it is small, and leave it in the engine otherwise."""
-    rows = normalized(native)
+    rows = normalize(native)
     fetched = _fetched(rows.relation) if _is_small(native) else None
     if fetched is None:
         return RelationSource(native, rows)
@@ -61,7 +61,7 @@ def _fetched(native: duckdb.DuckDBPyRelation) -> pa.Table | None:
     """Fetch the rows, unless they turn out to be many."""
     parts: list[pa.RecordBatch] = []
     n_rows = n_bytes = 0
-    for batch in batches(native):
+    for batch in fetch_batches(native):
         parts.append(batch)
         n_rows += batch.num_rows
         n_bytes += batch.nbytes

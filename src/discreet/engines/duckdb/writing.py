@@ -10,13 +10,13 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from discreet.core.engine import Layout
+from discreet.core.engine import TextLayout
 from discreet.core.errors import OutputError
 from discreet.core.tables.publication import publishable
 from discreet.engines import formats
-from discreet.engines.duckdb.admission import inner_names, listed
-from discreet.engines.duckdb.connection import literal
-from discreet.engines.duckdb.queries import run
+from discreet.engines.duckdb.admission import inner_names, select_list
+from discreet.engines.duckdb.connection import quoted_text
+from discreet.engines.duckdb.queries import query
 from discreet.engines.formats import refuse_alike_names
 from discreet.engines.sheets import MOST_ROWS, write_sheet
 
@@ -37,7 +37,7 @@ _UNWRITTEN = {
 
 
 def write(
-    relation: duckdb.DuckDBPyRelation, path: Path, format_: str, *, packing: str, layout: Layout
+    relation: duckdb.DuckDBPyRelation, path: Path, format_: str, *, packing: str, layout: TextLayout
 ) -> None:
     """Write a relation's rows as they were judged."""
     if format_ == "arrow":
@@ -62,11 +62,11 @@ def _stream(reader: Any, sink: Any) -> None:
 
 
 def _copy_out(
-    relation: duckdb.DuckDBPyRelation, path: Path, format_: str, packing: str, layout: Layout
+    relation: duckdb.DuckDBPyRelation, path: Path, format_: str, packing: str, layout: TextLayout
 ) -> None:
     """Stream a relation to a text or Parquet file; it is read once, since it may be gone then."""
     options = {
-        "csv": f"FORMAT csv, HEADER true, DELIMITER {literal(layout.delimiter)}",
+        "csv": f"FORMAT csv, HEADER true, DELIMITER {quoted_text(layout.delimiter)}",
         "tsv": "FORMAT csv, HEADER true, DELIMITER '\t'",
         "jsonl": "FORMAT json, ARRAY false",
         "parquet": f"FORMAT parquet, COMPRESSION {formats.PARQUET_COMPRESSION.replace('none', 'uncompressed')}",
@@ -76,12 +76,12 @@ def _copy_out(
     if format_ != "parquet":
         options += f", COMPRESSION '{packing}'"
     if format_ in _DELIMITED:
-        quote = literal(layout.quote)
+        quote = quoted_text(layout.quote)
         options += f", NULLSTR '', QUOTE {quote}, ESCAPE {quote}"
     try:
         view = f"discreet_frame_{secrets.token_hex(8)}"
         relation.query(
-            view, f"COPY (SELECT * FROM {view}) TO {literal(str(path))} ({options}, USE_TMP_FILE false)"
+            view, f"COPY (SELECT * FROM {view}) TO {quoted_text(str(path))} ({options}, USE_TMP_FILE false)"
         )
     except duckdb.Error as error:
         mark = re.search(r"unwritten (\w+) (\d+)", str(error))
@@ -114,9 +114,9 @@ def _cleaned(relation: duckdb.DuckDBPyRelation, format_: str, decimal: str) -> d
         elif format_ in ("parquet", "arrow") and type_ in _NARROWED:
             cell = f"CAST({column} AS {_NARROWED[type_]})"
         if format_ == "csv" and decimal != "." and type_.startswith(("FLOAT", "DOUBLE", "DECIMAL")):
-            cell = f"replace(CAST({cell} AS VARCHAR), '.', {literal(decimal)})"
+            cell = f"replace(CAST({cell} AS VARCHAR), '.', {quoted_text(decimal)})"
         if format_ in _DELIMITED and len(relation.columns) == 1:
             cell = f"coalesce(CAST({cell} AS VARCHAR), '')"
         cells.append(cell)
     columns = inner_names(len(cells))
-    return run(relation, f"SELECT {listed(cells, relation.columns)} FROM source AS cleaned({columns})")
+    return query(relation, f"SELECT {select_list(cells, relation.columns)} FROM source AS cleaned({columns})")

@@ -20,7 +20,7 @@ _CHUNK = 1 << 16
 _LONGEST = 1 << 20
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """Where a stream comes from. Nothing is read ahead but what one read returns."""
 
     def next_batch(self, limit: int) -> Batch | None:

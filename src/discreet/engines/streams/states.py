@@ -39,7 +39,7 @@ class StateFile:
 def write_state(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
     """Write a state file, all or nothing, and return its path; an old one is replaced."""
     target = Path(path)
-    data = encoded(header, arrays)
+    data = state_to_bytes(header, arrays)
     with atomic_file(target) as temporary:
         temporary.chmod(_MODE)
         temporary.write_bytes(data)
@@ -60,10 +60,10 @@ def read_state(path: str | os.PathLike[str]) -> StateFile:
         data = source.read_bytes()
     except OSError as error:
         raise InputError(f"{source} cannot be read: {reason(error)}.") from None
-    return decoded(data, display_path=source)
+    return state_from_bytes(data, display_path=source)
 
 
-def encoded(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
+def state_to_bytes(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
     """Return the bytes of a state file."""
     contiguous = {name: np.ascontiguousarray(array, _type(name)) for name, array in arrays.items()}
     described = dict(header) | {"arrays": {name: list(array.shape) for name, array in contiguous.items()}}
@@ -80,7 +80,7 @@ def encoded(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
 
 
 @reads("The state of the stream")
-def decoded(data: bytes, *, display_path: Path) -> StateFile:
+def state_from_bytes(data: bytes, *, display_path: Path) -> StateFile:
     """Read the bytes of a state file."""
     start = len(_MAGIC) + 2 * _WORD
     if not data.startswith(_MAGIC):

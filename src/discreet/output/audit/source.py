@@ -19,9 +19,9 @@ _BLOCK = 1 << 20
 
 def fetch(path: Path, columns: Sequence[str], *, table: str | None = None) -> pa.Table:
     """Return some columns of the data as an Arrow table, in the order of its rows."""
-    from discreet.engines.duckdb.databases import reading
+    from discreet.engines.duckdb.databases import reading_errors
 
-    with reading(path):
+    with reading_errors(path):
         frame = _frame(path, table)
         engine = engine_of(frame)
         held = engine.value_types(frame)

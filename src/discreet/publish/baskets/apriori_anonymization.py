@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.names import in_order
+from discreet.core.baskets.names import sorted_items
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
@@ -223,7 +223,7 @@ class _Recoding:
         if (self.cut[self.leaves] == self.leaves).all():
             return self.original.keep(self.original.counts > 0)
         nodes, codes = np.unique(self.cut[self.leaves], return_inverse=True)
-        names, place = in_order(label_of(self.tree, nodes))
+        names, place = sorted_items(label_of(self.tree, nodes))
         rows = self.original.rows()
         return Baskets.from_entries(rows, place[codes], names, n=len(self.original))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
-from discreet.core.engine import Layout, arrow_table, engine_of
+from discreet.core.engine import TextLayout, arrow_table, engine_of
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
 from discreet.core.release import Release, is_counted_privately
 from discreet.core.schema import Schema
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.report.blocks import Block
 
 DATA, COUNTS = "data", "sensitive"
-_TABS = Layout("\t")
+_TABS = TextLayout("\t")
 _SEARCHED = ("measure", "cost", "bound", "optimal", "n_nodes")
 MOST_LABELS = 3
 """How many sensitive columns are predicted."""
@@ -235,15 +235,15 @@ def _judged(rows: Any, release: Release, format: str) -> Table:  # noqa: A002
     return Table(engine_of(rows).typed(rows, types, decimal=decimal), schema)
 
 
-def _layout(release: Release, format: str) -> Layout:  # noqa: A002
+def _layout(release: Release, format: str) -> TextLayout:  # noqa: A002
     """Return how text is laid out: CSV as the file that it comes from, if there is one."""
     if format == "tsv":
         return _TABS
     native = None if release.original is None else release.original.source.native
-    return (None if native is None else engine_of(native).layout(native)) or Layout()
+    return (None if native is None else engine_of(native).layout(native)) or TextLayout()
 
 
-def _relation(data: Path, format: str, names: Sequence[str], layout: Layout) -> Any:  # noqa: A002
+def _relation(data: Path, format: str, names: Sequence[str], layout: TextLayout) -> Any:  # noqa: A002
     """Read a written file, text as it stands."""
     form = format_named(format)
     reading: dict[str, Any] = {"nulls": ("",)}
