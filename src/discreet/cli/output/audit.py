@@ -9,9 +9,11 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._runs import perform_verb, section
 
 if TYPE_CHECKING:
-    from discreet.output.audit import Answer, Auditor, Denied
+    from discreet.job import Made, VerbJob
+    from discreet.output.audit import Answer, Denied
 
 _GROUP = """\b
 Examples:
@@ -84,31 +86,40 @@ def audit() -> None:
 @options.printing
 def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Make a vault for DATA: a file, a folder of Parquet files, or a DuckDB file. It stays where it is."""
-    from discreet.cli._output import print_result
-    from discreet.output.audit import Vault
+    from discreet.job import VaultJob
 
-    folder = vault or data.with_suffix(".vault")
-    with Vault.create(
-        folder,
-        data,
-        sensitive=gather.names_in(given["sensitive"]),
-        public=gather.names_in(given["public"]),
-        auditor=_auditor(given),
-        nulls="public" if given["null_public"] else "refuse",
-        pooled=not given["per_user"],
-        key=given["key"],
-        table=given["table"],
-    ) as made:
-        records, kind, secret = made.holdings.n_records, made.auditor, made.holdings.secret
-    plain = {"vault": str(folder), "records": records, "auditor": kind.to_dict()}
-    lines = [
-        ("vault", str(folder)),
-        ("records", f"{records:,}"),
-        ("auditor", str(kind)),
-        *((name, _COARSER) for name, column in secret.items() if column.coarser),
-        ("next", f'discreet audit ask {folder} "SELECT count(*) FROM data"'),  # noqa: S608
-    ]
-    print_result("audit init", plain, lines, as_json=as_json, quiet=quiet)
+    own = section(
+        given, "auditor", "group", "minimum_set_size", "max_overlap", "distinct", "order", "low", "high", "step",
+        "width", "epsilon", "per_question", "mechanism", "delta", "key",
+    )  # fmt: skip
+    for name in ("sensitive", "public"):
+        own[name] = gather.names_in(given[name])
+    job = VaultJob.from_dict(
+        {
+            "input": {"path": data, **section(given, "table")},
+            "audit": own
+            | {"nulls": "public" if given["null_public"] else "refuse", "pooled": not given["per_user"]},
+            "output": {"folder": vault or data.with_suffix(".vault")},
+        }
+    )
+    perform_verb("audit init", job, as_json=as_json, quiet=quiet)
+
+
+def show(job: VerbJob, made: Made) -> None:
+    """Print where the vault is, what it answers by, and how to ask it."""
+    from discreet.cli._output import print_lines
+    from discreet.output.audit.auditors import auditor_from_dict
+
+    figures = made.figures
+    print_lines(
+        [
+            ("vault", str(job.out)),
+            ("records", f"{figures['records']:,}"),
+            ("auditor", str(auditor_from_dict(figures["auditor"]))),
+            *((name, _COARSER) for name in figures["coarser"]),
+            ("next", f'discreet audit ask {job.out} "SELECT count(*) FROM data"'),  # noqa: S608
+        ]
+    )
 
 
 @audit.command(
@@ -159,11 +170,10 @@ def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool
         verdict = opened.verdict if verify else None
         left = opened.epsilon_left
         if report is not None:
-            from discreet.engines.atomic import atomic_file
+            from discreet.engines.results import write_file
             from discreet.report.vault import render_vault
 
-            with atomic_file(report) as temporary:
-                temporary.write_text(render_vault(opened), encoding="utf-8")
+            write_file(render_vault(opened), report)
     answered = sum(one.answered for one in history)
     ok = verdict is None or verdict.ok
     plain = {
@@ -317,27 +327,6 @@ def serve(vault: Path, as_json: bool, quiet: bool, **given: Any) -> None:
         if not (quiet or as_json):
             click.echo(f"serving {vault} on {scheme}://{given['host']}:{service.port}")
         service.run()
-
-
-def _auditor(given: dict[str, Any]) -> Auditor:
-    """Return the auditor that the options name; those of another are refused."""
-    import dataclasses
-
-    from discreet.output.audit.auditors import AUDITORS
-
-    kind = AUDITORS[given["auditor"]]
-    fields = {one.name: one for one in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    known = {one.name for other in AUDITORS.values() for one in dataclasses.fields(other)}  # type: ignore[arg-type]
-    named = {name: given[name] for name in known if given.get(name) is not None and given[name] is not False}
-    for name in sorted(named):
-        if name not in fields:
-            raise gather.mistake(
-                f"--{name.replace('_', '-')} does not belong to --auditor {given['auditor']}."
-            )
-    for name, one in fields.items():
-        if one.default is dataclasses.MISSING and name not in named:
-            raise gather.mistake(f"--auditor {given['auditor']} needs --{name.replace('_', '-')}.")
-    return kind(**named)
 
 
 def _print_rows(found: Answer | Denied) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, require
+from discreet.mine.saved_models import model_to_dict
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import (
     Placed,
@@ -24,7 +25,6 @@ from discreet.parties.mining.models.columns import (
 from discreet.parties.mining.models.horizontal import NumbersProtocol
 from discreet.parties.mining.models.model_protocol import Fitted
 from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
-from discreet.parties.mining.saved_models import model_to_dict
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.coarse_tables import CoarseTable, n_opened
 from discreet.parties.transcript import FrameShape
