@@ -35,7 +35,7 @@ benchmarks: $(STAMPS)/test $(STAMPS)/peers ## Measure speed, memory and loss bes
 	$(BIN)/python benchmarks/run.py $(ONLY)
 
 experiments: $(STAMPS)/run ## Regenerate the tables and figures of the papers.
-	$(BIN)/python -m discreet.experiments $(ONLY)
+	$(BIN)/python -m experiments $(ONLY)
 
 docs: $(STAMPS)/docs ## Build the documentation into site/.
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

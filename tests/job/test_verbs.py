@@ -43,8 +43,8 @@ JOBS = {
     ),
     "fit": (
         (
-            '[input]\npath = "people.csv"\n[fit]\ntarget = "ill"\ndrop = ["name"]\nstrategy = "by-class"\nmax_depth = 2\n'
-            'test = "people.csv"\n[fit.channels.age]\nnoise = "gaussian"\nspread = 9.0\nlow = 0\nhigh = 100\n'
+            '[input]\npath = "people.csv"\n[fit]\ntarget = "ill"\ndrop = ["name"]\nstrategy = "by-class"\n'
+            'max_depth = 2\ntest = "people.csv"\n[fit.channels.age]\nnoise = "gaussian"\nspread = 9.0\nlow = 0\nhigh = 100\n'
             '[output]\nfile = "OUT.json"\n'
         ),
         (

@@ -165,7 +165,7 @@ class PerturbJob(VerbJob):
         if others is None:
             return ()
         source = source_of(others)
-        singletons = {name: source.lone_rows([name]) for name in others.columns}
+        singletons = {name: source.singletons([name]) for name in others.columns}
         return list(unique_columns(singletons, " Leave it out with --drop."))
 
     def _noisy(self, rows: duckdb.DuckDBPyRelation, channels: Channels) -> pa.RecordBatchReader:

@@ -16,7 +16,7 @@ from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Role
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR, texts
-from discreet.core.tables.source import Lone, source_of
+from discreet.core.tables.source import Singletons, source_of
 from discreet.core.tables.table import Table
 from discreet.measure.caution import Caution
 from discreet.measure.tables.singling_out import is_many, singling_out
@@ -126,14 +126,15 @@ def _is_star(book: Codebook, code: int) -> bool:
     return bool(label) and not str(label).strip(STAR)
 
 
-def unique_columns(columns: Mapping[str, Lone], remedy: str = "") -> Iterator[Caution]:
+def unique_columns(columns: Mapping[str, Singletons], remedy: str = "") -> Iterator[Caution]:
     """Find columns, published as they are, that single rows out; the remedy ends the text."""
-    for name, lone in columns.items():
-        if is_many(lone):
+    for name, singletons in columns.items():
+        if is_many(singletons):
             yield Caution(
                 "unique-column",
-                f"Column '{name}' is published as it is, and {lone.n_lone:,} of {lone.n_held:,} rows have a value of "
-                f"their own in it: whoever knows it finds the person.{remedy}",
+                f"Column '{name}' is published as it is, and {singletons.n_singletons:,} of "
+                f"{singletons.n_rows:,} rows have a value of their own in it: whoever knows it finds the "
+                f"person.{remedy}",
             )
 
 
@@ -144,28 +145,29 @@ def other_columns(release: Release) -> Iterator[Caution]:
     if is_many(found.together) and not any(map(is_many, found.columns.values())):
         yield Caution(
             "unique-combination",
-            f"{_listed(list(found.columns))} are published as they are, and {found.together.n_lone:,} of "
-            f"{found.together.n_held:,} rows have a combination of their own: whoever knows it finds the person.",
+            f"{_listed(list(found.columns))} are published as they are, and {found.together.n_singletons:,} of "
+            f"{found.together.n_rows:,} rows have a combination of their own: whoever knows it finds the person.",
         )
     for name in release.schema.sensitive:
-        lone = release.table.source.lone_rows([name])
-        yield from _one_value(release, name, lone)
-        if is_many(lone):
+        singletons = release.table.source.singletons([name])
+        yield from _one_value(release, name, singletons)
+        if is_many(singletons):
             yield Caution(
                 "unique-sensitive",
-                f"Sensitive column '{name}' is published exactly, and {lone.n_lone:,} of {lone.n_held:,} rows have a "
-                "value of their own in it: whoever learns it elsewhere finds the person. Rounding helps.",
+                f"Sensitive column '{name}' is published exactly, and {singletons.n_singletons:,} of "
+                f"{singletons.n_rows:,} rows have a value of their own in it: whoever learns it elsewhere finds the "
+                "person. Rounding helps.",
             )
 
 
 def single_values(release: Release) -> Iterator[Caution]:
     """Find sensitive columns in which every row has the same value."""
     for name in release.schema.sensitive:
-        yield from _one_value(release, name, release.table.source.lone_rows([name]))
+        yield from _one_value(release, name, release.table.source.singletons([name]))
 
 
-def _one_value(release: Release, name: str, lone: Lone) -> Iterator[Caution]:
-    if lone.n_different == 1 < lone.n_held == release.table.n_rows:
+def _one_value(release: Release, name: str, singletons: Singletons) -> Iterator[Caution]:
+    if singletons.n_distinct == 1 < singletons.n_rows == release.table.n_rows:
         yield Caution(
             "single-value",
             f"Every row has the same value of '{name}': whoever is known to be in the file has it. No guarantee about "
@@ -211,18 +213,18 @@ def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
         if not counted and not names_units(name):
             continue
         try:
-            rows = original.source.lone_rows([name])
+            rows = original.source.singletons([name])
         except SchemaError:
             continue
-        words = f"{rows.n_different:,} different values in {rows.n_held:,} rows"
+        words = f"{rows.n_distinct:,} different values in {rows.n_rows:,} rows"
         if recoding is None or not counted:
-            if FEWEST_UNITS < rows.n_different < REPEATED * rows.n_held:
+            if FEWEST_UNITS < rows.n_distinct < REPEATED * rows.n_rows:
                 yield name, words
-        elif rows.n_different < rows.n_held and (rows.n_different >= fewest or names_units(name)):
+        elif rows.n_distinct < rows.n_rows and (rows.n_distinct >= fewest or names_units(name)):
             quasi = original.schema.quasi
             kept = source_of(original.kept(recoding, own=[name], shown=quasi))
-            few = kept.rows_of_few(quasi, name, fewest)
-            if few > (0 if names_units(name) else BY_CHANCE * rows.n_held):
+            few = kept.small_classes(quasi, name, fewest)
+            if few > (0 if names_units(name) else BY_CHANCE * rows.n_rows):
                 yield name, f"{words}, and fewer than {fewest:,} in classes with {few:,} rows"
 
 

@@ -33,13 +33,13 @@ def columns(release: Release, *, internal: bool = False) -> Section:
     schema = release.original.schema if internal else release.schema
     fate = _fate if internal else _shown
     found = singling_out(release)
-    lone = {name: f"{one.n_lone:,}" for name, one in found.columns.items()}
+    lone = {name: f"{one.n_singletons:,}" for name, one in found.columns.items()}
     rows = [
         (name, _ROLES[one.role], fate(name, one, release), lone.get(name, "–"))
         for name, one in schema.items()
     ]
     if len(lone) > 1:
-        rows.append(("All other columns together", "other", "exact", f"{found.together.n_lone:,}"))
+        rows.append(("All other columns together", "other", "exact", f"{found.together.n_singletons:,}"))
     return Section(
         "columns",
         "Columns and their roles",
