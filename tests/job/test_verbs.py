@@ -44,8 +44,8 @@ JOBS = {
     "fit": (
         (
             '[input]\npath = "people.csv"\n[fit]\ntarget = "ill"\ndrop = ["name"]\nstrategy = "by-class"\n'
-            'max_depth = 2\ntest = "people.csv"\n[fit.channels.age]\nnoise = "gaussian"\nspread = 9.0\nlow = 0\nhigh = 100\n'
-            '[output]\nfile = "OUT.json"\n'
+            'max_depth = 2\ntest = "people.csv"\n[fit.channels.age]\nnoise = "gaussian"\nspread = 9.0\nlow = 0\n'
+            'high = 100\n[output]\nfile = "OUT.json"\n'
         ),
         (
             "fit people.csv --target ill --drop name --strategy by-class --max-depth 2 --test people.csv "

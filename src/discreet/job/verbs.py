@@ -48,6 +48,7 @@ SEED = (NONE, IntIn(0))
 _COMMON = ("data", "reading", "out", "options")
 
 
+@public
 class Result(Protocol):
     """What every run returns: a `Release`, or what is `Made` by another verb."""
 
