@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.core.boundary import public
 from discreet.core.errors import OutputError, ParameterError
 from discreet.core.params import BOOL, NONE, Constraint, Constraints, OneOf
+from discreet.core.registry import AUDITORS
 from discreet.job.verbs import TEXT, TEXTS, Made, Progress, VerbJob
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class VaultJob(VerbJob):
     constraints: ClassVar[Constraints] = {
         "sensitive": TEXTS,
         "public": TEXTS,
-        "auditor": OneOf(("sum", "extrema", "boolean", "interval", "private")),
+        "auditor": OneOf(tuple(AUDITORS)),
         "nulls": OneOf(("refuse", "public")),
         "pooled": BOOL,
         "key": (TEXT, NONE),
@@ -68,24 +69,21 @@ class VaultJob(VerbJob):
     @classmethod
     def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
         """Return the parameters of all auditors; the chosen one refuses what is not its own."""
-        from discreet.output.audit.auditors import AUDITORS
-
         del described
-        return dict.fromkeys(one.name for kind in AUDITORS.values() for one in fields(kind))  # type: ignore[arg-type]
+        return dict.fromkeys(name for spec in AUDITORS.values() for name in spec.options())
 
     def chosen_auditor(self) -> Auditor:
         """Return the auditor with its parameters; those of another are refused."""
-        from discreet.output.audit.auditors import AUDITORS
-
-        kind = AUDITORS[self.auditor]
-        parameters = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
+        spec = AUDITORS[self.auditor]
+        parameters = spec.options()
         for name in sorted(self.options):
             if name not in parameters:
                 raise ParameterError(f"'{name}' does not belong to the auditor {self.auditor}.")
         for name, parameter in parameters.items():
-            if parameter.default is MISSING and name not in self.options:
+            if parameter.required and name not in self.options:
                 raise ParameterError(f"The auditor {self.auditor} needs '{name}'.", fix={name: name.upper()})
-        return kind(**self.options)
+        auditor: Auditor = spec.load()(**self.options)
+        return auditor
 
     def refuse_targets(self) -> None:
         """Leave a folder that is there to the vault, which is only ever made in a new one."""

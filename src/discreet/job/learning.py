@@ -73,10 +73,9 @@ class MineJob(VerbJob):
 
     @classmethod
     def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
-        """Return the parameters of the miner: for distorted baskets where a probability is named."""
+        """Return the parameters of both miners; the one that is used refuses what is not its own."""
         del described
-        both = {**METHODS["itemsets"].options(), **METHODS["masked-itemsets"].options()}
-        return [name for name in both if name != "min_support"]
+        return _own_options("itemsets", "masked-itemsets")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -234,12 +233,12 @@ class FitJob(VerbJob):
     def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
         """Return the parameters of both models; the one that is learned refuses what is not its own."""
         del described
-        return {**METHODS["tree"].options(), **METHODS["naive-bayes"].options()}
+        return _own_options("tree", "naive-bayes")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in self.options:
-            if name not in METHODS[self.model].options():
+            if name not in _own_options(self.model):
                 other = "tree" if self.model == "naive-bayes" else "naive-bayes"
                 raise ParameterError(f"'{name}' is for a {other}.", fix={"model": other})
 
@@ -389,6 +388,12 @@ class PredictJob(VerbJob):
         else:
             columns[_PREDICTED] = pa.array(model.predict(features) if rows.num_rows else [])
         return pa.table(columns)
+
+
+def _own_options(*methods: str) -> list[str]:
+    """Return the parameters of methods that no key of their job stands for."""
+    named = {name for method in methods for name in METHODS[method].options()}
+    return sorted(named - {"min_support", "channel", "channels"})
 
 
 def plain_of(path: Path) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class PartyJob(VerbJob):
         )
 
     def _figures(self, session: Session, outcome: Outcome) -> dict[str, Any]:
-        from discreet.measure.caution import Caution
+        from discreet.core.figures import Caution
         from discreet.measure.formulas import formula_cautions
         from discreet.parties.network.running import written_frames
 

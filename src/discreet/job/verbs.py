@@ -67,6 +67,11 @@ class Result(Protocol):
         """The judgment of its guarantee; None where it has none."""
         ...
 
+    @property
+    def figures(self) -> Any:
+        """What is said about it: the `Figures` of a release, plain data of anything else."""
+        ...
+
 
 @public
 @dataclass(frozen=True, repr=False, eq=False)

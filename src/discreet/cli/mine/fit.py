@@ -9,8 +9,11 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._command import command
 from discreet.cli._runs import perform_verb, section
+from discreet.cli._spec_options import options_of, parameters_of
 from discreet.core.percentages import percent
+from discreet.core.registry import METHODS, Method
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -34,7 +37,12 @@ The channels are what discreet perturb --json prints, or a table for each hidden
 discreet predict uses the model."""
 
 
-@click.command(short_help="Learn a classifier from noisy rows.", epilog=_EPILOG)
+def _models() -> list[Method]:
+    """Return what can be learned."""
+    return [METHODS["tree"], METHODS["naive-bayes"]]
+
+
+@command(short_help="Learn a classifier from noisy rows.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA, metavar="FILE")
 @click.option(
     "--target", required=True, metavar="COLUMN", help="The column of the classes; it is not hidden."
@@ -57,8 +65,7 @@ discreet predict uses the model."""
     type=click.Choice(["global", "by-class", "local"]),
     help="Tree: where distributions are reconstructed; by-class by default.",
 )
-@click.option("--intervals", type=int, default=50, help="Intervals of a hidden column; 50 by default.")
-@click.option("--max-depth", type=int, help="Tree: how deep it may grow.")
+@options_of(_models, without=("channels", "strategy"), group="Model")
 @click.option("--drop", multiple=True, metavar="COLUMNS", help="Columns not to learn from.")
 @click.option(
     "--test", type=options.DATA, metavar="FILE", help="True rows with their classes, to be judged by."
@@ -71,15 +78,16 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None
     """Learn a classifier from the noisy rows of FILE through reconstructed distributions; save it without any row."""
     from discreet.job import FitJob
 
-    options_ = section(given, "strategy", "intervals", "max_depth")
-    for name in options_:
-        if given["kind"] != "tree" and name != "intervals":
-            raise gather.mistake(f"--{name.replace('_', '-')} is for a tree.", "--model tree")
-    described = {"model": given["kind"], "drop": gather.names_in(given["drop"]), **options_}
+    if given["kind"] != "tree" and given["strategy"] is not None:
+        raise gather.mistake("--strategy is for a tree.", "--model tree")
+    parameters = parameters_of(
+        METHODS[given["kind"]], given, among=_models(), choice="--model", without=("channels", "strategy")
+    )
+    described = {"model": given["kind"], "drop": gather.names_in(given["drop"]), **parameters}
     job = FitJob.from_dict(
         {
             "input": {"path": data, **gather.reading(given)},
-            "fit": described | section(given, "target", "channels", "test"),
+            "fit": described | section(given, "target", "channels", "strategy", "test"),
             "output": {"file": out, **section(given, "overwrite")},
         }
     )

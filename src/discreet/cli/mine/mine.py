@@ -13,8 +13,11 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._basket_reading import basket_reading, reading_of
+from discreet.cli._command import command
 from discreet.cli._runs import perform_verb, section
+from discreet.cli._spec_options import options_of
 from discreet.core.percentages import percent
+from discreet.core.registry import METHODS, Method
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -32,19 +35,17 @@ Examples:
 A support with a point is a share of the baskets (1.0: all), one without is a number of them (1: one)."""
 
 
-@click.command(short_help="Find itemsets and rules in baskets.", epilog=_EPILOG)
+def _miners() -> list[Method]:
+    """Return the miners of true and of distorted baskets."""
+    return [METHODS["itemsets"], METHODS["masked-itemsets"]]
+
+
+@command(short_help="Find itemsets and rules in baskets.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA)
 @click.option(
     "--min-support", required=True, metavar="SUPPORT", help="The least support: 0.01, or 100 baskets."
 )
-@click.option(
-    "--kind",
-    type=click.Choice(["frequent", "closed", "maximal"]),
-    help="Which itemsets; all frequent ones by default.",
-)
-@click.option("--max-length", type=int, metavar="N", help="The most items of a set.")
-@click.option("--include", multiple=True, metavar="ITEMS", help="Look only at these items.")
-@click.option("--exclude", multiple=True, metavar="ITEMS", help="Leave these items out.")
+@options_of(_miners, without=("min_support", "channel"), group="Itemsets")
 @click.option("--rules", is_flag=True, help="Give association rules instead of itemsets.")
 @click.option(
     "--metric",
@@ -54,9 +55,6 @@ A support with a point is a share of the baskets (1.0: all), one without is a nu
 @click.option("--min-threshold", type=float, help="The least measure of a rule; 0.8 by default.")
 @click.option("--p", type=float, help="The baskets were distorted: the probability that an item held stayed.")
 @click.option("--q", type=float, help="The probability that an item not held stayed away.")
-@click.option(
-    "--margin", type=float, help="Keep what may be frequent: add so many standard errors; 0 by default."
-)
 @basket_reading
 @click.option(
     "--out",
@@ -71,9 +69,7 @@ def mine(data: Path, out: Path | None, as_json: bool, quiet: bool, **given: Any)
     from discreet.job import MineJob
 
     named = section(given, "rules", "metric", "min_threshold", "p", "q", "kind", "max_length", "margin")
-    for name in ("include", "exclude"):
-        if given[name]:
-            named[name] = gather.names_in(given[name])
+    named |= {name: gather.names_in(given[name]) for name in ("include", "exclude") if given[name]}
     job = MineJob.from_dict(
         {
             "input": {"path": data, **reading_of(given)},

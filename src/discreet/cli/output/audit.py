@@ -9,7 +9,10 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._command import Command
 from discreet.cli._runs import perform_verb, section
+from discreet.cli._spec_options import options_of
+from discreet.core.registry import AUDITORS
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -44,7 +47,7 @@ def audit() -> None:
     """Put an auditor in front of data: aggregate queries are answered or denied, and never forgotten."""
 
 
-@audit.command(short_help="Make a vault for data.", epilog=_INIT)
+@audit.command(cls=Command, short_help="Make a vault for data.", epilog=_INIT)
 @click.argument("data", type=options.DATA)
 @click.option(
     "--sensitive", multiple=True, required=True, metavar="COLUMNS", help="Columns to aggregate: numbers."
@@ -52,7 +55,7 @@ def audit() -> None:
 @click.option("--public", multiple=True, metavar="COLUMNS", help="Columns for WHERE and GROUP BY.")
 @click.option(
     "--auditor",
-    type=click.Choice(["sum", "extrema", "boolean", "interval", "private"]),
+    type=click.Choice(list(AUDITORS)),
     default="sum",
     help="What is answered: sums and averages (sum, the default; interval; private with noise), maxima and "
     "minima (extrema), counts of a 0/1 column over ranges (boolean).",
@@ -60,25 +63,7 @@ def audit() -> None:
 @click.option(
     "--vault", type=options.DATA, metavar="DIR", help="The folder to make; DATA's name with .vault."
 )
-@click.option("--group", type=int, help="sum: the fewest records that answers may come down to; 5.")
-@click.option(
-    "--minimum-set-size", type=int, help="sum, extrema, interval: deny smaller query sets; 5 by default."
-)
-@click.option("--max-overlap", type=int, help="sum: deny sets that share more records with an earlier one.")
-@click.option("--distinct", is_flag=True, help="extrema: everyone knows that all values differ.")
-@click.option("--order", metavar="COLUMN", help="boolean: the public column that orders the records.")
-@click.option("--low", type=float, help="The lower bound of the sensitive columns that everyone may know.")
-@click.option("--high", type=float, help="The upper bound of the sensitive columns that everyone may know.")
-@click.option(
-    "--step", type=float, help="The number that all values are multiples of; they are rounded to it."
-)
-@click.option("--width", type=float, help="interval: the narrowest interval for a value.")
-@click.option("--epsilon", type=float, help="private: the whole privacy budget.")
-@click.option("--per-question", type=float, help="private: what a question costs; a tenth by default.")
-@click.option(
-    "--mechanism", type=click.Choice(["laplace", "gaussian"]), help="private: the noise; laplace by default."
-)
-@click.option("--delta", type=float, help="private: the delta of the Gaussian mechanism; 1e-9 by default.")
+@options_of(AUDITORS.values, group="Auditor")
 @click.option("--null-public", is_flag=True, help="It is no secret whose sensitive values are missing.")
 @click.option("--per-user", is_flag=True, help="One history for each user; users who collude defeat it.")
 @click.option("--key", metavar="COLUMN", help="The column that names each person once; needed for update.")
@@ -88,16 +73,12 @@ def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **given: An
     """Make a vault for DATA: a file, a folder of Parquet files, or a DuckDB file. It stays where it is."""
     from discreet.job import VaultJob
 
-    own = section(
-        given, "auditor", "group", "minimum_set_size", "max_overlap", "distinct", "order", "low", "high", "step",
-        "width", "epsilon", "per_question", "mechanism", "delta", "key",
-    )  # fmt: skip
-    for name in ("sensitive", "public"):
-        own[name] = gather.names_in(given[name])
+    described = {"auditor": given["auditor"], **section(given, *VaultJob.option_names({}), "key")}
+    described |= {name: gather.names_in(given[name]) for name in ("sensitive", "public")}
     job = VaultJob.from_dict(
         {
             "input": {"path": data, **section(given, "table")},
-            "audit": own
+            "audit": described
             | {"nulls": "public" if given["null_public"] else "refuse", "pooled": not given["per_user"]},
             "output": {"folder": vault or data.with_suffix(".vault")},
         }
