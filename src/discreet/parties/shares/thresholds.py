@@ -18,7 +18,7 @@ Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Groups:
+class NestedGroups:
     """Groups of counts, one inside the other: ``of`` has the group of each count, ``parent`` the group around each.
 
     A group has its own counts and those of all groups around it; −1 stands for no group around.
@@ -81,7 +81,9 @@ class Thresholds:
         bits = comparison.share(self._products, comparison.checked(self._pair.index, shares))
         return opened(self._pair, self._products.word_products(bits, shares[:, None])[:, 0])
 
-    def none_small(self, shares: Words, groups: Groups, least: int, *, largest: int) -> NDArray[np.bool_]:
+    def none_small(
+        self, shares: Words, groups: NestedGroups, least: int, *, largest: int
+    ) -> NDArray[np.bool_]:
         """Return, at both parties, in which groups no count lies between 1 and the least one; ``largest`` bounds all.
 
         How many small counts a group has stays shared: it is compared with zero without being opened.
@@ -130,7 +132,7 @@ def large_frames(names: tuple[str, str], n: int, least: int, largest: int) -> li
     return frames + opened_frames(names, n)
 
 
-def none_small_frames(names: tuple[str, str], groups: Groups, largest: int) -> list[FrameShape]:
+def none_small_frames(names: tuple[str, str], groups: NestedGroups, largest: int) -> list[FrameShape]:
     """Return the frames that show which groups of counts have no small one."""
     n = groups.of.size
     if not n:

@@ -126,9 +126,10 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
     def _run_coarse(
         self, party: Party, totals: Totals, places: list[NDArray[np.int64]], labels: NDArray[np.int64]
     ) -> Fitted:
-        """Grow the tree from coarse tables, whose places two siblings join alike.
+        """Grow the tree from coarse tables, whose places two siblings join alike, and their children no less.
 
-        The table of a node less that of one child is that of the other one, so neither may have a small count.
+        The table of a node less that of one child is that of the other one, so neither may have a small count; and
+        less those of one child's children, if places were apart in these that the children have joined.
         """
         columns, n = self.tree_columns(self.columns), len(self.classes)
         counts = totals.counts(np.bincount(labels, minlength=n))
@@ -138,19 +139,23 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
         groups: list[tuple[int, ...]] = [(0,)] if self.worth_splitting(nodes[0]) else []
         facts: dict[str, list[int]] = {"open_nodes": [], "opened counts": []}
         tables: list[CoarseTable] = []
+        within: list[CoarseTable] | None = None
         while groups and len(facts["open_nodes"]) < self.max_depth:
             cells = [_cells(columns, places, labels, at, group, n) for group in groups]
-            tables = totals.tables([table for listed in cells for table in listed])
+            tables = totals.tables([table for listed in cells for table in listed], within=within)
             facts["open_nodes"].append(len(groups))
             facts["opened counts"].append(n_opened(tables))
-            d, split = len(columns), []
+            d, split, within = len(columns), [], []
             for number, group in enumerate(groups):
-                sides = self.split_coarse(nodes, columns, group, tables[number * d : (number + 1) * d])
+                own = tables[number * d : (number + 1) * d]
+                sides = self.split_coarse(nodes, columns, group, own)
                 for parent, left in sides.items():
                     node, inside = nodes[parent], at == parent
                     at[inside] = np.where(left[places[node.column][inside]], *node.children)
-                    split.append(tuple(node.children))
-            groups = [group for group in split if any(self.worth_splitting(nodes[child]) for child in group)]
+                    if any(self.worth_splitting(nodes[child]) for child in node.children):
+                        split.append(tuple(node.children))
+                        within += own
+            groups = split
         for fact, value in facts.items():
             party.reveal(fact, value)
         joined = self.joined_caution(tables, "places of the last level")

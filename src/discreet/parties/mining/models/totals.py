@@ -84,16 +84,20 @@ class Totals:
                 f"The parties have fewer than {self._protocol.min_count} rows together; nothing was opened."
             )
 
-    def tables(self, tables: Sequence[NDArray[np.int64]]) -> list[CoarseTable]:
+    def tables(
+        self, tables: Sequence[NDArray[np.int64]], *, within: Sequence[CoarseTable] | None = None
+    ) -> list[CoarseTable]:
         """Return tables of counts, by place and column, with places joined until no count is below ``min_count``.
 
-        The columns of a table as a whole must not have such counts: leave their rows out before.
+        The columns of a table as a whole must not have such counts: leave their rows out before. ``within`` are the
+        tables of more rows, of which these are a part.
         """
         shapes = [table.shape for table in tables]
         total = self._summed(np.concatenate([table.reshape(-1) for table in tables]))
         ends = np.cumsum([n * d for n, d in shapes])[:-1]
         shared = [part.reshape(shape) for part, shape in zip(np.split(total, ends), shapes, strict=True)]
-        return coarse_tables(self._shared, shared, self._protocol.min_count, largest=MOST_ROWS)
+        least = self._protocol.min_count
+        return coarse_tables(self._shared, shared, least, largest=MOST_ROWS, within=within)
 
     def _summed(self, values: Sequence[int] | np.ndarray[Any, Any]) -> NDArray[np.uint64]:
         total = self._shared.add(np.asarray(values, np.int64))

@@ -22,7 +22,7 @@ from discreet.parties.mining.models.columns import (
 from discreet.parties.mining.models.model_protocol import MOST_LEAST, ModelProtocol
 from discreet.parties.ot.extension import TransferReceiver, TransferSender, setup_frames
 from discreet.parties.protocol import Party
-from discreet.parties.shares.coarse_tables import Shape, cut_groups
+from discreet.parties.shares.coarse_tables import TableShape, cut_groups
 from discreet.parties.shares.opening import other_share
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.shares.thresholds import Thresholds, none_small_frames
@@ -235,7 +235,7 @@ def shared_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameSh
 
 
 def coarse_frames(
-    pair: tuple[str, str], shapes: Sequence[Shape], n_counts: int, n_rows: int
+    pair: tuple[str, str], shapes: Sequence[TableShape], n_counts: int, n_rows: int
 ) -> list[FrameShape]:
     """Return the frames by which two parties join places of shared tables and open so many counts."""
     frames = none_small_frames(pair, cut_groups(shapes), n_rows)

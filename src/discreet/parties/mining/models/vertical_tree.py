@@ -26,7 +26,7 @@ from discreet.parties.mining.models.vertical import (
 from discreet.parties.ot.extension import setup_frames
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.bit_products import pair_frames
-from discreet.parties.shares.coarse_tables import coarse_tables, n_opened
+from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, n_opened
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.transcript import FrameShape
 
@@ -157,25 +157,23 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         mine: Mapping[int, NDArray[np.int64]],
         n: int,
     ) -> Fitted:
-        """Grow the tree from coarse tables of a node and its sibling, whose places are joined alike.
-
-        The table of a node less that of one child is that of the other one, so neither may have a small count.
-        """
+        """Grow the tree from coarse tables, as :class:`HorizontalTree` does, a node and its sibling at a time."""
         pair, judge = self._pair(party.names), ends.judge()
         columns = self.tree_columns(self.all_names(pair))
         everyone = np.ones(n, np.bool_)
         if labels is not None:
             everyone = np.bincount(labels, minlength=len(self.classes))[labels] >= self.min_count
         nodes = [Node(np.zeros(len(self.classes)))]
-        waiting: list[tuple[tuple[int, ...], int, list[Bits]]] = [((0,), 0, [everyone])]
+        waiting: list[tuple[tuple[int, ...], int, list[Bits], list[CoarseTable] | None]]
+        waiting = [((0,), 0, [everyone], None)]
         opened: list[int] = []
         while waiting:
-            group, depth, inside = waiting.pop(0)
+            group, depth, inside, within = waiting.pop(0)
             own = [
                 self._tables(ends.shares, ends.party.index, pair, n, here, places, labels) for here in inside
             ]
             joined = [np.concatenate(parts, axis=1) for parts in zip(*own, strict=True)]
-            tables = coarse_tables(judge, joined, self.min_count, largest=n)
+            tables = coarse_tables(judge, joined, self.min_count, largest=n, within=within)
             opened.append(n_opened(tables))
             for number, left in self.split_coarse(nodes, columns, group, tables).items():
                 node, here = nodes[number], inside[group.index(number)]
@@ -186,7 +184,7 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
                     met = [
                         side[mine[node.column]] if node.column in mine else everyone for side in (left, ~left)
                     ]
-                    waiting.append((children, depth + 1, [here & side for side in met]))
+                    waiting.append((children, depth + 1, [here & side for side in met], tables))
         party.reveal("opened counts", opened)
         model = grown(nodes, columns, self.classes)
         cautions = (
