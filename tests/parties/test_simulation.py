@@ -13,10 +13,9 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.parties.channel import MAX_FRAME, Channel, encode_header, memory_pair, payload_size
 from discreet.parties.errors import FrameError, PartyError, PeerLostError
-from discreet.parties.meter import Meter
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.simulation import simulate
-from discreet.parties.transcript import FrameShape
+from discreet.parties.transcript import FrameShape, Meter
 
 
 @dataclass(frozen=True)

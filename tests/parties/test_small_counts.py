@@ -29,9 +29,9 @@ from discreet.parties.mining import (
     VerticalRules,
     VerticalTree,
 )
-from discreet.parties.mining.models import totals, vertical_naive_bayes, vertical_tree
-from discreet.parties.mining.rules import horizontal as horizontal_rules
-from discreet.parties.sets.items import Union
+from discreet.parties.mining.models import decision_tree, horizontal, naive_bayes
+from discreet.parties.mining.rules import association_rules
+from discreet.parties.sets.private_sets import Union
 from discreet.parties.shares import coarse_tables
 from discreet.parties.shares.coarse_tables import coarse_local
 
@@ -63,7 +63,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         found.extend(tables)
         return tables
 
-    for module in (totals, vertical_naive_bayes, vertical_tree):
+    for module in (horizontal, naive_bayes, decision_tree):
         monkeypatch.setattr(module, "coarse_tables", keep)
     return found
 
@@ -375,7 +375,7 @@ def test_coefficients_that_do_not_converge_have_a_caution() -> None:
 def test_a_united_candidate_that_is_no_number_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("-1", "99", "x", "²"):
         monkeypatch.setattr(
-            horizontal_rules.SetUnion, "run", lambda self, party, own, text=text: Union((text,), party.names)
+            association_rules.SetUnion, "run", lambda self, party, own, text=text: Union((text,), party.names)
         )
         shops = {name: [["beer", "milk"]] * 3 for name in "abc"}
         with pytest.raises(PartyError, match="no number of a candidate"):

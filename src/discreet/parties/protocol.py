@@ -18,8 +18,7 @@ from discreet.core.params import OneOf, require
 from discreet.core.verdict import Basis, Verdict
 from discreet.parties.channel import Channel, Payload
 from discreet.parties.errors import PartyError, PeerLostError, require_libraries
-from discreet.parties.meter import Meter
-from discreet.parties.transcript import FrameShape, Transcript
+from discreet.parties.transcript import FrameShape, Meter, Transcript
 
 Facts = Mapping[str, Any]
 """What every party learns during a run, by name, as noted by :meth:`Party.reveal`."""

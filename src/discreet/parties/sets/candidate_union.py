@@ -12,7 +12,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, IntIn, require
 from discreet.parties.protocol import Party
-from discreet.parties.sets.items import Union, UnionProtocol, encoded_items
+from discreet.parties.sets.private_sets import Union, UnionProtocol, encoded_items
 from discreet.parties.sums.secure_sum import SecureSum
 from discreet.parties.transcript import FrameShape
 

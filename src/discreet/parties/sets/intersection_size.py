@@ -11,10 +11,9 @@ from discreet.kernels.threads import in_threads
 from discreet.parties.crypto.aes import SEED, KeyStream
 from discreet.parties.crypto.oprf import hash_to_group
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, GroupError, ristretto, scalar_from
-from discreet.parties.crypto.shuffling import shuffled
 from discreet.parties.errors import PartyError
 from discreet.parties.protocol import Party
-from discreet.parties.sets.two_sets import TwoSets, padded, parts
+from discreet.parties.sets.private_sets import TwoSets, padded, parts, shuffled
 from discreet.parties.transcript import FrameShape
 
 _FIRST, _SECOND, _BOTH, _SIZE = "psi.first", "psi.second", "psi.both", "psi.size"

@@ -123,7 +123,7 @@ class Comparison(Protocol):
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the shares or values: a file of one column of numbers."""
-        from discreet.parties.tables import labelled_numbers
+        from discreet.parties.inputs import labelled_numbers
 
         return labelled_numbers(path, ())
 

@@ -136,7 +136,7 @@ class ScalarProduct(Protocol):
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the matrix: a file whose columns are numbers."""
-        from discreet.parties.tables import number_columns
+        from discreet.parties.inputs import number_columns
 
         return number_columns(path)
 

@@ -1,8 +1,11 @@
-"""Decision trees over rows that are split between parties: secure sums of histograms, level by level."""
+"""Decision trees between parties: sums of histograms over rows; products of indicators over columns.
+
+The form over columns is that of Vaidya & Clifton (2005).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -14,13 +17,23 @@ from discreet.core.boundary import public
 from discreet.mine.noisy.columns import NoisyColumn
 from discreet.mine.noisy.tree_growing import Node
 from discreet.parties.mining.models.columns import codes, own_columns
-from discreet.parties.mining.models.horizontal import HorizontalProtocol
+from discreet.parties.mining.models.horizontal import HorizontalProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.totals import TotalFrames, Totals
-from discreet.parties.mining.models.tree_protocol import Table, TreeProtocol, places_of
-from discreet.parties.mining.models.tree_splits import grown
+from discreet.parties.mining.models.tree_protocol import Bits, Table, TreeProtocol, grown, places_of
+from discreet.parties.mining.models.vertical import (
+    PairProducts,
+    VerticalClassifier,
+    agree_on_rows,
+    coarse_frames,
+    opened_frames,
+    row_frames,
+    shared_frames,
+)
+from discreet.parties.ot.extension import setup_frames
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.shares.coarse_tables import CoarseTable, n_opened
+from discreet.parties.shares.bit_products import pair_frames
+from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, n_opened
+from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.transcript import FrameShape
 
 
@@ -229,3 +242,217 @@ def _cells(
             np.add.at(table, (placed[inside], number * n_classes + labels[inside]), 1)
         found.append(table)
     return found
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class VerticalTree(TreeProtocol, VerticalClassifier):
+    """A decision tree on columns of the same people at two parties, one of which holds the classes.
+
+    A party knows which rows meet the questions about its own columns on the way to a node. The counts of a node are
+    scalar products of such indicators, and are opened for every column at every node that may split. The holder leaves
+    out the rows of classes with fewer than ``min_count``, and places are joined as in :class:`HorizontalTree`. The tree
+    equals the one of the joined rows by these places. The output has the same estimator as :class:`HorizontalTree`.
+
+    Parameters
+    ----------
+    columns : mapping of str to list of str
+        The columns of each party, by its name, without the target.
+    target, holder : str
+        The column of classes, and the party that has it.
+    classes, categories, ranges, bins, criterion, max_depth, min_leaf, min_count
+        As in :class:`HorizontalTree`.
+
+    Examples
+    --------
+    >>> from discreet.parties import simulate
+    >>> protocol = VerticalTree(
+    ...     columns={"shop": ("age",), "bank": ("income",)}, target="default", holder="bank", classes=("no", "yes"),
+    ...     ranges={"age": (0, 100), "income": (0, 100)}, bins=4, max_depth=2, min_count=1)
+    >>> run = simulate(protocol, {
+    ...     "shop": {"age": [20, 30, 60, 70]},
+    ...     "bank": {"income": [20, 60, 20, 90], "default": ["no", "no", "yes", "no"]}})
+    >>> print(run.outputs["shop"].model.describe())
+    age < 50: no (100.0% of 2)
+    age ≥ 50
+      income < 25: yes (100.0% of 1)
+      income ≥ 25: no (100.0% of 1)
+    """
+
+    name: ClassVar[str] = "vertical-decision-tree"
+    max_parties: ClassVar[int | None] = 2
+
+    bins: int = 16
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_tree(self.all_names())
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond the model."""
+        return (
+            "Every party learns the number of rows.",
+            (
+                "Every party learns the counts of classes by place of every column, at each node that may split"
+                f"{' and at its sibling' if self.holds_back else ''}."
+            ),
+            (
+                "A party whose own questions leave few rows of a node learns the others' places and classes of these "
+                "rows from the counts."
+                if self.min_count == 1
+                else f"Every party learns which places are joined because a count is below {self.min_count}."
+            ),
+        )
+
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
+        """Return the frames of a run over so many rows that opened so many nodes."""
+        facts = {"rows": 1, "open_nodes": 1, "opened counts": [], **(revealed or {})}
+        pair, n = self._pair(names), facts["rows"]
+        products = self._products(pair, n)
+        yield from row_frames(names)
+        yield from setup_frames(*pair)
+        if not self.holds_back:
+            for product in products * facts["open_nodes"]:
+                yield from opened_frames(pair, product)
+            return
+        yield from pair_frames(pair)
+        widths = [width for listed in self._widths(pair) for width in listed]
+        for number, n_counts in enumerate(facts["opened counts"]):
+            n_nodes = min(2, number + 1)
+            for product in products * n_nodes:
+                yield from shared_frames(pair, product)
+            shapes = [(width, n_nodes * len(self.classes)) for width in widths]
+            yield from coarse_frames(pair, shapes, n_counts, n)
+
+    def read(self, data: Any, name: str) -> tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]:
+        """Return the places of a party's rows in its columns, and their classes at the holder of them."""
+        held, labels = self.read_classes(data, name)
+        return places_of(self.tree_columns(self.names_of(name)), held), labels
+
+    def run(self, party: Party, data: Any) -> Fitted:
+        """Run one party's half with its columns."""
+        self.check_parties(party.names)
+        places, labels = self.read(data, party.name)
+        n = len(places[0]) if labels is None else len(labels)
+        agree_on_rows(party, n, self.min_count)
+        pair = self._pair(party.names)
+        ends = PairProducts(party, pair, label="counts of nodes")
+        columns = self.tree_columns(self.all_names(pair))
+        first = len(self.columns[pair[0]])
+        offset = 0 if party.name == pair[0] else first
+        mine = dict(enumerate(places, start=offset))
+        if self.holds_back:
+            return self._run_coarse(party, ends, places, labels, mine, n)
+        nodes, n_opened = [Node(np.zeros(len(self.classes)))], 0
+        waiting: list[tuple[int, int, Bits]] = [(0, 0, np.ones(n, np.bool_))]
+        while waiting:
+            number, depth, here = waiting.pop(0)
+            node = nodes[number]
+            if number and not (depth < self.max_depth and self.worth_splitting(node)):
+                continue
+            tables = self._tables(ends.opened, ends.party.index, pair, n, here, places, labels)
+            left = self.split(nodes, columns, number, tables)
+            n_opened += 1
+            if left is not None:
+                for child, side in zip(node.children, (left, ~left), strict=True):
+                    met = side[mine[node.column]] if node.column in mine else True
+                    waiting.append((child, depth + 1, here & met))
+        party.reveal("open_nodes", n_opened)
+        return Fitted(grown(nodes, columns, self.classes), party.names, cautions=self.count_cautions())
+
+    def _run_coarse(
+        self,
+        party: Party,
+        ends: PairProducts,
+        places: Sequence[NDArray[np.int64]],
+        labels: NDArray[np.int64] | None,
+        mine: Mapping[int, NDArray[np.int64]],
+        n: int,
+    ) -> Fitted:
+        """Grow the tree from coarse tables, as :class:`HorizontalTree` does, a node and its sibling at a time."""
+        pair, judge = self._pair(party.names), ends.judge()
+        columns = self.tree_columns(self.all_names(pair))
+        everyone = np.ones(n, np.bool_)
+        if labels is not None:
+            everyone = np.bincount(labels, minlength=len(self.classes))[labels] >= self.min_count
+        nodes = [Node(np.zeros(len(self.classes)))]
+        waiting: list[tuple[tuple[int, ...], int, list[Bits], list[CoarseTable] | None]]
+        waiting = [((0,), 0, [everyone], None)]
+        opened: list[int] = []
+        while waiting:
+            group, depth, inside, within = waiting.pop(0)
+            own = [
+                self._tables(ends.shares, ends.party.index, pair, n, here, places, labels) for here in inside
+            ]
+            joined = [np.concatenate(parts, axis=1) for parts in zip(*own, strict=True)]
+            tables = coarse_tables(judge, joined, self.min_count, largest=n, within=within)
+            opened.append(n_opened(tables))
+            for number, left in self.split_coarse(nodes, columns, group, tables).items():
+                node, here = nodes[number], inside[group.index(number)]
+                children = tuple(node.children)
+                if depth + 1 < self.max_depth and any(
+                    self.worth_splitting(nodes[child]) for child in children
+                ):
+                    met = [
+                        side[mine[node.column]] if node.column in mine else everyone for side in (left, ~left)
+                    ]
+                    waiting.append((children, depth + 1, [here & side for side in met], tables))
+        party.reveal("opened counts", opened)
+        model = grown(nodes, columns, self.classes)
+        cautions = (
+            self.class_caution(nodes[0].counts.tolist()),
+            self.joined_caution(tables, "places of the last nodes"),
+        )
+        return Fitted(model, party.names, cautions=self.count_cautions(*cautions))
+
+    def _pair(self, names: Sequence[str]) -> tuple[str, str]:
+        """Return the party without the classes, and the one with them."""
+        return next(name for name in names if name != self.holder), self.holder
+
+    def _widths(self, pair: tuple[str, str]) -> list[list[int]]:
+        return [[one.n_places for one in self.tree_columns(self.names_of(name))] for name in pair]
+
+    def _products(self, pair: tuple[str, str], n: int) -> list[ScalarProduct]:
+        """Return the products of one node: the first party's places with the classes, its rows with the second's."""
+        widths, n_classes = self._widths(pair), len(self.classes)
+        found = [ScalarProduct(n=n, first_bits=1, n_first=1 + sum(widths[0]), n_second=n_classes)]
+        if widths[1]:
+            found.append(ScalarProduct(n=n, first_bits=1, n_second=n_classes * sum(widths[1])))
+        return found
+
+    def _tables(
+        self,
+        multiplied: Callable[[ScalarProduct, NDArray[Any]], NDArray[Any]],
+        index: int,
+        pair: tuple[str, str],
+        n: int,
+        here: Bits,
+        places: Sequence[NDArray[np.int64]],
+        labels: NDArray[np.int64] | None,
+    ) -> list[NDArray[Any]]:
+        """Return the counts of a node by place and class, of the first party's columns and then the second's.
+
+        ``multiplied`` opens products, or returns this party's shares of them. ``here`` are the rows that meet this
+        party's own questions on the way to the node.
+        """
+        widths, n_classes = self._widths(pair), len(self.classes)
+        indicators = [
+            (np.eye(width, dtype=np.int64)[placed] * here[:, None])
+            for width, placed in zip(widths[index], places, strict=True)
+        ]
+        if labels is None:
+            own = [np.concatenate([here[:, None].astype(np.int64), *indicators], axis=1), here[:, None]]
+        else:
+            classes = np.eye(n_classes, dtype=np.int64)[labels] * here[:, None]
+            joint = [(one[:, :, None] * classes[:, None, :]).reshape(n, -1) for one in indicators]
+            own = [classes, np.concatenate([np.zeros((n, 0), np.int64), *joint], axis=1)]
+        products = self._products(pair, n)
+        found = [
+            multiplied(product, values.astype(np.int64))
+            for product, values in zip(products, own, strict=False)
+        ]
+        tables = np.split(found[0][1:], np.cumsum(widths[0])[:-1]) if widths[0] else []
+        if widths[1]:
+            tables += np.split(found[1].reshape(-1, n_classes), np.cumsum(widths[1])[:-1])
+        return list(tables)

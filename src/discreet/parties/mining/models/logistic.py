@@ -14,9 +14,8 @@ from discreet.core.errors import InputError
 from discreet.core.params import POSITIVE, IntIn, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import codes, numbers, own_columns, sort_classes
-from discreet.parties.mining.models.horizontal import HorizontalProtocol
+from discreet.parties.mining.models.horizontal import WIDE, HorizontalProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.transcript import FrameShape
 

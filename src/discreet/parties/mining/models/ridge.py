@@ -11,10 +11,9 @@ from discreet.core.boundary import public
 from discreet.core.params import FloatIn, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import Placed, own_columns, require_ranges
-from discreet.parties.mining.models.horizontal import NumbersProtocol
+from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import Fitted
 from discreet.parties.mining.models.statistics import INDICATORS, gram_length, summed_products
-from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.transcript import FrameShape
 

@@ -21,9 +21,8 @@ from discreet.parties.mining.models.columns import (
     own_columns,
     require_ranges,
 )
-from discreet.parties.mining.models.horizontal import NumbersProtocol
+from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
 from discreet.parties.mining.saved_models import model_to_dict
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.coarse_tables import CoarseTable, n_opened

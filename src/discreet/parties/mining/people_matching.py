@@ -2,21 +2,111 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import InstanceOf, IntIn, require
-from discreet.parties.mining.matching.keys import normalized_keys
-from discreet.parties.mining.matching.people import matched_rows, matching_frames
 from discreet.parties.protocol import Party, Protocol
-from discreet.parties.sets.two_sets import MAX_SIZE
+from discreet.parties.sets.private_sets import MAX_SIZE
+from discreet.parties.sets.set_intersection import SetIntersection
 from discreet.parties.transcript import FrameShape
+
+
+def normalized(key: Any) -> bytes:
+    r"""Return the spelling of a key that parties compare, in UTF-8.
+
+    Compatible characters become one (NFKC: full-width digits, ligatures, composed accents), letters lose their case
+    (case folding: ß becomes ss), runs of white space become one space, and white space at both ends is left out.
+    Punctuation, accents and leading zeros count. A whole number is its decimal digits.
+
+    >>> normalized("  Müller,\tAda ") == normalized("MU\u0308LLER, ADA")
+    True
+    >>> normalized("007"), normalized(7)
+    (b'007', b'7')
+    """
+    if isinstance(key, int | np.integer) and not isinstance(key, bool):
+        return str(int(key)).encode()
+    if not isinstance(key, str):
+        raise InputError("The keys of people must be text or whole numbers; nulls are refused.")
+    composed = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", key).casefold())
+    try:
+        spelled = " ".join(composed.split()).encode()
+    except UnicodeEncodeError:
+        raise InputError("A key holds text that is not valid Unicode.") from None
+    if not spelled:
+        raise InputError("A key is empty; every row needs one.")
+    return spelled
+
+
+def normalized_keys(keys: Iterable[Any], *, max_people: int) -> dict[bytes, int]:
+    """Return the row of each key; refuse keys that occur twice, and more than the session admits."""
+    rows: dict[bytes, int] = {}
+    n = 0
+    for n, key in enumerate(keys, start=1):
+        rows[normalized(key)] = n - 1
+    if len(rows) < n:
+        raise InputError(
+            f"{n - len(rows)} of the {n} keys occur before, once case, spaces and equal characters are left aside; "
+            "every person may have one row."
+        )
+    if n > max_people:
+        raise InputError(f"The data has {n} people; the session admits {max_people}. Raise max_people.")
+    return rows
+
+
+def matched_rows(party: Party, rows: Mapping[bytes, int], *, max_people: int) -> NDArray[np.int64]:
+    """Return the rows of the people that every party holds, in the same order at every party.
+
+    The first party intersects its keys with those of the second one, what is left with those of the third, and so on.
+    Then it intersects what is left in the end with the keys of those who do not know it yet. The order is that of
+    hashes of the keys, keyed by the session: it depends on nothing but the keys that all parties share.
+    """
+    names = party.names
+    common = set(rows)
+    for label, peer, to_both in _meetings(names):
+        if party.name not in (names[0], peer):
+            continue
+        pair = party.within(label, (names[0], peer))
+        found = intersection(max_people, to_both=to_both).run(pair, common)
+        if found is not None:
+            common = set(found)
+    return np.array([rows[key] for key in sorted(common, key=_order(party))], np.int64)
+
+
+def matching_frames(names: Sequence[str], max_people: int) -> Iterator[FrameShape]:
+    """Return the frames of matching."""
+    for _, peer, to_both in _meetings(names):
+        yield from intersection(max_people, to_both=to_both).frames((names[0], peer))
+
+
+def intersection(max_people: int, *, to_both: bool) -> SetIntersection:
+    """Return the protocol by which two parties meet."""
+    output = "both" if to_both else "first"
+    return SetIntersection(max_first=max_people, max_second=max_people, output=output)  # type: ignore[arg-type]
+
+
+def _meetings(names: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+    """Return whom the first party meets, and whether the other one learns the people in common as well."""
+    for peer in names[1:]:
+        yield f"people of {peer}", peer, peer == names[-1]
+    for peer in names[1:-1]:
+        yield f"people of all, for {peer}", peer, True
+
+
+def _order(party: Party) -> Callable[[bytes], bytes]:
+    """Return what keys are sorted by: their hashes under the session."""
+    secret = hashlib.sha256(b"discreet order" + party.session).digest()
+    return lambda key: hashlib.blake2b(key, key=secret, digest_size=32).digest()
 
 
 @public
