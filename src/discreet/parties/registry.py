@@ -32,8 +32,8 @@ _HOMES = {
     "vertical-k-means": ("mining.models.k_means", "VerticalKMeans"),
     "vertical-naive-bayes": ("mining.models.naive_bayes", "VerticalNaiveBayes"),
     "vertical-decision-tree": ("mining.models.decision_tree", "VerticalTree"),
-    "vertical-ridge": ("mining.models.vertical_products", "VerticalRidge"),
-    "vertical-statistics": ("mining.models.vertical_products", "VerticalStatistics"),
+    "vertical-ridge": ("mining.models.ridge", "VerticalRidge"),
+    "vertical-statistics": ("mining.models.statistics", "VerticalStatistics"),
     "anonymize": ("mining.anonymize_together", "AnonymizeTogether"),
 }
 """Each protocol's module and class; loaded when it is first used."""

@@ -10,10 +10,10 @@ from .models.naive_bayes import HorizontalNaiveBayes as HorizontalNaiveBayes
 from .models.naive_bayes import VerticalNaiveBayes as VerticalNaiveBayes
 from .models.quantiles import HorizontalQuantiles as HorizontalQuantiles
 from .models.ridge import HorizontalRidge as HorizontalRidge
+from .models.ridge import VerticalRidge as VerticalRidge
 from .models.statistics import HorizontalStatistics as HorizontalStatistics
 from .models.statistics import Statistics as Statistics
-from .models.vertical_products import VerticalRidge as VerticalRidge
-from .models.vertical_products import VerticalStatistics as VerticalStatistics
+from .models.statistics import VerticalStatistics as VerticalStatistics
 from .people_matching import PeopleMatching as PeopleMatching
 from .rules.association_rules import AssociationRules as AssociationRules
 from .rules.joint_rules import JointRules as JointRules

@@ -77,9 +77,9 @@ def matched_rows(party: Party, rows: Mapping[bytes, int], *, max_people: int) ->
         if party.name not in (names[0], peer):
             continue
         pair = party.within(label, (names[0], peer))
-        found = intersection(max_people, to_both=to_both).run(pair, common)
-        if found is not None:
-            common = set(found)
+        shared = intersection(max_people, to_both=to_both).run(pair, common)
+        if shared is not None:
+            common = set(shared)
     return np.array([rows[key] for key in sorted(common, key=_order(party))], np.int64)
 
 
@@ -156,15 +156,15 @@ class PeopleMatching(Protocol):
         """Return the frames of a run."""
         return matching_frames(names, self.max_people)
 
-    def run(self, party: Party, data: Any) -> pa.Table:
-        """Match the rows of a party's table: any frame, or a mapping of columns."""
-        table, keys = self._checked(data)
-        return table.take(matched_rows(party, keys, max_people=self.max_people))
-
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this table."""
+    def checked(self, data: Any, names: Sequence[str], name: str) -> tuple[pa.Table, dict[bytes, int]]:
+        """Return the party's table, from any frame or a mapping of columns, and the row of each key."""
         del names, name
-        self._checked(data)
+        table = arrow_table(data)
+        return table, keys_of(table, self.key, max_people=self.max_people)
+
+    def _run(self, party: Party, data: tuple[pa.Table, dict[bytes, int]]) -> pa.Table:
+        table, keys = data
+        return table.take(matched_rows(party, keys, max_people=self.max_people))
 
     def read_input(self, path: str | os.PathLike[str]) -> pa.Table:
         """Read the table; the key is read as text."""
@@ -173,10 +173,6 @@ class PeopleMatching(Protocol):
     def result_files(self, output: pa.Table) -> dict[str, Any]:
         """Return the matched rows, in the agreed order."""
         return {"matched.csv": output}
-
-    def _checked(self, data: Any) -> tuple[pa.Table, dict[bytes, int]]:
-        table = arrow_table(data)
-        return table, keys_of(table, self.key, max_people=self.max_people)
 
 
 def matching_leaks(max_people: int) -> tuple[str, ...]:

@@ -16,7 +16,10 @@ from discreet.parties.inputs import private_set
 from discreet.parties.protocol import Protocol
 
 T = TypeVar("T")
+MAX_SIZE = 1 << 24
 _KEY_BYTES = 16
+_AT_ONCE = 1 << 20
+_FAKE = 32
 
 
 def shuffled(items: Sequence[T], random_bytes: Callable[[int], bytes]) -> list[T]:
@@ -53,16 +56,11 @@ class SetProtocol(Protocol):
 class UnionProtocol(SetProtocol):
     """A protocol whose output is a :class:`Union`."""
 
-    def result_columns(self, output: Union) -> dict[str, Any]:
+    def result_files(self, output: Union) -> dict[str, Any]:
         """Return the union as a column of texts."""
         import pyarrow as pa
 
-        return {"item": pa.array(list(output.items), pa.string())}
-
-    def covers(self, output: Union, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the parties whose sets are in the union."""
-        del names
-        return output.parties
+        return {"result.csv": {"item": pa.array(list(output.items), pa.string())}}
 
 
 def encoded_items(
@@ -88,11 +86,6 @@ def encoded_items(
     return encoded
 
 
-MAX_SIZE = 1 << 24
-_AT_ONCE = 1 << 20
-_FAKE = 32
-
-
 @dataclass(frozen=True)
 class TwoSets(SetProtocol, ABC):
     """A protocol between two private sets, padded to the agreed sizes.
@@ -116,12 +109,9 @@ class TwoSets(SetProtocol, ABC):
         require(self, "max_second", self.max_second, IntIn(1, MAX_SIZE))
         require(self, "output", self.output, OneOf(("first", "both")))
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        self._checked(names.index(name), data)
-
-    def _checked(self, index: int, data: Any) -> dict[bytes, Any]:
-        return private_set(data, max_size=(self.max_first, self.max_second)[index], of="set")
+    def checked(self, data: Any, names: Sequence[str], name: str) -> dict[bytes, Any]:
+        """Return the elements of a party's set by their bytes."""
+        return private_set(data, max_size=(self.max_first, self.max_second)[names.index(name)], of="set")
 
 
 def padded(elements: Sequence[bytes], size: int, coins: KeyStream) -> list[bytes]:

@@ -94,15 +94,14 @@ class SetIntersection(TwoSets):
             frames.append(FrameShape(first, second, _MATCHES, -(-self.max_second // 8)))
         return frames
 
-    def run(self, party: Party, data: Any) -> list[Any] | None:
-        """Run one party's half with its set."""
-        elements = self._checked(party.index, data)
-        found = self._send(party, list(elements)) if party.index else self._receive(party, list(elements))
-        return None if found is None else [elements[one] for one in found]
+    def _run(self, party: Party, elements: dict[bytes, Any]) -> list[Any] | None:
+        half = self._send if party.index else self._receive
+        common = half(party, list(elements))
+        return None if common is None else [elements[element] for element in common]
 
-    def result_columns(self, output: Any) -> dict[str, Any]:
+    def result_files(self, output: Any) -> dict[str, Any]:
         """Return the intersection as one column."""
-        return {"element": output or []}
+        return {"result.csv": {"element": output or []}}
 
     @property
     def _tag(self) -> int:
@@ -115,16 +114,17 @@ class SetIntersection(TwoSets):
             return self._matched(party, elements, own)
 
     def _matched(self, party: Party, elements: list[bytes], own: TagReceiver) -> list[bytes]:
-        found, matches = [], np.zeros(self.max_second, np.bool_)
+        common, matches = [], np.zeros(self.max_second, np.bool_)
         position = [self._received_tags(party) for _ in range(N_PLACES)]
-        for number, (tag, place) in enumerate(zip(own.tags, own.place.tolist(), strict=True)):
-            at = position[place].get(tag.tobytes())
+        for number, (tag, which) in enumerate(zip(own.tags, own.place.tolist(), strict=True)):
+            at = position[which].get(tag.tobytes())
+            # Elements beyond the own ones are padding.
             if at is not None and number < len(elements):
-                found.append(elements[number])
+                common.append(elements[number])
                 matches[at] = True
         if self.output == "both":
             party.send(party.peer, _MATCHES, np.packbits(matches).data)
-        return found
+        return common
 
     def _received_tags(self, party: Party) -> dict[bytes, int]:
         """Return the place of each of the sender's tags."""
@@ -199,10 +199,10 @@ class TagReceiver:
                 "The elements found no place in the table; run the protocol again in a new session."
             )
         rows = _received_rows(party, words, table)
-        held = np.flatnonzero(table >= 0)
-        held = held[np.argsort(table[held])]
-        self.tags = _tags(held, rows[held], size)
-        self.place = held // (bins // N_PLACES)
+        filled = np.flatnonzero(table >= 0)
+        filled = filled[np.argsort(table[filled])]
+        self.tags = _tags(filled, rows[filled], size)
+        self.place = filled // (bins // N_PLACES)
 
 
 class TagSender:
@@ -234,14 +234,14 @@ def _received_rows(party: Party, words: NDArray[np.uint64], table: NDArray[np.in
     """Send the codes of the elements in their bins, masked, and return the row of each bin; empty bins are random."""
     columns = ReceiverColumns(party, party.peer, width=WIDTH, label="set intersection")
     codes = KeyStream(party.random(SEED)).words(table.size * WIDTH // 64).reshape(table.size, -1)
-    held = table >= 0
-    codes[held] = _codes(party, words[table[held], :2])
+    filled = table >= 0
+    codes[filled] = _codes(party, words[table[filled], :2])
     rows = []
     with party.step("codes"):
         for start, stop in _chunks(len(words)):
-            kept, sent = columns.extend(transposed(codes[64 * start : 64 * stop]))
+            masks, sent = columns.extend(transposed(codes[64 * start : 64 * stop]))
             party.send(party.peer, _COLUMNS, sent.view(np.uint8).reshape(-1).data)
-            rows.append(transposed(kept))
+            rows.append(transposed(masks))
     return np.concatenate(rows)
 
 
@@ -255,7 +255,7 @@ def _chunks(max_receiver: int) -> Iterator[tuple[int, int]]:
 def _hashed(party: Party, elements: Sequence[bytes]) -> NDArray[np.uint64]:
     """Return five words an element: two that stand for it, and one for each place."""
     key = hashlib.sha256(b"discreet set elements" + party.session).digest()
-    digests = [hashlib.blake2b(one, key=key, digest_size=8 * _WORDS).digest() for one in elements]
+    digests = [hashlib.blake2b(element, key=key, digest_size=8 * _WORDS).digest() for element in elements]
     return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, _WORDS)
 
 

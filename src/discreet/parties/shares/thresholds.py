@@ -65,7 +65,7 @@ class Thresholds:
         if not shares.size:
             return np.zeros(0, np.bool_)
         comparison = _comparison(shares.size, threshold, largest)
-        words = comparison.checked(self._pair.index, shares)
+        words = comparison.words(self._pair.index, shares)
         packed = np.packbits(comparison.share(self._products, words))
         found = packed ^ _other(self._pair, packed)
         return np.unpackbits(found, count=shares.size).view(np.bool_)
@@ -78,7 +78,7 @@ class Thresholds:
         if not shares.size:
             return np.zeros(0, np.int64)
         comparison = _comparison(shares.size, least, largest)
-        bits = comparison.share(self._products, comparison.checked(self._pair.index, shares))
+        bits = comparison.share(self._products, comparison.words(self._pair.index, shares))
         return opened(self._pair, self._products.word_products(bits, shares[:, None])[:, 0])
 
     def none_small(

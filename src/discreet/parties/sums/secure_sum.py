@@ -94,6 +94,7 @@ class SecureSum(Protocol):
 
     name: ClassVar[str] = "secure-sum"
     two_parties_reveal: ClassVar[bool] = True
+    two_parties_learn: ClassVar[str] = "Of two parties each learns the other's vector, which the sum reveals."
 
     def __post_init__(self) -> None:
         require(self, "length", self.length, IntIn(1, _MAX_LENGTH))
@@ -118,24 +119,15 @@ class SecureSum(Protocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What each party learns beyond the sum."""
-        if self.method == "ring":
-            return (
-                "The two neighbors of a party on the ring learn its vector exactly if they pool what they saw.",
-                *self._output_leaks,
-            )
-        return (
+        ring = (
+            "The two neighbors of a party on the ring learn its vector exactly if they pool what they saw.",
+        )
+        masks = (
             "Every party learns which parties dropped out, in which round, and whether they were late.",
             "The collector together with enough parties to reach the threshold learns every vector.",
-            *self._output_leaks,
         )
-
-    @property
-    def _output_leaks(self) -> tuple[str, ...]:
-        two = ("Of two parties each learns the other's vector, which the sum reveals.",)
-        return (
-            *(two if self.two_parties_see_each_other else ()),
-            "Every value of the sum is opened, however small; a count of one points to a person.",
-        )
+        small = "Every value of the sum is opened, however small; a count of one points to a person."
+        return (*(ring if self.method == "ring" else masks), *self.consent_leaks, small)
 
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless the protocol can run among these parties."""
@@ -169,13 +161,10 @@ class SecureSum(Protocol):
             tuple(names), self._collector(names), self.length, dropped or {}, to_all=self.open_to == "all"
         )
 
-    def run(self, party: Party, data: Any) -> Sum:
-        """Add a vector to the sum; return the sum and the parties it covers."""
-        self.check_parties(party.names)
-        words = self._words(data, len(party.names))
+    def _run(self, party: Party, words: Words) -> Sum:
+        included: tuple[str, ...] = party.names
         if self.method == "ring":
             total: Words | None = ring_sum(party, words)
-            included = party.names
         else:
             total, included = masked_sum(
                 party,
@@ -189,10 +178,12 @@ class SecureSum(Protocol):
         values = decode(total, kind=self.kind, fraction_bits=self.fraction_bits)
         return Sum(values, included, party.late)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise a ParameterError unless the vector has the right length and its values are in range."""
+    def checked(self, data: Any, names: Sequence[str], name: str) -> Words:
+        """Return the vector as words; refuse one of another length, or with values out of range."""
         del name
-        self._words(data, len(names))
+        return encode(
+            data, kind=self.kind, length=self.length, n_parties=len(names), fraction_bits=self.fraction_bits
+        )
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the vector: a file of one column of numbers, or of the columns label and value."""
@@ -200,33 +191,19 @@ class SecureSum(Protocol):
 
         return labelled_numbers(path, self.labels)
 
-    def result_columns(self, output: Sum) -> dict[str, Any]:
-        """Return the sum as columns."""
+    def result_files(self, output: Sum) -> dict[str, Any]:
+        """Return the sum as columns, with its labels."""
         values = np.zeros(0) if output.values is None else output.values
         labels = {"label": list(self.labels)} if self.labels and output.values is not None else {}
-        return {**labels, "value": values}
+        return {"result.csv": {**labels, "value": values}}
 
-    def cautions(self, output: Sum, names: Sequence[str]) -> tuple[str, ...]:
+    def cautions(self, output: Sum) -> tuple[str, ...]:
         """Return how many values of the sum are as small as a count of few people is."""
-        del names
         if output.values is None or self.kind != "integer":
             return ()
         n = int(np.count_nonzero((output.values > 0) & (output.values < _FEW)))
-        return (
-            (f"{n} values of the sum lie between 1 and {_FEW - 1}; as counts they concern few people.",)
-            if n
-            else ()
-        )
-
-    def covers(self, output: Sum, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the parties whose vectors are in the sum."""
-        del names
-        return output.parties
-
-    def _words(self, data: Any, n_parties: int) -> Words:
-        return encode(
-            data, kind=self.kind, length=self.length, n_parties=n_parties, fraction_bits=self.fraction_bits
-        )
+        few = f"{n} values of the sum lie between 1 and {_FEW - 1}; as counts they concern few people."
+        return (few,) if n else ()
 
     def _collector(self, names: Sequence[str]) -> str:
         return self.collector or names[0]

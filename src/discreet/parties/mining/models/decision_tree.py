@@ -118,11 +118,8 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
             shapes = [(size, n * min(2, level + 1)) for size in sizes]
             yield from frames.tables(shapes * n_groups, n_counts)
 
-    def run(self, party: Party, data: Any) -> Fitted:
-        """Run one party's half with its rows."""
-        self.check_parties(party.names)
-        columns = self.tree_columns(self.columns)
-        places, labels = self.read(data)
+    def _run(self, party: Party, rows: tuple[list[NDArray[np.int64]], NDArray[np.int64]]) -> Fitted:
+        columns, (places, labels) = self.tree_columns(self.columns), rows
         totals = Totals(party, self)
         if self.holds_back:
             return self._run_coarse(party, totals, places, labels)
@@ -160,14 +157,14 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
             facts["opened counts"].append(n_opened(tables))
             d, split, within = len(columns), [], []
             for number, group in enumerate(groups):
-                own = tables[number * d : (number + 1) * d]
-                sides = self.split_coarse(nodes, columns, group, own)
+                by_column = tables[number * d : (number + 1) * d]
+                sides = self.split_coarse(nodes, columns, group, by_column)
                 for parent, left in sides.items():
                     node, inside = nodes[parent], at == parent
                     at[inside] = np.where(left[places[node.column][inside]], *node.children)
                     if any(self.worth_splitting(nodes[child]) for child in node.children):
                         split.append(tuple(node.children))
-                        within += own
+                        within += by_column
             groups = split
         for fact, value in facts.items():
             party.reveal(fact, value)
@@ -176,10 +173,10 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
         return totals.fitted(grown(nodes, columns, self.classes), cautions)
 
     def read(self, data: Any) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
-        """Return the place of every own row in every column, and its class."""
-        *held, target = own_columns(data, self.names_read)
+        """Return the place of every row of the party in every column, and its class."""
+        *values, target = own_columns(data, self.names_read)
         labels = codes(target, self.target, self.classes)
-        return places_of(self.tree_columns(self.columns), held), labels
+        return places_of(self.tree_columns(self.columns), values), labels
 
     def _tables(
         self,
@@ -191,17 +188,17 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
         opened: Sequence[int],
     ) -> list[list[NDArray[np.int64]]]:
         """Return the counts of every open node, by column."""
-        n, own, ends = len(self.classes), [], [0]
+        n, histograms, ends = len(self.classes), [], [0]
         for node in opened:
             here = at == node
             for column, placed in zip(columns, places, strict=True):
                 cells = placed[here] * n + labels[here]
-                own.append(np.bincount(cells, minlength=column.n_places * n))
+                histograms.append(np.bincount(cells, minlength=column.n_places * n))
                 ends.append(ends[-1] + column.n_places * n)
         d = len(columns)
         share = Fraction(1, self.max_depth)
-        found = totals.add(np.concatenate(own), share=share, sensitivity=d, touched=d)
-        counts = np.maximum(np.array(found, np.int64), 0)
+        sums = totals.add(np.concatenate(histograms), share=share, sensitivity=d, touched=d)
+        counts = np.maximum(np.array(sums, np.int64), 0)
         parts = [counts[ends[i] : ends[i + 1]].reshape(-1, n) for i in range(len(ends) - 1)]
         return [parts[start : start + d] for start in range(0, len(parts), d)]
 
@@ -214,15 +211,15 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
         places: Sequence[NDArray[np.int64]],
         at: NDArray[np.int64],
     ) -> list[int]:
-        """Split the open nodes where that helps, move the own rows down, and return the nodes to open next."""
-        found = []
-        for number, own in zip(opened, tables, strict=True):
-            left = self.split(nodes, columns, number, own)
+        """Split the open nodes where that helps, move the party's rows down, and return the nodes to open next."""
+        children = []
+        for number, counts in zip(opened, tables, strict=True):
+            left = self.split(nodes, columns, number, counts)
             if left is not None:
                 node, here = nodes[number], at == number
                 at[here] = np.where(left[places[node.column][here]], *node.children)
-                found += node.children
-        return [number for number in found if self.worth_splitting(nodes[number])]
+                children += node.children
+        return [number for number in children if self.worth_splitting(nodes[number])]
 
 
 def _cells(
@@ -233,15 +230,15 @@ def _cells(
     group: Sequence[int],
     n_classes: int,
 ) -> list[Table]:
-    """Return the own counts by place, of the classes of each node of a group in turn, for every column."""
-    found = []
+    """Return the party's counts by place, of the classes of each node of a group in turn, for every column."""
+    tables = []
     for column, placed in zip(columns, places, strict=True):
         table = np.zeros((column.n_places, len(group) * n_classes), np.int64)
         for number, node in enumerate(group):
             inside = at == node
             np.add.at(table, (placed[inside], number * n_classes + labels[inside]), 1)
-        found.append(table)
-    return found
+        tables.append(table)
+    return tables
 
 
 @public
@@ -306,7 +303,7 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
-        """Return the frames of a run over so many rows that opened so many nodes."""
+        """Return the frames of a run by its rows, and the nodes or counts that were opened."""
         facts = {"rows": 1, "open_nodes": 1, "opened counts": [], **(revealed or {})}
         pair, n = self._pair(names), facts["rows"]
         products = self._products(pair, n)
@@ -327,13 +324,11 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
 
     def read(self, data: Any, name: str) -> tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]:
         """Return the places of a party's rows in its columns, and their classes at the holder of them."""
-        held, labels = self.read_classes(data, name)
-        return places_of(self.tree_columns(self.names_of(name)), held), labels
+        values, labels = self.read_classes(data, name)
+        return places_of(self.tree_columns(self.names_of(name)), values), labels
 
-    def run(self, party: Party, data: Any) -> Fitted:
-        """Run one party's half with its columns."""
-        self.check_parties(party.names)
-        places, labels = self.read(data, party.name)
+    def _run(self, party: Party, data: tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]) -> Fitted:
+        places, labels = data
         n = len(places[0]) if labels is None else len(labels)
         agree_on_rows(party, n, self.min_count)
         pair = self._pair(party.names)
@@ -382,10 +377,10 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         opened: list[int] = []
         while waiting:
             group, depth, inside, within = waiting.pop(0)
-            own = [
+            shares = [
                 self._tables(ends.shares, ends.party.index, pair, n, here, places, labels) for here in inside
             ]
-            joined = [np.concatenate(parts, axis=1) for parts in zip(*own, strict=True)]
+            joined = [np.concatenate(parts, axis=1) for parts in zip(*shares, strict=True)]
             tables = coarse_tables(judge, joined, self.min_count, largest=n, within=within)
             opened.append(n_opened(tables))
             for number, left in self.split_coarse(nodes, columns, group, tables).items():
@@ -411,15 +406,15 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         return next(name for name in names if name != self.holder), self.holder
 
     def _widths(self, pair: tuple[str, str]) -> list[list[int]]:
-        return [[one.n_places for one in self.tree_columns(self.names_of(name))] for name in pair]
+        return [[column.n_places for column in self.tree_columns(self.names_of(name))] for name in pair]
 
     def _products(self, pair: tuple[str, str], n: int) -> list[ScalarProduct]:
         """Return the products of one node: the first party's places with the classes, its rows with the second's."""
         widths, n_classes = self._widths(pair), len(self.classes)
-        found = [ScalarProduct(n=n, first_bits=1, n_first=1 + sum(widths[0]), n_second=n_classes)]
+        products = [ScalarProduct(n=n, first_bits=1, n_first=1 + sum(widths[0]), n_second=n_classes)]
         if widths[1]:
-            found.append(ScalarProduct(n=n, first_bits=1, n_second=n_classes * sum(widths[1])))
-        return found
+            products.append(ScalarProduct(n=n, first_bits=1, n_second=n_classes * sum(widths[1])))
+        return products
 
     def _tables(
         self,
@@ -442,17 +437,17 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
             for width, placed in zip(widths[index], places, strict=True)
         ]
         if labels is None:
-            own = [np.concatenate([here[:, None].astype(np.int64), *indicators], axis=1), here[:, None]]
+            factors = [np.concatenate([here[:, None].astype(np.int64), *indicators], axis=1), here[:, None]]
         else:
             classes = np.eye(n_classes, dtype=np.int64)[labels] * here[:, None]
-            joint = [(one[:, :, None] * classes[:, None, :]).reshape(n, -1) for one in indicators]
-            own = [classes, np.concatenate([np.zeros((n, 0), np.int64), *joint], axis=1)]
+            joint = [(column[:, :, None] * classes[:, None, :]).reshape(n, -1) for column in indicators]
+            factors = [classes, np.concatenate([np.zeros((n, 0), np.int64), *joint], axis=1)]
         products = self._products(pair, n)
-        found = [
+        counts = [
             multiplied(product, values.astype(np.int64))
-            for product, values in zip(products, own, strict=False)
+            for product, values in zip(products, factors, strict=False)
         ]
-        tables = np.split(found[0][1:], np.cumsum(widths[0])[:-1]) if widths[0] else []
+        tables = np.split(counts[0][1:], np.cumsum(widths[0])[:-1]) if widths[0] else []
         if widths[1]:
-            tables += np.split(found[1].reshape(-1, n_classes), np.cumsum(widths[1])[:-1])
+            tables += np.split(counts[1].reshape(-1, n_classes), np.cumsum(widths[1])[:-1])
         return list(tables)

@@ -42,9 +42,9 @@ class HorizontalProtocol(RowsProtocol):
     epsilon : float
         Where above 0, all that is opened is ε-private together, for rows added or removed.
     min_honest : int
-        How many parties' shares of noise suffice for ε. The default 1 keeps the promise although all others collude or
-        drop out; a larger number needs less noise. A party can subtract its own noise, so toward the parties themselves
-        ε holds up to one less than their number.
+        How many parties' shares of noise suffice for ε. The default 1 keeps the guarantee although all others collude
+        or drop out; a larger number needs less noise. A party can subtract its own noise, so toward the parties
+        themselves ε holds up to one less than their number.
     threshold : int
         How many parties must remain; 0 stands for more than half of them, and at least 3. With ``epsilon`` one more
         than ``min_honest`` must remain, so that toward each of them the noise of as many others is there.
@@ -56,6 +56,9 @@ class HorizontalProtocol(RowsProtocol):
     """
 
     two_parties_reveal: ClassVar[bool] = True
+    two_parties_learn: ClassVar[str] = (
+        "Of two parties each learns the other's part of every sum, which the sum reveals."
+    )
     private_sums: ClassVar[bool] = True
     """Whether the protocol can add noise."""
     max_parties: ClassVar[int | None] = MAX_PARTIES
@@ -105,27 +108,26 @@ class HorizontalProtocol(RowsProtocol):
     @property
     def _sum_leaks(self) -> tuple[str, ...]:
         """What every protocol of secure sums shows."""
-        two = "Of two parties each learns the other's part of every sum, which the sum reveals."
-        found = (
+        every_sum = (
             (
                 "Every party learns which parties dropped out, in which round, and whether they were late. A run that "
                 "stops leaves behind the sums that were opened until then; run it again with the same parties only."
             ),
             "The first party together with enough parties to reach the threshold learns every party's sums.",
-            *((two,) if self.two_parties_see_each_other else ()),
+            *self.consent_leaks,
         )
         if self.epsilon:
             return (
-                *found,
+                *every_sum,
                 (
                     f"Each party that colludes takes its noise with it, and a party can subtract its own; the noise of "
                     f"{self.min_honest} others must remain for ε."
                 ),
             )
         if self.min_count == 1:
-            return (*found, "Every count is opened, however small; a count of one points to a person.")
+            return (*every_sum, "Every count is opened, however small; a count of one points to a person.")
         return (
-            *found,
+            *every_sum,
             f"Every party learns which counts lie below {self.min_count}, and no more of them.",
             f"The first two parties together learn the counts below {self.min_count} as well.",
         )
@@ -267,36 +269,37 @@ class Totals:
         touched : int
             The number of values that a row may change.
         """
-        own = [int(value) for value in values]
+        summands = [int(value) for value in values]
         unit = 1
         if self._protocol.epsilon:
             if share is None:
                 raise InternalError("A sum without noise was to be opened although ε is set.")
             unit = max(1, sensitivity // max(_UNITS, 64 * touched))
-            own = self._noisy(own, unit, share, sensitivity, touched)
-        found = self._rounds.add(np.array(_split(own, words, self._party.random), np.int64))
-        self.parties = found.parties
-        return [unit * value for value in _joined(_opened(found).tolist(), words)]
+            summands = self._noisy(summands, unit, share, sensitivity, touched)
+        total = self._rounds.add(np.array(_split(summands, words, self._party.random), np.int64))
+        self.parties = total.parties
+        return [unit * value for value in _joined(_opened(total).tolist(), words)]
 
     def coins(self) -> bytes:
         """Return 32 random bytes that all parties share: words of which every party drew a summand."""
-        own = np.frombuffer(self._party.random(32), np.uint64)
-        found = self._rounds.add(own, kind="modular")
-        self.parties = found.parties
-        drawn: bytes = _opened(found).tobytes()
+        total = self._rounds.add(np.frombuffer(self._party.random(32), np.uint64), kind="modular")
+        self.parties = total.parties
+        drawn: bytes = _opened(total).tobytes()
         return drawn
 
-    def _noisy(self, own: list[int], unit: int, share: Fraction, sensitivity: int, touched: int) -> list[int]:
+    def _noisy(
+        self, values: list[int], unit: int, share: Fraction, sensitivity: int, touched: int
+    ) -> list[int]:
         """Return the values in units, with this party's noise; rounding may add a unit to each value that changes."""
-        rounded = [(2 * value + unit) // (2 * unit) for value in own]
+        rounded = [(2 * value + unit) // (2 * unit) for value in values]
         steps = sensitivity if unit == 1 else sensitivity // unit + 1 + touched
         noise = noise_shares(
-            len(own),
+            len(values),
             scale=steps / (Fraction(repr(float(self._protocol.epsilon))) * share),
             min_honest=self._protocol.min_honest,
             random_bytes=self._party.random,
         )
-        return [value + int(one) for value, one in zip(rounded, noise, strict=True)]
+        return [value + int(drawn) for value, drawn in zip(rounded, noise, strict=True)]
 
 
 class TotalFrames:
@@ -306,7 +309,7 @@ class TotalFrames:
         self._frames, self._protocol = SharedFrames(names), protocol
 
     def add(self, length: int) -> list[FrameShape]:
-        """Return the frames of one sum of so many words."""
+        """Return the frames of one sum of this many words."""
         return self._frames.open(length)
 
     def enough_rows(self) -> list[FrameShape]:
@@ -325,17 +328,17 @@ class TotalFrames:
         return self._frames.add(n) + self._frames.at_least(n, self._protocol.min_count, largest=MOST_ROWS)
 
     def tables(self, shapes: Sequence[tuple[int, int]], n_opened: int) -> list[FrameShape]:
-        """Return the frames of tables of which so many counts are opened."""
+        """Return the frames of tables of which ``n_opened`` counts are opened."""
         frames = self._frames.add(sum(n * d for n, d in shapes))
         frames += self._frames.none_small(cut_groups(shapes), largest=MOST_ROWS)
         return frames + self._frames.opened(n_opened)
 
 
-def _opened(found: Sum) -> np.ndarray[Any, Any]:
+def _opened(total: Sum) -> np.ndarray[Any, Any]:
     """Return the values of a sum that is opened to all."""
-    if found.values is None:
+    if total.values is None:
         raise InternalError("A sum was not opened.")
-    return found.values
+    return total.values
 
 
 def _split(values: Sequence[int], words: int, random_bytes: Callable[[int], bytes]) -> list[int]:
@@ -350,15 +353,15 @@ def _split(values: Sequence[int], words: int, random_bytes: Callable[[int], byte
     mask, n = (1 << _LIMB) - 1, len(values) * (words - 1)
     drawn = np.frombuffer(random_bytes(8 * n), np.uint64) >> np.uint64(64 - _HIDING)
     carries = iter(drawn.tolist())
-    found = []
+    limbs = []
     for value in values:
         moved = 0
         for _ in range(words - 1):
             carry = next(carries)
-            found.append((value & mask) - moved + (carry << _LIMB))
+            limbs.append((value & mask) - moved + (carry << _LIMB))
             value, moved = value >> _LIMB, carry
-        found.append(value - moved)
-    return found
+        limbs.append(value - moved)
+    return limbs
 
 
 def _joined(limbs: list[int], words: int) -> list[int]:

@@ -126,7 +126,7 @@ class HorizontalKMeans(NumbersProtocol):
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
-        """Return the frames of a run that took so many rounds and drew so many seeds."""
+        """Return the frames of a run, by its rounds and by the seeds that were drawn."""
         facts = {"rounds": self.max_rounds, "seeds": self.k, **(revealed or {})}
         d, frames = len(self.columns), TotalFrames(names, self)
         if self.init == "k-means++":
@@ -143,10 +143,7 @@ class HorizontalKMeans(NumbersProtocol):
         if not self.epsilon:
             yield from frames.add(WIDE)
 
-    def run(self, party: Party, data: Any) -> Fitted:
-        """Run one party's half with its rows."""
-        self.check_parties(party.names)
-        placed = self.read(data)
+    def _run(self, party: Party, placed: Placed) -> Fitted:
         totals = Totals(party, self)
         centers = self._seeds(party, totals, placed)
         n_rounds, moved = 0, True
@@ -168,14 +165,13 @@ class HorizontalKMeans(NumbersProtocol):
         return [*self.count_cautions(few if n_small else ""), *([still] if moved else [])]
 
     def read(self, data: Any) -> Placed:
-        """Return the own values on a grid, in their ranges where noise is added."""
+        """Return the party's values on a grid, in their ranges where noise is added."""
         return self.placed(own_columns(data, self.columns), self.columns, same_step=True)
 
     def _seeds(self, party: Party, totals: Totals, placed: Placed) -> NDArray[np.float64]:
         """Return the first centers on the grid."""
         if self.init == "given":
-            given = np.array(self.centers, np.float64)
-            return np.asarray((given - placed.middle) / placed.step)
+            return np.asarray((np.array(self.centers, np.float64) - placed.middle) / placed.step)
         with party.step("seeds"):
             if self.init == "ranges":
                 return _uniform(totals.coins(), self.k, self.columns, self.ranges, placed)
@@ -198,15 +194,15 @@ class HorizontalKMeans(NumbersProtocol):
             sums[:], counts[:] = 0, 0
             _, sums[large], counts[large] = sums_by_center(placed.rows, centers[large])
         weight = sum(placed.limits) if self.epsilon else 1
-        found = totals.add(
+        opened = totals.add(
             [*sums.reshape(-1).tolist(), *(counts * weight).tolist()],
             words=_WORDS,
             share=Fraction(1, self.max_rounds),
             sensitivity=2 * weight,
             touched=len(self.columns) + 1,
         )
-        total = np.array(found[: sums.size], np.float64).reshape(sums.shape)
-        sizes = np.array(found[sums.size :], np.float64) / weight
+        total = np.array(opened[: sums.size], np.float64).reshape(sums.shape)
+        sizes = np.array(opened[sums.size :], np.float64) / weight
         if not self.epsilon:
             return np.where(sizes[:, None] > 0, total / np.maximum(sizes, 1)[:, None], centers)
         means = total / np.maximum(sizes, 1)[:, None]
@@ -216,7 +212,7 @@ class HorizontalKMeans(NumbersProtocol):
     def _inertia(
         self, totals: Totals, placed: Placed, centers: NDArray[np.float64]
     ) -> tuple[NDArray[np.int32], float, int]:
-        """Return the labels of the own rows, the squared distances of rows to centers, and how many clusters are small.
+        """Return the labels of the party's rows, the squared distances to centers, and how many clusters are small.
 
         Rows of small clusters are left out of the distances. With ε there are none.
         """
@@ -336,7 +332,7 @@ class VerticalKMeans(VerticalProtocol):
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
-        """Return the frames of a run over so many rows, rounds and comparisons of each draw."""
+        """Return the frames of a run by its rows, its rounds, and the comparisons of each draw."""
         facts = {"rows": 1, "rounds": self.max_rounds, "searches": [], **(revealed or {})}
         n, pair = facts["rows"], PairFrames(names)
         yield from row_frames(names)
@@ -355,17 +351,15 @@ class VerticalKMeans(VerticalProtocol):
 
     def read(self, data: Any, name: str) -> Placed:
         """Return a party's columns on the grid that all share."""
-        own = self.names_of(name)
-        held = own_columns(data, own)
+        names = self.names_of(name)
+        columns = own_columns(data, names)
         widest = max(high - low for low, high in self.ranges.values())
-        shifted = {one: (self.ranges[one][0], self.ranges[one][0] + widest) for one in own}
-        in_ranges(held, own, self.ranges, bits=self.bits, clip=False)
-        return in_ranges(held, own, shifted, bits=self.bits, clip=False)
+        shifted = {column: (self.ranges[column][0], self.ranges[column][0] + widest) for column in names}
+        # The first call refuses values beyond a range; the second one has the step of the widest range in all columns.
+        in_ranges(columns, names, self.ranges, bits=self.bits, clip=False)
+        return in_ranges(columns, names, shifted, bits=self.bits, clip=False)
 
-    def run(self, party: Party, data: Any) -> Fitted:
-        """Run one party's half with its columns."""
-        self.check_parties(party.names)
-        placed = self.read(data, party.name)
+    def _run(self, party: Party, placed: Placed) -> Fitted:
         n = placed.rows.shape[0]
         if n * len(self.ranges) << 2 * self.bits > 1 << 61:
             raise ParameterError(
@@ -394,12 +388,12 @@ class VerticalKMeans(VerticalProtocol):
     def _labels(self, shares: PairShares, placed: Placed, centers: Floats) -> NDArray[np.int64]:
         """Return the nearest center of each row: a running minimum over shared distances, with its number."""
         n = placed.rows.shape[0]
-        own = np.stack([_distances(placed.rows, center) for center in centers], axis=1)
-        total = shares.gathered(own.reshape(-1)).reshape(n, self.k)
+        distances = np.stack([_distances(placed.rows, center) for center in centers], axis=1)
+        total = shares.gathered(distances.reshape(-1)).reshape(n, self.k)
         best = np.stack([total[:, 0], np.zeros(n, np.uint64)], axis=1)
         for number in range(1, self.k):
-            place = np.full(n, number if shares.party.index == 0 else 0, np.uint64)
-            other = np.stack([total[:, number], place], axis=1)
+            constant = np.full(n, number if shares.party.index == 0 else 0, np.uint64)
+            other = np.stack([total[:, number], constant], axis=1)
             nearer = shares.negated(shares.at_least_zero(other[:, 0] - best[:, 0]))
             best = best + shares.chosen(nearer, other - best)
         return shares.opened_words(np.ascontiguousarray(best[:, 1])).astype(np.int64)
@@ -415,20 +409,20 @@ class VerticalKMeans(VerticalProtocol):
             if not all(isinstance(seed, int) and 0 <= seed < n for seed in self.seeds):
                 raise ParameterError("The 'seeds' parameter of VerticalKMeans must be places of rows.")
             return self.seeds
-        found, searches = [_below(shares.coins(16), n)], []
-        nearest = shares.gathered(_distances(placed.rows, placed.rows[found[0]]))
-        while len(found) < self.k:
+        seeds, searches = [_below(shares.coins(16), n)], []
+        nearest = shares.gathered(_distances(placed.rows, placed.rows[seeds[0]]))
+        while len(seeds) < self.k:
             total = int(shares.opened_words(nearest.sum(keepdims=True, dtype=np.uint64))[0])
             drawn = _below(shares.coins(16), max(total, 1))
             row, n_compared = self._search(shares, np.cumsum(nearest, dtype=np.uint64), drawn)
             searches.append(n_compared)
-            found.append(row if total else found[0])
-            if len(found) < self.k:
-                distances = shares.gathered(_distances(placed.rows, placed.rows[found[-1]]))
+            seeds.append(row if total else seeds[0])
+            if len(seeds) < self.k:
+                distances = shares.gathered(_distances(placed.rows, placed.rows[seeds[-1]]))
                 nearer = shares.negated(shares.at_least_zero(distances - nearest))
                 nearest = nearest + shares.chosen(nearer, (distances - nearest)[:, None])[:, 0]
         party.reveal("searches", searches)
-        return tuple(found)
+        return tuple(seeds)
 
     def _search(self, shares: PairShares, running: Words, drawn: int) -> tuple[int, int]:
         """Return the first row whose running total exceeds the number, and how many comparisons that took."""
@@ -463,21 +457,23 @@ class VerticalKMeans(VerticalProtocol):
     def _model(
         self, party: Party, placed: Placed, centers: Floats, labels: NDArray[np.int64], n_rounds: int
     ) -> Any:
-        own = placed.values(centers)
+        values = placed.values(centers)
         names: tuple[str, ...] = self.names_of(party.name)
         if self.open_centers:
             large, labels = self._large(labels)
             party.reveal("opened centers", large.size)
-            own = own[large]
-            party.broadcast("centers", own.tobytes())
-            parts = []
-            for name in party.names:
-                size = 8 * large.size * len(self.columns[name])
-                heard = own.tobytes() if name == party.name else party.recv(name, "centers", size)
-                parts.append(np.frombuffer(heard, np.float64).reshape(large.size, -1))
-            own, names = np.concatenate(parts, axis=1), self.all_names(party.names)
+            values = values[large]
+            party.broadcast("centers", values.tobytes())
+            payloads = {
+                name: party.recv(name, "centers", 8 * large.size * len(self.columns[name]))
+                for name in party.peers
+            } | {party.name: values.tobytes()}
+            parts = [
+                np.frombuffer(payloads[name], np.float64).reshape(large.size, -1) for name in party.names
+            ]
+            values, names = np.concatenate(parts, axis=1), self.all_names(party.names)
         return fitted.kmeans(
-            own, names, n_iter=n_rounds, inertia=float("nan"), labels=labels.astype(np.int32)
+            values, names, n_iter=n_rounds, inertia=float("nan"), labels=labels.astype(np.int32)
         )
 
 
@@ -488,12 +484,12 @@ def _distances(rows: NDArray[np.int64], center: NDArray[Any]) -> Words:
 
 def _means(rows: NDArray[np.int64], labels: NDArray[np.int64], centers: Floats) -> Floats:
     """Return the means of the clusters; an empty one keeps its center."""
-    found = centers.copy()
+    means = centers.copy()
     for number in range(len(centers)):
-        here = rows[labels == number]
-        if len(here):
-            found[number] = here.sum(axis=0) / len(here)
-    return found
+        members = rows[labels == number]
+        if len(members):
+            means[number] = members.sum(axis=0) / len(members)
+    return means
 
 
 def _below(coins: bytes, end: int) -> int:

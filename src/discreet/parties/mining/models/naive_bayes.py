@@ -117,21 +117,19 @@ class HorizontalNaiveBayes(NumbersProtocol):
         else:
             yield from frames.add(WIDE * n * d) + frames.add(WIDE * n * d)
 
-    def run(self, party: Party, data: Any) -> Fitted:
-        """Run one party's half with its rows."""
-        self.check_parties(party.names)
-        labels, held = self.read(data)
+    def _run(self, party: Party, rows: tuple[Any, Placed | list[Any]]) -> Fitted:
+        labels, features = rows
         totals = Totals(party, self)
-        if isinstance(held, Placed):
-            model, counts = self._gaussian(totals, labels, held)
+        if isinstance(features, Placed):
+            model, counts = self._gaussian(totals, labels, features)
         elif self.holds_back:
-            return self._coarse(party, totals, labels, held)
+            return self._coarse(party, totals, labels, features)
         else:
-            model, counts = self._categorical(totals, labels, held)
+            model, counts = self._categorical(totals, labels, features)
         return totals.fitted(model, self.count_cautions(self.class_caution(counts)))
 
     def read(self, data: Any) -> tuple[Any, Placed | list[Any]]:
-        """Return the classes of the own rows, and their numbers on a grid or the codes of their categories."""
+        """Return the classes of the party's rows, and their numbers on a grid or the codes of their categories."""
         *columns, target = own_columns(data, self.names_read)
         labels = codes(target, self.target, self.classes)
         if self.categories:
@@ -139,40 +137,40 @@ class HorizontalNaiveBayes(NumbersProtocol):
             return labels, [codes(column, name, self.categories[name]) for column, name in pairs]
         return labels, self.placed(columns, self.columns)
 
-    def _coarse(self, party: Party, totals: Totals, labels: Any, held: list[Any]) -> Fitted:
+    def _coarse(self, party: Party, totals: Totals, labels: Any, features: list[Any]) -> Fitted:
         """Count classes, and in those with rows enough the categories, joined until no count is small."""
         n = len(self.classes)
         counts = totals.counts(np.bincount(labels, minlength=n))
         here = np.array(counts)[labels] > 0
         tables = []
-        for coded, name in zip(held, self.columns, strict=True):
+        for coded, name in zip(features, self.columns, strict=True):
             size = len(self.categories[name])
             cells = np.bincount(coded[here] * n + labels[here], minlength=size * n)
             tables.append(cells.reshape(size, n))
-        found = totals.tables(tables)
-        party.reveal("opened counts", n_opened(found))
+        coarse = totals.tables(tables)
+        party.reveal("opened counts", n_opened(coarse))
         model = fitted.categorical_bayes(
             np.array(counts, np.float64),
-            [table.spread.T for table in found],
+            [table.spread.T for table in coarse],
             self.classes,
             self.columns,
             self.alpha,
         )
-        cautions = self.count_cautions(self.class_caution(counts), self.joined_caution(found, "categories"))
+        cautions = self.count_cautions(self.class_caution(counts), self.joined_caution(coarse, "categories"))
         return totals.fitted(model, cautions)
 
-    def _categorical(self, totals: Totals, labels: Any, held: list[Any]) -> tuple[Any, list[int]]:
+    def _categorical(self, totals: Totals, labels: Any, features: list[Any]) -> tuple[Any, list[int]]:
         n, sizes = len(self.classes), [len(self.categories[name]) for name in self.columns]
-        own = [np.bincount(labels, minlength=n)]
-        for coded, size in zip(held, sizes, strict=True):
-            own.append(np.bincount(labels * size + coded, minlength=n * size))
+        cells = [np.bincount(labels, minlength=n)]
+        for coded, size in zip(features, sizes, strict=True):
+            cells.append(np.bincount(labels * size + coded, minlength=n * size))
         touched = 1 + len(self.columns)
-        found = totals.add(np.concatenate(own), share=Fraction(1), sensitivity=touched, touched=touched)
-        counts = np.maximum(np.array(found, np.float64), 0)
+        sums = totals.add(np.concatenate(cells), share=Fraction(1), sensitivity=touched, touched=touched)
+        counts = np.maximum(np.array(sums, np.float64), 0)
         ends = np.cumsum([n, *(n * size for size in sizes)]).tolist()
         tables = [counts[start:end].reshape(n, -1) for start, end in pairwise(ends)]
         model = fitted.categorical_bayes(counts[:n], tables, self.classes, self.columns, self.alpha)
-        return model, found[:n]
+        return model, sums[:n]
 
     def _gaussian(self, totals: Totals, labels: Any, placed: Placed) -> tuple[Any, list[int]]:
         """Sum counts, values and squares, each with a third of ε."""
@@ -180,16 +178,16 @@ class HorizontalNaiveBayes(NumbersProtocol):
 
         third, d = Fraction(1, 3), len(self.columns)
         most, most_squares = sum(placed.limits), sum(limit * limit for limit in placed.limits)
-        own = np.bincount(labels, minlength=len(self.classes))
-        counts = totals.counts(own, share=third, sensitivity=1, touched=1)
+        class_counts = np.bincount(labels, minlength=len(self.classes))
+        counts = totals.counts(class_counts, share=third, sensitivity=1, touched=1)
         here = np.array(counts)[labels] > 0 if self.holds_back else np.ones(len(labels), np.bool_)
         _, sums, squares = class_sums(placed.rows[here], labels[here], len(self.classes))
-        found = [
-            totals.add(own, words=WIDE, share=third, sensitivity=change, touched=d)
-            for own, change in ((sums.reshape(-1), most), (squares, most_squares))
+        opened = [
+            totals.add(values, words=WIDE, share=third, sensitivity=change, touched=d)
+            for values, change in ((sums.reshape(-1), most), (squares, most_squares))
         ]
         n = np.maximum(np.array(counts, np.float64), 0)
-        values, squared = (np.array(one, np.float64).reshape(-1, d) for one in found)
+        values, squared = (np.array(total, np.float64).reshape(-1, d) for total in opened)
         model = fitted.gaussian_bayes(
             n, values * placed.step, squared * placed.step**2, self.classes, self.columns, self.var_smoothing
         )
@@ -282,7 +280,7 @@ class VerticalNaiveBayes(VerticalClassifier):
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
-        """Return the frames of a run over so many rows."""
+        """Return the frames of a run by its rows, and the counts that were opened."""
         facts = {"rows": 1, "opened counts": {}, **(revealed or {})}
         n = facts["rows"]
         yield from row_frames(names)
@@ -298,43 +296,41 @@ class VerticalNaiveBayes(VerticalClassifier):
 
     def read(self, data: Any, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
         """Return what a party's columns add to sums, a column each, and the indicators of classes at their holder."""
-        own = self.names_of(name)
+        names = self.names_of(name)
         columns, labels = self.read_classes(data, name)
         indicators = None if labels is None else np.eye(len(self.classes), dtype=np.int64)[labels]
         if self.categories:
             parts = [
-                np.eye(len(self.categories[one]), dtype=np.int64)[codes(column, one, self.categories[one])]
-                for one, column in zip(own, columns, strict=True)
+                np.eye(len(self.categories[key]), dtype=np.int64)[codes(column, key, self.categories[key])]
+                for key, column in zip(names, columns, strict=True)
             ]
             n = columns[0].shape[0] if columns else len(indicators if indicators is not None else ())
             return np.concatenate([np.zeros((n, 0), np.int64), *parts], axis=1), indicators
-        rows = in_ranges(columns, own, self.ranges, bits=self.bits, clip=False).rows
-        if not own and indicators is not None:
+        rows = in_ranges(columns, names, self.ranges, bits=self.bits, clip=False).rows
+        if not names and indicators is not None:
             rows = np.zeros((len(indicators), 0), np.int64)
         return np.concatenate([rows, rows**2], axis=1), indicators
 
-    def run(self, party: Party, data: Any) -> Fitted:
-        """Run one party's half with its columns."""
-        self.check_parties(party.names)
-        added, indicators = self.read(data, party.name)
+    def _run(self, party: Party, data: tuple[NDArray[np.int64], NDArray[np.int64] | None]) -> Fitted:
+        added, indicators = data
         agree_on_rows(party, added.shape[0], self.min_count)
         if indicators is not None and self.holds_back:
             indicators = indicators * (indicators.sum(axis=0) >= self.min_count)
-        own: list[int] = []
+        sums: list[int] = []
         for name in self._featured(party.names):
             if party.name in (name, self.holder):
                 values = added if party.name == name else indicators
                 assert values is not None
-                found = self._class_sums(party, name, values)
-                own = found if party.name == name else own
+                opened = self._class_sums(party, name, values)
+                sums = opened if party.name == name else sums
         if indicators is not None:
             local = added.astype(object).T @ indicators.astype(object)
-            sums = local.reshape(-1).tolist()
+            local_sums = local.reshape(-1).tolist()
             if self._joins and added.shape[1]:
                 tables = self._by_column(local.astype(np.int64), party.name)
-                sums = _flat([coarse_local(table, self.min_count) for table in tables])
-            own = [*indicators.sum(axis=0).tolist(), *sums]
-        received = exchange(party, "class sums", own, self._n_sent(party.names))
+                local_sums = _flat([coarse_local(table, self.min_count) for table in tables])
+            sums = [*indicators.sum(axis=0).tolist(), *local_sums]
+        received = exchange(party, "class sums", sums, self._n_sent(party.names))
         counts = received[self.holder][: len(self.classes)]
         if self._joins:
             return self._coarse_model(party, received)
@@ -366,7 +362,7 @@ class VerticalNaiveBayes(VerticalClassifier):
 
     def _width(self, name: str) -> int:
         if self.categories:
-            return sum(len(self.categories[one]) for one in self.columns[name])
+            return sum(len(self.categories[column]) for column in self.columns[name])
         return 2 * len(self.columns[name])
 
     def _product(self, name: str, n: int) -> ScalarProduct:
@@ -392,9 +388,9 @@ class VerticalNaiveBayes(VerticalClassifier):
             sums = np.array(sent[: width * n], np.int64).reshape(width, n)
             last = np.array(sent[width * n :], np.int64)
             parts = zip(self._by_column(sums, name), self._by_column(last, name), strict=True)
-            found = [CoarseTable(*part) for part in parts if len(part[0])]
-            opened[name] = n * sum(table.n_blocks for table in found)
-            tables += found
+            coarse = [CoarseTable(*part) for part in parts if len(part[0])]
+            opened[name] = n * sum(table.n_blocks for table in coarse)
+            tables += coarse
         party.reveal("opened counts", opened)
         spread = [table.spread.T for table in tables]
         listed = self.all_names(party.names)
@@ -413,7 +409,7 @@ class VerticalNaiveBayes(VerticalClassifier):
         listed = self.all_names(names)
         if self.categories:
             rows = np.concatenate([sums[name] for name in names])
-            ends = np.cumsum([len(self.categories[one]) for one in listed])[:-1]
+            ends = np.cumsum([len(self.categories[column]) for column in listed])[:-1]
             tables = [part.T for part in np.split(rows, ends)]
             return fitted.categorical_bayes(counts, tables, self.classes, listed, self.alpha)
         grid = in_ranges([np.zeros(0)] * len(listed), listed, self.ranges, bits=self.bits, clip=False)

@@ -41,15 +41,15 @@ def tree_columns(
     >>> [column.n_places for column in tree_columns(("a", "b"), {"a": ["x", "y"]}, {"b": (0, 10)}, 5)]
     [2, 5]
     """
-    found = []
+    columns = []
     for name in names:
         if name in categories:
-            found.append(NoisyColumn(name, None, tuple(categories[name])))
+            columns.append(NoisyColumn(name, None, tuple(categories[name])))
             continue
         low, high = ranges[name]
         cuts = np.linspace(low, high, bins + 1)[1:-1]
-        found.append(NoisyColumn(name, np.concatenate([[-np.inf], cuts, [np.inf]])))
-    return found
+        columns.append(NoisyColumn(name, np.concatenate([[-np.inf], cuts, [np.inf]])))
+    return columns
 
 
 def best_split(
@@ -106,12 +106,13 @@ def _purity(groups: Sequence[Sequence[int]], criterion: str) -> Fraction | Decim
             (Fraction(sum(count * count for count in group), sum(group)) for group in groups if sum(group)),
             Fraction(0),
         )
-    found = Decimal(0)
+    purity = Decimal(0)
     for group in groups:
         for count in group:
-            found = _EXACT.add(found, _times_log(count))
-        found = _EXACT.subtract(found, _times_log(sum(group)))
-    return found.quantize(Decimal(1).scaleb(-25), context=_EXACT)
+            purity = _EXACT.add(purity, _times_log(count))
+        purity = _EXACT.subtract(purity, _times_log(sum(group)))
+    # Logarithms are rounded, so the last digits are dropped: equal splits must be equal at all parties.
+    return purity.quantize(Decimal(1).scaleb(-25), context=_EXACT)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -198,8 +199,9 @@ class TreeProtocol(ModelProtocol):
         """
         n, sides = len(self.classes), {}
         for at, number in enumerate(group):
-            own = [table.counts[:, at * n : (at + 1) * n] for table in tables]
-            left = self.split(nodes, columns, number, own)
+            left = self.split(
+                nodes, columns, number, [table.counts[:, at * n : (at + 1) * n] for table in tables]
+            )
             if left is not None:
                 node = nodes[number]
                 left = left[tables[node.column].last] if columns[node.column].edges is None else left
@@ -220,10 +222,10 @@ class TreeProtocol(ModelProtocol):
             node.counts = tables[0].sum(axis=0).astype(np.float64)
         if not self.worth_splitting(node):
             return None
-        found = best_split(tables, columns, criterion=self.criterion, min_leaf=self.min_leaf)
-        if found is None:
+        best = best_split(tables, columns, criterion=self.criterion, min_leaf=self.min_leaf)
+        if best is None:
             return None
-        node.column, node.left = found
+        node.column, node.left = best
         left = node.left[: columns[node.column].n_places]
         node.children = [len(nodes), len(nodes) + 1]
         counts = tables[node.column]
@@ -231,12 +233,11 @@ class TreeProtocol(ModelProtocol):
         return left
 
 
-def places_of(columns: Sequence[NoisyColumn], held: Sequence[NDArray[Any]]) -> list[NDArray[np.int64]]:
+def places_of(columns: Sequence[NoisyColumn], values: Sequence[NDArray[Any]]) -> list[NDArray[np.int64]]:
     """Return the place of every row in every column."""
-    found = []
-    for column, values in zip(columns, held, strict=True):
-        if column.edges is None:
-            found.append(codes(values, column.name, column.categories))
-        else:
-            found.append(column.places(numbers(values, column.name)).astype(np.int64))
-    return found
+    return [
+        codes(data, column.name, column.categories)
+        if column.edges is None
+        else column.places(numbers(data, column.name)).astype(np.int64)
+        for column, data in zip(columns, values, strict=True)
+    ]

@@ -36,6 +36,10 @@ from discreet.parties.protocol import Facts, Party
 from discreet.parties.sets.private_sets import MAX_SIZE
 from discreet.parties.transcript import FrameShape
 
+KeyedBits = tuple[dict[bytes, int], dict[str, NDArray[np.bool_]]]
+"""The row of each person by key, and the columns of items."""
+_COUNTS = "counts"
+
 
 @public
 @dataclass(frozen=True)
@@ -99,11 +103,11 @@ class VerticalRules(RulesProtocol):
         require(self, "key", self.key, InstanceOf((str,), "the name of a column"))
         require(self, "max_people", self.max_people, IntIn(1, MAX_SIZE))
         require(self, "columns", self.columns, InstanceOf((Mapping,), "a list of items for each party"))
-        if not all(isinstance(held, list | tuple) for held in self.columns.values()):
+        if not all(isinstance(names, list | tuple) for names in self.columns.values()):
             raise ParameterError(
                 "The 'columns' parameter of VerticalRules must have a list of items for each party."
             )
-        listed = [item for held in self.columns.values() for item in held]
+        listed = [item for names in self.columns.values() for item in names]
         if not all(isinstance(item, str) for item in listed) or len(set(listed)) < len(listed):
             raise ParameterError("The 'columns' parameter of VerticalRules must have texts, each once.")
         if self.key in listed:
@@ -131,54 +135,42 @@ class VerticalRules(RulesProtocol):
         """Return the frames of a run; ``revealed`` holds the number of people and the frequent sets, its output."""
         return vertical_frames(self, names, revealed or {})
 
-    def run(self, party: Party, data: Any) -> JointRules:
-        """Mine with a party's table: any frame, or a mapping of columns."""
-        self.check_parties(party.names)
-        keys, bits = self._checked(data, party.name)
+    def _run(self, party: Party, data: KeyedBits) -> JointRules:
+        keys, bits = data
         with party.step("matching"):
             rows = matched_rows(party.within("matching"), keys, max_people=self.max_people)
-        return Vertical(self, party, {item: column[rows] for item, column in bits.items()}, len(rows)).mine()
+        return _Half(self, party, {item: column[rows] for item, column in bits.items()}, len(rows)).mine()
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this table."""
+    def checked(self, data: Any, names: Sequence[str], name: str) -> KeyedBits:
+        """Return the row of each key, and the columns of items, from any frame or a mapping of columns."""
         self.check_parties(names)
-        self._checked(data, name)
+        table = arrow_table(data)
+        keys = keys_of(table, self.key, max_people=self.max_people)
+        return keys, {item: _bits(table, item) for item in self.columns[name]}
 
     def read_input(self, path: str | os.PathLike[str]) -> pa.Table:
         """Read the table; the key is read as text."""
         return read_keyed(path, self.key)
 
-    def result_files(self, output: JointRules) -> dict[str, Any]:
-        """Return the itemsets and the rules as files."""
-        return output.files()
-
     def items(self, names: Sequence[str]) -> tuple[list[str], list[int]]:
         """Return all items in order, and the place of the party of each."""
-        owner = {item: place for place, name in enumerate(names) for item in self.columns[name]}
+        owner = {item: at for at, name in enumerate(names) for item in self.columns[name]}
         listed = sorted(owner)
         return listed, [owner[item] for item in listed]
-
-    def _checked(self, data: Any, name: str) -> tuple[dict[bytes, int], dict[str, NDArray[np.bool_]]]:
-        table = arrow_table(data)
-        keys = keys_of(table, self.key, max_people=self.max_people)
-        return keys, {item: _bits(table, item) for item in self.columns[name]}
 
 
 def _bits(table: pa.Table, item: str) -> NDArray[np.bool_]:
     if item not in table.column_names:
         raise InputError(f"The data has no column '{item}', which the session names as an item.")
     column = table.column(item)
-    known = pa.types.is_integer(column.type) or pa.types.is_boolean(column.type) or len(column) == 0
-    values = column.to_numpy() if known and not column.null_count else None
+    integers = pa.types.is_integer(column.type) or pa.types.is_boolean(column.type) or len(column) == 0
+    values = column.to_numpy() if integers and not column.null_count else None
     if values is None or not np.isin(values, (0, 1)).all():
         raise InputError(f"The column '{item}' must hold 0 and 1, or false and true, and no missing value.")
     return np.asarray(values, np.bool_)
 
 
-_COUNTS = "counts"
-
-
-class Vertical:
+class _Half:
     """One party's half of mining, once the people are matched."""
 
     def __init__(
@@ -197,9 +189,9 @@ class Vertical:
         counts = [np.zeros(0, np.int64)]
         candidates = first_candidates(self._items, self._n)
         while len(candidates):
-            found = self._counted(candidates)
-            levels.append(candidates[found > 0])
-            counts.append(found[found > 0])
+            counted = self._counted(candidates)
+            levels.append(candidates[counted > 0])
+            counts.append(counted[counted > 0])
             self._party.reveal(f"frequent of {candidates.shape[1]}", levels[-1].tolist())
             candidates = longer_candidates(levels[-1], max_length=self._protocol.max_length)
         levels = [level for level in levels if len(level)]
@@ -220,16 +212,16 @@ class Vertical:
             return self._products.counts(group, self._least)
         if self._party.index != group.parties[0]:
             return None
-        own = np.array([np.count_nonzero(self._products.part(parts[0])) for parts in group.parts], np.int64)
-        return np.where(own >= self._least, own, 0)
+        sizes = [np.count_nonzero(self._products.part(parts[0])) for parts in group.parts]
+        return np.array([size if size >= self._least else 0 for size in sizes], np.int64)
 
     def _spread(self, group: Group, counts: NDArray[np.int64] | None) -> NDArray[np.int64]:
         """Return what the first party that knows the counts sends to those who do not."""
         names = self._party.names
         source, others = _receivers(group, len(names))
         if self._party.index == source and counts is not None:
-            for place in others:
-                self._party.send(names[place], _COUNTS, counts.view(np.uint8).data)
+            for other in others:
+                self._party.send(names[other], _COUNTS, counts.view(np.uint8).data)
         if counts is not None:
             return counts
         return np.frombuffer(self._party.recv(names[source], _COUNTS, 8 * len(group.parts)), np.int64)
@@ -246,16 +238,16 @@ def vertical_frames(
     yield from matching_frames(names, protocol.max_people)
     candidates = first_candidates(items, n)
     while len(candidates):
-        found = revealed[f"frequent of {candidates.shape[1]}"]
-        frequent: Sets = np.array(found, np.int32).reshape(len(found), candidates.shape[1])
-        known = {tuple(one) for one in found}
+        listed = revealed[f"frequent of {candidates.shape[1]}"]
+        frequent: Sets = np.array(listed, np.int32).reshape(len(listed), candidates.shape[1])
+        is_frequent = {tuple(items) for items in listed}
         for group in grouped(candidates, owners):
             if len(group.parties) > 1:
-                n_frequent = sum(tuple(row) in known for row in candidates[group.rows].tolist())
+                n_frequent = sum(tuple(row) in is_frequent for row in candidates[group.rows].tolist())
                 yield from products.counts(group, least, n_frequent)
             source, others = _receivers(group, len(names))
             size = 8 * len(group.parts)
-            yield from (FrameShape(names[source], names[place], _COUNTS, size) for place in others)
+            yield from (FrameShape(names[source], names[other], _COUNTS, size) for other in others)
         candidates = longer_candidates(frequent, max_length=protocol.max_length)
 
 
@@ -267,4 +259,4 @@ def first_candidates(items: Sequence[str], n: int) -> Sets:
 def _receivers(group: Group, n_parties: int) -> tuple[int, list[int]]:
     """Return the party that sends the counts of a group, and those that receive them."""
     knowing = group.keepers if len(group.parties) > 1 else group.parties
-    return knowing[0], [place for place in range(n_parties) if place not in knowing]
+    return knowing[0], [at for at in range(n_parties) if at not in knowing]
