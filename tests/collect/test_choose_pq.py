@@ -9,7 +9,7 @@ from tests.oracles import mask as oracles_mask
 
 from discreet.collect import EMask, choose_pq
 from discreet.core.errors import ParameterError
-from discreet.experiments.emask.paper import TABLE_1, TABLE_2, TABLE_6
+from experiments.emask.paper import TABLE_1, TABLE_2, TABLE_6
 
 
 def points(support: float, n: int, **asked: float) -> set[tuple[float, float]]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.experiments import EXPERIMENTS, perform
-from discreet.experiments.cahd.runs import CAHD, PERM, Sample, point, released, samples, sensitive_of
+from experiments import EXPERIMENTS, perform
+from experiments.cahd.runs import CAHD, PERM, Sample, point, released, samples, sensitive_of
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from discreet.experiments.charts import at_points, band, colored, level, ranged
-from discreet.experiments.timing import fastest
 from discreet.report.theme import altair_chart
+from experiments.charts import at_points, band, colored, level, ranged
+from experiments.timing import fastest
 
 
 def test_a_range_holds_the_mean_and_both_ends() -> None:

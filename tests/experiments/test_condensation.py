@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.experiments import EXPERIMENTS, perform
-from discreet.experiments.condensation import experiment as condensation
-from discreet.experiments.condensation.data import samples
-from discreet.experiments.condensation.runs import runs_of
+from experiments import EXPERIMENTS, perform
+from experiments.condensation import experiment as condensation
+from experiments.condensation.data import samples
+from experiments.condensation.runs import runs_of
 
 
 def test_without_the_data_scikit_learn_s_sets_stand_in(tmp_path: Path) -> None:

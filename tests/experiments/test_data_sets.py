@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.experiments.cahd.runs import samples
-from discreet.experiments.data_sets import CLICK_STREAMS, click_stream, present
+from experiments.cahd.runs import samples
+from experiments.data_sets import CLICK_STREAMS, click_stream, present
 
 
 @pytest.fixture

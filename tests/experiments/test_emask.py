@@ -9,9 +9,9 @@ import pytest
 
 from discreet.datasets import quest
 from discreet.engines.baskets.files import read_baskets
-from discreet.experiments.emask.paper import MIN_SUPPORT, TABLE_3, TABLE_6, Row
-from discreet.experiments.emask.runs import Runs, Truth, runs_of, truth_of
-from discreet.experiments.page import Page
+from experiments.emask.paper import MIN_SUPPORT, TABLE_3, TABLE_6, Row
+from experiments.emask.runs import Runs, Truth, runs_of, truth_of
+from experiments.page import Page
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.experiments import perform
-from discreet.experiments.hiding.runs import Point
+from experiments import perform
+from experiments.hiding.runs import Point
 
 
 @pytest.fixture(scope="module")

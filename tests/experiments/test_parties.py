@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.experiments import perform
 from discreet.parties import SecureSum
 from discreet.parties.channel import frame_bytes
+from experiments import perform
 
 
 @pytest.fixture(scope="module")

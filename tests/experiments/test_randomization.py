@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.experiments import EXPERIMENTS, perform
-from discreet.experiments.randomization import experiment as randomization
-from discreet.experiments.randomization import runs
+from experiments import EXPERIMENTS, perform
+from experiments.randomization import experiment as randomization
+from experiments.randomization import runs
 
 
 @pytest.mark.parametrize("shape", list(runs.SHAPES))

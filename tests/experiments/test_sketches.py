@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.experiments import EXPERIMENTS, perform
-from discreet.experiments.sketches import experiment as sketches
-from discreet.experiments.sketches.data import MESSAGES, texts, two_instances
-from discreet.experiments.sketches.runs import Runs, _nearness, classified, clustered
+from experiments import EXPERIMENTS, perform
+from experiments.sketches import experiment as sketches
+from experiments.sketches.data import MESSAGES, texts, two_instances
+from experiments.sketches.runs import Runs, _nearness, classified, clustered
 
 SMALL = dataclasses.replace(
     sketches._SIZES[True],

@@ -19,7 +19,6 @@ from discreet.cli.collect.distort import distort
 from discreet.cli.collect.perturb import perturb
 from discreet.cli.collect.reconstruct import reconstruct
 from discreet.cli.demo import demo
-from discreet.cli.experiments import experiments
 from discreet.cli.measure.check import check
 from discreet.cli.measure.risk import risk
 from discreet.cli.mine.fit import fit
@@ -127,7 +126,6 @@ for command in (
     predict,
     audit,
     party,
-    experiments,
 ):
     app.add_command(command)
 

@@ -174,7 +174,7 @@ def doctor(
 def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Run the protocol of the SESSION with the other parties and write the common result."""
     from discreet.cli._output import plain_cautions, print_result
-    from discreet.measure.caution import Caution
+    from discreet.core.figures import Caution
     from discreet.parties.network.running import (
         check_folder,
         find_key,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.publishing import released_rows
 
 from discreet import Recipe, Table, identifier, other, person, quasi, sensitive
-from discreet.core.tables.source import Lone, source_of
+from discreet.core.tables.source import Singletons, source_of
 from discreet.engines.duckdb.large import RelationSource
 from discreet.guarantees import KAnonymity
 from discreet.measure import singling_out
@@ -36,29 +36,29 @@ SECRET = "PLANTED-4471"
 CELLS = st.sampled_from([None, "a", "b", "c"])
 
 
-def lone_by_definition(rows: list[tuple[Any, ...]]) -> Lone:
+def lone_by_definition(rows: list[tuple[Any, ...]]) -> Singletons:
     held = [row for row in rows if any(cell is not None for cell in row)]
     counts = Counter(held)
-    return Lone(sum(counts[row] == 1 for row in held), len(held), len(counts))
+    return Singletons(sum(counts[row] == 1 for row in held), len(held), len(counts))
 
 
 @settings(max_examples=25)
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=12))
-def test_lone_rows_are_those_of_the_definition(rows: list[tuple[Any, ...]]) -> None:
+def test_singletons_are_those_of_the_definition(rows: list[tuple[Any, ...]]) -> None:
     columns = list(zip(*rows, strict=True))
     frame = pa.table({name: pa.array(cells, pa.string()) for name, cells in zip("xyz", columns, strict=True)})
     relation = duckdb.connect().from_arrow(frame)
     for names in (["x"], ["x", "z"], ["x", "y", "z"]):
         chosen = [tuple(row["xyz".index(name)] for name in names) for row in rows]
         for source in (source_of(frame), source_of(relation), RelationSource(relation)):
-            assert source.lone_rows(names) == lone_by_definition(chosen)
+            assert source.singletons(names) == lone_by_definition(chosen)
 
 
 def test_columns_of_several_types_are_counted_together() -> None:
     frame = pa.table({"a": ["x", None, "x"], "b": [1, None, 1], "c": [1.5, None, 2.5]})
     for source in (source_of(frame), RelationSource(duckdb.connect().from_arrow(frame))):
-        assert source.lone_rows(["a", "b"]) == Lone(0, 2, 1)
-        assert source.lone_rows(["a", "b", "c"]) == Lone(2, 2, 2)
+        assert source.singletons(["a", "b"]) == Singletons(0, 2, 1)
+        assert source.singletons(["a", "b", "c"]) == Singletons(2, 2, 2)
 
 
 def people(n: int = 60) -> dict[str, list[Any]]:
@@ -203,8 +203,8 @@ def test_values_that_one_person_alone_has_single_out_all_its_rows() -> None:
     frame = pa.table({**rows, "card": [f"{SECRET}{at // 2}" for at in range(60)]})
     relation = duckdb.connect().from_arrow(frame)
     for source in (source_of(frame), RelationSource(relation)):
-        assert source.lone_rows(["card"]) == Lone(0, 60, 30)
-        assert source.lone_rows(["card"], "who") == Lone(60, 60, 30)
+        assert source.singletons(["card"]) == Singletons(0, 60, 30)
+        assert source.singletons(["card"], "who") == Singletons(60, 60, 30)
     assert (
         Mondrian(KAnonymity(2))
         .release(Table(frame.drop("who"), {"age": quasi(), "card": other()}))
@@ -219,4 +219,4 @@ def test_columns_of_different_types_are_counted_together() -> None:
     relation = duckdb.connect().from_arrow(
         pa.table({"note": ["a", "a", "b", None], "visits": [1, 1, 2, None]})
     )
-    assert RelationSource(relation).lone_rows(["note", "visits"]) == Lone(1, 3, 2)
+    assert RelationSource(relation).singletons(["note", "visits"]) == Singletons(1, 3, 2)

@@ -145,7 +145,7 @@ def _unique_columns(kept: duckdb.DuckDBPyRelation, channels: Channels) -> list[d
     if not plain:
         return []
     rows = source_of(kept.project(", ".join(map(identifier, plain))))
-    found = unique_columns({name: rows.lone_rows([name]) for name in plain}, " Leave it out with --drop.")
+    found = unique_columns({name: rows.singletons([name]) for name in plain}, " Leave it out with --drop.")
     return [caution.to_dict() for caution in found]
 
 

@@ -321,13 +321,10 @@ def serve(vault: Path, as_json: bool, quiet: bool, **given: Any) -> None:
 
 def _auditor(given: dict[str, Any]) -> Auditor:
     """Return the auditor that the options name; those of another are refused."""
-    import dataclasses
+    from discreet.core.registry import AUDITORS
 
-    from discreet.output.audit.auditors import AUDITORS
-
-    kind = AUDITORS[given["auditor"]]
-    fields = {one.name: one for one in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    known = {one.name for other in AUDITORS.values() for one in dataclasses.fields(other)}  # type: ignore[arg-type]
+    fields = AUDITORS[given["auditor"]].parameters()
+    known = {name for spec in AUDITORS.values() for name in spec.parameters()}
     named = {name: given[name] for name in known if given.get(name) is not None and given[name] is not False}
     for name in sorted(named):
         if name not in fields:
@@ -335,9 +332,10 @@ def _auditor(given: dict[str, Any]) -> Auditor:
                 f"--{name.replace('_', '-')} does not belong to --auditor {given['auditor']}."
             )
     for name, one in fields.items():
-        if one.default is dataclasses.MISSING and name not in named:
+        if one.required and name not in named:
             raise gather.mistake(f"--auditor {given['auditor']} needs --{name.replace('_', '-')}.")
-    return kind(**named)
+    auditor: Auditor = AUDITORS[given["auditor"]].load()(**named)
+    return auditor
 
 
 def _print_rows(found: Answer | Denied) -> None:

@@ -24,7 +24,7 @@ from discreet.core.tables.encoding import (
 )
 from discreet.core.tables.native_frames import as_pandas, as_polars
 from discreet.core.tables.publication import publishable
-from discreet.core.tables.source import DEALT, Lone, Recoding, Replacement, Source, Tuples
+from discreet.core.tables.source import DEALT, Recoding, Replacement, Singletons, Source, Tuples
 from discreet.core.tables.spreadsheet import defused
 
 _WIDE = 1 << 31
@@ -94,7 +94,7 @@ class FrameSource(Source):
         """Return whole columns, cleaned, row by row."""
         return {name: cleaned(self._arrow(name), name) for name in names}
 
-    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
+    def singletons(self, names: Sequence[str], unit: str | None = None) -> Singletons:
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         from discreet.kernels.tables.grouping import distinct, pack
 
@@ -112,9 +112,9 @@ class FrameSource(Source):
             )
             alone = np.bincount(pairs, minlength=first.size) == 1
         held = counts[~empty]
-        return Lone(int(counts[~empty & alone].sum()), int(held.sum()), held.size)
+        return Singletons(int(counts[~empty & alone].sum()), int(held.sum()), held.size)
 
-    def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
+    def small_classes(self, names: Sequence[str], unit: str, fewest: int) -> int:
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
         from discreet.kernels.tables.grouping import distinct, pack
 
@@ -129,12 +129,12 @@ class FrameSource(Source):
         owners += np.bincount(numbers[unknown], minlength=first.size)
         return int(counts[owners < fewest].sum())
 
-    def framed(self, rows: pa.Table, *, as_they_came: Collection[str] | None = None) -> Any:
+    def framed(self, rows: pa.Table, *, original_dtypes: Collection[str] | None = None) -> Any:
         """Return rows made elsewhere as the kind of frame that came in, and nothing but the rows.
 
         Columns that hold cells as they came get the type they had; all do unless some are named.
         """
-        kept = set(self.names if as_they_came is None else as_they_came)
+        kept = set(self.names if original_dtypes is None else original_dtypes)
         rows = publishable(rows)
         if self._frame.implementation.is_pandas():
             return as_pandas(rows, self._frame.to_native(), kept)
@@ -171,7 +171,7 @@ class FrameSource(Source):
         if recoding.spreadsheet_safe:
             cells = [defused(cell) for cell in cells]
         rows = pa.Table.from_arrays(cells, names=list(recoding.released_names))
-        return self.framed(rows, as_they_came=[name for name in recoding.columns if name not in replaced])
+        return self.framed(rows, original_dtypes=[name for name in recoding.columns if name not in replaced])
 
 
 def spelled(replacement: Replacement, codes: CodeArray) -> pa.Array:

@@ -92,12 +92,12 @@ class Recoding:
         return Pieces(np.arange(self.tuples.counts.size, dtype=np.int32), self.tuples.counts)
 
 
-class Lone(NamedTuple):
-    """How many rows have values in some columns that no other row has, of those that have any, in how many ways."""
+class Singletons(NamedTuple):
+    """The rows whose values in some columns no other row has, of the rows with any value, and the distinct values."""
 
-    n_lone: int
-    n_held: int
-    n_different: int
+    n_singletons: int
+    n_rows: int
+    n_distinct: int
 
 
 class Source(Protocol):
@@ -120,11 +120,11 @@ class Source(Protocol):
         """Return whole columns, cleaned, row by row."""
         ...
 
-    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
+    def singletons(self, names: Sequence[str], unit: str | None = None) -> Singletons:
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         ...
 
-    def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
+    def small_classes(self, names: Sequence[str], unit: str, fewest: int) -> int:
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
         ...
 

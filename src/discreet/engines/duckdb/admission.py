@@ -35,7 +35,7 @@ _HOLDS = (
 
 
 @dataclass(frozen=True, repr=False)
-class Admitted:
+class Normalized:
     """A relation as it is judged: columns ``c0``, ``c1``, …, and the type each one gets back, where it had another.
 
     Columns in ``refused`` hold what is neither judged nor published. They can only be dropped, so they are not read.
@@ -69,20 +69,20 @@ def ours(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     return relation
 
 
-def admitted(native: duckdb.DuckDBPyRelation) -> Admitted:
+def normalized(native: duckdb.DuckDBPyRelation) -> Normalized:
     """Rename a relation's columns by their places, and clean them."""
     names, types = tuple(native.columns), [str(type_) for type_ in native.types]
     refused = frozenset(name for name, type_ in zip(names, types, strict=True) if is_unpublishable(type_))
     collated = set() if native in _OURS else _collated(native, types)
     cells, back = [], []
     for number, (name, type_) in enumerate(zip(names, types, strict=True)):
-        cell, own = _admitted_cell(f"c{number}", type_, collated=number in collated)
+        cell, own = _normalized_cell(f"c{number}", type_, collated=number in collated)
         if type_ in _WIDE:
             cell, own = f"CAST({cell} AS {_narrowest(native, number, name)})", type_
         cells.append(f"{cell} AS c{number}")
         back.append(own)
-    renamed = run(native, f"SELECT {', '.join(cells)} FROM source AS admitted({inner_names(len(names))})")
-    return Admitted(renamed, names, tuple(back), refused)
+    renamed = run(native, f"SELECT {', '.join(cells)} FROM source AS normalized({inner_names(len(names))})")
+    return Normalized(renamed, names, tuple(back), refused)
 
 
 def is_unpublishable(type_: str) -> bool:
@@ -94,7 +94,7 @@ def is_unpublishable(type_: str) -> bool:
     return type_.endswith("]") or type_.startswith(_UNPUBLISHABLE)
 
 
-def _admitted_cell(column: str, type_: str, *, collated: bool) -> tuple[str, str | None]:
+def _normalized_cell(column: str, type_: str, *, collated: bool) -> tuple[str, str | None]:
     """Write a cell as it is judged, and say the type it had where that is another."""
     if is_unpublishable(type_):
         return "CAST(NULL AS BLOB)", None
@@ -146,12 +146,12 @@ def _narrowest(native: duckdb.DuckDBPyRelation, number: int, name: str) -> str:
 
 
 def framed(
-    native: duckdb.DuckDBPyRelation, rows: Admitted, table: pa.Table, as_they_came: Collection[str]
+    native: duckdb.DuckDBPyRelation, rows: Normalized, table: pa.Table, original_dtypes: Collection[str]
 ) -> duckdb.DuckDBPyRelation:
     """Return a table as a relation of the same connection; columns with cells as they came get their types back."""
     names = table.column_names
     cells = [
-        rows.outer(name, f"c{at}") if name in as_they_came else f"c{at}" for at, name in enumerate(names)
+        rows.outer(name, f"c{at}") if name in original_dtypes else f"c{at}" for at, name in enumerate(names)
     ]
     sql = f"SELECT {listed(cells, names)} FROM mapping AS framed({inner_names(len(names))})"
     relation = run(native, sql, publishable(table))

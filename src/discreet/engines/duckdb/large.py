@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.pseudonym import LENGTH
 from discreet.core.tables.encoding import Codebook, cleaned, kind_of
-from discreet.core.tables.source import DEALT, Lone, Recoding, Replacement, Source, Tuples
-from discreet.engines.duckdb.admission import Admitted, admitted, framed, listed
+from discreet.core.tables.source import DEALT, Recoding, Replacement, Singletons, Source, Tuples
+from discreet.engines.duckdb.admission import Normalized, framed, listed, normalized
 from discreet.engines.duckdb.queries import batches, in_any_order, run, run_sorted, schema_of
 from discreet.engines.duckdb.spreadsheet import defused_cell
 
@@ -30,17 +30,17 @@ class RelationSource(Source):
     In all queries the user's columns are called ``c0``, ``c1``, … by their places, so that every other name is ours.
     """
 
-    def __init__(self, native: duckdb.DuckDBPyRelation, rows: Admitted | None = None) -> None:
+    def __init__(self, native: duckdb.DuckDBPyRelation, rows: Normalized | None = None) -> None:
         self.native = self.rows = native
-        self._admitted = admitted(native) if rows is None else rows
-        self.names = self._admitted.names
+        self._normalized = normalized(native) if rows is None else rows
+        self.names = self._normalized.names
         unsorted = in_any_order(native)
-        self._unsorted = self._admitted.relation if unsorted is native else admitted(unsorted).relation
+        self._unsorted = self._normalized.relation if unsorted is native else normalized(unsorted).relation
         self._values: dict[str, pa.Array] = {}
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return the distinct values of columns, cleaned, in one pass over the rows."""
-        inner = [self._admitted.inner(name) for name in names]
+        inner = [self._normalized.inner(name) for name in names]
         listed_ = ", ".join(inner)
         sets = ", ".join(f"({column})" for column in inner)
         chosen = run(self._unsorted, f"SELECT {listed_} FROM source")
@@ -79,15 +79,15 @@ class RelationSource(Source):
 
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return whole columns, cleaned, row by row."""
-        inner = ", ".join(self._admitted.inner(name) for name in names)
-        chosen = run(self._admitted.relation, f"SELECT {inner} FROM source")
+        inner = ", ".join(self._normalized.inner(name) for name in names)
+        chosen = run(self._normalized.relation, f"SELECT {inner} FROM source")
         rows = pa.Table.from_batches(batches(chosen), schema_of(chosen))
         return {name: cleaned(rows.column(number), name) for number, name in enumerate(names)}
 
-    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
+    def singletons(self, names: Sequence[str], unit: str | None = None) -> Singletons:
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
-        inner = [self._admitted.inner(name) for name in names]
-        owners = "count(*)" if unit is None else f"count(DISTINCT {self._admitted.inner(unit)})"
+        inner = [self._normalized.inner(name) for name in names]
+        owners = "count(*)" if unit is None else f"count(DISTINCT {self._normalized.inner(unit)})"
         known = " OR ".join(f"{column} IS NOT NULL" for column in inner)
         held = f"WHERE {known} GROUP BY "
         counted = f"SELECT count(*) AS n, {owners} AS owners FROM source {held}"
@@ -95,11 +95,11 @@ class RelationSource(Source):
         ((lone, held, different),) = run(
             self._unsorted, f"SELECT {counts} FROM ({counted}{', '.join(inner)})"
         ).fetchall()
-        return Lone(int(lone), int(held), int(different))
+        return Singletons(int(lone), int(held), int(different))
 
-    def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
+    def small_classes(self, names: Sequence[str], unit: str, fewest: int) -> int:
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
-        inner, whose = ", ".join(self._admitted.inner(name) for name in names), self._admitted.inner(unit)
+        inner, whose = ", ".join(self._normalized.inner(name) for name in names), self._normalized.inner(unit)
         owners = f"count(DISTINCT {whose}) + count(*) - count({whose})"
         counted = f"SELECT count(*) AS n, {owners} AS owners FROM source GROUP BY {inner}"
         few = f"SELECT coalesce(sum(n) FILTER (WHERE owners < {int(fewest)}), 0) FROM ({counted})"
@@ -108,11 +108,11 @@ class RelationSource(Source):
 
     def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""
-        return framed(self.native, self._admitted, rows, self.names)
+        return framed(self.native, self._normalized, rows, self.names)
 
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
         """Publish the rows as the recoding says, lazily: codes by small joins, labels by codes."""
-        relation = self._admitted.relation
+        relation = self._normalized.relation
         if recoding.seed is not None:
             relation = run(relation, "SELECT *, row_number() OVER () AS place FROM source")
         divided = recoding.dropped is not None and recoding.pieces is not None
@@ -161,7 +161,7 @@ class RelationSource(Source):
                 cells.append(f"of{number}.label{number}")
             joins.append(
                 f"LEFT JOIN (SELECT * FROM mapping WHERE code{number} IS NOT NULL) AS of{number}"
-                f" ON source.{self._admitted.inner(book.name)} IS NOT DISTINCT FROM of{number}.value{number}"
+                f" ON source.{self._normalized.inner(book.name)} IS NOT DISTINCT FROM of{number}.value{number}"
             )
         longest = max(map(len, columns.values()))
         mapping = pa.table({name: _padded(array, longest) for name, array in columns.items()})
@@ -172,10 +172,10 @@ class RelationSource(Source):
             return f"new{list(recoding.by_piece).index(name)}"
         if name in recoding.by_value:
             return f"label{[book.name for book in recoding.encoded].index(name)}"
-        column = self._admitted.inner(name)
+        column = self._normalized.inner(name)
         if name in recoding.pseudonyms:
             return _hmac(column, recoding.pseudonyms[name])
-        return self._admitted.outer(name, column)
+        return self._normalized.outer(name, column)
 
 
 def _padded(array: pa.Array, length: int) -> pa.Array:

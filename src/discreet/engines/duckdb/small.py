@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.frames import FrameSource
-from discreet.core.tables.source import Lone, Recoding, Source, Tuples
-from discreet.engines.duckdb.admission import Admitted, admitted, framed
+from discreet.core.tables.source import Recoding, Singletons, Source, Tuples
+from discreet.engines.duckdb.admission import Normalized, framed, normalized
 from discreet.engines.duckdb.large import RelationSource
 from discreet.engines.duckdb.queries import batches, schema_of
 
@@ -27,10 +27,10 @@ _ESTIMATE = re.compile(r"~([\d,]+) rows?")
 class HeldSource(Source):
     """Rows of a small relation, in memory."""
 
-    def __init__(self, native: duckdb.DuckDBPyRelation, admitted_: Admitted, rows: pa.Table) -> None:
+    def __init__(self, native: duckdb.DuckDBPyRelation, normalized: Normalized, rows: pa.Table) -> None:
         self.native = native
-        self.names = admitted_.names
-        self._admitted = admitted_
+        self.names = normalized.names
+        self._normalized = normalized
         self.rows = rows
         self._held = FrameSource.of(rows)
 
@@ -46,28 +46,28 @@ class HeldSource(Source):
         """Return whole columns, cleaned, row by row."""
         return self._held.columns(names)
 
-    def lone_rows(self, names: Sequence[str], unit: str | None = None) -> Lone:
+    def singletons(self, names: Sequence[str], unit: str | None = None) -> Singletons:
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
-        return self._held.lone_rows(names, unit)
+        return self._held.singletons(names, unit)
 
-    def rows_of_few(self, names: Sequence[str], unit: str, fewest: int) -> int:
+    def small_classes(self, names: Sequence[str], unit: str, fewest: int) -> int:
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
-        return self._held.rows_of_few(names, unit, fewest)
+        return self._held.small_classes(names, unit, fewest)
 
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
         """Publish the rows as the recoding says, as a relation of the same connection."""
         replaced = {*recoding.by_piece, *recoding.by_value, *recoding.pseudonyms}
         kept = [name for name in recoding.columns if name not in replaced]
-        return framed(self.native, self._admitted, self._held.recode(recoding), kept)
+        return framed(self.native, self._normalized, self._held.recode(recoding), kept)
 
     def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""
-        return framed(self.native, self._admitted, rows, self.names)
+        return framed(self.native, self._normalized, rows, self.names)
 
 
 def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
     """Take a relation into memory if it is small, and leave it in the engine otherwise."""
-    rows = admitted(native)
+    rows = normalized(native)
     fetched = _fetched(rows.relation) if _is_small(native) else None
     if fetched is None:
         return RelationSource(native, rows)

@@ -12,7 +12,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.release import Release
 from discreet.core.schema import Role
-from discreet.core.tables.source import Lone, Source
+from discreet.core.tables.source import Singletons, Source
 from discreet.core.tables.table import Table
 
 MOST_SINGLED_OUT = 0.1
@@ -47,14 +47,14 @@ class SinglingOut:
         The same for all of the columns together.
     """
 
-    columns: Mapping[str, Lone]
-    together: Lone
+    columns: Mapping[str, Singletons]
+    together: Singletons
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers of rows as plain data for JSON."""
         return {
-            "columns": {name: lone.n_lone for name, lone in self.columns.items()},
-            "together": self.together.n_lone,
+            "columns": {name: singletons.n_singletons for name, singletons in self.columns.items()},
+            "together": self.together.n_singletons,
         }
 
 
@@ -73,10 +73,10 @@ def singling_out(data: Table | Release) -> SinglingOut:
     """
     table = data.table if isinstance(data, Release) else data
     names = published_as_is(data)
-    columns = {name: table.source.lone_rows([name]) for name in names}
+    columns = {name: table.source.singletons([name]) for name in names}
     if len(names) < 2:
-        return SinglingOut(columns, columns[names[0]] if names else Lone(0, 0, 0))
-    return SinglingOut(columns, table.source.lone_rows(names))
+        return SinglingOut(columns, columns[names[0]] if names else Singletons(0, 0, 0))
+    return SinglingOut(columns, table.source.singletons(names))
 
 
 def published_as_is(data: Table | Release) -> list[str]:
@@ -90,9 +90,9 @@ def published_as_is(data: Table | Release) -> list[str]:
     return [name for name in data.schema.named(Role.OTHER) if name not in made]
 
 
-def is_many(lone: Lone) -> bool:
+def is_many(singletons: Singletons) -> bool:
     """Return whether more rows are singled out than may be by default."""
-    return lone.n_lone > MOST_SINGLED_OUT * lone.n_held
+    return singletons.n_singletons > MOST_SINGLED_OUT * singletons.n_rows
 
 
 def refuse_singling_out(data: Table | Release) -> None:
@@ -105,26 +105,27 @@ def refuse_singling_out(data: Table | Release) -> None:
     unit = table.schema.person
     names = [name for name in published_as_is(data) if not data.schema[name].allow_unique]
     for name in names:
-        refuse_lone(name, table.source.lone_rows([name], unit))
+        refuse_singletons(name, table.source.singletons([name], unit))
     if len(names) < 2:
         return
-    lone = table.source.lone_rows(names, unit)
-    if is_many(lone):
+    singletons = table.source.singletons(names, unit)
+    if is_many(singletons):
         changed = _most_identifying(table.source, names, unit)
         raise SinglingOutError(
-            f"Columns {_listed(names)} would be published as they are, and {lone.n_lone:,} of {lone.n_held:,} rows "
-            f"have a combination of their own in them: whoever knows it finds the person. Without {_listed(changed)} "
-            f"few have. {_WAYS_OUT.replace('it ', 'them ')}",
+            f"Columns {_listed(names)} would be published as they are, and {singletons.n_singletons:,} of "
+            f"{singletons.n_rows:,} rows have a combination of their own in them: whoever knows it finds the "
+            f"person. Without {_listed(changed)} few have. {_WAYS_OUT.replace('it ', 'them ')}",
             changed,
         )
 
 
-def refuse_lone(name: str, lone: Lone) -> None:
+def refuse_singletons(name: str, singletons: Singletons) -> None:
     """Raise a SinglingOutError where too many rows have a value of their own in a column."""
-    if is_many(lone):
+    if is_many(singletons):
         raise SinglingOutError(
-            f"Column '{name}' would be published as it is, and {lone.n_lone:,} of {lone.n_held:,} rows have a value of "
-            f"their own in it: whoever knows it finds the person. {_WAYS_OUT}",
+            f"Column '{name}' would be published as it is, and {singletons.n_singletons:,} of "
+            f"{singletons.n_rows:,} rows have a value of their own in it: whoever knows it finds the person. "
+            f"{_WAYS_OUT}",
             [name],
         )
 
@@ -139,20 +140,20 @@ def refuse_keys(names: Sequence[str], values: FloatArray, allowed: Collection[st
         held = values[:, number][np.isfinite(values[:, number])]
         if name in allowed or held.size < _FEWEST_KEYS or (held != np.rint(held)).any():
             continue
-        n_lone = int((np.unique(held, return_counts=True)[1] == 1).sum())
-        if n_lone > NEARLY_ALL * held.size:
+        n_singletons = int((np.unique(held, return_counts=True)[1] == 1).sum())
+        if n_singletons > NEARLY_ALL * held.size:
             raise SinglingOutError(
-                f"Column '{name}' holds whole numbers, and {n_lone:,} of {held.size:,} rows have one of their own: it "
-                "looks like a key. Leave it out, or allow it all the same (allow_unique).",
+                f"Column '{name}' holds whole numbers, and {n_singletons:,} of {held.size:,} rows have one of their "
+                "own: it looks like a key. Leave it out, or allow it all the same (allow_unique).",
                 [name],
             )
 
 
 def _most_identifying(source: Source, names: Sequence[str], unit: str | None) -> list[str]:
     """Return columns, those with the most values first, without which the others single out few enough rows."""
-    order = sorted(names, key=lambda name: -source.lone_rows([name]).n_different)
+    order = sorted(names, key=lambda name: -source.singletons([name]).n_distinct)
     for n_dropped in range(1, len(order)):
-        if not is_many(source.lone_rows(order[n_dropped:], unit)):
+        if not is_many(source.singletons(order[n_dropped:], unit)):
             return order[:n_dropped]
     return order
 

@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import SchemaError
+from discreet.core.figures import Caution
 from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Role
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR, texts
-from discreet.core.tables.source import Lone, source_of
+from discreet.core.tables.source import Singletons, source_of
 from discreet.core.tables.table import Table
-from discreet.measure.caution import Caution
-from discreet.measure.tables.singling_out import is_many, singling_out
+from discreet.measure.tables.singling_out import SinglingOut, is_many
 
 DOMINATED = 0.9
 """The share of one sensitive value above which it dominates a class."""
@@ -37,22 +37,28 @@ _LETTERS, _TRUTHS = re.compile("[^\\W\\d_eETZ]"), ("true", "false")
 """Letters that stand in no number and no date, and the words that are no text either."""
 
 
-def table_cautions(release: Release) -> Iterator[Caution]:
-    """Find what a reader of a generalized table should know."""
+def table_cautions(release: Release, unique: SinglingOut, lost: float | None) -> Iterator[Caution]:
+    """Find what a reader of a generalized table should know.
+
+    Parameters
+    ----------
+    release
+        A release of a table.
+    unique
+        The rows that columns published as they are single out.
+    lost
+        The loss of detail, from 0 to 1; None where it is not known.
+    """
     yield from _dominated(release)
     yield from _starred(release)
     yield from _constant(release)
-    yield from other_columns(release)
+    yield from other_columns(release, unique)
     yield from _units(release)
     yield from _types(release)
     yield from _minimality(release)
-    if release.original is not None and release.evidence.cells:
-        from discreet.measure.tables.loss import loss
-
-        lost = loss(release).total
-        if lost > HALF:
-            text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
-            yield Caution("half-lost", text, public=False)
+    if lost is not None and lost > HALF:
+        text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
+        yield Caution("half-lost", text, public=False)
 
 
 def _dominated(release: Release) -> Iterator[Caution]:
@@ -126,46 +132,47 @@ def _is_star(book: Codebook, code: int) -> bool:
     return bool(label) and not str(label).strip(STAR)
 
 
-def unique_columns(columns: Mapping[str, Lone], remedy: str = "") -> Iterator[Caution]:
+def unique_columns(columns: Mapping[str, Singletons], remedy: str = "") -> Iterator[Caution]:
     """Find columns, published as they are, that single rows out; the remedy ends the text."""
-    for name, lone in columns.items():
-        if is_many(lone):
+    for name, singletons in columns.items():
+        if is_many(singletons):
             yield Caution(
                 "unique-column",
-                f"Column '{name}' is published as it is, and {lone.n_lone:,} of {lone.n_held:,} rows have a value of "
-                f"their own in it: whoever knows it finds the person.{remedy}",
+                f"Column '{name}' is published as it is, and {singletons.n_singletons:,} of "
+                f"{singletons.n_rows:,} rows have a value of their own in it: whoever knows it finds the "
+                f"person.{remedy}",
             )
 
 
-def other_columns(release: Release) -> Iterator[Caution]:
+def other_columns(release: Release, unique: SinglingOut) -> Iterator[Caution]:
     """Count the rows that columns published exactly single out, where that was allowed."""
-    found = singling_out(release)
-    yield from unique_columns(found.columns)
-    if is_many(found.together) and not any(map(is_many, found.columns.values())):
+    yield from unique_columns(unique.columns)
+    if is_many(unique.together) and not any(map(is_many, unique.columns.values())):
         yield Caution(
             "unique-combination",
-            f"{_listed(list(found.columns))} are published as they are, and {found.together.n_lone:,} of "
-            f"{found.together.n_held:,} rows have a combination of their own: whoever knows it finds the person.",
+            f"{_listed(list(unique.columns))} are published as they are, and {unique.together.n_singletons:,} of "
+            f"{unique.together.n_rows:,} rows have a combination of their own: whoever knows it finds the person.",
         )
     for name in release.schema.sensitive:
-        lone = release.table.source.lone_rows([name])
-        yield from _one_value(release, name, lone)
-        if is_many(lone):
+        singletons = release.table.source.singletons([name])
+        yield from _one_value(release, name, singletons)
+        if is_many(singletons):
             yield Caution(
                 "unique-sensitive",
-                f"Sensitive column '{name}' is published exactly, and {lone.n_lone:,} of {lone.n_held:,} rows have a "
-                "value of their own in it: whoever learns it elsewhere finds the person. Rounding helps.",
+                f"Sensitive column '{name}' is published exactly, and {singletons.n_singletons:,} of "
+                f"{singletons.n_rows:,} rows have a value of their own in it: whoever learns it elsewhere finds the "
+                "person. Rounding helps.",
             )
 
 
 def single_values(release: Release) -> Iterator[Caution]:
     """Find sensitive columns in which every row has the same value."""
     for name in release.schema.sensitive:
-        yield from _one_value(release, name, release.table.source.lone_rows([name]))
+        yield from _one_value(release, name, release.table.source.singletons([name]))
 
 
-def _one_value(release: Release, name: str, lone: Lone) -> Iterator[Caution]:
-    if lone.n_different == 1 < lone.n_held == release.table.n_rows:
+def _one_value(release: Release, name: str, singletons: Singletons) -> Iterator[Caution]:
+    if singletons.n_distinct == 1 < singletons.n_rows == release.table.n_rows:
         yield Caution(
             "single-value",
             f"Every row has the same value of '{name}': whoever is known to be in the file has it. No guarantee about "
@@ -211,18 +218,18 @@ def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
         if not counted and not names_units(name):
             continue
         try:
-            rows = original.source.lone_rows([name])
+            rows = original.source.singletons([name])
         except SchemaError:
             continue
-        words = f"{rows.n_different:,} different values in {rows.n_held:,} rows"
+        words = f"{rows.n_distinct:,} different values in {rows.n_rows:,} rows"
         if recoding is None or not counted:
-            if FEWEST_UNITS < rows.n_different < REPEATED * rows.n_held:
+            if FEWEST_UNITS < rows.n_distinct < REPEATED * rows.n_rows:
                 yield name, words
-        elif rows.n_different < rows.n_held and (rows.n_different >= fewest or names_units(name)):
+        elif rows.n_distinct < rows.n_rows and (rows.n_distinct >= fewest or names_units(name)):
             quasi = original.schema.quasi
             kept = source_of(original.kept(recoding, own=[name], shown=quasi))
-            few = kept.rows_of_few(quasi, name, fewest)
-            if few > (0 if names_units(name) else BY_CHANCE * rows.n_held):
+            few = kept.small_classes(quasi, name, fewest)
+            if few > (0 if names_units(name) else BY_CHANCE * rows.n_rows):
                 yield name, f"{words}, and fewer than {fewest:,} in classes with {few:,} rows"
 
 

@@ -36,7 +36,7 @@ from discreet.core.vectors import WIDEST, Line, Vectors
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST
 from discreet.guarantees.per_unit import refuse_units
-from discreet.measure.tables.singling_out import refuse_keys, refuse_lone
+from discreet.measure.tables.singling_out import refuse_keys, refuse_singletons
 from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import OnePerRow, levels_of, read_levels
@@ -342,9 +342,9 @@ def _refuse_singling_out(table: Table, names: list[str]) -> None:
     columns = table.source.columns(names)
     texts = [name for name in names if labels.kind_of(columns[name].type) == "text"]
     for name in texts:
-        lone = table.source.lone_rows([name])
-        if lone.n_lone >= _LONE_TEXTS:
-            refuse_lone(name, lone)
+        lone = table.source.singletons([name])
+        if lone.n_singletons >= _LONE_TEXTS:
+            refuse_singletons(name, lone)
     for name in names:
         if pa.types.is_integer(columns[name].type):
             values = columns[name].to_numpy(zero_copy_only=False).astype(np.float64)

@@ -1,0 +1,83 @@
+"""The data of the sketch experiment: 20 Newsgroups where it is present, and Quest sets, a class for each instance."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from discreet.core.arrays import IntArray
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.sparse_rows import SparseRows
+from discreet.datasets import quest
+from discreet.engines.texts import text_rows
+from discreet.kernels import ragged
+from experiments.data_sets import present
+
+MESSAGES = Path("newsgroups20") / "20news-bydate.jsonl.xz"
+_MIN_TEXTS = 3
+_FEWER = 8
+"""A quick run takes every so-manieth message."""
+
+
+@dataclass(frozen=True, repr=False)
+class Sample:
+    """Records with a class each."""
+
+    title: str
+    rows: SparseRows
+    labels: IntArray
+
+    @property
+    def described(self) -> str:
+        """The set in a few words."""
+        n, items = len(self.rows), len(self.rows.names)
+        length = self.rows.items.size / max(n, 1)
+        return f"{n:,} records, {items:,} items, {length:.1f} of them in a record; {self.labels.max() + 1} classes"
+
+
+def texts(data: Path | None, *, quick: bool) -> Sample | None:
+    """Read the messages of 20 Newsgroups, without their headers, words counted; None where they are absent."""
+    path = present(data, MESSAGES)
+    if path is None:
+        return None
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        messages = [json.loads(line) for line in lines]
+    chosen = messages[::_FEWER] if quick else messages
+    bodies = [_body(message["text"]) for message in chosen]
+    counted = text_rows(bodies, min_texts=_MIN_TEXTS, weights="counts")
+    filled = np.flatnonzero(~counted.empty)
+    groups = np.unique([message["group"] for message in chosen], return_inverse=True)[1]
+    rows = SparseRows.of(counted.rows[filled], names=counted.names)
+    return Sample("20 Newsgroups (for Text17)", rows, groups[filled])
+
+
+def two_instances(name: str, *, n_baskets: int, n_items: int = 1000, random_state: int = 1) -> Sample:
+    """Generate two Quest sets with patterns of their own, a class each: half of the baskets from either."""
+    size = -(-n_baskets // 2)
+    halves = [
+        quest(name, n_baskets=size, n_items=n_items, random_state=2 * random_state + half) for half in (0, 1)
+    ]
+    rows = SparseRows.of(_together(halves))
+    return Sample(f"{name}.D{_short(2 * size)}", rows, np.repeat([0, 1], size))
+
+
+def _together(parts: Iterable[Baskets]) -> Baskets:
+    """Put baskets of the same items one after the other."""
+    listed = list(parts)
+    lengths = np.concatenate([part.lengths for part in listed])
+    indptr = ragged.bounds(lengths)
+    return Baskets(indptr, np.concatenate([part.items for part in listed]), listed[0].names)
+
+
+def _body(text: str) -> str:
+    """Leave out the header, which names the group."""
+    return text.partition("\n\n")[2]
+
+
+def _short(n: int) -> str:
+    return f"{n // 1000}K" if n % 1000 == 0 else str(n)
