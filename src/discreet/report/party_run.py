@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from discreet.parties.meter import Step
+from discreet.parties.transcript import Step
 from discreet.parties.network.running import Outcome
 from discreet.parties.transcript import FrameShape
 from discreet.report.blocks import Block, Bullets, Messages, Paragraph, Section, Table, Tiles
