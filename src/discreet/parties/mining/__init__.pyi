@@ -3,21 +3,21 @@ from discreet.mine.saved_models import model_to_dict as model_to_dict
 
 from .anonymize_together import AnonymizeTogether as AnonymizeTogether
 from .anonymize_together import JointAnonymization as JointAnonymization
-from .matching.people_matching import PeopleMatching as PeopleMatching
 from .models.decision_tree import HorizontalTree as HorizontalTree
+from .models.decision_tree import VerticalTree as VerticalTree
 from .models.k_means import HorizontalKMeans as HorizontalKMeans
+from .models.k_means import VerticalKMeans as VerticalKMeans
 from .models.logistic import HorizontalLogistic as HorizontalLogistic
 from .models.model_protocol import Fitted as Fitted
 from .models.naive_bayes import HorizontalNaiveBayes as HorizontalNaiveBayes
+from .models.naive_bayes import VerticalNaiveBayes as VerticalNaiveBayes
 from .models.quantiles import HorizontalQuantiles as HorizontalQuantiles
 from .models.ridge import HorizontalRidge as HorizontalRidge
+from .models.ridge import VerticalRidge as VerticalRidge
 from .models.statistics import HorizontalStatistics as HorizontalStatistics
 from .models.statistics import Statistics as Statistics
-from .models.vertical_k_means import VerticalKMeans as VerticalKMeans
-from .models.vertical_naive_bayes import VerticalNaiveBayes as VerticalNaiveBayes
-from .models.vertical_products import VerticalRidge as VerticalRidge
-from .models.vertical_products import VerticalStatistics as VerticalStatistics
-from .models.vertical_tree import VerticalTree as VerticalTree
+from .models.statistics import VerticalStatistics as VerticalStatistics
+from .people_matching import PeopleMatching as PeopleMatching
 from .rules.association_rules import AssociationRules as AssociationRules
 from .rules.joint_rules import JointRules as JointRules
 from .rules.vertical_rules import VerticalRules as VerticalRules

@@ -15,10 +15,9 @@ from discreet.engines.atomic import require_replaceable
 from discreet.engines.folder_kinds import FolderKind, require_outside
 from discreet.engines.results import write_folder
 from discreet.parties.errors import SessionError
-from discreet.parties.meter import Meter
 from discreet.parties.network.session import Session
 from discreet.parties.network.transport import open_session
-from discreet.parties.transcript import FrameShape, Transcript
+from discreet.parties.transcript import FrameShape, Meter, Transcript
 
 RESULT = FolderKind("result of a party", "transcript.json", lists_files=True)
 """The folder that a run writes."""
