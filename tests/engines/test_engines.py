@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.core.engine import Engine, arrow_table, engine_of
-from discreet.core.errors import OutputError
+from discreet.core.errors import InputError, OutputError
 from discreet.engines.files import read
 from discreet.engines.writing import write_frame
 
@@ -77,7 +78,7 @@ def test_facts_and_counts_agree(engine: Engine, frame: Any) -> None:
     values, counts = engine.value_counts(frame, "age")
     assert (values.to_pylist(), counts.tolist()) == ([7, 40], [1, 2])
     assert engine.value_sets(frame, ["age"]) == {"age": frozenset({7, 40})}
-    assert engine.outside_counts(frame, {"age": (10, 50), "weight": (-1e308, 100)}) == (
+    assert engine.outside_counts(frame, {"age": (10, 50), "weight": (None, 100)}) == (
         4,
         {"age": (1, 1), "weight": (1, 1)},
     )
@@ -107,6 +108,30 @@ def test_what_was_written_is_typed_again(frame: Any, format_: str, tmp_path: Pat
     assert engine.types_were_found(back) == (format_ == "csv")
     with pytest.raises(OutputError, match="cannot be typed again"):
         engine.typed(back, {"absent": pa.int64()})
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet", "arrow", "jsonl"])
+def test_a_stream_is_written_batch_by_batch_and_fails_with_its_own_error(
+    format_: str, tmp_path: Path
+) -> None:
+    numbers = pa.table({"n": list(range(1000))})
+    alive: list[int] = []
+
+    def batches(*, broken: bool = False) -> Iterator[pa.RecordBatch]:
+        for start in range(0, 1000, 100):
+            alive.append(start)
+            if broken and start == 500:
+                raise InputError("A value cannot be hidden.")
+            yield from numbers.slice(start, 100).to_batches()
+
+    stream = pa.RecordBatchReader.from_batches(numbers.schema, batches())
+    written = write_frame(stream, tmp_path / f"data.{format_}")
+    assert len(alive) == 10
+    assert arrow_table(read(written)).to_pylist() == numbers.to_pylist()
+    broken = pa.RecordBatchReader.from_batches(numbers.schema, batches(broken=True))
+    with pytest.raises(InputError, match="cannot be hidden"):
+        write_frame(broken, tmp_path / f"broken.{format_}")
+    assert not (tmp_path / f"broken.{format_}").exists()
 
 
 def test_vocabularies_load_only_when_a_column_is_looked_at() -> None:

@@ -150,9 +150,12 @@ class Engine(Protocol):
         ...
 
     def outside_counts(
-        self, frame: Any, ranges: Mapping[str, tuple[float, float]]
+        self, frame: Any, ranges: Mapping[str, tuple[float | None, float | None]]
     ) -> tuple[int, dict[str, tuple[int, int]]]:
-        """Return the number of rows, and for each column how many values are no finite numbers or out of range."""
+        """Return the number of rows, and for each column how many values are no finite numbers or out of range.
+
+        An end that is None is open.
+        """
         ...
 
     def formula_cells(self, frame: Any) -> int:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import IntArray
 from discreet.core.engine import Engine, Facts, TextLayout, ValueType
-from discreet.core.errors import OutputError
+from discreet.core.errors import DiscreetError, OutputError
 from discreet.core.rng import keyed_order
 from discreet.core.tables.admission import admitted, in_memory, package_of
 from discreet.core.tables.publication import publishable
@@ -110,7 +110,7 @@ class Memory(Engine):
         return self._embedded.value_counts(self._lent(frame), name)
 
     def outside_counts(
-        self, frame: Any, ranges: Mapping[str, tuple[float, float]]
+        self, frame: Any, ranges: Mapping[str, tuple[float | None, float | None]]
     ) -> tuple[int, dict[str, tuple[int, int]]]:
         """Return the number of rows, and how many values of each column are not finite or out of range."""
         return self._embedded.outside_counts(self._lent(frame), ranges)
@@ -132,7 +132,10 @@ class Memory(Engine):
         del frame
 
     def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
-        """Write the rows as they may leave."""
+        """Write the rows as they may leave; a stream of batches is gone through once, and never held as a whole."""
+        if isinstance(frame, pa.RecordBatchReader):
+            self._write_stream(frame, path, format_, packing, layout)
+            return
         rows = _readable(publishable(self.arrow(frame)), format_)
         if format_ == "arrow":
             with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
@@ -147,6 +150,27 @@ class Memory(Engine):
                 write_sheet(rows, path)
             else:
                 self._write_text(rows, path, format_, packing, layout)
+
+    def _write_stream(
+        self, stream: pa.RecordBatchReader, path: Path, format_: str, packing: str, layout: TextLayout
+    ) -> None:
+        """Write batches by the embedded engine; an error of ours in the stream is raised as it is."""
+        failures: list[DiscreetError] = []
+
+        def watched() -> Iterator[pa.RecordBatch]:
+            try:
+                yield from stream
+            except DiscreetError as error:
+                failures.append(error)
+                raise
+
+        reader = pa.RecordBatchReader.from_batches(stream.schema, watched())
+        try:
+            self._embedded.write(self._embedded.framed(reader), path, format_, packing=packing, layout=layout)
+        except self.errors:
+            if failures:
+                raise failures[0] from None
+            raise
 
     def _write_text(self, rows: pa.Table, path: Path, format_: str, packing: str, layout: TextLayout) -> None:
         """Write a text file by the embedded engine."""

@@ -121,16 +121,17 @@ class DuckDb(Engine):
         return values.take(order), np.asarray(table["rows"], np.int64)[np.asarray(order)]
 
     def outside_counts(
-        self, frame: Relation, ranges: Mapping[str, tuple[float, float]]
+        self, frame: Relation, ranges: Mapping[str, tuple[float | None, float | None]]
     ) -> tuple[int, dict[str, tuple[int, int]]]:
         """Count, in one pass, the rows, and the values of columns that are not finite or out of range."""
         aggregates = ["count(*)"]
-        for name, ends in ranges.items():
+        for name, (low, high) in ranges.items():
             cell = f"CAST({quoted_name(name)} AS DOUBLE)"
-            low, high = (repr(min(max(float(end), -_LARGEST), _LARGEST)) for end in ends)
+            lowest = -_LARGEST if low is None else float(low)
+            highest = _LARGEST if high is None else float(high)
             aggregates += [
                 f"count(*) FILTER (WHERE {cell} IS NULL OR NOT isfinite({cell}))",
-                f"count(*) FILTER (WHERE isfinite({cell}) AND ({cell} < {low} OR {cell} > {high}))",
+                f"count(*) FILTER (WHERE isfinite({cell}) AND ({cell} < {lowest!r} OR {cell} > {highest!r}))",
             ]
         n_rows, *counts = frame.aggregate(", ".join(aggregates)).fetchall()[0]
         return int(n_rows), dict(zip(ranges, zip(counts[::2], counts[1::2], strict=True), strict=True))
