@@ -167,7 +167,7 @@ class Memory(Engine):
         reader = pa.RecordBatchReader.from_batches(stream.schema, watched())
         try:
             self._embedded.write(self._embedded.framed(reader), path, format_, packing=packing, layout=layout)
-        except self.errors:
+        except (*self.errors, pa.ArrowException, OSError):
             if failures:
                 raise failures[0] from None
             raise
