@@ -192,7 +192,7 @@ def _words(owners: list[tuple[Spec, Parameter]], n_specs: int) -> str:
     default = "" if parameter.required or parameter.default in (None, "", ()) else parameter.default
     named = [other.name for other, _ in owners]
     if isinstance(spec, GuaranteeSpec):
-        named = named if spec.variant is None else [_family(spec)]
+        named = [_family(spec) if parameter.name == spec.leading else spec.name]
     elif len(named) == n_specs or len(named) > _MOST_NAMED:
         named = []
     if named and not sentence[:2].isupper():
