@@ -218,6 +218,11 @@ def order_caution(order: str) -> list[tuple[str, str]]:
     ]
 
 
+def seed_warning(*, seeded: bool) -> list[tuple[str, str]]:
+    """Return the warning about what was drawn by a seed, as lines to print."""
+    return [("warning", "seeded: whoever knows the seed can undo this")] if seeded else []
+
+
 def _method_choice() -> Iterator[click.Option]:
     names = dict.fromkeys(spec.name for spec in (*table_publishers(), *basket_publishers()))
     option = click.Option(

@@ -142,6 +142,12 @@ def parameters_of(
     return {name: chosen[name] for name in own if name in chosen}
 
 
+def are_named(values: Iterable[str]) -> bool:
+    """Return whether any of the options, by their Python names, stands on the command line."""
+    source = click.get_current_context().get_parameter_source
+    return any(source(name) is click.core.ParameterSource.COMMANDLINE for name in values)
+
+
 def python_name(flag: str) -> str:
     """Return the name that a function has for an option.
 

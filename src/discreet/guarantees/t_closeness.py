@@ -120,7 +120,7 @@ class TCloseness(SensitiveGuarantee):
     def probes(
         cls, column: Codebook | None = None, population: object = None
     ) -> Iterator[tuple[str, Guarantee]]:
-        """Measure by every distance that the column has: ordered and hierarchical only where it has an order or a tree."""
+        """Measure by every distance; ordered and hierarchical only where the column has an order or a tree."""
         del population
         if column is None:
             return

@@ -23,8 +23,8 @@ def protocol_class(name: str) -> type[Protocol]:
     """
     if name not in PROTOCOLS:
         raise unknown("a session", "protocol.name", name, PROTOCOLS)
-    found: type[Protocol] = PROTOCOLS[name].load()
-    return found
+    declared: type[Protocol] = PROTOCOLS[name].load()
+    return declared
 
 
 def make_protocol(name: str, parameters: Mapping[str, Any]) -> Protocol:
@@ -33,8 +33,8 @@ def make_protocol(name: str, parameters: Mapping[str, Any]) -> Protocol:
     >>> make_protocol("secure-sum", {"length": 3}).parameters()["method"]
     'masks'
     """
-    found = protocol_class(name)
-    check_fields(found.__name__, found, parameters)
-    return found(
+    declared = protocol_class(name)
+    check_fields(declared.__name__, declared, parameters)
+    return declared(
         **{key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
     )

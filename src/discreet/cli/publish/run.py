@@ -9,7 +9,10 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli._command import command
+from discreet.cli._parse_options import mistake
 from discreet.cli._perform import perform
+from discreet.cli._runs import perform_verb
+from discreet.cli._spec_options import are_named
 
 _EPILOG = """\b
 Examples:
@@ -47,10 +50,16 @@ def run(
     """
     from dataclasses import replace
 
-    from discreet.job import Job
+    from discreet.job import VerbJob, open_job
     from discreet.job.exploration import with_k
 
-    read = Job.read(job)
+    read = open_job(job)
+    if isinstance(read, VerbJob):
+        if strict or pdf or sign or k is not None or are_named(values):
+            raise mistake("A job that makes no release takes --out and --overwrite alone.")
+        chosen_verb = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
+        perform_verb("run", chosen_verb, as_json=as_json, quiet=quiet)
+        return
     chosen = replace(
         read,
         out=out or read.out,
@@ -61,7 +70,7 @@ def run(
     )
     if k is not None and chosen.guarantee is not None:
         chosen = replace(chosen, guarantee=with_k(chosen.guarantee, k))
-    if any(value not in (None, ()) and value is not False for value in values.values()):
+    if are_named(values):
         from discreet.cli.publish.anonymize import method_of
 
         parameters = method_of(values)
