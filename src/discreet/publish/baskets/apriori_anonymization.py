@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
@@ -17,9 +16,10 @@ from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
+from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.guarantees import KmAnonymity
 from discreet.kernels import ragged
+from discreet.publish.baskets.grouping import basket_recipe
 from discreet.publish.baskets.item_tree import ItemTree, even_ranges, label_of, tree_of
 
 _AT_ONCE = 64
@@ -140,19 +140,11 @@ class AprioriAnonymization:
         parameters: dict[str, object] = {"k": self.guarantee.k, "m": self.guarantee.m, "hierarchy": hierarchy}
         if self.hierarchy is None:
             parameters["fan_out"] = int(self.fan_out)
-        recipe = {
-            "format": 1,
-            "method": type(self).__name__,
-            "parameters": parameters,
-            "guarantee": self.guarantee.to_dict(),
-            "seed": seed_of(self.random_state),
-            "items": "numbers" if pa.types.is_integer(generalized.names.type) else "text",
-        }
         return Release(
             data=generalized.take(rng.permutation(len(generalized))),
             guarantee=self.guarantee,
             evidence=Evidence(len(baskets), np.empty(0, np.int64), {}, details=details),
-            recipe=recipe,
+            recipe=basket_recipe(self, generalized, parameters),
             kind="baskets",
             original=baskets,
         )

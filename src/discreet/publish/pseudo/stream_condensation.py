@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 from sklearn.base import BaseEstimator
 
 from discreet.core.arrays import FloatArray, IntArray
@@ -24,21 +25,24 @@ from discreet.core.params import (
     check_parameters,
     require,
 )
-from discreet.core.release import Release
+from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, rng_from_plain, rng_to_plain, seed_of
+from discreet.core.schema import quasi
 from discreet.core.validation import matrix_of
 from discreet.core.vectors import WIDEST
 from discreet.engines.streams.states import read_state, write_state
 from discreet.guarantees import Indistinguishability
+from discreet.guarantees.indistinguishability import LARGEST
 from discreet.measure.tables.singling_out import refuse_keys
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import levels_of
-from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
+from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw, pseudo_release
 from discreet.publish.pseudo.stream_checks import Bounds, Names, OneLevel, require_enough, require_takeable
-from discreet.publish.pseudo.stream_release import release_of
 from discreet.publish.pseudo.stream_state import StreamState
 from discreet.publish.pseudo.stream_window import Window, is_plain, unsaved
 
+_IN_RECIPE = ("init_number", "segment", "spread", "noise", "max_groups")
+_WIDEST_WHOLE = 2.0**62
 _SAVED = ("k", "init_number", "segment", "spread", "noise", "max_groups", "bounds", "columns", "random_state")
 
 
@@ -262,8 +266,17 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         return bounded(places, low, high)
 
     def release(self, n: int | None = None) -> Release:
-        """Draw pseudo-rows as a release, with the promise judged by the groups that were kept."""
-        return release_of(self, self.sample(n), self._named(), self._begun().whole)
+        """Draw pseudo-rows as a release, with the guarantee judged by the groups that were kept."""
+        places, names, whole = self.sample(n), self._named(), self._begun().whole
+        statistics = self.statistics_
+        return pseudo_release(
+            self,
+            pa.table({name: _cells(places[:, i], bool(whole[i])) for i, name in enumerate(names)}),
+            {name: quasi() for name in names},
+            Evidence(statistics.n_rows, statistics.n, details={LARGEST: statistics.largest}),
+            parameters={"k": self._level} | {name: getattr(self, name) for name in _IN_RECIPE},
+            columns=dict.fromkeys(names, "quasi"),
+        )
 
     def save(self, path: str | os.PathLike[str], *, position: Mapping[str, Any] | None = None) -> Path:
         """Write the state to a file, whole or not at all; ``position`` may say where the stream's reader is."""
@@ -366,3 +379,10 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 def _names(stream: StreamCondensation) -> list[str] | None:
     names: Sequence[str] | None = getattr(stream, "feature_names_in_", stream.columns)
     return None if names is None else [str(name) for name in names]
+
+
+def _cells(places: FloatArray, whole: bool) -> pa.Array:
+    """Return the cells of a column; one that only had whole numbers stays whole."""
+    if not whole or np.abs(places).max(initial=0.0) > _WIDEST_WHOLE:
+        return pa.array(places)
+    return pa.array(np.rint(places).astype(np.int64))

@@ -29,8 +29,8 @@ from discreet.publish.recipes.dialects import (
     literal,
     quoted,
 )
-from discreet.publish.recipes.published import TOP
 from discreet.publish.recipes.recipe import Recipe
+from discreet.publish.recipes.recipe_parts import TOP
 
 _LONG_AGO, _MONDAY = dt.date(1, 1, 1), dt.date(1969, 12, 29)
 

@@ -45,20 +45,11 @@ class Incognito(MinimalGeneralization):
 
     Parameters
     ----------
-    guarantee
-        What every class must keep; any guarantee or conjunction of them.
-    max_suppressed
-        The share of rows that may be left out.
-    measure
-        What chooses among the minimal nodes: ``"loss"``, ``"entropy"``, ``"discernibility"``,
-        ``"average_class_size"``, ``"height"`` or ``"precision"``.
     super_roots
         Whether the lowest candidates of a sub-lattice are rolled up from one frequency set below them all.
     precompute
         Whether the frequency sets of all column subsets at the lowest level are made first, from larger subsets to
         smaller, so that the rows are counted only once; not where the columns' codes outgrow one integer together.
-    random_state
-        Seeds the order of the rows, which is all that is random.
 
     Examples
     --------

@@ -64,7 +64,7 @@ class Trees:
 
 
 @dataclass(frozen=True, repr=False)
-class Pieces:
+class Mergeable:
     """Groups and leftovers alike: a member's codes, the levels, the rows, and the entries of sensitive columns."""
 
     codes: CodeArray
@@ -109,7 +109,7 @@ class Merging:
         target[left] = -1
         return Recoded(target[piece_of], pieces.levels[:n_groups].astype(np.int64))
 
-    def _pieces(self, recoded: Recoded) -> tuple[CodeArray, Pieces]:
+    def _pieces(self, recoded: Recoded) -> tuple[CodeArray, Mergeable]:
         """Return the piece of each tuple and the pieces: the groups, then the classes of what is left."""
         table, n_groups = self.lattice.table, len(recoded.levels)
         piece_of, rest = recoded.group_of.copy(), recoded.rest
@@ -120,7 +120,7 @@ class Merging:
         member[recoded.group_of[recoded.group_of >= 0]] = np.flatnonzero(recoded.group_of >= 0)
         low, levels = self._box(codes[rest], np.full(codes[rest].shape, self.lattice.bottom), labels)
         groups = Groups.of(piece_of, table.tuples.counts, n_groups + len(low), self.rounds.sensitive)
-        return piece_of, Pieces(
+        return piece_of, Mergeable(
             np.concatenate([codes[member], low]),
             np.concatenate([recoded.levels, levels]).astype(np.int32),
             groups.sizes,
@@ -141,7 +141,7 @@ class Merging:
         return labels
 
     def _pass(
-        self, pieces: Pieces, left: CodeArray, groups: CodeArray
+        self, pieces: Mergeable, left: CodeArray, groups: CodeArray
     ) -> tuple[CodeArray, CodeArray, CodeArray]:
         """Find the mergers of a pass: the leftovers, the group each joins, and the groups that take nothing more."""
         found, added = self._nearest(pieces, left, groups)
@@ -158,7 +158,7 @@ class Merging:
         return taken, into, refused
 
     def _together(
-        self, pieces: Pieces, wanted: CodeArray, group: CodeArray, cost: FloatArray
+        self, pieces: Mergeable, wanted: CodeArray, group: CodeArray, cost: FloatArray
     ) -> tuple[CodeArray, CodeArray]:
         """Let each group take as many of its leftovers, the cheapest first, as cost no more together than alone."""
         order = np.lexsort((cost, group))
@@ -182,7 +182,7 @@ class Merging:
                 return wanted[taken], group[taken]
             most[~fine] = (most[~fine] + 1) // 2
 
-    def _nearest(self, pieces: Pieces, left: CodeArray, groups: CodeArray) -> tuple[CodeArray, FloatArray]:
+    def _nearest(self, pieces: Mergeable, left: CodeArray, groups: CodeArray) -> tuple[CodeArray, FloatArray]:
         from discreet.kernels.tables.nearest_groups import nearest_groups
 
         groups = groups[np.lexsort(pieces.codes[groups].T[::-1])]
@@ -213,7 +213,7 @@ class Merging:
         )
         return found
 
-    def _holds(self, pieces: Pieces, members: CodeArray, labels: CodeArray) -> BoolArray:
+    def _holds(self, pieces: Mergeable, members: CodeArray, labels: CodeArray) -> BoolArray:
         """Judge unions of pieces: the piece of each member, and the number of its union."""
         codes, levels = self._box(pieces.codes[members], pieces.levels[members], labels)
         n_unions = len(codes)
@@ -221,9 +221,11 @@ class Merging:
             name: _union(counts, members, labels, n_unions) for name, counts in pieces.sensitive.items()
         }
         sizes = np.bincount(labels, weights=pieces.sizes[members], minlength=n_unions).astype(np.int64)
-        return self.guarantee.holds(Groups(sizes, sensitive, cover=_Shown(self._spelling, codes, levels)))
+        return self.guarantee.holds(
+            Groups(sizes, sensitive, cover=_UnionCover(self._spelling, codes, levels))
+        )
 
-    def _added(self, pieces: Pieces, members: CodeArray, labels: CodeArray) -> FloatArray:
+    def _added(self, pieces: Mergeable, members: CodeArray, labels: CodeArray) -> FloatArray:
         """Return what unions add to the summed loss of their members."""
         codes, levels = self._box(pieces.codes[members], pieces.levels[members], labels)
         sizes = np.bincount(labels, weights=pieces.sizes[members], minlength=len(codes))
@@ -242,7 +244,7 @@ class Merging:
             levels[:, column] = np.maximum(levels[:, column], meeting)
         return low, np.where(levels > self.trees.top, self.trees.star, levels).astype(np.int32)
 
-    def _merged(self, pieces: Pieces, taken: CodeArray, into: CodeArray) -> Pieces:
+    def _merged(self, pieces: Mergeable, taken: CodeArray, into: CodeArray) -> Mergeable:
         """Return the pieces after mergers; what a group took stays behind as an empty piece of its own."""
         labels = np.arange(pieces.n_pieces, dtype=np.int32)
         labels[taken] = into
@@ -257,11 +259,11 @@ class Merging:
         sensitive = {
             name: _union(counts, every, labels, pieces.n_pieces) for name, counts in pieces.sensitive.items()
         }
-        return Pieces(codes, levels, sizes, sensitive)
+        return Mergeable(codes, levels, sizes, sensitive)
 
 
 @dataclass(frozen=True, repr=False)
-class _Shown:
+class _UnionCover:
     """What unions of pieces would show, worked out only when a guarantee looks at a population."""
 
     spelling: list[Spelling]
@@ -270,9 +272,11 @@ class _Shown:
 
     def matches(self, population: object) -> IntArray:
         """Count the people of a population that each union may describe."""
-        cells = [one.levels[self.levels[:, one.column], self.codes[:, one.column]] for one in self.spelling]
-        shown = [one.shown(column) for one, column in zip(self.spelling, cells, strict=True)]
-        return label_cover(self.spelling, shown, np.arange(len(self.codes))).matches(population)
+        labels = []
+        for column in self.spelling:
+            nodes = column.levels[self.levels[:, column.column], self.codes[:, column.column]]
+            labels.append(column.labels_at(nodes))
+        return label_cover(self.spelling, labels, np.arange(len(self.codes))).matches(population)
 
 
 def _union(counts: SensitiveCounts, members: Any, labels: CodeArray, n_unions: int) -> SensitiveCounts:
