@@ -61,7 +61,7 @@ class Cahd(BasketPublisher):
     (1.0, 3.0)
     >>> Cahd(6, sensitive=["viagra"]).release(customers)
     Traceback (most recent call last):
-    discreet.core.errors.InfeasibleError: No release can keep the promise: with p=6 a sensitive item may be in at most
+    discreet.core.errors.InfeasibleError: No release can keep the guarantee: with p=6 a sensitive item may be in at most
     0 of the 5 baskets, and these are in more: 'viagra' (1). Use p=5 at most, or leave them out.
 
     References

@@ -180,12 +180,12 @@ def split_baskets(publisher: BasketPublisher, baskets: Baskets) -> SplitBaskets:
             "own with keep_empty=True.",
             fix={"keep_empty": True},
         )
-    held = sensitive.take(filled)
+    secrets = sensitive.take(filled)
     which = "baskets with ordinary items" if empty.size else "baskets"
-    _refuse_too_frequent(held, guarantee.p, letter, which, "leave them out")
+    _refuse_too_frequent(secrets, guarantee.p, letter, which, "leave them out")
     which, remedy = "baskets without ordinary items", "leave those baskets out (keep_empty=False)"
     _refuse_too_frequent(sensitive.take(bare), guarantee.p, letter, which, remedy)
-    return SplitBaskets(is_sensitive, ordinary.take(filled), held, published)
+    return SplitBaskets(is_sensitive, ordinary.take(filled), secrets, published)
 
 
 def _refuse_too_frequent(sensitive: Baskets, p: int, letter: str, which: str, remedy: str) -> None:
@@ -201,6 +201,6 @@ def _refuse_too_frequent(sensitive: Baskets, p: int, letter: str, which: str, re
     named = ", ".join(f"{sensitive.names[int(code)].as_py()!r} ({sensitive.counts[code]})" for code in worst)
     more = f" and {too_many.size - _SHOWN} more" if too_many.size > _SHOWN else ""
     raise InfeasibleError(
-        f"No release can keep the promise: with {letter}={p} a sensitive item may be in at most {n // p} of the {n} "
+        f"No release can keep the guarantee: with {letter}={p} a sensitive item may be in at most {n // p} of the {n} "
         f"{which}, and these are in more: {named}{more}. Use {letter}={n // most} at most, or {remedy}."
     )

@@ -171,7 +171,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     @property
     def guarantee(self) -> Indistinguishability:
-        """The promise: every group is at least as large as the largest level in it."""
+        """The guarantee: every group is at least as large as the largest level in it."""
         if isinstance(self.k, Indistinguishability):
             return self.k
         one_for_all = isinstance(self.k, str | int | np.integer)
@@ -234,8 +234,8 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         rng = self._checked()
         require(self, "n", n, IntIn(0), NONE)
         statistics = self.statistics_
-        known = np.repeat(statistics.n[:, None], statistics.n_columns, axis=1)
-        condensed = Condensed(statistics, self.scale_, known)
+        n_known = np.repeat(statistics.n[:, None], statistics.n_columns, axis=1)
+        condensed = Condensed(statistics, self.scale_, n_known)
         count = round(self.alpha * statistics.n_rows) if n is None else int(n)
         ends = (*self.range_, np.ones(statistics.n_columns))
         drawn = self._bounded(self._draw(condensed, count, ends, rng), ends)

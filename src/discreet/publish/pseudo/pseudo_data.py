@@ -60,13 +60,13 @@ class Condensed:
     @classmethod
     def of(cls, vectors: Vectors, labels: IntArray, levels: IntArray, n_groups: int) -> Condensed:
         """Condense rows by the group and the privacy level of each."""
-        places, known = _completed(vectors.places, labels, n_groups)
+        places, n_known = _completed(vectors.places, labels, n_groups)
         statistics = GroupStatistics.of(places, labels, levels, n_groups)
         frequencies = (
             Frequencies.of(labels, codes, n_groups, book.n_codes)
             for codes, book in zip(vectors.codes.T, vectors.books, strict=True)
         )
-        return cls(statistics, vectors.scale, known, tuple(frequencies))
+        return cls(statistics, vectors.scale, n_known, tuple(frequencies))
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,20 +146,20 @@ def pseudo_release(
 def _completed(places: FloatArray, labels: IntArray, n_groups: int) -> tuple[FloatArray, IntArray]:
     """Fill what is missing with the mean of the group, or of the whole column where a group has none."""
     sizes = np.bincount(labels, minlength=n_groups)
-    known = np.repeat(sizes[:, None], places.shape[1], axis=1)
+    n_known = np.repeat(sizes[:, None], places.shape[1], axis=1)
     missing = np.isnan(places)
     if not missing.any():
-        return places, known
+        return places, n_known
     places = places.copy()
     for column in np.flatnonzero(missing.any(axis=0)):
         there = ~missing[:, column]
         numbers = places[there, column]
         origin = float(numbers.mean()) if numbers.size else 0.0
-        known[:, column] = np.bincount(labels[there], minlength=n_groups)
+        n_known[:, column] = np.bincount(labels[there], minlength=n_groups)
         sums = np.bincount(labels[there], weights=numbers - origin, minlength=n_groups)
-        means = origin + sums / np.maximum(known[:, column], 1)
+        means = origin + sums / np.maximum(n_known[:, column], 1)
         places[~there, column] = means[labels[~there]]
-    return places, known
+    return places, n_known
 
 
 def _allotted(sizes: IntArray, n: int, rng: np.random.Generator) -> IntArray:

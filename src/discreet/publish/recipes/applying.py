@@ -76,7 +76,7 @@ class Assigned:
 
 
 class Application:
-    """One use of a recipe: the new rows, the promise, and what happens to misfits."""
+    """One use of a recipe: the new rows, the guarantee, and what happens to misfits."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class Application:
             left = left | bad[settled.group]
 
     def _leveled(self) -> Release:
-        """Generalize whole columns to the recipe's levels, raised as far as the promise needs."""
+        """Generalize whole columns to the recipe's levels, raised as far as the guarantee needs."""
         from discreet.publish.tables.generalization import Generalization
         from discreet.publish.tables.optimal_lattice import OptimalLattice
 
@@ -206,7 +206,7 @@ class Application:
         return first_match(codes, admitted)
 
     def _fits(self, assigned: Assigned) -> BoolArray:
-        """Return which tuples are in a group that keeps the promise."""
+        """Return which tuples are in a group that keeps the guarantee."""
         housed = assigned.group >= 0
         fits = housed.copy()
         if housed.any():
@@ -258,7 +258,7 @@ class Application:
         return np.asarray(~left & np.isin(assigned.group, chosen))
 
     def _coarsened(self, assigned: Assigned, left: BoolArray) -> Assigned | None:
-        """Divide the tuples that do not fit into groups of their own; None where no group of them keeps the promise."""
+        """Divide the tuples that do not fit into groups of their own; None where none keeps the guarantee."""
         from discreet.publish.tables.mondrian import Mondrian
 
         mean = self.recipe.data.get("parameters", {}).get("summary") == "mean"
@@ -325,7 +325,7 @@ def _covering(assigned: Assigned, groups: CodeArray) -> tuple[CodeArray, tuple[C
 
 def _cell(cell: Mapping[str, Any], box: Mapping[str, Any], name: str) -> Cell:
     try:
-        shown = pa.array(cell["labels"], pa.string()).cast(type_named(cell["type"]))
+        labels_ = pa.array(cell["labels"], pa.string()).cast(type_named(cell["type"]))
     except (pa.ArrowException, ValueError, KeyError):
         raise InputError(
             f"The recipe is damaged: the cells of '{name}' are not of the type it says."
@@ -333,16 +333,17 @@ def _cell(cell: Mapping[str, Any], box: Mapping[str, Any], name: str) -> Cell:
     covering = cell if "branches" in box else box
     written = pa.array(covering["labels"], pa.string())
     places = np.array(covering["index"], np.int32)
-    return Cell(Replacement(np.array(cell["index"], np.int32), shown), Replacement(places, written))
+    return Cell(Replacement(np.array(cell["index"], np.int32), labels_), Replacement(places, written))
 
 
-def _stacked(one: Replacement, more: Replacement) -> Replacement:
+def _stacked(part: Replacement, more: Replacement) -> Replacement:
     """Put the cells of more groups behind those of others; as text where the types differ."""
-    first, then = one.labels, more.labels
+    first, then = part.labels, more.labels
     if first.type != then.type:
         first, then = labels.texts(first), labels.texts(then)
     return Replacement(
-        np.concatenate([one.index, more.index + len(first)]).astype(np.int32), pa.concat_arrays([first, then])
+        np.concatenate([part.index, more.index + len(first)]).astype(np.int32),
+        pa.concat_arrays([first, then]),
     )
 
 

@@ -41,22 +41,22 @@ def private_place(folder: str | Path) -> Path:
     return folder.with_name(f"{folder.name}.private") / PRIVATE
 
 
-def private_part(record: Path, place: Path | None = None) -> Any:
+def private_part(record: Path, given_path: Path | None = None) -> Any:
     """Return the private part of a release's recipe; None where it is not there or may not be read.
 
     One that belongs to another release, or was changed, is refused: its cells and trees would be taken for this one's.
     """
-    found = private_place(record.resolve().parent) if place is None else place
-    if place is None and not is_readable(found):
+    path = private_place(record.resolve().parent) if given_path is None else given_path
+    if given_path is None and not is_readable(path):
         return None
-    tied = is_readable(found.parent / DIGESTS)
-    wrong = altered(record, found.parent) if tied else ()
-    if {RECORD, f"{found.parent.name}/{found.name}", f"{found.parent.name}/{DIGESTS}"} & set(wrong):
+    tied = is_readable(path.parent / DIGESTS)
+    wrong = altered(record, path.parent) if tied else ()
+    if {RECORD, f"{path.parent.name}/{path.name}", f"{path.parent.name}/{DIGESTS}"} & set(wrong):
         raise InputError(
-            f"{found.parent} belongs to another release than {record}, or one of them was changed since they were "
+            f"{path.parent} belongs to another release than {record}, or one of them was changed since they were "
             f"written: {', '.join(wrong)}. Bring back the two folders that were written together."
         )
-    return _read(found)
+    return _read(path)
 
 
 _NOT_FOR_ROWS = {
@@ -119,9 +119,9 @@ class Recipe:
                     raise SchemaError(f"The recipe replaces '{name}' by pseudonyms: give their key again.")
                 columns[name] = (person if role is Role.PERSON else identifier)(pseudonym=(keys or {})[name])
                 continue
-            given = self.column(entry)
-            spec = None if given.get("hierarchy") is None else spec_from_dict(given["hierarchy"])
-            ordered = None if given.get("ordered") is None else tuple(given["ordered"])
+            details = self.column(entry)
+            spec = None if details.get("hierarchy") is None else spec_from_dict(details["hierarchy"])
+            ordered = None if details.get("ordered") is None else tuple(details["ordered"])
             unique = entry.get("allow_unique") is True or name in allow_unique
             columns[name] = Column(role, spec, float(entry.get("weight", 1.0)), ordered, allow_unique=unique)
         return Schema(columns)
@@ -129,36 +129,36 @@ class Recipe:
     def column(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the recipe says of a column, the private part included."""
         hidden = self.private.get("columns", {}).get(entry["name"], {})
-        needed = [one for one in ("hierarchy", "ordered") if entry.get(one) is True]
+        needed = [key for key in ("hierarchy", "ordered") if entry.get(key) is True]
         self.require_private(entry["name"], needed, hidden)
         return {**entry, **hidden}
 
     def _types(self) -> dict[str, pa.DataType]:
         """Return the types that columns had, where the recipe says them."""
-        known = {entry["name"]: self.column(entry) for entry in self.data["columns"]}
-        return {name: type_named(given["type"]) for name, given in known.items() if "type" in given}
+        columns = {entry["name"]: self.column(entry) for entry in self.data["columns"]}
+        return {name: type_named(column["type"]) for name, column in columns.items() if "type" in column}
 
-    def require_private(self, what: str, needed: Sequence[str], held: Mapping[str, Any]) -> None:
+    def require_private(self, what: str, needed: Sequence[str], entries: Mapping[str, Any]) -> None:
         """Refuse where the private part is needed and not there."""
-        lacking = [one for one in needed if held.get(one) is None]
+        lacking = [key for key in needed if entries.get(key) is None]
         if lacking:
-            shown = {"ordered": "order"}.get(lacking[0], lacking[0])
+            noun = {"ordered": "order"}.get(lacking[0], lacking[0])
             raise InputError(
-                f"release.json alone does not hold the {shown} of '{what}', of which the published cells do not show "
+                f"release.json alone does not hold the {noun} of '{what}', of which the published cells do not show "
                 f"everything: the private part of the recipe ({PRIVATE}) is needed too."
             )
 
     @property
     def max_suppressed(self) -> float:
         """The share of rows that the recipe's release was allowed to leave out."""
-        given = self.data.get("parameters", {})
-        start = given.get("start")
-        value = (start if isinstance(start, Mapping) else given).get("max_suppressed", 0.0)
+        parameters = self.data.get("parameters", {})
+        start = parameters.get("start")
+        value = (start if isinstance(start, Mapping) else parameters).get("max_suppressed", 0.0)
         return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 0.0
 
     @reads("The guarantee of the recipe")
     def guarantee(self, population: Table | None = None) -> Guarantee:
-        """Return what the recipe's release promised; a k-map promise needs its population again."""
+        """Return what the recipe's release guaranteed; a k-map guarantee needs its population again."""
         from discreet.guarantees import guarantee_from_dict
 
         return guarantee_from_dict(self.data["guarantee"], population=population)
@@ -180,7 +180,7 @@ class Recipe:
         """Protect new rows as the recipe's release protected the old, and judge the result afresh.
 
         A new row goes to the smallest published cell that holds it (with the private part: to the group that would
-        have taken it). A row that no cell holds, or whose class would break the promise, is a misfit.
+        have taken it). A row that no cell holds, or whose class would break the guarantee, is a misfit.
 
         Parameters
         ----------
@@ -188,9 +188,9 @@ class Recipe:
             The new rows.
         released
             The rows released before, as a frame. The release then holds the old and the new rows together, and the
-            promise is judged for all of them.
+            guarantee is judged for all of them.
         joined_known
-            Whether others can know that a person is among the new rows. If so, the new rows keep the promise by
+            Whether others can know that a person is among the new rows. If so, the new rows keep the guarantee by
             themselves as well, so that taking the old release from the new one isolates nobody. If not, old and new
             rows of a class count together. Only looked at where ``released`` is given.
         misfits
@@ -201,7 +201,7 @@ class Recipe:
         keys
             The keys of pseudonyms, by column.
         population
-            The population of a k-map promise.
+            The population of a k-map guarantee.
         allow_unique
             Columns to be published as they are although they single out many of the new rows, beside those that the
             recipe allows.
@@ -243,7 +243,7 @@ def _is_public_part(data: Mapping[str, Any]) -> bool:
     if "levels" in data:
         levels = data["levels"]
         return isinstance(levels, Mapping) and all(
-            name in quasi and (one == TOP or _is_count(one)) for name, one in levels.items()
+            name in quasi and (level == TOP or _is_count(level)) for name, level in levels.items()
         )
     return data.get("private") is True if "cells" not in data else _are_cells(data["cells"], set(quasi))
 
@@ -286,16 +286,16 @@ def _is_hidden(column: object) -> bool:
     if not isinstance(column, Mapping):
         return False
     ordered = column.get("ordered")
-    plain = isinstance(ordered, list) and all(isinstance(one, str | int | float) for one in ordered)
+    is_list = isinstance(ordered, list) and all(isinstance(value, str | int | float) for value in ordered)
     typed = isinstance(column.get("type", ""), str)
-    return typed and isinstance(column.get("hierarchy", {}), Mapping) and (ordered is None or plain)
+    return typed and isinstance(column.get("hierarchy", {}), Mapping) and (ordered is None or is_list)
 
 
 def _are_cells(cells: object, quasi: set[str]) -> bool:
     if not isinstance(cells, Mapping) or set(cells) != quasi or not cells:
         return False
-    whole = all(_is_labeled(cell) and isinstance(cell.get("type"), str) for cell in cells.values())
-    return whole and len({len(cell["index"]) for cell in cells.values()}) == 1
+    typed = all(_is_labeled(cell) and isinstance(cell.get("type"), str) for cell in cells.values())
+    return typed and len({len(cell["index"]) for cell in cells.values()}) == 1
 
 
 def _is_box(box: object) -> bool:
@@ -304,7 +304,7 @@ def _is_box(box: object) -> bool:
     branches = box["branches"]
     return (
         isinstance(branches, list)
-        and all(isinstance(one, list) and one and all(map(_is_label, one)) for one in branches)
+        and all(isinstance(branch, list) and branch and all(map(_is_label, branch)) for branch in branches)
         and _is_index(box.get("index"), len(branches))
     )
 
@@ -316,7 +316,11 @@ def _is_labeled(box: object) -> bool:
 
 
 def _is_index(index: object, n: int) -> bool:
-    return isinstance(index, list) and len(index) > 0 and all(_is_count(one) and one < n for one in index)
+    return (
+        isinstance(index, list)
+        and len(index) > 0
+        and all(_is_count(number) and number < n for number in index)
+    )
 
 
 def _is_label(label: object) -> bool:

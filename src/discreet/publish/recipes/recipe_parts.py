@@ -104,7 +104,7 @@ def recipe_of(
         public["levels"] = public_levels(levels, table)
     if groups is not None and boxes is not None:
         private["boxes"] = {name: dict(box) for name, box in boxes.items()}
-        private["cells"] = {name: _labels_and_index(shown) for name, shown in groups.items()}
+        private["cells"] = {name: _labels_and_index(cell) for name, cell in groups.items()}
         if not means:
             public["cells"] = _distinct_cells(groups)
     if means or any(True in (entry.get("hierarchy"), entry.get("ordered")) for entry, _ in columns.values()):
@@ -117,27 +117,27 @@ def _published_cells(table: Table, groups: Mapping[str, Replacement] | None) -> 
     if groups is None:
         return {name: labels.texts(table.encoded[name].values).to_pylist() for name in table.schema.quasi}
     return {
-        name: labels.texts(shown.labels.take(pa.array(np.unique(shown.index)))).to_pylist()
-        for name, shown in groups.items()
+        name: labels.texts(cell.labels.take(pa.array(np.unique(cell.index)))).to_pylist()
+        for name, cell in groups.items()
     }
 
 
 def _distinct_cells(groups: Mapping[str, Replacement]) -> dict[str, dict[str, Any]]:
     """Return the distinct combinations of published cells, in an order that follows from them alone."""
-    texts = {name: labels.texts(shown.labels).to_pylist() for name, shown in groups.items()}
+    texts = {name: labels.texts(column.labels).to_pylist() for name, column in groups.items()}
     rows = {
         tuple(texts[name][code] for name, code in zip(groups, codes, strict=True))
-        for codes in zip(*(shown.index.tolist() for shown in groups.values()), strict=True)
+        for codes in zip(*(column.index.tolist() for column in groups.values()), strict=True)
     }
     ordered = sorted(rows, key=lambda row: [_null_first(cell) for cell in row])
     columns: dict[str, dict[str, Any]] = {}
-    for number, (name, shown) in enumerate(groups.items()):
+    for number, (name, column) in enumerate(groups.items()):
         cells = sorted({row[number] for row in ordered}, key=_null_first)
         codes = {cell: code for code, cell in enumerate(cells)}
         columns[name] = {
             "labels": cells,
             "index": [codes[row[number]] for row in ordered],
-            "type": str(shown.labels.type),
+            "type": str(column.labels.type),
         }
     return columns
 
@@ -146,11 +146,11 @@ def _null_first(cell: str | None) -> tuple[bool, str]:
     return cell is not None, cell or ""
 
 
-def _labels_and_index(shown: Replacement) -> dict[str, Any]:
+def _labels_and_index(cell: Replacement) -> dict[str, Any]:
     return {
-        "labels": labels.texts(shown.labels).to_pylist(),
-        "index": shown.index.tolist(),
-        "type": str(shown.labels.type),
+        "labels": labels.texts(cell.labels).to_pylist(),
+        "index": cell.index.tolist(),
+        "type": str(cell.labels.type),
     }
 
 

@@ -64,7 +64,7 @@ class KVarianceSketch(SketchPublisher):
 
     A pair of neighbors X and Y may share at most c = V/(‖X‖‖Y‖ − |X·Y|)² components, where V = ‖X‖²‖Y‖² − (X·Y)² is
     the paper's variance of one component. On values that are not negative the exact variance is never smaller, so the
-    promise holds all the more, and c = (1 + cos)/(1 − cos) is at least 1: no record is ever suppressed. On negative
+    guarantee holds all the more, and c = (1 + cos)/(1 − cos) is at least 1: no record is ever suppressed. On negative
     values the paper's V is no lower bound. A pair with a record that has one takes the exact variance, and where even a
     single component would reveal too much, one of the two is suppressed. Parallel records have no cap.
 
@@ -77,11 +77,11 @@ class KVarianceSketch(SketchPublisher):
     at the pairs in which it is the neighbor too, so that every pair is kept at any time and nothing is to be repaired.
 
     Neighbors are exact up to ``partition`` records. More are cut into partitions of like records, and neighbors are
-    looked for inside each: a stand-in for the true ones, which the evidence and the recipe say. The promise is then
+    looked for inside each: a stand-in for the true ones, which the evidence and the recipe say. The guarantee is then
     about these.
 
     k-variance lets a record whose neighbors are all short keep a long sketch, from which its values can be read.
-    A `DeltaAnonymity` beside it bounds the length of each by its own values too, and both promises are kept.
+    A `DeltaAnonymity` beside it bounds the length of each by its own values too, and both guarantees are kept.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class KVarianceSketch(SketchPublisher):
     >>> sorted(release.data.lengths.tolist())
     [2, 9, 100]
 
-    Both promises, by a family that is shared:
+    Both guarantees, by a family that is shared:
 
     >>> both = KVarianceSketch(KVariance(1) & DeltaAnonymity(0.25), family=method.family)
     >>> both.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}]).guarantee

@@ -1,4 +1,4 @@
-"""Segments that read alike: groups with the same labels are one class, which must keep the promise as well."""
+"""Segments that read alike: groups with the same labels are one class, which must keep the guarantee as well."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.kernels.tables.grouping import distinct, pack
 from discreet.publish.tables.boxes import Segments
 
 Judge = Callable[[Segments], BoolArray]
-"""Returns which segments keep the promise."""
+"""Returns which segments keep the guarantee."""
 Labels = Callable[[Segments], Sequence[Replacement]]
 """Returns what segments show in each column."""
 
@@ -20,7 +20,7 @@ Labels = Callable[[Segments], Sequence[Replacement]]
 def rejoined(
     segments: Segments, cuts: Sequence[tuple[int, int]], labels_of: Labels, judge: Judge
 ) -> Segments:
-    """Take back the last cuts of segments that break the promise together with those that read alike.
+    """Take back the last cuts of segments that break the guarantee together with those that read alike.
 
     A guarantee may hold for two groups and not for their union. ``cuts`` are the ranges that were cut; the whole table
     is one of them, so that there is an end.

@@ -110,21 +110,21 @@ class Anatomy(BasketPublisher):
         """Return the group of each basket; a bucket holds the baskets with the same sensitive items."""
         from discreet.kernels.tables.anatomy_groups import anatomy_groups
 
-        held, n = parts.held, len(parts.ordinary)
-        if held.items.size == 0:
+        secrets, n = parts.held, len(parts.ordinary)
+        if secrets.items.size == 0:
             return np.zeros(n, np.int32)
         mixed = rng.permutation(n)
-        full = mixed[held.lengths[mixed] > 0]
+        full = mixed[secrets.lengths[mixed] > 0]
         wide = np.array(
-            [held.items[held.indptr[row] : held.indptr[row + 1]].tobytes() for row in full], object
+            [secrets.items[secrets.indptr[row] : secrets.indptr[row + 1]].tobytes() for row in full], object
         )
         _, first, bucket = np.unique(wide, return_index=True, return_inverse=True)
-        values = held.take(full[first])
+        values = secrets.take(full[first])
         return anatomy_groups(
             _buckets(full, bucket, first.size),
             (values.indptr, values.items),
-            mixed[held.lengths[mixed] == 0].astype(np.int32),
-            n_values=held.n_items,
+            mixed[secrets.lengths[mixed] == 0].astype(np.int32),
+            n_values=secrets.n_items,
             n=n,
             l=self._size,
             rng=rng,
@@ -204,8 +204,8 @@ def _refuse_too_frequent(table: Table, secret: str, l: int) -> None:  # noqa: E7
     n, most = table.n_rows, int(table.overall(secret).max())
     if most * l > n:
         raise InfeasibleError(
-            f"No release can keep the promise: with l={l} a value of '{secret}' may be in at most {n // l} of the {n} "
-            f"rows, and one is in {most}. Use l={n // most} at most."
+            f"No release can keep the guarantee: with l={l} a value of '{secret}' may be in at most {n // l} of the "
+            f"{n} rows, and one is in {most}. Use l={n // most} at most."
         )
 
 

@@ -36,7 +36,7 @@ Batch: TypeAlias = tuple[CodeArray, CodeArray, NDArray[np.uint64]]
 @public
 @dataclass(kw_only=True, repr=False, eq=False)
 class Mondrian(TablePublisher):
-    """Divide the table into ever smaller groups along its quasi-identifiers, as long as both halves keep the promise.
+    """Divide the table into ever smaller groups along its quasi-identifiers, as long as both halves keep the guarantee.
 
     A group is published by its bounding box: an interval of numbers or dates, a set of categories, or the lowest
     node of a tree that holds them all. The widest column is cut at the median first. Strict cuts keep equal values
@@ -133,9 +133,9 @@ class Mondrian(TablePublisher):
         geometry = _geometry(
             _quasi_books(table), column_weights(table, self.weights, owner=self).tolist()
         ).arrays()
-        whole = Segments(codes, weights, np.zeros(1, np.int32), np.array([len(codes)], np.int32))
-        refuse_infeasible(self.guarantee, table, _groups(self.guarantee, table, whole))
-        pending = [(whole.low, whole.high, np.zeros(1, np.uint64))]
+        table_segment = Segments(codes, weights, np.zeros(1, np.int32), np.array([len(codes)], np.int32))
+        refuse_infeasible(self.guarantee, table, _groups(self.guarantee, table, table_segment))
+        pending = [(table_segment.low, table_segment.high, np.zeros(1, np.uint64))]
         finished = []
         cuts: list[tuple[int, int]] = []
         decided = False
@@ -193,7 +193,7 @@ class Mondrian(TablePublisher):
         return low, high, tried, column, middle, batch[0][~open_]
 
     def _judged(self, table: Table, halves: Segments) -> tuple[BoolArray, bool]:
-        """Return which cuts leave two halves that keep the promise, and whether sensitive values refused another."""
+        """Return which cuts leave two halves that keep the guarantee, and whether sensitive values refused another."""
         groups = _groups(self.guarantee, table, halves)
         holds: BoolArray = np.all(self.guarantee.holds(groups).reshape(-1, 2), axis=1)
         sensitive = table.schema.sensitive
@@ -203,7 +203,7 @@ class Mondrian(TablePublisher):
         return holds, bool((allowed & ~holds).any())
 
     def _apart(self, table: Table, segments: Segments, cuts: list[tuple[int, int]]) -> Segments:
-        """Take back cuts where groups that read alike break the promise together."""
+        """Take back cuts where groups that read alike break the guarantee together."""
         books = _quasi_books(table)
 
         def labels_of(some: Segments) -> list[Replacement]:

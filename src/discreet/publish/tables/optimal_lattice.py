@@ -1,4 +1,4 @@
-"""The best full-domain generalization of all: the lattice node that costs least and keeps the promise."""
+"""The best full-domain generalization of all: the lattice node that costs least and keeps the guarantee."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _RECOUNTED = 20
 @public
 @dataclass(kw_only=True, repr=False, eq=False)
 class OptimalLattice(LatticeSearch):
-    """Find the levels that cost least of all that keep the promise, with some rows left out where that is allowed.
+    """Find the levels that cost least of all that keep the guarantee, with some rows left out where that is allowed.
 
     The search is exact: nodes are taken in the order of what they must cost at least, and whatever is returned has
     been checked. Suppressed rows are left out of the release and counted. With a time limit the best so far is

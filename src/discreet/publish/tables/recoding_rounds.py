@@ -166,7 +166,7 @@ class Rounds:
         self._codes: dict[tuple[int, int], CodeArray] = {}
 
     def run(self, nodes: Sequence[Node], start: Recoded) -> Recoded:
-        """Go through nodes, each taking the classes of the rows left that keep the promise.
+        """Go through nodes, each taking the classes of the rows left that keep the guarantee.
 
         The longer nothing is found, the more nodes are passed over; never the last.
         """
@@ -192,7 +192,7 @@ class Rounds:
         return Recoded(group_of, np.concatenate(levels))
 
     def judged(self, tuples: CodeArray, node: Node) -> bool:
-        """Return whether tuples that one class of a node holds keep the promise together."""
+        """Return whether tuples that one class of a node holds keep the guarantee together."""
         labels = np.zeros(tuples.size, np.int32)
         return bool(self.guarantee.holds(self._groups(node, tuples, labels, tuples[:1]))[0])
 
@@ -223,7 +223,7 @@ class Rounds:
     def _kept(
         self, node: Node, rest: CodeArray, first: IntArray, labels: CodeArray, sizes: IntArray
     ) -> BoolArray:
-        """Find the classes that keep the promise, next to the whole table; those too small are not looked at."""
+        """Find the classes that keep the guarantee, next to the whole table; those too small are not looked at."""
         kept: BoolArray = sizes >= max(self.guarantee.smallest, 1)
         if self.guarantee.by_size or not kept.any():
             return kept
@@ -264,8 +264,8 @@ def starred(rounds: Rounds, recoded: Recoded, weights: FloatArray, most: int) ->
 def joined(rounds: Rounds, recoded: Recoded, *, cells: bool) -> Recoded | None:
     """Publish what is left together with the last groups, at the lowest node that holds them all.
 
-    As few groups are opened again as needed: none, one, two, four and so on, until the rows together keep the promise.
-    Gives None where they never do, or where some cell would have to be starred and may not be.
+    As few groups are opened again as needed: none, one, two, four and so on, until the rows together keep the
+    guarantee. Returns None where they never do, or where some cell would have to be starred and may not be.
     """
     rest = recoded.rest
     n_groups = len(recoded.levels)

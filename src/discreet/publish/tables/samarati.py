@@ -1,4 +1,4 @@
-"""Samarati's search: the least height of the lattice at which a generalization keeps the promise (Samarati 2001)."""
+"""Samarati's search: the least height of the lattice at which a generalization keeps the guarantee (Samarati 2001)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class MinimalGeneralization(LatticeSearch, ABC):
 
     @by_unit
     def minimal_nodes(self, table: Table) -> list[dict[str, int]]:
-        """Return the minimal nodes as levels by column; an empty list where no node keeps the promise."""
+        """Return the minimal nodes as levels by column; an empty list where no node keeps the guarantee."""
         self._check(table)
         scorer = self._scorer(table)
         return [scorer.lattice.levels(node) for node in self._search(scorer)[0]]
@@ -70,11 +70,11 @@ class MinimalGeneralization(LatticeSearch, ABC):
         return lattice.n_nodes
 
     def _passes(self, scorer: Scorer, score: Score) -> bool:
-        """Return whether a node or one below it may keep the promise.
+        """Return whether a node or one below it may keep the guarantee.
 
-        Where nothing is suppressed, or a class that keeps the promise keeps it whatever it takes in, no node below one
-        that breaks it can keep it. Elsewhere only what fails for certain, however classes are divided, rules out what
-        lies below; so too for promises that compare with the whole table.
+        Where nothing is suppressed, or a class that keeps the guarantee keeps it whatever it takes in, no node below
+        one that breaks it can keep it. Elsewhere only what fails for certain, however classes are divided, rules out
+        what lies below; so too for guarantees that compare with the whole table.
         """
         certain = scorer.limit == 0 and self.guarantee.joinable and not self.guarantee.relative
         if self.guarantee.monotone or certain:
@@ -101,13 +101,13 @@ class MinimalGeneralization(LatticeSearch, ABC):
 
 @public
 class Samarati(MinimalGeneralization):
-    """Generalize whole columns as little as keeps the promise: to the least height, the sum of levels, that will do.
+    """Generalize whole columns as little as keeps the guarantee: to the least height, the sum of levels, that will do.
 
-    All nodes of that height that keep the promise are found, with rows of broken classes left out up to a share, and
+    All nodes of that height that keep the guarantee are found, with rows of broken classes left out up to a share, and
     the one that costs least is released. The evidence holds the ``height`` and the ``minimal`` nodes.
 
-    The height is found by halving. That is exact where a node that keeps the promise keeps it all the way up: with
-    suppression for k-anonymity and distinct diversity, without for every promise about the classes alone. For the
+    The height is found by halving. That is exact where a node that keeps the guarantee keeps it all the way up: with
+    suppression for k-anonymity and distinct diversity, without for every guarantee about the classes alone. For the
     others halving only finds the height below which every node fails for certain; from there heights are searched
     upward one by one, each node checked, so that the height is always the least.
 
@@ -151,7 +151,7 @@ class Samarati(MinimalGeneralization):
     def _open_at(
         self, height: int, heights: IntArray, ruled_out: BoolArray, scorer: Scorer
     ) -> Iterator[Score]:
-        """Return the nodes of a height that may keep the promise, ruling out those below others."""
+        """Return the nodes of a height that may keep the guarantee, ruling out those below others."""
         lattice = scorer.lattice
         for number in np.flatnonzero(heights == height):
             node = lattice.node(int(number))
