@@ -14,14 +14,12 @@ from click.testing import CliRunner
 
 from discreet import Baskets, Table, quasi, sensitive
 from discreet.cli._app import app
-from discreet.core.adapters import KINDS as RELEASED
 from discreet.core.registry import METHODS, Method, methods
 from discreet.core.tables.spreadsheet import defused, formula_cells
 from discreet.engines.duckdb import spreadsheet
 from discreet.guarantees import KmAnonymity, PrivacyDegree, RulesHidden
 from discreet.job import BasketSection, Job, run
 from discreet.measure.formulas import published_formulas
-from discreet.measure.release_cautions import _BY_KIND
 
 ITEMS = ["=SUM(A1)", "+tea", "-milk", "@beer", "\uff0bjam", "'=ham", "bread", "-5", "\uff1dcake"]
 RUN = 6
@@ -95,10 +93,6 @@ def test_items_are_counted_or_defused(method: Method, promise: Any, named: list[
     assert record["spreadsheet_safe"] is True
     if method.role == "hider":
         assert safe.evidence.details["already_hidden"] == 0
-
-
-def test_every_kind_of_release_is_looked_at() -> None:
-    assert set(_BY_KIND) == set(RELEASED)
 
 
 def test_rules_in_tables_are_judged_as_they_are_published() -> None:

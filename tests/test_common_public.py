@@ -41,7 +41,6 @@ from discreet.publish import (
 )
 from discreet.report import render
 from discreet.report.folder import public_record
-from discreet.report.kinds import kind_of
 from tests.hiding_methods import hiders
 
 SCHEMA = {
@@ -76,7 +75,7 @@ def people(n: int = 60, *, seed: int = 0) -> pa.Table:
 
 def public(release: Release) -> tuple[str, str]:
     """The public record and the public report, without what no reader can see."""
-    record = json.dumps(public_record(release, kind_of(release)), sort_keys=True, default=str)
+    record = json.dumps(public_record(release), sort_keys=True, default=str)
     return record, render(release)
 
 

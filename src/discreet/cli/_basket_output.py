@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from discreet.job.basket_checking import BasketJudgment
     from discreet.measure import Reidentification, SensitiveTie
 
-_KNOWN = (1, 2)
+_MOST_KNOWN = 2
 
 
 def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
     """Return what a run on baskets came to, as plain data."""
     from discreet.core.baskets.grouped import GroupedBaskets
-    from discreet.measure import basket_risk
 
     data = release.data
+    public, private = release.figures.public, release.figures.private
     sizes = data.sizes if isinstance(data, GroupedBaskets) else None
     return plain_release(command, release, out) | {
-        "baskets": len(data),
-        "suppressed": release.evidence.suppressed,
+        "baskets": public.counts.n_out,
+        "suppressed": public.counts.suppressed,
         "groups": None
         if sizes is None
         else {"number": int(sizes.size), "smallest": int(sizes.min()), "largest": int(sizes.max())},
-        "loss": release.evidence.details.get("loss"),
-        "items": {"before": release.original.n_items, "after": _items(release)},
-        "risk": basket_risk(release, known=_KNOWN).to_dict(),
+        "loss": private.loss,
+        "items": {"before": release.original.n_items, "after": public.baskets.n_items},
+        "risk": private.risk.up_to(_MOST_KNOWN).to_dict(),
     }
 
 
@@ -130,10 +130,3 @@ def print_risk(
 def _verdict_lines(verdict: Verdict) -> list[tuple[str, str]]:
     what = "groups" if "degree" in verdict.measure else "combinations"
     return verdict_lines(verdict, groups=what, rows="baskets")
-
-
-def _items(release: Release) -> int:
-    from discreet.core.baskets.grouped import GroupedBaskets
-
-    data = release.data
-    return data.baskets.n_items if isinstance(data, GroupedBaskets) else data.n_items

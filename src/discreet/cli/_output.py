@@ -61,8 +61,13 @@ def print_result(
     if as_json:
         print_json({"command": command, "ok": ok, **plain})
     elif not quiet:
-        cautions = (("caution", caution["text"]) for caution in plain.get("cautions", ()))
-        print_lines([*rows, *cautions])
+        print_figures(plain, rows)
+
+
+def print_figures(figures: Mapping[str, Any], rows: Iterable[tuple[str, str]]) -> None:
+    """Print labeled lines, with the cautions among the figures below them."""
+    cautions = (("caution", caution["text"]) for caution in figures.get("cautions", ()))
+    print_lines([*rows, *cautions])
 
 
 def plain_judgment(judgment: Judgment | BasketJudgment, **counts: int | None) -> dict[str, Any]:
@@ -157,17 +162,15 @@ def plain_release(command: str, release: Release, out: Path) -> dict[str, Any]:
 
 def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
     """Return what a run came to, as plain data."""
-    from discreet.measure import loss, risk
-
-    after = risk(release)
+    public, private = release.figures.public, release.figures.private
     return plain_release(command, release, out) | {
-        "rows": release.evidence.n_rows,
-        "suppressed": release.evidence.suppressed,
-        "classes": after.n_classes,
-        "levels": None if release.evidence.levels is None else dict(release.evidence.levels),
-        "search": _search(release),
-        "loss": loss(release).to_dict(),
-        "risk": {"before": risk(release.original).to_dict(), "after": after.to_dict()},
+        "rows": public.counts.n_in,
+        "suppressed": public.counts.suppressed,
+        "classes": private.risk.n_classes,
+        "levels": private.levels,
+        "search": private.search,
+        "loss": private.loss.to_dict(),
+        "risk": {"before": private.risk_before.to_dict(), "after": private.risk.to_dict()},
     }
 
 
@@ -209,13 +212,6 @@ def _counted(release: Release) -> str:
     """Name what classes count."""
     whose = None if release.original is None else release.original.schema.person
     return "rows" if whose is None else f"different {whose}"
-
-
-def _search(release: Release) -> dict[str, Any] | None:
-    """Return what a search for levels came to, if there was one."""
-    details = release.evidence.details
-    known = ("measure", "cost", "bound", "optimal", "n_nodes")
-    return {name: details[name] for name in known} if all(name in details for name in known) else None
 
 
 def _chosen(plain: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -30,9 +30,6 @@ FORMULAS = {"duckdb": "discreet.engines.duckdb.spreadsheet:formula_cells"}
 COUNTED = "discreet.guarantees.per_unit:counted_by_unit"
 """What counts a guarantee by the units of a table."""
 
-CAUTIONS = "discreet.measure.release_cautions:cautions"
-"""What a careful data officer would say about a release."""
-
 WRITER = "discreet.report.folder:write_release"
 """What writes a release into a folder."""
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.adapters import CAUTIONS, WRITER, load
+from discreet.core.adapters import KINDS, WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError, PromiseBrokenError
+from discreet.core.figures import Caution, Figures
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import InstanceOf, require
 from discreet.core.schema import Schema
@@ -158,10 +159,15 @@ class Release:
         return found.by_construction() if is_counted_privately(self) else found
 
     @cached_property
-    def cautions(self) -> tuple[Any, ...]:
+    def figures(self) -> Figures[Any, Any]:
+        """What is said about the release, computed once: a public half, a private half, and the cautions."""
+        figures: Figures[Any, Any] = load(KINDS[self.kind])().figures(self)
+        return figures
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
         """What a careful data officer would say about the release although its guarantee holds."""
-        found: tuple[Any, ...] = load(CAUTIONS)(self)
-        return found
+        return self.figures.cautions
 
     def write(
         self,

@@ -18,7 +18,6 @@ from discreet.engines.digests import described_file
 from discreet.guarantees import KAnonymity
 from discreet.guarantees.per_unit import PerUnit
 from discreet.report.folder import json_text, public_verdict
-from discreet.report.kinds import kind_of
 
 Field = tuple[str | int, ...]
 """A leaf of release.json, by the names and positions that lead to it."""
@@ -99,8 +98,8 @@ def _recomputed(
         return shown
     if verdict is not None and verdict.verified:
         shown["verdict"] = public_verdict(verdict)
-    summary = kind_of(release := _rebuilt(record, data, guarantee)).summary(release)
-    for name, value in summary.items():
+    figures = _rebuilt(record, data, guarantee).figures.public
+    for name, value in figures.to_dict().items():
         if isinstance(value, dict) and "out" in value:
             shown[name] = {key: number for key, number in value.items() if key not in _ONLY_CLAIMED}
         elif name != "risk" or not _counts_units(guarantee):

@@ -1,3 +1,5 @@
+from discreet.core.figures import Caution as Caution
+
 from .baskets.basic_privacy import average_basic_privacy as average_basic_privacy
 from .baskets.basic_privacy import basic_privacy as basic_privacy
 from .baskets.itemset_error import ItemsetError as ItemsetError
@@ -15,7 +17,6 @@ from .baskets.risk import SensitiveTie as SensitiveTie
 from .baskets.risk import basket_risk as basket_risk
 from .baskets.risk import reidentification as reidentification
 from .baskets.risk import sensitive_tie as sensitive_tie
-from .caution import Caution as Caution
 from .noise.noise_stripping import NoiseStripped as NoiseStripped
 from .noise.pca_attack import pca_attack as pca_attack
 from .noise.spectral_attack import spectral_attack as spectral_attack

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.figures import Caution
 from discreet.core.release import Release
 from discreet.core.sketches import Sketches
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.spreadsheet import formula_cells
-from discreet.measure.caution import Caution
 
 
 def published_formulas(published: Any) -> int:

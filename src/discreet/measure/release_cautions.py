@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,14 +10,13 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.fingerprints import fingerprints
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
+from discreet.core.figures import Caution
 from discreet.core.release import Release
 from discreet.core.sketches import SHORT_KEY
 from discreet.core.tables.encoding import Kind
 from discreet.core.tables.table import Table
-from discreet.measure.caution import Caution
-from discreet.measure.formulas import formula_cautions
-from discreet.measure.spelling import twins_of_rules, twins_of_sensitive, twins_of_values
-from discreet.measure.tables.table_cautions import other_columns, single_values, table_cautions
+from discreet.measure.pseudo.copies import Copies
+from discreet.measure.spelling import twins_of_sensitive
 
 RARE = 50
 """The most rows of a category that counts as rare."""
@@ -52,41 +51,10 @@ def cautions(release: Release) -> tuple[Caution, ...]:
     >>> [one.code for one in cautions(Mondrian(KAnonymity(2)).release(table))]
     ['dominated-class']
     """
-    return (*_BY_KIND[release.kind](release), *formula_cautions(release))
+    return release.cautions
 
 
-def _of_table(release: Release) -> Iterator[Caution]:
-    yield from table_cautions(release)
-    yield from twins_of_values(release)
-
-
-def _of_grouped_table(release: Release) -> Iterator[Caution]:
-    yield from _exact_classes(release)
-    yield from twins_of_values(release)
-    yield from other_columns(release)
-
-
-def _of_pseudo_data(release: Release) -> Iterator[Caution]:
-    yield from _copies(release)
-    yield from single_values(release)
-    yield from _identifying_categories(release)
-
-
-def _of_sanitized_table(release: Release) -> Iterator[Caution]:
-    alone = int((release.groups().sizes == 1).sum())
-    words = "rows have quasi-identifiers that no other row has"
-    yield from _not_anonymous(alone, release.table.n_rows, words)
-    yield from twins_of_rules(release)
-    yield from other_columns(release)
-
-
-def _of_sanitized_baskets(release: Release) -> Iterator[Caution]:
-    words = "baskets hold a combination of items that no other holds"
-    yield from _not_anonymous(_unlike_others(release.data), len(release.data), words)
-    yield from twins_of_rules(release)
-
-
-def _exact_classes(release: Release) -> Iterator[Caution]:
+def unique_classes(release: Release) -> Iterator[Caution]:
     """Count the rows that can be found again by quasi-identifiers that are published as they are."""
     table = release.table
     alone = int((table.groups().sizes == 1).sum())
@@ -100,7 +68,7 @@ def _exact_classes(release: Release) -> Iterator[Caution]:
         )
 
 
-def _not_anonymous(alone: int, n: int, words: str) -> Iterator[Caution]:
+def not_anonymous(alone: int, n: int, words: str) -> Iterator[Caution]:
     """Say that hiding rules protects the owner's knowledge and not people, where somebody stands out."""
     if alone:
         yield Caution(
@@ -110,26 +78,19 @@ def _not_anonymous(alone: int, n: int, words: str) -> Iterator[Caution]:
         )
 
 
-def _unlike_others(baskets: Baskets) -> int:
+def unlike_others(baskets: Baskets) -> int:
     """Return how many baskets hold a combination of items that no other basket holds."""
     return int((np.unique(fingerprints(baskets), return_counts=True)[1] == 1).sum())
 
 
-def _copies(release: Release) -> Iterator[Caution]:
-    """Count pseudo-records that equal a record that nobody else has; a stream's records are gone."""
-    if release.original is None:
+def copied_records(copies: Copies) -> Iterator[Caution]:
+    """Count pseudo-records that equal a record that nobody else has."""
+    if not max(copies.unique, copies.singled_out):
         return
-    from discreet.measure.pseudo.copies import copies
-
-    found = copies(release)
-    if not max(found.unique, found.singled_out):
-        return
-    text = (
-        f"{found.unique:,} of {found.n_rows:,} released rows equal a record that is unique in the original. "
-    )
-    if found.singled_out:
+    text = f"{copies.unique:,} of {copies.n_rows:,} released rows equal a record that is unique in the original. "
+    if copies.singled_out:
         text += (
-            f"{found.singled_out:,} rows have the quasi-identifiers of one person alone, and whoever knows the person "
+            f"{copies.singled_out:,} rows have the quasi-identifiers of one person alone, and whoever knows the person "
             "may take them for theirs. avoid_copies=True draws such rows again, but for records of level 1."
         )
     else:
@@ -137,7 +98,7 @@ def _copies(release: Release) -> Iterator[Caution]:
     yield Caution("copies", text, public=False)
 
 
-def _identifying_categories(release: Release) -> Iterator[Caution]:
+def identifying_categories(release: Release) -> Iterator[Caution]:
     """Find categories by which sensitive values of pseudo-records are guessed, from the released rows alone.
 
     Pseudo-records of a group keep its categories. Where few groups have a category, such as a ZIP code, its rows show
@@ -178,10 +139,8 @@ def _guessed(table: Table, name: str, secret: str) -> tuple[int, float]:
     return int(counts.sum()), float(right.sum() / counts.sum())
 
 
-def _of_sketches(release: Release) -> Iterator[Caution]:
+def sketch_cautions(release: Release, relative_error: float) -> Iterator[Caution]:
     """Find sketches too short to estimate anything; lengths and counts are published anyway."""
-    from discreet.measure.sketches.quality import distance_error
-
     evidence, lengths = release.evidence, release.data.lengths
     if evidence.details.get(SHORT_KEY):
         yield Caution(
@@ -195,7 +154,7 @@ def _of_sketches(release: Release) -> Iterator[Caution]:
         yield Caution(
             "short-sketches",
             f"Half of the sketches have {median:g} components or fewer: estimated squared distances are off by about "
-            f"{distance_error(lengths).relative:.0%}, so little can be mined. A smaller delta makes sketches longer.",
+            f"{relative_error:.0%}, so little can be mined. A smaller delta makes sketches longer.",
         )
     if evidence.suppressed > MANY_SUPPRESSED * evidence.n_rows:
         yield Caution(
@@ -206,7 +165,8 @@ def _of_sketches(release: Release) -> Iterator[Caution]:
         )
 
 
-def _of_baskets(release: Release) -> Iterator[Caution]:
+def basket_cautions(release: Release) -> Iterator[Caution]:
+    """Find sensitive items that are spelled like others, and groups whose forming reveals more than they show."""
     data = release.data
     if not isinstance(data, GroupedBaskets):
         return
@@ -218,15 +178,3 @@ def _of_baskets(release: Release) -> Iterator[Caution]:
             f"{forming}, and may tie a person to a sensitive item with more than the probability that the groups and "
             "counts allow. Anatomy draws its groups whatever the baskets hold otherwise, and shows no more than them.",
         )
-
-
-_BY_KIND: Mapping[str, Callable[[Release], Iterator[Caution]]] = {
-    "table": _of_table,
-    "grouped-table": _of_grouped_table,
-    "pseudo-data": _of_pseudo_data,
-    "sketches": _of_sketches,
-    "baskets": _of_baskets,
-    "sanitized-table": _of_sanitized_table,
-    "sanitized-baskets": _of_sanitized_baskets,
-}
-"""What is to be said of each kind of release, beside its formulas."""

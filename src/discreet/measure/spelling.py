@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.baskets.names import spelling
+from discreet.core.figures import Caution
 from discreet.core.release import Release
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.labels import kind_of
 from discreet.core.tables.table import Table
-from discreet.measure.caution import Caution
 
 _BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
 _MOST_VALUES = 100_000

@@ -60,7 +60,7 @@ def write_release(
     private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
     with atomic_folders({folder: RELEASE, private: PRIVATE}, overwrite=overwrite) as (public, kept):
-        _write_private(release, kind, kept, about, report=report)
+        _write_private(release, kept, about, report=report)
         _write_public(release, kind, public, format or kind.formats[0], about, report=report, pdf=pdf)
         if key is not None:
             write_signature(public / RECORD, key)
@@ -101,7 +101,7 @@ def _write_public(
     pdf: bool,
 ) -> None:
     """Write what is handed on, and judge the data as it lies on disk."""
-    record = public_record(release, kind) | about.to_dict()
+    record = public_record(release) | about.to_dict()
     written = kind.write(release, place, format)
     write_text(place / RECORD, json_text(record))
     _judge_again(release, kind, place, format)
@@ -115,8 +115,9 @@ def _write_public(
     write_text(place / RECORD, json_text(record | {"files": files}))
 
 
-def _write_private(release: Release, kind: Kind, place: Path, about: About, *, report: bool) -> None:
+def _write_private(release: Release, place: Path, about: About, *, report: bool) -> None:
     """Write what stays with the owner; nobody else may read it."""
+    figures = release.figures
     record = {
         "format": FORMAT,
         "discreet": __version__,
@@ -127,7 +128,7 @@ def _write_private(release: Release, kind: Kind, place: Path, about: About, *, r
         **release.private,
         "verdict": release.verdict.to_dict(),
         "cautions": [caution.to_dict() for caution in release.cautions],
-        "measures": {} if release.original is None else kind.measures(release),
+        "measures": {} if figures.comparison is None else figures.comparison.to_dict(),
     }
     written = [write_text(place / PRIVATE_RECORD, json_text(record))]
     if report:
@@ -138,7 +139,7 @@ def _write_private(release: Release, kind: Kind, place: Path, about: About, *, r
         path.chmod(0o600)
 
 
-def public_record(release: Release, kind: Kind) -> dict[str, Any]:
+def public_record(release: Release) -> dict[str, Any]:
     """Return ``release.json``: the recipe, the verdict and facts about the released data; no record is in it."""
     return {
         "format": FORMAT,
@@ -147,7 +148,7 @@ def public_record(release: Release, kind: Kind) -> dict[str, Any]:
         **without_seed(release.recipe),
         "verdict": public_verdict(release.verdict),
         "cautions": [caution.to_dict() for caution in release.cautions if caution.public],
-        **kind.summary(release),
+        **release.figures.public.to_dict(),
     }
 
 

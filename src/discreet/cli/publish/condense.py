@@ -131,9 +131,8 @@ def _columns(data: Path, given: dict[str, Any]) -> tuple[Any, dict[str, Column]]
 def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
     """Print the outcome of a run, and where it was written."""
     from discreet.cli._output import number, plain_release, print_json, print_lines, verdict_lines
-    from discreet.measure import copies, fidelity
 
-    alike, copied = fidelity(release), copies(release)
+    alike, copied = release.figures.private.fidelity, release.figures.private.copies
     sizes, left_out = release.evidence.sizes, release.evidence.suppressed
     plain = plain_release(command, release, out) | {
         "rows": {"in": alike.n_original, "out": alike.n_pseudo, "suppressed": left_out},

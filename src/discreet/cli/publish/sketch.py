@@ -189,7 +189,6 @@ def _plain(command: str, release: Release, n_empty: int, out: Path) -> dict[str,
     import numpy as np
 
     from discreet.cli._output import plain_verdict
-    from discreet.measure import distance_error
 
     lengths = release.data.lengths
     shares = np.percentile(lengths, [0, 25, 50, 75, 100]).tolist()
@@ -205,7 +204,7 @@ def _plain(command: str, release: Release, n_empty: int, out: Path) -> dict[str,
             "out": len(release.data),
         },
         "lengths": dict(zip(("least", "quarter", "median", "three_quarters", "most"), shares, strict=True)),
-        "distance_error": asdict(distance_error(lengths)),
+        "distance_error": asdict(release.figures.public.distance_error),
         "details": dict(release.evidence.details),
         "cautions": [caution.to_dict() for caution in release.cautions],
         "family": release.data.family,

@@ -83,6 +83,13 @@ class BasketRisk:
     after: tuple[Reidentification, ...]
     tie: SensitiveTie | None
 
+    def up_to(self, known: int) -> BasketRisk:
+        """Return the risk for at most this number of known items."""
+        before, after = (
+            tuple(risk for risk in risks if risk.r <= known) for risks in (self.before, self.after)
+        )
+        return BasketRisk(before, after, self.tie)
+
     def to_dict(self) -> dict[str, object]:
         """Return the figures as plain data for JSON."""
         return asdict(self)

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import SchemaError
+from discreet.core.figures import Caution
 from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Role
@@ -18,8 +19,7 @@ from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.source import Singletons, source_of
 from discreet.core.tables.table import Table
-from discreet.measure.caution import Caution
-from discreet.measure.tables.singling_out import is_many, singling_out
+from discreet.measure.tables.singling_out import SinglingOut, is_many
 
 DOMINATED = 0.9
 """The share of one sensitive value above which it dominates a class."""
@@ -37,22 +37,28 @@ _LETTERS, _TRUTHS = re.compile("[^\\W\\d_eETZ]"), ("true", "false")
 """Letters that stand in no number and no date, and the words that are no text either."""
 
 
-def table_cautions(release: Release) -> Iterator[Caution]:
-    """Find what a reader of a generalized table should know."""
+def table_cautions(release: Release, unique: SinglingOut, lost: float | None) -> Iterator[Caution]:
+    """Find what a reader of a generalized table should know.
+
+    Parameters
+    ----------
+    release
+        A release of a table.
+    unique
+        The rows that columns published as they are single out.
+    lost
+        The loss of detail, from 0 to 1; None where it is not known.
+    """
     yield from _dominated(release)
     yield from _starred(release)
     yield from _constant(release)
-    yield from other_columns(release)
+    yield from other_columns(release, unique)
     yield from _units(release)
     yield from _types(release)
     yield from _minimality(release)
-    if release.original is not None and release.evidence.cells:
-        from discreet.measure.tables.loss import loss
-
-        lost = loss(release).total
-        if lost > HALF:
-            text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
-            yield Caution("half-lost", text, public=False)
+    if lost is not None and lost > HALF:
+        text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
+        yield Caution("half-lost", text, public=False)
 
 
 def _dominated(release: Release) -> Iterator[Caution]:
@@ -138,16 +144,14 @@ def unique_columns(columns: Mapping[str, Singletons], remedy: str = "") -> Itera
             )
 
 
-def other_columns(release: Release) -> Iterator[Caution]:
+def other_columns(release: Release, unique: SinglingOut) -> Iterator[Caution]:
     """Count the rows that columns published exactly single out, where that was allowed."""
-    singled_out = singling_out(release)
-    yield from unique_columns(singled_out.columns)
-    if is_many(singled_out.together) and not any(map(is_many, singled_out.columns.values())):
+    yield from unique_columns(unique.columns)
+    if is_many(unique.together) and not any(map(is_many, unique.columns.values())):
         yield Caution(
             "unique-combination",
-            f"{_listed(list(singled_out.columns))} are published as they are, and "
-            f"{singled_out.together.n_singletons:,} of {singled_out.together.n_rows:,} rows have a combination of "
-            "their own: whoever knows it finds the person.",
+            f"{_listed(list(unique.columns))} are published as they are, and {unique.together.n_singletons:,} of "
+            f"{unique.together.n_rows:,} rows have a combination of their own: whoever knows it finds the person.",
         )
     for name in release.schema.sensitive:
         singletons = release.table.source.singletons([name])

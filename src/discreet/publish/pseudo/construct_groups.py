@@ -14,7 +14,7 @@ from discreet.publish.pseudo.microaggregation import SegmentMethod, segment
 
 
 @dataclass(frozen=True)
-class Step:
+class GroupingStep:
     """The squared error after one step: SSQ and the number of groups of all records placed so far."""
 
     level: int
@@ -30,7 +30,7 @@ class Grouping:
 
     labels: IntArray
     n_groups: int
-    steps: tuple[Step, ...]
+    steps: tuple[GroupingStep, ...]
 
     @property
     def ssq(self) -> float:
@@ -78,7 +78,7 @@ def construct_by_class(
 ) -> Grouping:
     """Group the records of each class apart from those of the others; classes are numbered from 0 without gaps."""
     labels = np.empty(levels.size, np.int64)
-    steps: list[Step] = []
+    steps: list[GroupingStep] = []
     n_groups, ssq = 0, 0.0
     for number in range(int(classes.max()) + 1):
         rows = np.flatnonzero(classes == number)
@@ -86,7 +86,7 @@ def construct_by_class(
         grouping = construct_groups(values[rows], levels[rows], method=method, rng=rng)
         labels[rows] = grouping.labels + n_groups
         steps += [
-            Step(step.level, step.step, step.ssq + ssq, step.n_groups + n_groups, number)
+            GroupingStep(step.level, step.step, step.ssq + ssq, step.n_groups + n_groups, number)
             for step in grouping.steps
         ]
         n_groups += grouping.n_groups
@@ -114,7 +114,7 @@ class _Work:
     n: IntArray = field(init=False)
     mean: FloatArray = field(init=False)
     largest: IntArray = field(init=False)
-    steps: list[Step] = field(init=False, default_factory=list)
+    steps: list[GroupingStep] = field(init=False, default_factory=list)
     forced: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
@@ -230,4 +230,4 @@ class _Work:
         self.n[into], self.mean[into], self.largest[into] = total, center, largest
 
     def _record_step(self, level: int, step: str) -> None:
-        self.steps.append(Step(level, step, self.ssq(), int(np.count_nonzero(self.n))))
+        self.steps.append(GroupingStep(level, step, self.ssq(), int(np.count_nonzero(self.n))))

@@ -44,14 +44,14 @@ _CHEAP = 0.3
 class LocalRecoding(TablePublisher):
     """Publish each row at the lowest levels at which it finds company, so that rare rows do not blur common ones.
 
-    The nodes of the lattice are taken in rounds, from the cheapest up. Each publishes those classes of the rows still
-    left that keep the guarantee, and passes the others on. Each of the last rows then joins the group with which it
-    loses least and that keeps the guarantee with it. Rows that no group takes join the groups published last, at
-    the lowest node that holds them all, or are left out where that is allowed and costs less. Before the release all groups are
-    judged together, by their labels, as a reader will see them. The best single node and Mondrian's groups, at the
-    lowest levels that hold them, are judged alike, and whatever costs least is published. So the loss is never above
-    the single node's; nor is it above Mondrian's where every column has a hierarchy and no level is limited, unless
-    groups of Mondrian's that read alike break the guarantee together.
+    The nodes of the lattice are taken in rounds, from the cheapest up. Each publishes those classes of the rows
+    still left that keep the guarantee, and passes the others on. Each of the last rows then joins the group with
+    which it loses least and that keeps the guarantee with it. Rows that no group takes join the groups published
+    last, at the lowest node that holds them all, or are left out where that is allowed and costs less. Before the
+    release all groups are judged together, by their labels, as a reader will see them. The best single node and
+    Mondrian's groups, at the lowest levels that hold them, are judged alike, and whatever costs least is published.
+    So the loss is never above the single node's; nor is it above Mondrian's where every column has a hierarchy and
+    no level is limited, unless groups of Mondrian's that read alike break the guarantee together.
 
     Cells beyond the highest levels of the lattice may be starred where rows would be left out otherwise.
 

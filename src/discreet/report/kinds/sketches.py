@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.core.figures import Caution, PrivateFigures, PublicFigures
 from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.core.sketches import Sketches
 from discreet.engines.sketches import read_sketches, write_sketches
-from discreet.measure import distance_error
+from discreet.measure import DistanceError, distance_error
+from discreet.measure.release_cautions import sketch_cautions
 from discreet.report import charts
 from discreet.report.blocks import Block, Section, Table, Tiles
 from discreet.report.formatting import number
+from discreet.report.kinds import Kind
 from discreet.report.sections import provenance
 from discreet.report.sections.guarantee import guarantee
 
@@ -22,50 +27,80 @@ _NAME = "sketches.arrow"
 _BINS = 10
 
 
-class SketchKind:
+class PublicSketchFigures(PublicFigures):
+    """What sketches show: their number, their lengths, and how far off estimates are."""
+
+    @property
+    def n_released(self) -> int:
+        """The number of sketches."""
+        return len(self.release.data)
+
+    @cached_property
+    def distance_error(self) -> DistanceError:
+        """How far off estimated distances are."""
+        return distance_error(self.release.data.lengths)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fingerprint of the key and the number of records."""
+        return {"family": self.release.data.family, "records": self.counts.to_dict()}
+
+
+class PrivateSketchFigures(PrivateFigures):
+    """What the method reports of how lengths were chosen."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the method reports."""
+        return dict(self.release.evidence.details)
+
+
+class SketchKind(Kind):
     """Released sketches of unequal lengths."""
 
     formats: ClassVar[tuple[str, ...]] = ("arrow",)
 
-    def write(self, release: Release, place: Path, format: str) -> list[Path]:  # noqa: A002
+    def write(self, release: Release, folder: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the sketches."""
         del format
-        return [write_sketches(release.data, place / _NAME)]
+        return [write_sketches(release.data, folder / _NAME)]
 
-    def read_back(self, release: Release, place: Path, format: str) -> Any:  # noqa: A002
+    def read_back(self, release: Release, folder: Path, format: str) -> Any:  # noqa: A002
         """Return the release itself, where the written sketches are its own: only its evidence can judge them."""
         del format
-        return release if read_sketches(place / _NAME).equals(release.data) else None
+        return release if read_sketches(folder / _NAME).equals(release.data) else None
 
-    def summary(self, release: Release) -> dict[str, Any]:
-        """Return the fingerprint of the key and the number of records."""
-        evidence = release.evidence
-        counts = {"in": evidence.n_rows, "out": len(release.data), "suppressed": evidence.suppressed}
-        return {"family": release.data.family, "records": counts}
+    def public_figures(self, release: Release) -> PublicFigures:
+        """Return what the sketches show."""
+        return PublicSketchFigures(release)
 
-    def measures(self, release: Release) -> dict[str, Any]:
+    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
         """Return what the method reports."""
-        return dict(release.evidence.details)
+        del public
+        return PrivateSketchFigures(release)
+
+    def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
+        """Return the cautions about the key, short sketches and suppressed records."""
+        del private
+        yield from sketch_cautions(release, public.distance_error.relative if len(release.data) else 0.0)
 
     def content(self, release: Release, *, internal: bool) -> list[Block | None]:
         """Return the sections of the report."""
         checked = f"{len(release.data):,} sketches were checked."
         return [
             guarantee(release.guarantee, release.verdict, checked=checked),
-            _summary(release),
+            _summary(release.figures.public),
             _lengths(release.data),
             *([_details(release)] if internal else []),
             provenance.method(release, internal=internal),
         ]
 
 
-def _summary(release: Release) -> Tiles:
-    lengths, evidence = release.data.lengths, release.evidence
-    suppressed = f"{evidence.suppressed:,} suppressed" if evidence.suppressed else "none suppressed"
-    records = ("Records", f"{len(release.data):,}", suppressed)
+def _summary(figures: PublicSketchFigures) -> Tiles:
+    lengths, counts = figures.release.data.lengths, figures.counts
+    suppressed = f"{counts.suppressed:,} suppressed" if counts.suppressed else "none suppressed"
+    records = ("Records", f"{counts.n_out:,}", suppressed)
     if not lengths.size:
         return Tiles([records])
-    error = distance_error(lengths)
+    error = figures.distance_error
     tiles = (
         records,
         ("Median length", number(float(np.median(lengths))), "components of a sketch"),

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.measure import Reidentification, basket_risk, reidentification, sensitive_tie
+from discreet.measure import BasketRisk, Reidentification, SensitiveTie
 from discreet.report import basket_pictures
 from discreet.report.blocks import Figure, Section, Table
-
-KNOWN = (1, 2, 3)
-SAMPLES = 5_000
-_SEED = 1
 
 
 def pictures(release: Release, *, internal: bool) -> list[Section]:
@@ -26,11 +24,10 @@ def pictures(release: Release, *, internal: bool) -> list[Section]:
     if not isinstance(data, GroupedBaskets):
         return []
     queries = _estimates(release) if internal else None
-    return [part for part in (_matrix(data.baskets), queries) if part]
+    return [part for part in (_matrix(data.baskets, release.figures.public.grids), queries) if part]
 
 
-def _matrix(baskets: Baskets) -> Section | None:
-    grids = basket_pictures.page_grids(baskets)
+def _matrix(baskets: Baskets, grids: tuple[FloatArray, FloatArray] | None) -> Section | None:
     if grids is None:
         return None
     height, width = grids[0].shape
@@ -99,20 +96,19 @@ def generalized(release: Release) -> Section:
     return Section("items", "Generalized items", text, [Table(head, rows, "Published items")] if rows else [])
 
 
-def risk(release: Release) -> Section:
+def risk(risks: BasketRisk) -> Section:
     """Return how likely a few known items identify a basket, before and after, and what that reveals."""
-    found = basket_risk(release, known=KNOWN, n_samples=SAMPLES, random_state=_SEED)
-    after = {one.r: one for one in found.after}
+    after = {released.r: released for released in risks.after}
     rows = [
-        (str(one.r), _chance(one), _chance(after.get(one.r)), _unique(one), _unique(after.get(one.r)))
-        for one in found.before
+        (str(was.r), _chance(was), _chance(after.get(was.r)), _unique(was), _unique(after.get(was.r)))
+        for was in risks.before
     ]
     text = "An attacker knows a few items of a basket and looks for it; all baskets and items are equally likely. "
-    if found.tie is not None:
+    if risks.tie is not None:
         text += (
             "Ordinary items are published exactly, so baskets are identified as before. But an identified basket is "
-            f"linked to its sensitive items with probability {percent(found.tie.before)} before; after, groups and "
-            f"counts link it with at most {percent(found.tie.highest)}, on average {percent(found.tie.mean)}."
+            f"linked to its sensitive items with probability {percent(risks.tie.before)} before; after, groups and "
+            f"counts link it with at most {percent(risks.tie.highest)}, on average {percent(risks.tie.mean)}."
         )
     else:
         text += "After, the attacker knows published items."
@@ -122,32 +118,25 @@ def risk(release: Release) -> Section:
     )
 
 
-def risk_left(release: Release) -> Section:
+def risk_left(risks: Sequence[Reidentification], tie: SensitiveTie | None) -> Section:
     """Return how likely a few known items identify a released basket, and what its group then reveals."""
-    data = release.data
-    published = data.baskets if isinstance(data, GroupedBaskets) else data
-    longest = int(published.lengths.max(initial=0))
-    found = [
-        reidentification(published, r, n_samples=SAMPLES, random_state=_SEED) for r in KNOWN if r <= longest
-    ]
-    tie = sensitive_tie(data)
     text = "An attacker knows a few published items of a basket and looks for it; all baskets are equally likely."
     if tie is not None:
         text += (
             f" Groups and counts link an identified basket to a sensitive item with probability at most "
             f"{percent(tie.highest)}, on average {percent(tie.mean)}."
         )
-    rows = [(str(one.r), _chance(one), _unique(one)) for one in found]
+    rows = [(str(released.r), _chance(released), _unique(released)) for released in risks]
     table = Table(("Known items", "Identified", "Unique"), rows, "Probability of identification")
     return Section("risk", "Remaining re-identification risk", text, [table])
 
 
-def _chance(found: Reidentification | None) -> str:
-    if found is None:
+def _chance(risk: Reidentification | None) -> str:
+    if risk is None:
         return "–"
-    low, high = found.probability_interval
-    return percent(found.probability) if found.exact else f"{percent(low)} to {percent(high)}"
+    low, high = risk.probability_interval
+    return percent(risk.probability) if risk.exact else f"{percent(low)} to {percent(high)}"
 
 
-def _unique(found: Reidentification | None) -> str:
-    return "–" if found is None else percent(found.unique)
+def _unique(risk: Reidentification | None) -> str:
+    return "–" if risk is None else percent(risk.unique)

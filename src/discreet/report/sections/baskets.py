@@ -13,8 +13,6 @@ from discreet.report.blocks import Block, Code, Section, Table, Tiles
 from discreet.report.formatting import counted, number
 from discreet.report.sections import basket_risk
 
-LEFT_OUT = "baskets without any ordinary item"
-"""Which baskets are left out, where some are."""
 _MOST_ITEMS = 50
 _DEGREES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
 
@@ -36,16 +34,13 @@ def grouped_sections(release: Release, *, internal: bool) -> list[Block]:
     return [groups(data), sensitive_items(data), precision(data), *pictures]
 
 
-def leaves_out(release: Release) -> bool:
-    """Return whether baskets are left out since they hold no ordinary item; hiding rules removes others."""
-    return isinstance(release.data, GroupedBaskets) and release.evidence.suppressed > 0
-
-
 def summary(release: Release, *, internal: bool) -> Tiles:
     """Return the most important figures."""
     data, verdict = release.data, release.verdict
-    why = f"; left out: {release.evidence.suppressed:,} {LEFT_OUT}" if leaves_out(release) else ""
-    tiles = [("Baskets released", f"{len(data):,}", f"of {release.evidence.n_rows:,}{why}")]
+    public = release.figures.public
+    counts = public.counts
+    why = "" if public.left_out is None else f"; left out: {counts.suppressed:,} {public.left_out}"
+    tiles = [("Baskets released", f"{counts.n_out:,}", f"of {counts.n_in:,}{why}")]
     if isinstance(data, GroupedBaskets):
         smallest, largest = int(data.sizes.min()), int(data.sizes.max())
         tiles += [
@@ -67,7 +62,7 @@ def summary(release: Release, *, internal: bool) -> Tiles:
             ("Items published", f"{data.n_items:,}", "each stands for one item or several"),
         ]
         if internal:
-            loss = percent(float(str(release.evidence.details["loss"])))
+            loss = percent(float(release.figures.private.loss))
             tiles.append(("Loss of detail", loss, f"of {release.original.n_items:,} items"))
     return Tiles(tiles)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from discreet import __version__
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.sensitive_rules import SensitiveRule
 from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.guarantees import RulesHidden
-from discreet.output.hiding import HidingQuality, hiding_quality
-from discreet.output.hiding.quality import released_baskets
+from discreet.output.hiding import HidingQuality
 from discreet.report.blocks import Block, Section, Table, Tiles
 from discreet.report.formatting import number
 from discreet.report.sections.guarantee import guarantee as verdict_of
@@ -20,44 +20,35 @@ from discreet.report.sections.provenance import value_text
 _TO_OTHERS = "whoever does not know them cannot recompute it, and has the owner's word."
 
 
+@dataclass(frozen=True)
+class RuleCounts:
+    """A sensitive rule, and how many baskets hold all of it and its left-hand side, before and after."""
+
+    rule: SensitiveRule
+    before: tuple[int, int]
+    after: tuple[int, int]
+
+
 def content(release: Release, *, internal: bool) -> list[Block]:
     """Return the sections of a report.
 
     The public report says that rules were hidden and how. It names no rule, no threshold and no support, and nothing
     that was computed from the original. The internal one is the owner's and has all of that.
     """
-    guarantee: Any = release.guarantee
-    original, after = _both(release, guarantee)
-    checked = f"{len(after):,} baskets or rows were checked by the rules, which the owner keeps: {_TO_OTHERS}"
+    figures = release.figures
+    n_released = len(figures.public.baskets)
+    checked = f"{n_released:,} baskets or rows were checked by the rules, which the owner keeps: {_TO_OTHERS}"
     return [
-        verdict_of(guarantee, release.verdict, checked=checked),
-        _summary(after),
-        *(_private(original, after, release, guarantee) if internal else []),
+        verdict_of(release.guarantee, release.verdict, checked=checked),
+        _summary(figures.public.baskets),
+        *(_private(release) if internal else []),
         _method(release, internal=internal),
     ]
 
 
-def measures(release: Release) -> dict[str, Any]:
-    """Return the rules with their counts before and after, what hiding them cost, and what the method reports."""
-    guarantee: Any = release.guarantee
-    original, after = _both(release, guarantee)
-    counts = zip(guarantee.rules, guarantee.counts(original), guarantee.counts(after), strict=True)
-    return {
-        "rules": [{"rule": str(rule), "before": before[0], "after": now[0]} for rule, before, now in counts],
-        "quality": asdict(hiding_quality(original, _subject(release, after), guarantee)),
-        "details": dict(release.evidence.details),
-    }
-
-
-def _subject(release: Release, after: Baskets) -> Release | Baskets:
-    return release if release.kind == "sanitized-baskets" else after
-
-
-def _both(release: Release, guarantee: RulesHidden) -> tuple[Baskets, Baskets]:
-    """Return the baskets, or the rows as baskets, before and after."""
-    if release.kind == "sanitized-table":
-        return guarantee.reading.baskets(release.original), guarantee.reading.baskets(release.table)
-    return release.original, released_baskets(release)
+def _private(release: Release) -> list[Block]:
+    private = release.figures.private
+    return [_rules(release, private.rules), _cost(private.quality), _effort(private.details)]
 
 
 def _summary(after: Baskets) -> Tiles:
@@ -68,20 +59,19 @@ def _summary(after: Baskets) -> Tiles:
     return Tiles(tiles)
 
 
-def _private(original: Baskets, after: Baskets, release: Release, guarantee: RulesHidden) -> list[Block]:
-    quality = hiding_quality(original, _subject(release, after), guarantee)
-    return [_rules(original, after, guarantee), _cost(quality), _effort(dict(release.evidence.details))]
-
-
-def _rules(original: Baskets, after: Baskets, guarantee: RulesHidden) -> Section:
+def _rules(release: Release, rules: Sequence[RuleCounts]) -> Section:
     """Return the rules with their support and confidence before and after."""
+    guarantee: Any = release.guarantee
     rows = []
-    counts = zip(guarantee.rules, guarantee.counts(original), guarantee.counts(after), strict=True)
-    for rule, before, now in counts:
-        confidence = [percent(both / left) if rule.is_rule and left else "–" for both, left in (before, now)]
-        rows.append((str(rule), f"{before[0]:,}", f"{now[0]:,}", *confidence))
+    for counted in rules:
+        confidence = [
+            percent(both / left) if counted.rule.is_rule and left else "–"
+            for both, left in (counted.before, counted.after)
+        ]
+        rows.append((str(counted.rule), f"{counted.before[0]:,}", f"{counted.after[0]:,}", *confidence))
+    n_released = len(release.figures.public.baskets)
     least = guarantee.least_confidence
-    hidden = f"fewer than {guarantee.least_support(len(after)):,} baskets" + (
+    hidden = f"fewer than {guarantee.least_support(n_released):,} baskets" + (
         "" if least is None else f", or a confidence below {percent(float(least))}"
     )
     head = ("Rule", "Support before", "Support after", "Confidence before", "Confidence after")

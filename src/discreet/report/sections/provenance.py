@@ -9,7 +9,6 @@ from discreet import __version__
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Column, Role
-from discreet.measure import singling_out
 from discreet.report.blocks import Block, Code, Section, Subsection, Table
 
 _ROLES = {
@@ -32,14 +31,14 @@ def columns(release: Release, *, internal: bool = False) -> Section:
     """Return the columns, their roles and what happened to them."""
     schema = release.original.schema if internal else release.schema
     fate = _fate if internal else _shown
-    found = singling_out(release)
-    lone = {name: f"{one.n_singletons:,}" for name, one in found.columns.items()}
+    unique = release.figures.public.singling_out
+    lone = {name: f"{column.n_singletons:,}" for name, column in unique.columns.items()}
     rows = [
         (name, _ROLES[one.role], fate(name, one, release), lone.get(name, "–"))
         for name, one in schema.items()
     ]
     if len(lone) > 1:
-        rows.append(("All other columns together", "other", "exact", f"{found.together.n_singletons:,}"))
+        rows.append(("All other columns together", "other", "exact", f"{unique.together.n_singletons:,}"))
     return Section(
         "columns",
         "Columns and their roles",

@@ -6,7 +6,7 @@ from typing import Any
 
 from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.measure import Closeness, Copies, Fidelity, closeness, copies, fidelity
+from discreet.measure import Closeness, Copies, Fidelity
 from discreet.report import charts
 from discreet.report.blocks import Block, Section, Table, Tiles
 from discreet.report.formatting import number
@@ -25,12 +25,12 @@ _STEPS = {
 
 def compared(release: Release) -> list[Block]:
     """Return the sections that compare with the original, in reading order."""
-    similarity, schema = fidelity(release), release.schema
+    private, schema = release.figures.private, release.schema
     least = max(int(release.evidence.sizes.min()), MIN_PEOPLE)
     return [
-        _summary(release, similarity),
-        _closeness(closeness(release), copies(release)),
-        _similarity(similarity),
+        _summary(release, private.fidelity),
+        _closeness(private.closeness, private.copies),
+        _similarity(private.fidelity),
         distributions.compared(release, (*schema.quasi, *schema.sensitive), least),
         _steps(release),
     ]

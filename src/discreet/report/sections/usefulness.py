@@ -14,8 +14,7 @@ from discreet.core.release import Release
 from discreet.core.tables.encoding import overall
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
-from discreet.measure import Prediction, prediction
-from discreet.measure.tables.prediction import predictable
+from discreet.measure import Prediction
 from discreet.report.blocks import Block, Section, Subsection
 from discreet.report.blocks import Table as TableBlock
 
@@ -26,31 +25,26 @@ _MOST_ROWS, _MOST_COLUMNS = 8, 5
 _KINDS = {"class": "logistic regression, accuracy", "number": "linear regression, variance explained"}
 
 
-def predictions(release: Release, *, internal: bool) -> Section | None:
+def predictions(after: Sequence[Prediction], before: Sequence[Prediction] | None) -> Section | None:
     """Return how well the sensitive columns are predicted from the release; internally from the original as well."""
-    names = predictable(release.table)[:_MOST_LABELS]
-    if not names:
+    if not after:
         return None
-    found = [prediction(release, name) for name in names]
-    head = ["Column", "How", "From the release"]
-    cells = [[one.column, _KINDS[one.kind], percent(one.score)] for one in found]
-    if internal:
+    head = ["Column", "How", "From the release", "Without any column"]
+    cells = [[made.column, _KINDS[made.kind], percent(made.score), percent(made.baseline)] for made in after]
+    if before is not None:
         head.insert(2, "From the original")
-        for row, name in zip(cells, names, strict=True):
-            row.insert(2, percent(prediction(release.original, name).score))
-    head.append("Without any column")
-    for row, one in zip(cells, found, strict=True):
-        row.append(percent(one.baseline))
+        for row, original in zip(cells, before, strict=True):
+            row.insert(2, percent(original.score))
     text = (
         "How well a simple model predicts a sensitive column from the quasi-identifiers: it is trained on 70% of "
-        f"{found[0].n_rows:,} rows, and tested on the others. The standard error of a score is up to {_error(found)}."
+        f"{after[0].n_rows:,} rows, and tested on the others. The standard error of a score is up to {_error(after)}."
     )
     return Section("use", "Predictions", text, [TableBlock(head, cells, "Predictions")])
 
 
-def _error(found: Sequence[Prediction]) -> str:
+def _error(after: Sequence[Prediction]) -> str:
     """Return two standard errors of a share over the test rows."""
-    return percent(float(np.round(1 / np.sqrt(max(0.3 * found[0].n_rows, 1)), 3)))
+    return percent(float(np.round(1 / np.sqrt(max(0.3 * after[0].n_rows, 1)), 3)))
 
 
 def pairs(release: Release, fewest: int, *, internal: bool) -> Section | None:
