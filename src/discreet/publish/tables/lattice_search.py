@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from discreet.publish.lattice.measures import Aggregate
     from discreet.publish.lattice.scoring import Scorer
 
-MEASURES = ("loss", "entropy", "discernibility", "average_class_size", "height", "precision")
+Measure: TypeAlias = Literal["loss", "entropy", "discernibility", "average_class_size", "height", "precision"]
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -97,21 +97,21 @@ class LatticeSearch(LatticePublisher):
         ``"precision"``.
     """
 
-    measure: str = "loss"
+    measure: Measure = "loss"
 
     constraints: ClassVar[Constraints] = {
         "guarantee": LatticePublisher.constraints["guarantee"],
-        "measure": OneOf(MEASURES),
+        "measure": OneOf(get_args(Measure)),
         **LatticePublisher.constraints,
     }
 
     def _scorer_of(
         self, lattice: Lattice, *, weights: Mapping[str, float] | None = None, aggregate: Aggregate = "mean"
     ) -> Scorer:
-        from discreet.publish.lattice.measures import MEASURES as KINDS
+        from discreet.publish.lattice.measures import MEASURES
         from discreet.publish.lattice.scoring import Scorer
 
-        measure = KINDS[self.measure](lattice, lattice.weights(weights, owner=self), aggregate)
+        measure = MEASURES[self.measure](lattice, lattice.weights(weights, owner=self), aggregate)
         return Scorer(
             lattice, self.guarantee, measure, allowed_rows(self.max_suppressed, lattice.table.n_rows)
         )

@@ -19,6 +19,7 @@ from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice, Node
+from discreet.publish.tables.lattice_search import Measure
 from discreet.publish.tables.leftover_merging import Merging
 from discreet.publish.tables.mondrian import MOST_COLUMNS, Mondrian
 from discreet.publish.tables.optimal_lattice import OptimalLattice
@@ -98,7 +99,7 @@ class LocalRecoding(TablePublisher):
     challenges ahead. Software: Practice and Experience, 2020.
     """
 
-    measure: str = "loss"
+    measure: Measure = "loss"
     max_suppressed: float = 0.0
     aggregate: Literal["mean", "maximum", "geometric"] = "mean"
     weights: Mapping[str, float] | None = None
