@@ -57,22 +57,22 @@ def write_folder(
     return Path(folder)
 
 
-def json_text(plain: Any) -> str:
+def json_text(record: Any) -> str:
     """Return plain data as JSON text, indented by one."""
-    return json.dumps(finite(plain), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return json.dumps(finite(record), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def finite(plain: Any) -> Any:
+def finite(record: Any) -> Any:
     """Return plain data for JSON, which has no infinity: a number that is not finite becomes None.
 
     >>> finite({"epsilon": float("inf"), "shares": (0.5, 0.5)})
     {'epsilon': None, 'shares': [0.5, 0.5]}
     """
-    if isinstance(plain, Mapping):
-        return {str(name): finite(value) for name, value in plain.items()}
-    if isinstance(plain, list | tuple):
-        return [finite(value) for value in plain]
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+    if isinstance(record, Mapping):
+        return {str(name): finite(value) for name, value in record.items()}
+    if isinstance(record, list | tuple):
+        return [finite(value) for value in record]
+    return None if isinstance(record, float) and not math.isfinite(record) else record
 
 
 def _write_text(text: str, target: Path) -> None:
