@@ -185,10 +185,10 @@ def within_reach(
                 moved[beyond] = 0
     lost = int(moved[~inside].sum())
     if lost:
-        of = "" if column is None else f" of '{column}'"
+        values = f"{lost} of {n} noisy values" if column is None else f"{lost} noisy values of '{column}'"
         raise InputError(
-            f"{lost} of {n} noisy values{of} lie where no value of the stated range could have been carried by the "
-            "noise: the range or the noise is not the one that was used."
+            f"{values} lie where no value of the stated range could have been carried by the noise: the range or the "
+            "noise is not the one that was used."
         )
     return np.moveaxis(moved, 0, axis)
 
