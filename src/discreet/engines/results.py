@@ -7,13 +7,14 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import DiscreetError
 from discreet.engines.atomic import atomic_file, atomic_folder
 from discreet.engines.folder_kinds import FolderKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def write_file(content: Any, path: str | os.PathLike[str]) -> None:
@@ -22,6 +23,8 @@ def write_file(content: Any, path: str | os.PathLike[str]) -> None:
     A function is called with the path. Text is written as it is, plain data as JSON where the name ends so, and record
     batches, columns or a frame as a table in the format of the ending.
     """
+    import pyarrow as pa
+
     from discreet.engines.writing import write_frame
 
     target = Path(path)
@@ -85,6 +88,8 @@ def _write_stream(reader: pa.RecordBatchReader, target: Path) -> None:
 
     The engine that pulls the batches would wrap it in an error of its own.
     """
+    import pyarrow as pa
+
     from discreet.engines.duckdb.connection import connect
     from discreet.engines.writing import write_frame
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError, ParameterError
@@ -49,6 +49,7 @@ _COMMON = ("data", "reading", "out", "options")
 
 
 @public
+@runtime_checkable
 class Result(Protocol):
     """What every run returns: a `Release`, or what is `Made` by another verb."""
 
