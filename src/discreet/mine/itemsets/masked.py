@@ -22,7 +22,7 @@ from discreet.mine.itemsets.parameters import MINING, Names, check_mining, inclu
 
 
 @dataclass(frozen=True)
-class BitChannel:
+class FlipProbabilities:
     """What happens to a bit: a one stays with probability p, a zero with probability q."""
 
     p: float
@@ -86,7 +86,7 @@ class Estimates:
 class MayBeFrequent:
     """Keeps the sets whose estimated count, some standard errors added, reaches the threshold."""
 
-    def __init__(self, channel: BitChannel, threshold: float, margin: float) -> None:
+    def __init__(self, channel: FlipProbabilities, threshold: float, margin: float) -> None:
         self.channel = channel
         self.threshold = threshold
         self.margin = margin
@@ -283,8 +283,8 @@ class MaskedItemsets:
         search = levels(baskets, judge, items=items, counts=counts, max_length=self.max_length)
         return _found(list(search), baskets)
 
-    def _channel(self) -> BitChannel:
-        channel = BitChannel(float(self.channel.p), float(self.channel.q))
+    def _channel(self) -> FlipProbabilities:
+        channel = FlipProbabilities(float(self.channel.p), float(self.channel.q))
         if abs(channel.p + channel.q - 1) < _SAME:
             raise ParameterError(
                 "The 'channel' parameter of MaskedItemsets has p + q = 1: "
