@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
+import math
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -59,6 +60,21 @@ def numbers(flag: str, values: Iterable[str], kind: type[int] | type[float]) -> 
         return {name: kind(value) for name, value in pairs(flag, values).items()}
     except ValueError:
         raise mistake(f"{flag} takes COLUMN=NUMBER.") from None
+
+
+def ends(text: str) -> tuple[float, float]:
+    """Read LOW,HIGH.
+
+    >>> ends("0,100")
+    (0.0, 100.0)
+    """
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise mistake("--range takes two numbers, as in 0,100.") from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise mistake("--range takes a lower and a higher number.")
+    return low, high
 
 
 def support(text: str) -> float:

@@ -9,7 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.cli._runs import perform_verb, section
+from discreet.cli._runs import perform_verb, verb_job
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -177,19 +177,8 @@ def doctor(
 @options.printing
 def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Run the protocol of the SESSION with the other parties and write the common result."""
-    from discreet.job import PartyJob
-
-    job = PartyJob.from_dict(
-        {
-            "input": {} if values["data"] is None else {"path": values["data"]},
-            "party": {
-                "session": session,
-                "name": name,
-                **section(values, "key", "listen", "two_parties_see_each_other"),
-            },
-            "output": {"folder": out, **section(values, "overwrite")},
-        }
-    )
+    keys = {key: values[key] for key in ("key", "listen", "two_parties_see_each_other", "overwrite")}
+    job = verb_job("party", {}, data=values["data"], out=out, session=session, name=name, **keys)
     perform_verb("party run", job, as_json=as_json, quiet=quiet)
 
 

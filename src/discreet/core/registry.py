@@ -38,7 +38,12 @@ def specs(role: Role) -> dict[str, Spec]:
     >>> list(specs("auditor"))
     ['sum', 'extrema', 'boolean', 'interval', 'private']
     """
-    others: dict[Role, Any] = {"guarantee": GUARANTEES, "auditor": AUDITORS, "protocol": PROTOCOLS}
+    others: dict[Role, Any] = {
+        "guarantee": GUARANTEES,
+        "auditor": AUDITORS,
+        "protocol": PROTOCOLS,
+        "verb": VERBS,
+    }
     return dict(others[role]) if role in others else {method.name: method for method in methods(role=role)}
 
 
@@ -468,3 +473,18 @@ PROTOCOLS: dict[str, Spec] = {
     }.items()
 }
 """Every protocol by its name in a session file."""
+
+VERBS: dict[str, Spec] = {
+    name: Spec(name, f"job.{home}", "verb", supplied=("data", "reading", "out", "options"))
+    for name, home in {
+        "perturb": "collecting:PerturbJob",
+        "distort": "collecting:DistortJob",
+        "reconstruct": "collecting:ReconstructJob",
+        "mine": "learning:MineJob",
+        "fit": "learning:FitJob",
+        "predict": "learning:PredictJob",
+        "audit": "auditing:VaultJob",
+        "party": "party_runs:PartyJob",
+    }.items()
+}
+"""Every verb that makes no release, by the table that describes it in a job file."""

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from discreet.core.outline import Field, Outline, outline
 from discreet.core.params import Constraint, listed
 
-Role = Literal["publisher", "collector", "miner", "hider", "auditor", "protocol", "guarantee"]
+Role = Literal["publisher", "collector", "miner", "hider", "auditor", "protocol", "guarantee", "verb"]
 """What it does: publishers release, collectors perturb, miners mine or learn, hiders hide, auditors answer, protocols
-run between parties, and guarantees judge."""
+run between parties, guarantees judge, and verbs are the other things that a job can do."""
 RELEASING: tuple[Role, ...] = ("publisher", "hider")
 """The roles of methods that make a release."""
 Data = Literal[
