@@ -34,7 +34,9 @@ _COLORS = {
 
 def print_json(plain: Mapping[str, Any]) -> None:
     """Print one JSON object; a number that is not finite is null."""
-    click.echo(json.dumps(_finite(plain), ensure_ascii=False, allow_nan=False))
+    from discreet.engines.results import finite
+
+    click.echo(json.dumps(finite(plain), ensure_ascii=False, allow_nan=False))
 
 
 def print_lines(rows: Iterable[tuple[str, str]]) -> None:
@@ -235,11 +237,3 @@ def next_lines(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _highest(risk: Mapping[str, Any]) -> str:
     return percent(risk["prosecutor"]["highest"])
-
-
-def _finite(plain: Any) -> Any:
-    if isinstance(plain, Mapping):
-        return {str(name): _finite(value) for name, value in plain.items()}
-    if isinstance(plain, list | tuple):
-        return [_finite(value) for value in plain]
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
