@@ -78,7 +78,7 @@ def _interruption() -> Interrupted:
 
 def _is_delicate(frame: FrameType | None) -> bool:
     """Return whether the engine is loading, or the results of a kernel are being made."""
-    return is_loading("duckdb") or any(one.f_globals.get("__name__") == _BOXING for one in _stack(frame))
+    return is_loading("duckdb") or any(name.f_globals.get("__name__") == _BOXING for name in _stack(frame))
 
 
 def _stack(frame: FrameType | None) -> Iterator[FrameType]:

@@ -6,7 +6,7 @@ import math
 
 import click
 
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse
 
 NOISE = click.option(
     "--noise", type=click.Choice(["uniform", "gaussian", "laplace"]), required=True, help="The kind of noise."
@@ -31,7 +31,7 @@ def ends(text: str) -> tuple[float, float]:
     try:
         low, high = (float(part) for part in text.split(","))
     except ValueError:
-        raise gather.mistake("--range takes two numbers, as in 0,100.") from None
+        raise parse.mistake("--range takes two numbers, as in 0,100.") from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise gather.mistake("--range takes a lower and a higher number.")
+        raise parse.mistake("--range takes a lower and a higher number.")
     return low, high

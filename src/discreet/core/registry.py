@@ -48,17 +48,17 @@ def releasable_guarantees() -> dict[str, GuaranteeSpec]:
     >>> "k-anonymity" in releasable_guarantees(), "local-dp" in releasable_guarantees()
     (True, False)
     """
-    kept = {name for method in methods(role=RELEASING) for name in method.guarantees}
-    return {name: spec for name, spec in GUARANTEES.items() if spec.class_name in kept}
+    names = {name for method in methods(role=RELEASING) for name in method.guarantees}
+    return {name: spec for name, spec in GUARANTEES.items() if spec.class_name in names}
 
 
 def _guarantee(
     name: str, home: str, *about: str, variant: tuple[str, str] | None = None, **flags: str
 ) -> GuaranteeSpec:
     """Return the entry of a guarantee; flags are the options of parameters that are not called as they are."""
-    place = f"guarantees.{home}"
+    module = f"guarantees.{home}"
     return GuaranteeSpec(
-        name, place, "guarantee", supplied=("of",), about=about, variant=variant, flags=flags
+        name, module, "guarantee", supplied=("of",), about=about, variant=variant, flags=flags
     )
 
 

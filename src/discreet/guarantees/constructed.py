@@ -90,10 +90,10 @@ class AllOfConstructed(AllOf):
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
         """Judge by every promise, by construction; the failing rows are those of the promise that most rows fail."""
         verdicts = tuple(part.check(subject, suppressed=suppressed) for part in self.parts)
-        kept = sum(verdict.ok for verdict in verdicts)
+        n_kept = sum(verdict.ok for verdict in verdicts)
         return self._found(
-            ok=kept == len(verdicts),
-            worst=float(kept),
+            ok=n_kept == len(verdicts),
+            worst=float(n_kept),
             n_groups=sum(verdict.n_groups for verdict in verdicts),
             n_rows=max(verdict.n_rows for verdict in verdicts),
             failing_groups=sum(verdict.failing_groups for verdict in verdicts),
@@ -109,6 +109,6 @@ class AllOfConstructed(AllOf):
 
 def together(parts: tuple[Guarantee, ...]) -> AllOf:
     """Join promises: those about the same channel or sketches are judged by it, all others by classes."""
-    whole = AllOf(parts)
-    about = {part.about if isinstance(part, ConstructedGuarantee) else "classes" for part in whole.parts}
-    return AllOfConstructed(whole.parts) if len(about) == 1 and about != {"classes"} else whole
+    joined = AllOf(parts)
+    about = {part.about if isinstance(part, ConstructedGuarantee) else "classes" for part in joined.parts}
+    return AllOfConstructed(joined.parts) if len(about) == 1 and about != {"classes"} else joined

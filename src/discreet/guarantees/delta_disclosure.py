@@ -103,5 +103,5 @@ class DeltaDisclosure(SensitiveGuarantee):
         largest = np.asarray(np.maximum.reduceat(apart, counts.indptr[:-1]), np.float64)
         if self.absent == "ignored":
             return largest
-        held = np.add.reduceat(np.asarray(counts.counts > 0, np.int64), counts.indptr[:-1])
-        return np.where(held < np.count_nonzero(counts.overall), np.inf, largest)
+        present = np.add.reduceat(np.asarray(counts.counts > 0, np.int64), counts.indptr[:-1])
+        return np.where(present < np.count_nonzero(counts.overall), np.inf, largest)

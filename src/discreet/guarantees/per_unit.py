@@ -117,9 +117,9 @@ class PerUnit(Guarantee):
             raise SchemaError(
                 f"{self!r} counts units, but no column of the table says whose row it is: mark one with person()."
             )
-        made = copy.copy(self)
-        object.__setattr__(made, "units", table.units)
-        return made
+        bound = copy.copy(self)
+        object.__setattr__(bound, "units", table.units)
+        return bound
 
     def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
         """Name the coded columns that the guarantee looks at: those that distinguish units."""

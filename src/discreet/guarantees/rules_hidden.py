@@ -85,7 +85,8 @@ class RulesHidden(Guarantee):
     def renamed(self, name_of: Callable[[Any], Any]) -> RulesHidden:
         """Return the same promise about data whose items have other names."""
         rules = (
-            SensitiveRule(*(tuple(map(name_of, side)) for side in (one.lhs, one.rhs))) for one in self.rules
+            SensitiveRule(*(tuple(map(name_of, side)) for side in (rule.lhs, rule.rhs)))
+            for rule in self.rules
         )
         return replace(self, rules=tuple(rules))
 
@@ -116,19 +117,20 @@ class RulesHidden(Guarantee):
         """Return, for every rule, how many baskets hold both sides and how many hold the left-hand side."""
         from discreet.kernels.itemsets.bits import counts_of
 
-        known = codes_by_name(data.names)
+        names = codes_by_name(data.names)
         sides = [
-            [[code_of(known, name) for name in side] for side in (one.items, one.lhs)] for one in self.rules
+            [[code_of(names, name) for name in side] for side in (rule.items, rule.lhs)]
+            for rule in self.rules
         ]
         used = sorted({code for pair in sides for side in pair for code in side if code >= 0})
         columns = np.array(used, np.int32)
         blocks = (data.bits(items=columns) if isinstance(data, Baskets) else data.take(columns)).blocks
-        place = {code: at for at, code in enumerate(used)}
+        position = {code: at for at, code in enumerate(used)}
 
         def count(side: list[int]) -> int:
             if min(side) < 0 or not len(data):
                 return 0
-            both = np.bitwise_and.reduce(blocks[:, [place[code] for code in side]], axis=1, keepdims=True)
+            both = np.bitwise_and.reduce(blocks[:, [position[code] for code in side]], axis=1, keepdims=True)
             return int(counts_of(np.ascontiguousarray(both))[0])
 
         return [(count(both), count(left)) for both, left in sides]
