@@ -21,7 +21,7 @@ INTERRUPTION = "interrupted; nothing was left half-written."
 _BOXING = "numba.core.serialize"
 """Numba calls this module while it turns a kernel's results into objects, and does not look for exceptions."""
 _ONCE = 2.0
-"""A signal that follows another within so many seconds does not disturb the clearing up."""
+"""A signal that follows another within this many seconds does not disturb the clearing up."""
 _interrupted = threading.Event()
 _stopped_at = -math.inf
 

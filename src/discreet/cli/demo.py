@@ -45,9 +45,9 @@ def demo(parties: bool, out: Path | None, as_json: bool, quiet: bool) -> None:
     from discreet.job import Job
 
     folder = out or Path("release-demo")
-    promise = KAnonymity(5) & EntropyDiversity(2, of="diagnosis")
+    guarantee = KAnonymity(5) & EntropyDiversity(2, of="diagnosis")
     columns = hospital_columns()
-    job = Job(hospital(), columns, promise, out=folder, overwrite=_is_demo(folder, list(columns)))
+    job = Job(hospital(), columns, guarantee, out=folder, overwrite=_is_demo(folder, list(columns)))
     perform("demo", job, as_json=as_json, quiet=quiet)
 
 

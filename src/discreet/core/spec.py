@@ -126,12 +126,15 @@ class Method(Spec):
         The guarantees it can keep: names of classes, or what the guarantees are about.
     joins
         Whether it keeps several guarantees at once.
+    whole_columns
+        Whether it takes whole columns to levels, so that the nodes that `discreet explore` compares stand for it.
     """
 
     takes: tuple[Data, ...] = field(default=(), kw_only=True)
     makes: tuple[Data, ...] = field(default=(), kw_only=True)
     keeping: tuple[str, ...] = field(default=(), kw_only=True)
     joins: bool = field(default=False, kw_only=True)
+    whole_columns: bool = field(default=False, kw_only=True)
 
     @property
     def guarantees(self) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ class KmAnonymity(Guarantee):
     def measure(self, groups: Groups) -> NoReturn:
         """Refuse: the combinations of items are not in the classes of a table."""
         del groups
-        raise ParameterError("KmAnonymity is a promise about baskets; no table can be judged by it.")
+        raise ParameterError("KmAnonymity is a guarantee about baskets; no table can be judged by it.")
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""

@@ -89,11 +89,11 @@ class NoValueDisclosed(ConstructedGuarantee):
         )
 
     def describe(self) -> str:
-        """Return the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         where = "any sensitive column" if self.of is None else " or ".join(self.of)
         return f"The answered queries together determine nobody's value of {where}."
 
     def _refuse(self) -> NoReturn:
         raise ParameterError(
-            "NoValueDisclosed is a promise about the query log of a vault; nothing else can be judged by it."
+            "NoValueDisclosed is a guarantee about the query log of a vault; nothing else can be judged by it."
         )

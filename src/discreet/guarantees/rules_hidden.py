@@ -34,7 +34,7 @@ class RulesHidden(Guarantee):
     not meet the sensitive rules all at once. Judged by counting in the released data alone. An item that no released
     basket holds is in no basket, and an entry that is published as unknown is not held.
 
-    Neither the text of the promise nor a verdict names a rule, a threshold or a support: the highest support of a
+    Neither the text of the guarantee nor a verdict names a rule, a threshold or a support: the highest support of a
     sensitive rule would point at it.
 
     Parameters
@@ -83,7 +83,7 @@ class RulesHidden(Guarantee):
         super().__post_init__()
 
     def renamed(self, name_of: Callable[[Any], Any]) -> RulesHidden:
-        """Return the same promise about data whose items have other names."""
+        """Return the same guarantee about data whose items have other names."""
         rules = (
             SensitiveRule(*(tuple(map(name_of, side)) for side in (rule.lhs, rule.rhs)))
             for rule in self.rules
@@ -154,19 +154,19 @@ class RulesHidden(Guarantee):
         """Refuse: items are not in the classes of a table."""
         del groups
         raise ParameterError(
-            "RulesHidden is a promise about whole baskets or rows; classes cannot be judged by it."
+            "RulesHidden is a guarantee about whole baskets or rows; classes cannot be judged by it."
         )
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Say the guarantee in one plain sentence."""
         return "Whoever mines the released data finds none of the rules that its owner wants hidden."
 
     def to_dict(self) -> dict[str, object]:
-        """Return the promise as plain data; the rules and the thresholds are the owner's and not in it."""
+        """Return the guarantee as plain data; the rules and the thresholds are the owner's and not in it."""
         return {"guarantee": type(self).__name__}
 
     def to_private_dict(self) -> dict[str, object]:
-        """Return the whole promise as plain data, for the owner alone; `guarantee_from_dict` reads it."""
+        """Return the whole guarantee as plain data, for the owner alone; `guarantee_from_dict` reads it."""
         return {
             **self.to_dict(),
             "rules": [

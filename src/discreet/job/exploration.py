@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.core.errors import InfeasibleError, SchemaError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
+from discreet.core.registry import methods
 from discreet.core.tables.table import Table
 from discreet.guarantees import AllOf, Guarantee, KAnonymity
 from discreet.guarantees.constructed import together
@@ -22,8 +23,6 @@ from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.lattice.measures import MEASURES
 from discreet.publish.lattice.scoring import Scorer, Visited
 from discreet.publish.lattice.search import Search, score_all
-from discreet.publish.tables.local_recoding import LocalRecoding
-from discreet.publish.tables.mondrian import Mondrian
 from discreet.publish.tables.optimal_lattice import LARGEST_SEARCH
 from discreet.publish.tables.suppression import allowed_rows, kept_groups
 
@@ -125,9 +124,9 @@ def explore(
             measure: _Look.at(lattice, guarantee, measure, max(shares), time_limit) for measure in measures
         }
         is_whole &= all(look.whole for look in looks.values())
-        local = _Local(table, guarantee, measures, time_limit)
+        by_row = _ByRow(table, guarantee, measures, time_limit)
         for share in shares:
-            choices = [*_choices(lattice, guarantee, looks, share, top), *local.choices(share)]
+            choices = [*_choices(lattice, guarantee, looks, share, top), *by_row.choices(share)]
             choices.sort(key=lambda choice: _in_order(choice, measures[0]))
             parts.append(Choices(guarantee, share, tuple(choices)))
     heights = {name: tree.height for name, tree in zip(lattice.names, lattice.trees, strict=True)}
@@ -136,7 +135,7 @@ def explore(
 
 @dataclass(frozen=True)
 class _Look:
-    """The nodes that were looked at under one promise and one measure."""
+    """The nodes that were looked at under one guarantee and one measure."""
 
     scorer: Scorer
     visited: Visited
@@ -160,29 +159,46 @@ class _Look:
         return cls(scorer, scorer.visited(), False)
 
     def best(self, limit: int, top: int) -> list[Node]:
-        """Return the best nodes that suppress at most so many rows."""
+        """Return the best nodes that suppress at most ``limit`` rows."""
         visited = self.visited
         fits = np.flatnonzero(visited.feasible & visited.exact & (visited.suppressed <= limit))
         order = fits[np.lexsort((visited.levels[fits].sum(axis=1), visited.cost[fits]))][:top]
         return [tuple(levels) for levels in visited.levels[order].tolist()]
 
 
-class _Local:
-    """What Mondrian and local recoding reach under one guarantee; Mondrian leaves nothing out, so it runs once."""
+class _ByRow:
+    """What methods that recode row by row reach under one guarantee; those that leave no row out run once."""
 
     def __init__(
         self, table: Table, guarantee: Guarantee, measures: Sequence[str], time_limit: float
     ) -> None:
         self.table, self.guarantee, self.measures = table, guarantee, measures
         self.time_limit = time_limit
-        self._mondrian = self._made("mondrian", Mondrian(guarantee))
+        known = [method for method in methods(role="publisher", takes="table") if "table" in method.makes]
+        self._methods = [method for method in known if not method.whole_columns]
+        self._complete = {
+            method.name: self._choice(method.name, method.make(guarantee))
+            for method in self._methods
+            if "max_suppressed" not in method.options()
+        }
 
     def choices(self, share: float) -> list[Choice]:
         """Return what the methods make with at most a share of the rows left out."""
-        local = LocalRecoding(self.guarantee, max_suppressed=share, time_limit=self.time_limit)
-        return [choice for choice in (self._mondrian, self._made("local", local)) if choice is not None]
+        limits = {"max_suppressed": share, "time_limit": self.time_limit}
+        choices = [
+            self._complete[method.name]
+            if method.name in self._complete
+            else self._choice(
+                method.name,
+                method.make(
+                    self.guarantee, **{name: limits[name] for name in limits if name in method.options()}
+                ),
+            )
+            for method in self._methods
+        ]
+        return [choice for choice in choices if choice is not None]
 
-    def _made(self, method: str, publisher: Any) -> Choice | None:
+    def _choice(self, method: str, publisher: Any) -> Choice | None:
         try:
             release = publisher.release(self.table)
         except (InfeasibleError, SchemaError):

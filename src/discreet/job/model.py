@@ -34,7 +34,7 @@ class Job:
     columns
         Tables: the roles of the columns, made by `identifier`, `quasi`, `sensitive` and `other`.
     guarantee
-        What the release promises.
+        What the release guarantees.
     method
         The name of a method in the registry; None takes the first that can keep the guarantee.
     options

@@ -115,17 +115,17 @@ def rest_from(role: object) -> Role | None:
 
 
 def guarantee_from(section: object, columns: Mapping[str, Column], folder: Path) -> Guarantee:
-    """Read the promises, joined into one."""
+    """Return the guarantees of a job, joined into one."""
     tables = [section] if isinstance(section, Mapping) else section
     if not isinstance(tables, list | tuple) or not tables:
         raise ParameterError(
-            'The job promises nothing: give it a [[guarantee]], such as kind = "k-anonymity", k = 5.'
+            'The job has no guarantee: give it a [[guarantee]], such as kind = "k-anonymity", k = 5.'
         )
-    parts = tuple(_promise(table, columns, folder) for table in tables)
+    parts = tuple(_guarantee(table, columns, folder) for table in tables)
     return parts[0] if len(parts) == 1 else together(parts)
 
 
-def _promise(section: object, columns: Mapping[str, Column], folder: Path) -> Guarantee:
+def _guarantee(section: object, columns: Mapping[str, Column], folder: Path) -> Guarantee:
     specs = releasable_guarantees()
     if not isinstance(section, Mapping) or not isinstance(section.get("kind"), str):
         raise ParameterError(f"A [[guarantee]] needs a kind: {listed(list(specs))}.")

@@ -120,7 +120,7 @@ def _guarantees(values: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _refuse_without_record(data: Path) -> None:
-    """Refuse a folder that looks like a release without its release.json: nothing says what was promised."""
+    """Refuse a folder that looks like a release without its release.json: nothing says what it guarantees."""
     from discreet.core.errors import InputError
     from discreet.engines.digests import RECORD
     from discreet.publish.recipes.recipe import private_place
@@ -195,7 +195,7 @@ def _print_release(
 
 
 def _file_lines(judgment: ReleaseJudgment) -> Iterator[tuple[str, str]]:
-    """Describe whether the folder holds what was written, and nothing else."""
+    """Return lines on whether the folder holds what was written, and nothing else."""
     if judgment.changed:
         yield (
             "broken",
@@ -215,7 +215,7 @@ def _file_lines(judgment: ReleaseJudgment) -> Iterator[tuple[str, str]]:
 
 
 def _record_lines(judgment: ReleaseJudgment, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Describe whether release.json is the one that was written, and what of it was recomputed."""
+    """Return lines on whether release.json is the one that was written, and what of it was recomputed."""
     fields, signature = judgment.record, judgment.signature
     if fields.wrong:
         yield "broken", f"release.json is wrong about {', '.join(fields.wrong)}"

@@ -17,6 +17,7 @@ from discreet.cli._command import command, group_of, in_group
 from discreet.cli._errors import one_line
 from discreet.cli._guarantees import guarantees_of
 from discreet.core.percentages import percent
+from discreet.core.registry import METHODS
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
@@ -189,7 +190,7 @@ def _command(base: list[str], choices: Choices, choice: Choice) -> str:
     levels = [
         word for name, level in (choice.levels or {}).items() for word in ("--level", f"{name}={level}")
     ]
-    share = choices.max_suppressed if choice.method != "mondrian" else 0.0
+    share = choices.max_suppressed if "max_suppressed" in METHODS[choice.method].options() else 0.0
     allowed = ["--max-suppressed", repr(share)] if share else []
     return shlex.join([*base, "--method", choice.method, *levels, *allowed, "--out", _free_folder()])
 

@@ -188,7 +188,7 @@ def _reading(data: Path, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _proposal(rows: Any, values: dict[str, Any]) -> DeltaProposal | None:
-    """Propose a delta where no promise is named."""
+    """Propose a delta where no guarantee is named."""
     from discreet.publish import propose_delta
 
     if values["delta"] is not None or values["k_variance"] is not None:

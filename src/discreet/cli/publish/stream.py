@@ -108,7 +108,7 @@ def stream() -> None:
 @click.option(
     "--snapshot-every", type=int, default=10_000, help="Records between two snapshots; 10,000 by default."
 )
-@click.option("--records", type=int, help="Stop after so many records.")
+@click.option("--records", type=int, help="Stop after this many records.")
 @click.option("--idle", type=float, metavar="SECONDS", help="Kafka: stop when nothing came for so long.")
 @click.option(
     "--out", type=options.DATA, metavar="FOLDER", help="Release as many pseudo-records as came, at the end."
