@@ -113,9 +113,7 @@ def _guarantees(values: dict[str, Any]) -> list[dict[str, Any]]:
     if not rules.is_set(values):
         return chosen
     if chosen:
-        raise parse.mistake(
-            "Hidden rules cannot be combined with other guarantees; check them separately."
-        )
+        raise parse.mistake("Hidden rules cannot be combined with other guarantees; check them separately.")
     return [rules.guarantee_of(values)]
 
 
