@@ -31,7 +31,7 @@ from discreet.parties.mining import (
 )
 from discreet.parties.mining.models import decision_tree, horizontal, naive_bayes
 from discreet.parties.mining.rules import association_rules
-from discreet.parties.sets.private_sets import Union
+from discreet.parties.sets.private_sets import UnitedItems
 from discreet.parties.shares import coarse_tables
 from discreet.parties.shares.coarse_tables import coarse_local
 
@@ -375,7 +375,9 @@ def test_coefficients_that_do_not_converge_have_a_caution() -> None:
 def test_a_united_candidate_that_is_no_number_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("-1", "99", "x", "²"):
         monkeypatch.setattr(
-            association_rules.SetUnion, "run", lambda self, party, own, text=text: Union((text,), party.names)
+            association_rules.SetUnion,
+            "run",
+            lambda self, party, own, text=text: UnitedItems((text,), party.names),
         )
         shops = {name: [["beer", "milk"]] * 3 for name in "abc"}
         with pytest.raises(PartyError, match="no number of a candidate"):

@@ -108,9 +108,9 @@ def explain_session(session: Path, two_parties_see_each_other: bool, as_json: bo
     """Say what the SESSION computes, what each party learns, who collects, and whom it trusts; nothing is sent."""
     from discreet.cli._output import print_result
     from discreet.parties.network.explanation import explain
-    from discreet.parties.network.session import Session
+    from discreet.parties.network.session import PartySession
 
-    agreed = Session.read(session, two_parties_see_each_other=two_parties_see_each_other)
+    agreed = PartySession.read(session, two_parties_see_each_other=two_parties_see_each_other)
     plain = explain(agreed)
     print_result("party explain", plain, explained(plain), as_json=as_json, quiet=quiet)
 
@@ -138,11 +138,11 @@ def doctor(
     from discreet.parties.network.doctor import examine
     from discreet.parties.network.explanation import explain
     from discreet.parties.network.running import find_key
-    from discreet.parties.network.session import Session
+    from discreet.parties.network.session import PartySession
 
     if name is None and (key or listen):
         raise gather.mistake("--key and --listen say nothing without --as.", "--as NAME")
-    agreed = Session.read(session, two_parties_see_each_other=two_parties_see_each_other)
+    agreed = PartySession.read(session, two_parties_see_each_other=two_parties_see_each_other)
     own = None if name is None else key or find_key(session, agreed.member(name).name)
     plain = explain(agreed)
     if not as_json and not quiet:
@@ -182,10 +182,10 @@ def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given
         write_outcome,
         written_frames,
     )
-    from discreet.parties.network.session import Session
+    from discreet.parties.network.session import PartySession
     from discreet.report.party_run import party_page
 
-    known = Session.read(session, two_parties_see_each_other=given["two_parties_see_each_other"])
+    known = PartySession.read(session, two_parties_see_each_other=given["two_parties_see_each_other"])
     key = given["key"] or find_key(session, known.member(name).name)
     check_folder(out, given["data"], key, session, overwrite=given["overwrite"])
     outcome = run_party(known, name, key, given["data"], listen=_address(given["listen"]))

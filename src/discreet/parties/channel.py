@@ -45,7 +45,7 @@ def frame_bytes(kind: str, size: int) -> int:
     return max(1, -(-size // MAX_FRAME)) * (HEADER_BYTES + len(kind)) + size
 
 
-class Channel(ABC):
+class FrameChannel(ABC):
     """One end of a duplex channel to one peer: blocking, ordered, typed.
 
     Protocols call ``send`` and ``recv`` alone. A subclass moves the bytes: ``_write`` takes a header with the kind,
@@ -170,7 +170,7 @@ class Channel(ABC):
         """Close this end; the peer sees it at its next receive."""
 
 
-class MemoryChannel(Channel):
+class MemoryChannel(FrameChannel):
     """One end of a channel inside a process; it carries the same bytes as the network does.
 
     >>> left, right = memory_pair("a", "b", session=bytes(32))

@@ -16,7 +16,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InternalError, ParameterError
 from discreet.core.params import OneOf, require
 from discreet.core.verdict import Basis, Verdict
-from discreet.parties.channel import Channel, Payload
+from discreet.parties.channel import FrameChannel, Payload
 from discreet.parties.errors import PartyError, PeerLostError, require_libraries
 from discreet.parties.transcript import FrameShape, Meter, Transcript
 
@@ -37,7 +37,7 @@ class Party:
     ----------
     name : str
         The party's own name.
-    channels : mapping of str to Channel
+    channels : mapping of str to FrameChannel
         A channel to every peer, by the peer's name.
     names : sequence of str
         All parties, in the order of the session, which is the same for everybody.
@@ -52,7 +52,7 @@ class Party:
     def __init__(
         self,
         name: str,
-        channels: Mapping[str, Channel],
+        channels: Mapping[str, FrameChannel],
         *,
         names: Sequence[str],
         session: bytes,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from discreet.parties.transcript import Step
 from discreet.parties.network.running import Outcome
-from discreet.parties.transcript import FrameShape
+from discreet.parties.transcript import FrameShape, MeterStep
 from discreet.report.blocks import Block, Bullets, Messages, Paragraph, Section, Table, Tiles
 from discreet.report.formatting import counted
 from discreet.report.html import render_template
@@ -134,10 +133,10 @@ def _cost(outcome: Outcome) -> Section:
     return Section("cost", "Cost", text, [Table(head, rows, "Cost", numbers=True)])
 
 
-def _by_name(steps: list[Step]) -> Iterator[Step]:
-    found: dict[str, Step] = {}
+def _by_name(steps: list[MeterStep]) -> Iterator[MeterStep]:
+    found: dict[str, MeterStep] = {}
     for step in steps:
-        whole = found.setdefault(step.name, Step(step.name))
+        whole = found.setdefault(step.name, MeterStep(step.name))
         for key, value in vars(step).items():
             if key != "name":
                 setattr(whole, key, getattr(whole, key) + value)

@@ -12,7 +12,7 @@ from typing import Any
 from discreet import __version__
 from discreet.parties.errors import FrameError, PartyError, SessionError
 from discreet.parties.network.frame_stream import FrameStream
-from discreet.parties.network.session import Session, differing_keys
+from discreet.parties.network.session import PartySession, differing_keys
 
 WIRE = 2
 """The version of the frames and of the handshake."""
@@ -33,12 +33,12 @@ class Hello:
     clock: float = field(default_factory=time.time)
 
 
-def make_hello(session: Session, *, purpose: str = "run") -> Hello:
+def make_hello(session: PartySession, *, purpose: str = "run") -> Hello:
     """Return a party's first words, with a nonce that makes the session's identifier fresh."""
     return Hello(session.digest().hex(), os.urandom(32).hex(), purpose)
 
 
-def session_identifier(session: Session, nonces: dict[str, str]) -> bytes:
+def session_identifier(session: PartySession, nonces: dict[str, str]) -> bytes:
     """Return the identifier of a run: the hash of the session and of every party's nonce, in order."""
     fresh = b"".join(bytes.fromhex(nonces[name]) for name in session.names)
     return hashlib.sha256(b"discreet session" + session.digest() + fresh).digest()
@@ -78,7 +78,7 @@ def check_clocks(peer: str, theirs: Hello, now: float) -> None:
         )
 
 
-async def check_sessions(stream: FrameStream, peer: str, session: Session, theirs: Hello) -> None:
+async def check_sessions(stream: FrameStream, peer: str, session: PartySession, theirs: Hello) -> None:
     """Raise a SessionError that names the differing keys unless both parties hold the same session."""
     if theirs.digest == session.digest().hex():
         return

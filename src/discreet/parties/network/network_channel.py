@@ -14,10 +14,10 @@ import threading
 import time
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
-from discreet.parties.channel import Channel, Payload, decode_header, encode_header
+from discreet.parties.channel import FrameChannel, Payload, decode_header, encode_header
 from discreet.parties.errors import FrameError, PartyError, PeerLostError
 from discreet.parties.network.frame_stream import Arrived
-from discreet.parties.network.mesh import Connection
+from discreet.parties.network.mesh import PeerConnection
 
 _END, _ALIVE = "end", "alive"
 _BEATS = 8
@@ -31,12 +31,12 @@ _MAX_INBOX = 1 << 30
 _CLOSE_SECONDS = 2.0
 
 
-class NetworkChannel(Channel):
+class NetworkChannel(FrameChannel):
     """One end of a channel over TLS.
 
     Parameters
     ----------
-    connection : Connection
+    connection : PeerConnection
         A connection that passed the handshake.
     loop : event loop
         The loop of the connection, which runs in another thread.
@@ -50,7 +50,7 @@ class NetworkChannel(Channel):
 
     def __init__(
         self,
-        connection: Connection,
+        connection: PeerConnection,
         loop: asyncio.AbstractEventLoop,
         *,
         session: bytes,

@@ -43,7 +43,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Session:
+class PartySession:
     """The parties, the protocol with its public parameters, and how long to wait.
 
     Parameters
@@ -67,7 +67,7 @@ class Session:
     compute_timeout: float = 3600.0
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], *, two_parties_see_each_other: bool = False) -> Session:
+    def read(cls, path: str | os.PathLike[str], *, two_parties_see_each_other: bool = False) -> PartySession:
         """Read a session file; the consent of two parties to see each other's data may stand in it or be passed here.
 
         Either way it is a parameter of the protocol, which the handshake compares: all parties have it, or none.
@@ -87,7 +87,7 @@ class Session:
         return cls.from_dict(plain)
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Session:
+    def from_dict(cls, plain: Mapping[str, Any]) -> PartySession:
         """Return the session that plain data describes."""
         require_libraries()
         unknown = set(plain) - {"party", "protocol", *_SECONDS}

@@ -13,7 +13,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, IntIn, require
 from discreet.parties.protocol import Party
-from discreet.parties.sets.private_sets import Union, UnionProtocol, encoded_items
+from discreet.parties.sets.private_sets import UnionProtocol, UnitedItems, encoded_items
 from discreet.parties.sums.secure_sum import SecureSum, Sum
 from discreet.parties.transcript import FrameShape
 
@@ -95,7 +95,7 @@ class CandidateUnion(UnionProtocol):
             if receiver != collector:
                 yield FrameShape(collector, receiver, "union", (len(self.candidates) + 7) // 8)
 
-    def _run(self, party: Party, held: Flags) -> Union:
+    def _run(self, party: Party, held: Flags) -> UnitedItems:
         collector = self.collector or party.names[0]
         opened: Sum = self._sum(len(party.names)).run(party, self._words(party, held))
         with party.step("union"):
@@ -107,7 +107,7 @@ class CandidateUnion(UnionProtocol):
             else:
                 bits = party.recv(collector, "union", (len(self.candidates) + 7) // 8)
         present = np.unpackbits(np.frombuffer(bits, np.uint8), count=len(self.candidates))
-        return Union(
+        return UnitedItems(
             tuple(item for item, bit in zip(self.candidates, present, strict=True) if bit), opened.parties
         )
 

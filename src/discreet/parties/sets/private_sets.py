@@ -36,7 +36,7 @@ def shuffled(items: Sequence[T], random_bytes: Callable[[int], bytes]) -> list[T
 
 @public
 @dataclass(frozen=True)
-class Union:
+class UnitedItems:
     """The output of a secure set union: the items, and the parties whose sets are in it."""
 
     items: tuple[str, ...]
@@ -54,9 +54,9 @@ class SetProtocol(Protocol):
 
 
 class UnionProtocol(SetProtocol):
-    """A protocol whose output is a :class:`Union`."""
+    """A protocol whose output is a :class:`UnitedItems`."""
 
-    def result_files(self, output: Union) -> dict[str, Any]:
+    def result_files(self, output: UnitedItems) -> dict[str, Any]:
         """Return the union as a column of texts."""
         import pyarrow as pa
 
