@@ -155,9 +155,9 @@ class FrameChannel(ABC):
 
     def _aborted(self, payload: bytes | memoryview) -> PeerLostError:
         reason, _, about = bytes(payload[:200]).decode("ascii", "replace").partition(":")
-        known = about if about.isprintable() and len(about) <= MAX_KIND else "?"
-        wording = REASONS.get(reason, REASONS["failed"]).format(known)
-        return PeerLostError(self.peer, wording, cause=known or None)
+        named = about if about.isprintable() and len(about) <= MAX_KIND else "?"
+        wording = REASONS.get(reason, REASONS["failed"]).format(named)
+        return PeerLostError(self.peer, wording, cause=named or None)
 
     @abstractmethod
     def _write(self, header: bytes, payload: Payload) -> None: ...

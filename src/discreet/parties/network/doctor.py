@@ -58,11 +58,11 @@ def examine(
     if name is None or key is None:
         checks += [_reaches(member) for member in dialed]
         return [*checks, Check("port", last.name, True, "nobody dials the last party; it needs no open port")]
-    own = _attempt(
+    key_check = _attempt(
         "key", name, lambda: check_key(name, key, session.member(name).certificate), "fits the certificate"
     )
-    checks.append(own)
-    if own.ok:
+    checks.append(key_check)
+    if key_check.ok:
         checks += asyncio.run(_meet(session, name, key, wait, listen))
     return checks
 
@@ -102,8 +102,10 @@ async def _meet(
     except PartyError as error:
         return [Check("port", name, False, str(error))]
     deadline = time.monotonic() + wait
-    waits: dict[str, asyncio.Future[PeerConnection]] = {one.name: mesh.wait_for(one) for one in mesh.later}
-    waits |= {one.name: asyncio.ensure_future(mesh.dial(one, deadline)) for one in mesh.earlier}
+    waits: dict[str, asyncio.Future[PeerConnection]] = {
+        member.name: mesh.wait_for(member) for member in mesh.later
+    }
+    waits |= {member.name: asyncio.ensure_future(mesh.dial(member, deadline)) for member in mesh.earlier}
     if waits:
         await asyncio.wait(waits.values(), timeout=wait + 0.5)
     listens = "this party can listen" if server else "nobody dials the last party; it needs no open port"

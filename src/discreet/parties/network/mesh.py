@@ -49,8 +49,8 @@ def tls_context(session: PartySession, name: str, key: Path, *, server: bool) ->
 
 def shown_by(transport: Any) -> str:
     """Return the fingerprint of the certificate that the other side of a connection showed."""
-    shown = transport.get_extra_info("ssl_object").getpeercert(True)
-    return fingerprint(shown or b"")
+    certificate = transport.get_extra_info("ssl_object").getpeercert(True)
+    return fingerprint(certificate or b"")
 
 
 _AGAIN_SECONDS = 0.1
@@ -93,8 +93,8 @@ class Mesh:
         self.session, self.name, self.hello = session, name, hello
         self._client = tls_context(session, name, key, server=False)
         self._server = tls_context(session, name, key, server=True)
-        own = session.member(name)
-        self._listen = listen or (own.host, own.port)
+        member = session.member(name)
+        self._listen = listen or (member.host, member.port)
         at = session.names.index(name)
         self.earlier, self.later = session.members[:at], session.members[at + 1 :]
         self._awaited: dict[str, asyncio.Future[PeerConnection]] = {}
@@ -167,9 +167,9 @@ class Mesh:
 
         A doctor is answered while a run waits, and leaves no trace in it.
         """
-        shown = shown_by(stream.transport)
-        member = next((one for one in self.later if one.fingerprint == shown), None)
-        waiting = self._awaited.get(shown)
+        fingerprint = shown_by(stream.transport)
+        member = next((later for later in self.later if later.fingerprint == fingerprint), None)
+        waiting = self._awaited.get(fingerprint)
         if member is None or waiting is None or waiting.done():
             stream.transport.abort()
             return
@@ -189,12 +189,12 @@ class Mesh:
         """Run the handshake, noting the peer's purpose; on any failure the connection is closed."""
 
         async def steps() -> Hello:
-            theirs = await exchange_hello(stream, self.hello)
-            purposes.append(theirs.purpose)
-            check_versions(member.name, theirs)
-            check_clocks(member.name, theirs, time.time())
-            await check_sessions(stream, member.name, self.session, theirs)
-            return theirs
+            hello = await exchange_hello(stream, self.hello)
+            purposes.append(hello.purpose)
+            check_versions(member.name, hello)
+            check_clocks(member.name, hello, time.time())
+            await check_sessions(stream, member.name, self.session, hello)
+            return hello
 
         return PeerConnection(member.name, stream, await _guarded(member.name, stream, steps))
 

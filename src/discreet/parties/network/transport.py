@@ -170,8 +170,8 @@ def _confirm(party: Party) -> None:
     """Compare the session's identifier with every peer, so that all saw the same nonces."""
     with party.step("opening"):
         party.broadcast("ready", party.session)
-        for peer, theirs in party.gather("ready", 32).items():
-            if theirs != party.session:
+        for peer, identifier in party.gather("ready", 32).items():
+            if identifier != party.session:
                 raise PartyError(f"Party '{peer}' is in another run of the session.")
 
 

@@ -94,28 +94,28 @@ class TransferReceiver:
 
     def random(self, choices: NDArray[np.bool_], *, blocks: int = 1) -> NDArray[np.uint64]:
         """Return for each choice the random message it names, of ``blocks`` · 128 bits."""
-        found = np.empty((choices.size, 2 * blocks), np.uint64)
+        messages = np.empty((choices.size, 2 * blocks), np.uint64)
         for number, (start, stop) in enumerate(batches(choices.size)):
             if _paused(number):
                 self.party.recv(self.peer, _NEXT, 0)
-            self._batch(choices[start:stop], found[start:stop])
-        return found
+            self._batch(choices[start:stop], messages[start:stop])
+        return messages
 
     def _batch(self, choices: NDArray[np.bool_], target: NDArray[np.uint64]) -> None:
         chosen = self._packed(choices)
-        kept, done = [], 0
+        unchecked, done = [], 0
         for words in _chunk_words(choices.size, malicious=self.malicious):
             columns, sent = self._columns.extend(chosen[done : done + words])
             self.party.send(self.peer, _COLUMNS, sent.view(np.uint8).reshape(-1).data)
             if self.malicious:
-                kept.append(columns)
+                unchecked.append(columns)
             else:
                 self._hashed(columns, target, 64 * done)
             done += words
         if self.malicious:
-            answer_check(self.party, self.peer, chosen, kept)
+            answer_check(self.party, self.peer, chosen, unchecked)
             done = 0
-            for columns in kept:
+            for columns in unchecked:
                 self._hashed(columns, target, 64 * done)
                 done += columns.shape[1]
         self._used += 64 * done
@@ -153,19 +153,19 @@ class TransferSender:
         return pairs
 
     def _batch(self, pairs: NDArray[np.uint64]) -> None:
-        kept, done = [], 0
+        unchecked, done = [], 0
         for words in _chunk_words(pairs.shape[0], malicious=self.malicious):
             payload = self.party.recv(self.peer, _COLUMNS, words * WIDTH * 8)
             columns = self._columns.extend(np.frombuffer(payload, np.uint64).reshape(WIDTH, words))
             if self.malicious:
-                kept.append(columns)
+                unchecked.append(columns)
             else:
                 self._hashed(columns, pairs, 64 * done)
             done += words
         if self.malicious:
-            require_consistent(self.party, self.peer, self._columns.mask, kept)
+            require_consistent(self.party, self.peer, self._columns.mask, unchecked)
             done = 0
-            for columns in kept:
+            for columns in unchecked:
                 self._hashed(columns, pairs, 64 * done)
                 done += columns.shape[1]
         self._used += 64 * done
@@ -206,11 +206,11 @@ def check_frames(sender: str, receiver: str, width: int) -> list[FrameShape]:
 
 
 def answer_check(
-    party: Party, peer: str, chosen: NDArray[np.uint64], kept: Sequence[NDArray[np.uint64]]
+    party: Party, peer: str, chosen: NDArray[np.uint64], parts: Sequence[NDArray[np.uint64]]
 ) -> None:
     """Send the hashes of the choices and of the columns T, which come in parts."""
     key = party.recv(peer, _KEY, SEED)
-    columns = _tags(key, kept)
+    columns = _tags(key, parts)
     party.send(peer, _TAGS, columns.tobytes() + _tags(key, [chosen[None, :]]).tobytes())
 
 

@@ -95,9 +95,9 @@ class CandidateUnion(UnionProtocol):
             if receiver != collector:
                 yield FrameShape(collector, receiver, "union", (len(self.candidates) + 7) // 8)
 
-    def _run(self, party: Party, held: Flags) -> UnitedItems:
+    def _run(self, party: Party, flags: Flags) -> UnitedItems:
         collector = self.collector or party.names[0]
-        opened: Sum = self._sum(len(party.names)).run(party, self._words(party, held))
+        opened: Sum = self._sum(len(party.names)).run(party, self._words(party, flags))
         with party.step("union"):
             if opened.values is not None:
                 bits = np.packbits(opened.values != 0).tobytes()
@@ -145,8 +145,8 @@ class CandidateUnion(UnionProtocol):
             open_to="collector",
         )
 
-    def _words(self, party: Party, held: Flags) -> NDArray[np.uint64]:
+    def _words(self, party: Party, flags: Flags) -> NDArray[np.uint64]:
         """Return a random word for each candidate that the party holds and zero for the others."""
         # As many coins are drawn for every set, so that the time shows nothing about it.
-        drawn = np.frombuffer(party.random(8 * len(held)), dtype="<u8")
-        return np.where(held, drawn, np.uint64(0)).astype(np.uint64)
+        drawn = np.frombuffer(party.random(8 * len(flags)), dtype="<u8")
+        return np.where(flags, drawn, np.uint64(0)).astype(np.uint64)

@@ -67,8 +67,8 @@ class Thresholds:
         comparison = _comparison(shares.size, threshold, largest)
         words = comparison.words(self._pair.index, shares)
         packed = np.packbits(comparison.share(self._products, words))
-        found = packed ^ _other(self._pair, packed)
-        return np.unpackbits(found, count=shares.size).view(np.bool_)
+        opened_bits = packed ^ _other(self._pair, packed)
+        return np.unpackbits(opened_bits, count=shares.size).view(np.bool_)
 
     def large(self, shares: Words, least: int, *, largest: int) -> NDArray[np.int64]:
         """Return, at both parties, the counts in [0, largest] that are at least the least one, and 0 for the others.

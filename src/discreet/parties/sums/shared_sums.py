@@ -55,10 +55,10 @@ class SharedSums:
         mask = np.zeros(words.size, np.uint64)
         if self._party.index == 1:
             mask[n_opened:] = np.frombuffer(self._party.random(8 * (words.size - n_opened)), "<u8")
-        found = self._rounds.add(words + mask, kind="modular", to_all=False, required=self._party.names[:2])
-        share = np.zeros(words.size, np.uint64) - mask if found.values is None else found.values
+        total = self._rounds.add(words + mask, kind="modular", to_all=False, required=self._party.names[:2])
+        share = np.zeros(words.size, np.uint64) - mask if total.values is None else total.values
         opened = self._spread(_OPENED, share[:n_opened], known_to=1).view(np.int64)
-        return SharedSum(share[n_opened:], opened, found.parties)
+        return SharedSum(share[n_opened:], opened, total.parties)
 
     def at_least(self, share: Words, threshold: int, *, largest: int) -> NDArray[np.bool_]:
         """Return, at all parties, which values of a sum, in [0, largest], are at least the threshold."""

@@ -426,4 +426,4 @@ class VerticalNaiveBayes(VerticalClassifier):
 def _flat(tables: Sequence[CoarseTable]) -> list[int]:
     """Return the counts of coarse tables, and the last places of their blocks, as integers one after the other."""
     counts = [value for table in tables for value in table.counts.reshape(-1).tolist()]
-    return [*counts, *(place for table in tables for place in table.last.tolist())]
+    return [*counts, *(last for table in tables for last in table.last.tolist())]

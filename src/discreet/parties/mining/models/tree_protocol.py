@@ -125,10 +125,10 @@ def _orders(table: Counts, *, numbers: bool) -> list[list[int]]:
     if numbers:
         return [list(range(len(table)))]
     sizes = table.sum(axis=1).tolist()
-    here = [place for place, size in enumerate(sizes) if size > 0]
+    here = [position for position, size in enumerate(sizes) if size > 0]
     tried = range(1 if table.shape[1] == 2 else table.shape[1])
     return [
-        sorted(here, key=lambda place: (Fraction(int(table[place, label]), sizes[place]), place))
+        sorted(here, key=lambda position: (Fraction(int(table[position, label]), sizes[position]), position))
         for label in tried
     ]
 
