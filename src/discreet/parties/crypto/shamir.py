@@ -11,6 +11,7 @@ PRIME = (1 << 256) + 297
 SHARE_BYTES = 33
 """The bytes of one share."""
 _COIN_BYTES = 48
+"""The random bytes of a coefficient: 384 bits for a prime of 257, so that the remainder is uniform up to 2**-127."""
 
 
 def split(

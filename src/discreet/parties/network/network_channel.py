@@ -112,6 +112,7 @@ class NetworkChannel(FrameChannel):
         header = encode_header(_ALIVE, 0, 0, self.session)
         while not self._sender.done():
             await asyncio.sleep(self._interval)
+            # A frame that waits to be sent shows as much as "alive" does, and a full outbox must not grow.
             if self._unsent_bytes == 0:
                 self._count_unsent(_FRAME_COST)
                 self._outbox.put_nowait((header, b""))
@@ -134,6 +135,7 @@ class NetworkChannel(FrameChannel):
             with contextlib.suppress(queue.Empty):
                 return self._inbox.get(timeout=deadline - now)
             now = time.monotonic()
+            # Half of the time-out since the last byte: four beats may be lost before a party that computes is.
             deadline = min(max(started + timeout, self._stream.heard + self.timeout / 2), last)
         if now < last:
             raise PeerLostError(
@@ -167,6 +169,7 @@ class NetworkChannel(FrameChannel):
 
     def _note_alive(self) -> None:
         """Count a sign of life; more than twice as many as the session's time-out calls for are refused."""
+        # They are not data and fill no inbox, so a flood of them is not bounded otherwise.
         self._n_alive += 1
         if self._n_alive > _ALIVE_BURST + 2 * (time.monotonic() - self._opened_at) / self._interval:
             self._refuse(f"A frame '{_ALIVE}' was not expected.")

@@ -46,6 +46,7 @@ def send_base(party: Party, peer: str, n: int, *, label: str) -> list[tuple[byte
     pairs = []
     for index, answer in enumerate(answers):
         product = group.multiply(secret, answer)
+        # secret · answer is the receiver's element where the choice was 0; where it was 1, less secret · point.
         elements = product, group.subtract(product, shift)
         first, second = (_key(party, label, index, point, answer, element) for element in elements)
         pairs.append((first, second))
@@ -61,6 +62,7 @@ def receive_base(party: Party, peer: str, choices: Sequence[int], *, label: str)
     for secret, choice in zip(secrets, choices, strict=True):
         unshifted = group.multiply_base(secret)
         shifted = group.add(point, unshifted)
+        # Both are computed for either choice, so that the time does not depend on it.
         answers.append(shifted if choice else unshifted)
     party.send(peer, _CHOICES, b"".join(answers))
     products = (group.multiply(secret, point) for secret in secrets)

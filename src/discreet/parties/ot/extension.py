@@ -112,12 +112,14 @@ class TransferReceiver:
             else:
                 self._hashed(columns, target, 64 * done)
             done += words
+        # Nothing is hashed before the check is answered: a failed check must not leave messages behind.
         if self.malicious:
             answer_check(self.party, self.peer, chosen, unchecked)
             done = 0
             for columns in unchecked:
                 self._hashed(columns, target, 64 * done)
                 done += columns.shape[1]
+        # Tweaks of the hash go on from batch to batch: no two rows of this set-up are hashed under the same one.
         self._used += 64 * done
 
     def _packed(self, choices: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -43,6 +43,7 @@ def send_correlated(sender: TransferSender, differences: NDArray[Any]) -> NDArra
     for start, stop in batches(n, blocks=blocks):
         pairs = sender.random(stop - start, blocks=blocks).view(dtype)[:, :, :n_words]
         words[start:stop] = pairs[:, 0]
+        # The receiver with choice 1 holds the second message; plus x₀ − x₁ + d it is x₀ + d.
         corrections = pairs[:, 0] - pairs[:, 1]
         corrections += differences[start:stop]
         sender.party.send(sender.peer, _CORRECTIONS, corrections.view(np.uint8).reshape(-1).data)

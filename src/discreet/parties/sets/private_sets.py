@@ -29,6 +29,7 @@ def shuffled(items: Sequence[T], random_bytes: Callable[[int], bytes]) -> list[T
     >>> sorted(shuffled([3, 1, 2], os.urandom))
     [1, 2, 3]
     """
+    # Two keys are equal with a chance of n²/2**129, so every order has the same chance but for that.
     keys = random_bytes(_KEY_BYTES * len(items))
     order = sorted(range(len(items)), key=lambda at: keys[at * _KEY_BYTES : (at + 1) * _KEY_BYTES])
     return [items[at] for at in order]

@@ -91,6 +91,8 @@ class BitProducts:
         else:
             received = self._receiver.random(b)
             pairs = self._sender.random(n)
+        # The sender's pair (v, w) has the difference a = v ⊕ w; the receiver with bit b holds u = v ⊕ a·b. Both ways
+        # together share a·b for a and b that are sums of both parties' parts.
         v, u = _low_byte(pairs[:, 0]) & mask, _low_byte(received) & mask
         a = v ^ (_low_byte(pairs[:, 1]) & mask)
         return Triples(a, b.view(np.uint8), a * b ^ u ^ v)
@@ -99,6 +101,7 @@ class BitProducts:
         """Return shares of x·y, for shared vectors x of ``width`` bits and shared bits y; both in one round."""
         n = x.size
         a, b, c = triples.take(n)
+        # Beaver's trick: d = x ⊕ a and e = y ⊕ b are opened, which a and b hide, and x·y = c ⊕ d·b ⊕ a·e ⊕ d·e.
         opened = np.concatenate([_bits(x ^ a, width), y ^ b])
         packed = np.packbits(opened)
         self.party.send(self.party.peer, _OPENED, packed.data)
@@ -112,6 +115,8 @@ class BitProducts:
 
     def word_products(self, bits: Bits, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return shares of the products of shared bits, by XOR, and shared words, by addition; a row for each bit."""
+        # For own bit s and the other's t: (s ⊕ t)·w = s·w + t·(w − 2·s·w). The second term is the other's choice of a
+        # difference that is w or −w by the own bit.
         chosen = bits.view(np.bool_)
         offered = np.where(chosen[:, None], np.uint64(0) - words, words)
         if self.party.index == 0:

@@ -90,11 +90,13 @@ class Thresholds:
         """
         if not shares.size:
             return np.zeros(groups.n, np.bool_)
+        # A count is small if it is at least 1 and not at least the least one: the XOR of two comparisons.
         first = np.uint64(self._pair.index == 0)
         compared = np.concatenate([shares - first, shares - first * np.uint64(least)])
         bits = _comparison(2 * shares.size, 0, largest).share(self._products, compared)
         small = bits[: shares.size] ^ bits[shares.size :]
         ones = np.full((shares.size, 1), first, np.uint64)
+        # Bits shared by XOR become words shared by sums, so that those of a group can be added.
         n_small = groups.summed(self._products.word_products(small, ones)[:, 0])
         return self.at_least(np.uint64(0) - n_small, 0, largest=groups.most)
 

@@ -1,7 +1,7 @@
 """The set-up of masked sums: keys and shares of their secrets, for one sum or for several at once.
 
-Each sum has secrets of its own. A party that drops out gives the shares of one sum's secrets away, and those say
-nothing about the masks of another.
+Each sum has secrets of its own. Of a party that drops out the others reveal their shares of one sum's secrets, and
+those say nothing about the masks of another.
 """
 
 from __future__ import annotations
@@ -99,6 +99,7 @@ def _exchange_keys(halves: list[Half], sealing: _Sealing) -> None:
     """Send all public keys to every peer, directly, so that the collector cannot replace them."""
     party = halves[0].party
     public_keys = sealing.public + b"".join(public_key(half.masking_secret) for half in halves)
+    # Not through the collector, as the shares are: it could put in keys of its own, and unmask every vector.
     for peer in party.peers:
         party.try_send(peer, "keys", public_keys)
     for index, keys in {
@@ -114,6 +115,7 @@ def _share(halves: list[Half], sealing: _Sealing) -> None:
     """Share the secrets among all parties through the collector, and note the places that take part."""
     first, party, size = halves[0], halves[0].party, sealed_bytes(len(halves))
     pieces = _split(halves)
+    # A party whose keys did not arrive has an empty slot, so that the frame has the same size for all.
     sealed = {
         index: seal(sealing.key(party.index, index), pieces[index]) if index in sealing.keys else bytes(size)
         for index in range(first.n)

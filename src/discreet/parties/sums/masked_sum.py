@@ -117,6 +117,8 @@ def _mask(half: Half, words: Words, sharing: Sequence[int]) -> Words:
 
     The collector's vector does not leave it, and gets no mask of its own.
     """
+    # Pair masks alone would not do: of a party that is taken for lost, but was only late, the masking key is revealed,
+    # and its vector would lie open when it arrives. The own mask still hides it then.
     masked = words.copy()
     secret = private_key(half.masking_secret)
     if not half.collects:
@@ -160,6 +162,7 @@ def _announce(half: Half, sharing: Sequence[int], arrived: Sequence[int]) -> lis
 
 def _reveal(half: Half, sharing: Sequence[int], included: Sequence[int]) -> bytes:
     """Return one share for every party: of its own mask if its vector arrived, of its masking key if it did not."""
+    # Never both shares of one party: with both secrets its vector could be unmasked alone.
     return b"".join(
         half.shares[index][SHARE_BYTES:] if index in included else half.shares[index][:SHARE_BYTES]
         for index in sharing

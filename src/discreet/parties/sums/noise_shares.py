@@ -92,6 +92,7 @@ def _polya(coins: _Coins, scale: Fraction, parts: int) -> int:
 def _geometric(coins: _Coins, scale: Fraction) -> int:
     """Return x ≥ 0 with a chance proportional to exp(−x / scale)."""
     numerator, part = scale.numerator, scale.denominator
+    # x = low + numerator · high, divided by the denominator: exp(−x / numerator) splits into a factor for each.
     low = coins.below(numerator)
     while not _exp_chance(coins, low, numerator):
         low = coins.below(numerator)
@@ -103,6 +104,8 @@ def _geometric(coins: _Coins, scale: Fraction) -> int:
 
 def _exp_chance(coins: _Coins, numerator: int, denominator: int) -> bool:
     """Return True with the chance exp(−numerator / denominator), which must lie in [0, 1]."""
+    # The alternating series of exp(−γ) as coins (Canonne, Kamath & Steinke, algorithm 1): the number of successes of
+    # chances γ/1, γ/2, … is even with the chance exp(−γ).
     k = 1
     while coins.below(denominator * k) < numerator:
         k += 1

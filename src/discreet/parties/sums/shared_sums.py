@@ -52,6 +52,7 @@ class SharedSums:
     def add(self, values: NDArray[np.int64], *, n_opened: int = 0) -> SharedSum:
         """Add a vector of integers; the first ``n_opened`` values of the sum are opened, the others shared."""
         words = np.array(values, np.int64).view(np.uint64)
+        # The second keeper's random words hide the sum from the first; less them, it is the second keeper's share.
         mask = np.zeros(words.size, np.uint64)
         if self._party.index == 1:
             mask[n_opened:] = np.frombuffer(self._party.random(8 * (words.size - n_opened)), "<u8")

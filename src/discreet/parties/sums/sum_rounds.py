@@ -18,7 +18,7 @@ AT_ONCE = 8
 class SumRounds:
     """One party's end of as many secure sums as a protocol needs, one after the other.
 
-    A sum is that of :class:`SecureSum` by masks, and promises the same. Its keys and shares come from a set-up that
+    A sum is that of :class:`SecureSum` by masks, with the same guarantee. Its keys and shares come from a set-up that
     serves ``at_once`` sums, so that a sum takes two rounds instead of four. No secret is used for two sums: what is
     revealed of a party that drops out from one of them does not unmask what it put into an earlier one.
 

@@ -104,7 +104,7 @@ def in_ranges(
     clip: bool,
     same_step: bool = False,
 ) -> Placed:
-    """Return columns of numbers within public ranges, as signed integers of so many bits around the middle.
+    """Return columns of numbers within public ranges, as signed integers of ``bits`` bits around the middle.
 
     Values beyond a range are clipped to it, or refused. With ``same_step`` all columns have the step of the widest.
 

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 def seed_lengths(n_drawn: int, k: int, d: int) -> list[int]:
-    """Return the lengths of the sums that draw so many different seeds of k.
+    """Return the lengths of the sums that draw ``n_drawn`` different seeds of k.
 
     >>> seed_lengths(2, 3, 5)
     [8, 64, 5, 8, 64, 5, 8]

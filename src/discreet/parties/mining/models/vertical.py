@@ -231,6 +231,6 @@ def shared_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameSh
 def coarse_frames(
     pair: tuple[str, str], shapes: Sequence[TableShape], n_counts: int, n_rows: int
 ) -> list[FrameShape]:
-    """Return the frames by which two parties join places of shared tables and open so many counts."""
+    """Return the frames by which two parties join places of shared tables and open ``n_counts`` counts."""
     frames = none_small_frames(pair, cut_groups(shapes), n_rows)
     return frames + threshold_opened_frames(pair, n_counts)

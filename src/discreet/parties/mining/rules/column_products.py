@@ -161,6 +161,7 @@ class ColumnProducts:
 
     def _shares(self, group: Group, products: Held) -> NDArray[Any]:
         """Return the own share of the counts, which adds up over the parties of the group."""
+        # The bits of the last party choose in transfers from each of the others, who hold shares of the product before.
         *before, last = group.parties
         share = np.zeros(len(group.parts), self._word)
         for places, prefixes, part in _chunks(group, self._n):
