@@ -185,6 +185,17 @@ class TreeProtocol(ModelProtocol):
         """Whether a node has two classes and rows enough for two leaves."""
         return worth_splitting(node.counts.tolist(), min_leaf=self.min_leaf)
 
+    def groups_below(self, nodes: Sequence[Node], node: Node) -> list[tuple[int, ...]]:
+        """Return which children of a node are opened next, those of a group in one table.
+
+        The table of a node less that of one child is that of the other one. So where small counts are held back, both
+        children are opened, and join their places alike.
+        """
+        worth = [child for child in node.children if self.worth_splitting(nodes[child])]
+        if not self.holds_back:
+            return [(child,) for child in worth]
+        return [tuple(node.children)] if worth else []
+
     def split_coarse(
         self,
         nodes: list[Node],
