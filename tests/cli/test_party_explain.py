@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from tests.cli.test_party import run
+from tests.parties.mining.models.test_model_sessions import HORIZONTAL, VERTICAL
 from tests.parties.sessions import meet, sum_of, write_session
-from tests.parties.test_model_sessions import HORIZONTAL, VERTICAL
 
 from discreet.parties import SecureSum
 from discreet.parties.network.doctor import examine

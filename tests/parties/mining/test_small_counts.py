@@ -33,23 +33,9 @@ from discreet.parties.mining.models import decision_tree, horizontal, naive_baye
 from discreet.parties.mining.rules import association_rules
 from discreet.parties.sets.private_sets import UnitedItems
 from discreet.parties.shares import coarse_tables
-from discreet.parties.shares.coarse_tables import coarse_local
 
 LETTERS = ("p", "q", "r", "s", "t")
 UNIT = {"x": (0.0, 8.0)}
-few = st.integers(0, 6)
-
-
-@given(st.lists(st.tuples(few, few), min_size=1, max_size=11), st.integers(2, 5))
-def test_coarse_tables_are_those_of_the_definition(rows: list[tuple[int, int]], least: int) -> None:
-    found = coarse_local(np.array(rows), least)
-    ends = np.unique(found.last).tolist()
-    assert ends == [last for _, last in blocks(rows, least)]
-    for first, last in blocks(rows, least):
-        assert found.counts[last].tolist() == [
-            sum(row[at] for row in rows[first : last + 1]) for at in (0, 1)
-        ]
-    assert found.spread.sum(axis=0).tolist() == pytest.approx([sum(row[at] for row in rows) for at in (0, 1)])
 
 
 @pytest.fixture
