@@ -31,10 +31,9 @@ from discreet.parties.mining.models.vertical import (
 )
 from discreet.parties.ot.extension import setup_frames
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.shares.bit_products import pair_frames
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, n_opened
 from discreet.parties.shares.scalar_product import ScalarProduct
-from discreet.parties.shares.thresholds import Thresholds
+from discreet.parties.shares.thresholds import ThresholdFrames, Thresholds
 from discreet.parties.transcript import FrameShape
 
 
@@ -284,14 +283,15 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
             for product in products * facts["open_nodes"]:
                 yield from opened_frames(pair, product)
             return
-        yield from pair_frames(pair)
+        thresholds = ThresholdFrames(pair)
+        yield from thresholds.setup()
         widths = [width for listed in self._widths(pair) for width in listed]
         for number, n_counts in enumerate(facts["opened counts"]):
             n_nodes = min(2, number + 1)
             for product in products * n_nodes:
                 yield from shared_frames(pair, product)
             shapes = [(width, n_nodes * len(self.classes)) for width in widths]
-            yield from coarse_frames(pair, shapes, n_counts, n)
+            yield from coarse_frames(thresholds, shapes, n_counts, n)
 
     def read(self, data: Any, name: str) -> tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]:
         """Return the places of a party's rows in its columns, and their classes at the holder of them."""

@@ -21,8 +21,7 @@ from discreet.parties.mining.rules.joint_rules import Sets
 from discreet.parties.ot.extension import TransferReceiver, TransferSender, setup_frames
 from discreet.parties.ot.forms import correlated_frames, receive_correlated, send_correlated
 from discreet.parties.protocol import Party
-from discreet.parties.shares import thresholds
-from discreet.parties.shares.thresholds import Thresholds
+from discreet.parties.shares.thresholds import ThresholdFrames, Thresholds
 from discreet.parties.transcript import FrameShape
 
 Part = tuple[int, ...]
@@ -215,7 +214,8 @@ class ProductFrames:
     def __init__(self, names: tuple[str, ...], n: int) -> None:
         self._names, self._n = names, n
         self._word_bytes = np.dtype(word_for(n)).itemsize
-        self._set_up: set[tuple[str, int, int]] = set()
+        self._set_up: set[tuple[int, int]] = set()
+        self._thresholds: dict[tuple[int, int], ThresholdFrames] = {}
 
     def counts(self, group: Group, least: int, n_frequent: int) -> Iterator[FrameShape]:
         """Return the frames of one group, of whose candidates some are frequent."""
@@ -228,26 +228,24 @@ class ProductFrames:
             for sender in before:
                 yield from self._transfers(sender, last, n_words=len(places))
         size = self._word_bytes * len(group.parts)
-        first = self._names[group.parties[0]]
-        yield from (FrameShape(self._names[sender], first, _COMBINED, size) for sender in group.parties[2:])
-        pair = (self._names[group.keepers[0]], self._names[group.keepers[1]])
-        if self._is_new("thresholds", *group.keepers):
-            yield from thresholds.setup_frames(pair)
-        yield from thresholds.threshold_frames(pair, len(group.parts), least, self._n)
-        yield from thresholds.opened_frames(pair, n_frequent)
+        collector = self._names[group.parties[0]]
+        yield from (
+            FrameShape(self._names[sender], collector, _COMBINED, size) for sender in group.parties[2:]
+        )
+        first, second = group.keepers
+        frames = ThresholdFrames((self._names[first], self._names[second]))
+        frames = self._thresholds.setdefault(group.keepers, frames)
+        yield from frames.at_least(len(group.parts), least, largest=self._n)
+        yield from frames.opened(n_frequent)
 
     def _transfers(self, sender: int, receiver: int, *, n_words: int) -> Iterator[FrameShape]:
         names = self._names[sender], self._names[receiver]
-        if self._is_new("transfers", sender, receiver):
+        if (sender, receiver) not in self._set_up:
+            self._set_up.add((sender, receiver))
             yield from setup_frames(*names)
         yield from correlated_frames(
             *names, self._n, n_words=n_words, malicious=False, word_bytes=self._word_bytes
         )
-
-    def _is_new(self, use: str, first: int, second: int) -> bool:
-        exists = (use, first, second) in self._set_up
-        self._set_up.add((use, first, second))
-        return not exists
 
 
 def word_for(n: int) -> Any:
