@@ -47,6 +47,16 @@ class Party:
         The source of coins; the operating system unless a test fixes it.
     transcript : Transcript, optional
         Where frames are recorded before encryption.
+
+    Examples
+    --------
+    >>> from discreet.parties.channel import memory_pair
+    >>> to_b, to_a = memory_pair("a", "b", session=bytes(32))
+    >>> a = Party("a", {"b": to_b}, names=("a", "b"), session=bytes(32))
+    >>> b = Party("b", {"a": to_a}, names=("a", "b"), session=bytes(32))
+    >>> a.send("b", "greeting", b"hello")
+    >>> b.recv("a", "greeting", size=5)
+    b'hello'
     """
 
     def __init__(

@@ -25,6 +25,11 @@ class Simulation:
 
     ``revealed`` holds the facts that each party noted as known to all of them. ``cautions`` are those of each party's
     output, and say who was lost on the way to it.
+
+    >>> from discreet.parties import SecureSum
+    >>> run = simulate(SecureSum(length=1), {"a": [9], "b": [20], "c": [30]})
+    >>> list(run.outputs), run.meters["b"].rounds, run.cautions["a"]
+    (['a', 'b', 'c'], 4, ())
     """
 
     outputs: dict[str, Any]

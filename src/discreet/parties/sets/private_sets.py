@@ -38,7 +38,11 @@ def shuffled(items: Sequence[T], random_bytes: Callable[[int], bytes]) -> list[T
 @public
 @dataclass(frozen=True)
 class UnitedItems:
-    """The output of a secure set union: the items, and the parties whose sets are in it."""
+    """The output of a secure set union: the items, and the parties whose sets are in it.
+
+    >>> UnitedItems(("beer", "bread"), ("a", "b", "c")).items
+    ('beer', 'bread')
+    """
 
     items: tuple[str, ...]
     parties: tuple[str, ...]

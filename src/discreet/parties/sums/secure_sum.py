@@ -30,6 +30,9 @@ class Sum:
 
     ``values`` is None at a party to which the sum is not opened. ``late`` are the parties without which the others went
     on because they did not answer in time; those that closed their connection are not among them.
+
+    >>> Sum(np.array([60, 6]), ("a", "b", "c")).late
+    ()
     """
 
     values: np.ndarray[Any, Any] | None
