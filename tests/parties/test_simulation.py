@@ -153,12 +153,12 @@ class Refused:
 sys.meta_path.insert(0, Refused)
 from discreet.parties import PartyError, SecureSum, simulate
 from discreet.parties.network.keys import make_keys
-from discreet.parties.network.session import Session
+from discreet.parties.network.session import PartySession
 
 for work in (
     lambda: simulate(SecureSum(length=1), {"a": [1], "b": [1]}),
     lambda: make_keys("a"),
-    lambda: Session.from_dict({}),
+    lambda: PartySession.from_dict({}),
 ):
     try:
         work()

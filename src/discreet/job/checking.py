@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from discreet.core.tables.encoding import Kind
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
-from discreet.guarantees import (
-    AlphaKAnonymity,
-    BasicBetaLikeness,
-    DeltaDisclosure,
-    DistinctDiversity,
-    EntropyDiversity,
-    Guarantee,
-    KAnonymity,
-    KMap,
-    RecursiveDiversity,
-    RulesHidden,
-    TCloseness,
-)
+from discreet.guarantees import Guarantee, RulesHidden
 from discreet.guarantees.per_unit import counted_by_unit
+from discreet.guarantees.registry import probes_of
 
 
 @dataclass(frozen=True)
@@ -84,29 +71,6 @@ def judge(
         Measure(
             name, column, one.relation, counted_by_unit(one, table).check(groups, suppressed=suppressed).worst
         )
-        for name, column, one in _everything(table, population)
+        for name, column, one in probes_of(table, population)
     )
     return Judgment(groups.n_rows, groups.n_groups, verdict, measures)
-
-
-def _everything(table: Table, population: Any) -> Iterator[tuple[str, str | None, Guarantee]]:
-    """Return every measure, with a bound that does not matter."""
-    yield "k-anonymity, k", None, KAnonymity(1)
-    if population is not None:
-        yield "k-map, k", None, KMap(1, population)
-    for column in table.schema.sensitive:
-        book = table.encoded[column]
-        yield "distinct diversity, l", column, DistinctDiversity(1, of=column)
-        yield "entropy diversity, l", column, EntropyDiversity(1, of=column)
-        yield "recursive (c, 2)-diversity, c", column, RecursiveDiversity(1, 2, of=column)
-        yield "t-closeness, t (equal)", column, TCloseness(1, of=column)
-        if book.kind is not Kind.CATEGORY:
-            yield "t-closeness, t (ordered)", column, TCloseness(1, "ordered", of=column)
-        if book.hierarchy is not None:
-            yield "t-closeness, t (hierarchical)", column, TCloseness(1, "hierarchical", of=column)
-        yield "t-closeness, t (Kullback-Leibler)", column, TCloseness(1, "kl", of=column)
-        yield "(alpha, k)-anonymity, alpha", column, AlphaKAnonymity(1, 1, of=column)
-        yield "basic beta-likeness, beta", column, BasicBetaLikeness(1, of=column)
-        yield "delta-disclosure, delta (absent ignored)", column, DeltaDisclosure(1, of=column)
-        counted = DeltaDisclosure(1, of=column, absent="counted")
-        yield "delta-disclosure, delta (absent counted)", column, counted

@@ -1,3 +1,6 @@
+from discreet.mine.saved_models import model_from_dict as model_from_dict
+from discreet.mine.saved_models import model_to_dict as model_to_dict
+
 from .anonymize_together import AnonymizeTogether as AnonymizeTogether
 from .anonymize_together import JointAnonymization as JointAnonymization
 from .models.decision_tree import HorizontalTree as HorizontalTree
@@ -18,5 +21,3 @@ from .people_matching import PeopleMatching as PeopleMatching
 from .rules.association_rules import AssociationRules as AssociationRules
 from .rules.joint_rules import JointRules as JointRules
 from .rules.vertical_rules import VerticalRules as VerticalRules
-from .saved_models import model_from_dict as model_from_dict
-from .saved_models import model_to_dict as model_to_dict

@@ -10,8 +10,8 @@ from typing import Any
 
 from discreet.core.boundary import public
 from discreet.core.params import IntIn, require
+from discreet.mine.saved_models import model_to_dict
 from discreet.parties.mining.models.columns import read_columns, require_names
-from discreet.parties.mining.saved_models import model_to_dict
 from discreet.parties.protocol import Protocol
 from discreet.parties.shares.coarse_tables import CoarseTable, n_joined
 

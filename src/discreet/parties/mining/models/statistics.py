@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, require
+from discreet.mine.saved_models import model_to_dict
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import (
     Placed,
@@ -36,7 +37,6 @@ from discreet.parties.mining.models.vertical import (
     exchange,
     row_frames,
 )
-from discreet.parties.mining.saved_models import model_to_dict
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.coarse_tables import CoarseTable, n_opened
 from discreet.parties.shares.scalar_product import ScalarProduct
