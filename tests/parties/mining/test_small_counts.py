@@ -33,25 +33,11 @@ from discreet.parties.mining import (
 from discreet.parties.mining.models import decision_tree, horizontal, naive_bayes
 from discreet.parties.mining.models.tree_protocol import TreeProtocol
 from discreet.parties.mining.rules import association_rules
-from discreet.parties.sets.private_sets import Union
+from discreet.parties.sets.private_sets import UnitedItems
 from discreet.parties.shares import coarse_tables
-from discreet.parties.shares.coarse_tables import coarse_local
 
 LETTERS = ("p", "q", "r", "s", "t")
 UNIT = {"x": (0.0, 8.0)}
-few = st.integers(0, 6)
-
-
-@given(st.lists(st.tuples(few, few), min_size=1, max_size=11), st.integers(2, 5))
-def test_coarse_tables_are_those_of_the_definition(rows: list[tuple[int, int]], least: int) -> None:
-    found = coarse_local(np.array(rows), least)
-    ends = np.unique(found.last).tolist()
-    assert ends == [last for _, last in blocks(rows, least)]
-    for first, last in blocks(rows, least):
-        assert found.counts[last].tolist() == [
-            sum(row[at] for row in rows[first : last + 1]) for at in (0, 1)
-        ]
-    assert found.spread.sum(axis=0).tolist() == pytest.approx([sum(row[at] for row in rows) for at in (0, 1)])
 
 
 @pytest.fixture
@@ -447,7 +433,9 @@ def test_coefficients_that_do_not_converge_have_a_caution() -> None:
 def test_a_united_candidate_that_is_no_number_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("-1", "99", "x", "²"):
         monkeypatch.setattr(
-            association_rules.SetUnion, "run", lambda self, party, own, text=text: Union((text,), party.names)
+            association_rules.SetUnion,
+            "run",
+            lambda self, party, own, text=text: UnitedItems((text,), party.names),
         )
         shops = {name: [["beer", "milk"]] * 3 for name in "abc"}
         with pytest.raises(PartyError, match="no number of a candidate"):
