@@ -137,8 +137,8 @@ def check(data: Path, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -
     """Judge published baskets in a folder, or baskets in a file, by a promise or by what they reach."""
     from discreet.cli._basket_output import print_judgment
     from discreet.cli._progress import stages
-    from discreet.job.basket_checking import judge_baskets
     from discreet.job.parse import guarantee_from
+    from discreet.kinds.judging import judge_baskets
 
     refuse_of_tables(given)
     promised = guarantee_from([promise(given)], {}, Path()) if _has_promise(given) else None

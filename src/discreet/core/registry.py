@@ -20,7 +20,6 @@ RELEASING: tuple[Role, ...] = ("publisher", "hider")
 """The roles of methods that make a release."""
 Data = Literal[
     "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "sketches", "model",
-    "sanitized-table", "sanitized-baskets",
 ]  # fmt: skip
 """What a method takes or makes."""
 
@@ -180,15 +179,13 @@ def _hider(
     **fixed: Any,
 ) -> Method:
     """Return the entry of a way to hide rules; ``idle`` names parameters of the class that it has no use for."""
-    makes: dict[Data, Data] = {"baskets": "sanitized-baskets", "table": "sanitized-table"}
     supplied = (*_THRESHOLDS, *idle, *(() if "table" in takes else ("levels", "cells")))
-    made = tuple(makes[one] for one in takes)
     return Method(
         name,
         f"output.hiding.{home}",
         "hider",
         takes,
-        made,
+        takes,
         summary,
         ("RulesHidden",),
         supplied=supplied,

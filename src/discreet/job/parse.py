@@ -15,9 +15,11 @@ from discreet.core.registry import RELEASING, methods
 from discreet.core.schema import Column, Role, quasi
 from discreet.guarantees import Guarantee, guarantee_from_dict
 from discreet.guarantees.constructed import together
-from discreet.job.kinds import KINDS, TEXT, Kind, TableKind, complete
 from discreet.job.model import Job
-from discreet.job.wording import listed, nearest, refuse_unknown
+from discreet.kinds.kind import TEXT, Kind, job_kinds
+from discreet.kinds.roles import complete
+from discreet.kinds.tables import TableKind
+from discreet.kinds.wording import listed, nearest, refuse_unknown
 
 GUARANTEE_KINDS = {
     "k-anonymity": "KAnonymity",
@@ -51,6 +53,8 @@ _OUTPUT = (
     "pdf",
     "sign",
 )
+_FIELDS = ("columns", "baskets", "sketches")
+"""The sections that are fields of a job; those of other kinds stand in its sections."""
 _BOOL = InstanceOf((bool,), "true or false")
 _PATH = InstanceOf((str, Path), "a path")
 
@@ -79,17 +83,16 @@ def job_from_dict(plain: Mapping[str, Any], *, folder: Path | None = None) -> Jo
     """Build a job from plain data laid out as a job file."""
     folder = folder or Path()
     kind = _kind(plain)
-    refuse_unknown("The job", plain, ("input", kind.section, "guarantee", "method", "output"))
-    about = kind.parse(_table(plain, kind.section), folder)
+    section = str(kind.section)
+    refuse_unknown("The job", plain, ("input", section, "guarantee", "method", "output"))
+    about = kind.parse(_table(plain, section), folder)
     source = _input(_table(plain, "input"), kind)
     return Job(
         data=folder / source.pop("path"),
         rest=rest_from(source.pop("rest", None)),
         reading=source,
-        guarantee=guarantee_from(
-            plain.get("guarantee", []), about if kind.section == "columns" else {}, folder
-        ),
-        **{kind.section: about},
+        guarantee=guarantee_from(plain.get("guarantee", []), about if section == "columns" else {}, folder),
+        **({section: about} if section in _FIELDS else {"sections": {section: about}}),
         **_method(_table(plain, "method"), kind),
         **output_from(_table(plain, "output"), folder, kind.formats),
     )
@@ -97,11 +100,12 @@ def job_from_dict(plain: Mapping[str, Any], *, folder: Path | None = None) -> Jo
 
 def _kind(plain: Mapping[str, Any]) -> Kind:
     """Return the kind of data a job is about, by the section that describes it; tables by default."""
-    named = [kind for kind in KINDS if kind.section in plain]
+    kinds = job_kinds()
+    named = [kind for kind in kinds if kind.section in plain]
     if len(named) > 1:
         sections = " and ".join(f"[{kind.section}]" for kind in named)
         raise ParameterError(f"A job is about one kind of data, and this has {sections}.")
-    return named[0] if named else KINDS[0]
+    return named[0] if named else kinds[0]
 
 
 def _input(given: Mapping[str, Any], kind: Kind) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def run(job: Job, progress: Progress | None = None) -> Release:
 
         signing_key(job.sign)
     begin("Reading")
-    data = job.kind.read(job)
+    data = job.kind.read(job.input)
     begin("Protecting")
     release = job.release(data)
     if job.out is not None:

@@ -7,14 +7,13 @@ from collections.abc import Iterable
 from discreet import __version__
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
-from discreet.report.blocks import Block, Paragraph, has_charts
+from discreet.kinds.blocks import Block, Definitions, Paragraph, has_charts
+from discreet.kinds.kind import kind_of
+from discreet.kinds.sections.about import About, heading
+from discreet.kinds.sections.guarantee import cautions, headline
+from discreet.kinds.sections.rerun import rerun
 from discreet.report.bundle import javascript
 from discreet.report.html import render_template, trusted
-from discreet.report.kinds import kind_of
-from discreet.report.sections.about import heading, terms
-from discreet.report.sections.guarantee import cautions, headline
-from discreet.report.sections.rerun import rerun
-from discreet.report.sections.subject import About
 
 _INTERNAL = (
     "Internal report: do not hand it on. It compares the release with the original, and figures before and after can "
@@ -35,12 +34,14 @@ def render(release: Release, *, internal: bool = False, about: About | None = No
     """
     require("render", "release", release, InstanceOf((Release,), "a Release"))
     about = about or About()
-    verdict, *content = kind_of(release).content(release, internal=internal)
+    kind = kind_of(release)
+    verdict, *content = kind.blocks(release, internal=internal)
+    terms = kind.terms(release)
     blocks = [
         Paragraph(_INTERNAL, "internal") if internal else None,
-        heading(about, release.kind, internal=internal),
+        heading(about, kind.title, internal=internal),
         verdict,
-        terms(release),
+        Definitions(list(terms.items()), "words") if terms else None,
         cautions(release, internal=internal),
         *content,
         rerun(release, about) if internal else None,

@@ -76,7 +76,6 @@ def hide_table(hider: Hider, table: Table) -> Release:
         promise = _spreadsheet_safe(promise, (*plain.schema.quasi, *plain.schema.sensitive))
     release = Release(
         data=frame,
-        kind="sanitized-table",
         schema=plain.schema.released(),
         guarantee=promise,
         evidence=_evidence(plain, columns, made, gone, order),

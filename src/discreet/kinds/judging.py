@@ -1,11 +1,16 @@
-"""Judging: any table, whoever made it, by every measure at once."""
+"""Judging: any table or baskets, whoever made them, by every measure at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.grouped import GroupedBaskets
+from discreet.core.errors import InputError
 from discreet.core.tables.encoding import Kind
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
@@ -17,17 +22,23 @@ from discreet.guarantees import (
     EntropyDiversity,
     Guarantee,
     KAnonymity,
+    KmAnonymity,
     KMap,
+    PrivacyDegree,
     RecursiveDiversity,
     RulesHidden,
     TCloseness,
 )
 from discreet.guarantees.per_unit import counted_by_unit
 
+_MOST_KNOWN = 3
+_MOST_SETS = 3e8
+"""The most combinations of items that are counted to measure k^m-anonymity."""
+
 
 @dataclass(frozen=True)
 class Measure:
-    """What a table reaches in one measure: the promise it would just keep."""
+    """What data reaches in one measure: the guarantee it would just keep."""
 
     name: str
     column: str | None
@@ -41,20 +52,32 @@ class Measure:
 
 @dataclass(frozen=True)
 class Judgment:
-    """The verdict on a promise, if one was named, and what the table reaches in every measure."""
+    """What data shows of a guarantee.
 
-    n_rows: int
-    n_classes: int
+    Attributes
+    ----------
+    counts
+        The numbers of rows and classes, or of baskets and groups, that were judged, by name.
+    verdict
+        The verdict on the guarantee, if one was named.
+    measures
+        What the data reaches in every measure.
+    why
+        Why the data cannot show all of the guarantee; empty where it can.
+    """
+
+    counts: Mapping[str, int]
     verdict: Verdict | None
-    measures: tuple[Measure, ...]
+    measures: tuple[Measure, ...] = ()
+    why: str = ""
 
     @property
     def ok(self) -> bool:
-        """Whether the named promise is kept."""
+        """Whether the named guarantee is kept."""
         return self.verdict is None or self.verdict.ok
 
 
-def judge(
+def judge_table(
     table: Table,
     guarantee: Guarantee | None = None,
     *,
@@ -68,7 +91,7 @@ def judge(
     table
         Any table.
     guarantee
-        The promise to judge by; None only measures.
+        The guarantee to judge by; None only measures.
     suppressed
         Whether the class of fully suppressed rows is judged like any other, or exempt.
     population
@@ -82,11 +105,14 @@ def judge(
         verdict = counted_by_unit(guarantee, table).check(groups, suppressed=suppressed)
     measures = tuple(
         Measure(
-            name, column, one.relation, counted_by_unit(one, table).check(groups, suppressed=suppressed).worst
+            name,
+            column,
+            any_.relation,
+            counted_by_unit(any_, table).check(groups, suppressed=suppressed).worst,
         )
-        for name, column, one in _everything(table, population)
+        for name, column, any_ in _everything(table, population)
     )
-    return Judgment(groups.n_rows, groups.n_groups, verdict, measures)
+    return Judgment({"rows": groups.n_rows, "classes": groups.n_groups}, verdict, measures)
 
 
 def _everything(table: Table, population: Any) -> Iterator[tuple[str, str | None, Guarantee]]:
@@ -110,3 +136,28 @@ def _everything(table: Table, population: Any) -> Iterator[tuple[str, str | None
         yield "delta-disclosure, delta (absent ignored)", column, DeltaDisclosure(1, of=column)
         counted = DeltaDisclosure(1, of=column, absent="counted")
         yield "delta-disclosure, delta (absent counted)", column, counted
+
+
+def judge_baskets(data: Baskets | GroupedBaskets, guarantee: Guarantee | None = None) -> Judgment:
+    """Judge baskets by a guarantee, and measure them by those that fit them."""
+    if isinstance(data, GroupedBaskets):
+        if not isinstance(guarantee, PrivacyDegree | None):
+            raise InputError(
+                "These baskets are grouped, with sensitive items apart; judge them by a privacy degree."
+            )
+        verdict = None if guarantee is None else guarantee.check(data)
+        reached = PrivacyDegree(1).check(data)
+        measures = (Measure("privacy degree, p", None, reached.relation, reached.worst),)
+        return Judgment({"baskets": len(data), "groups": data.n_groups}, verdict, measures)
+    if not isinstance(guarantee, KmAnonymity | RulesHidden | None):
+        raise InputError("A privacy degree is about groups of baskets, and these have none.")
+    verdict = None if guarantee is None else guarantee.check(data)
+    lengths = data.lengths.astype(np.float64)
+    measured = []
+    sets = np.ones(len(data))
+    for m in range(1, _MOST_KNOWN + 1):
+        sets = sets * np.maximum(lengths - m + 1, 0) / m
+        if m == 1 or sets.sum() <= _MOST_SETS:
+            reached = KmAnonymity(1, m).check(data)
+            measured.append(Measure(f"k^{m}-anonymity, k", None, reached.relation, reached.worst))
+    return Judgment({"baskets": len(data)}, verdict, tuple(measured))
