@@ -9,7 +9,7 @@ DEMO := release/demo
 LOCK := requirements-dev.txt
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test coverage lint benchmarks experiments docs lock clean
+.PHONY: help demo test slow coverage lint shape benchmarks experiments docs lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
@@ -19,8 +19,11 @@ demo: $(STAMPS)/run ## Protect the embedded hospital sample; print the verdict a
 	@mkdir -p $(dir $(DEMO))
 	@$(BIN)/discreet demo --out $(DEMO)
 
-test: lint ## Run the linters, the type checker, the layer check, every test and doctest.
-	$(BIN)/python -m pytest -n 2 --verbosity=0
+test: lint ## Run the linters, the type checker, the layer check, the tests and doctests.
+	$(BIN)/python -m pytest -n 2 --verbosity=0 -m "not slow"
+
+slow: $(STAMPS)/test ## Run the other tests: documentation pages, examples, experiments, public data sets.
+	$(BIN)/python -m pytest -n 2 --verbosity=0 -m slow tests
 
 coverage: $(STAMPS)/test ## Run every test with the floor of coverage; takes half as long again as the tests alone.
 	$(BIN)/python -m pytest -n 2 --verbosity=0 --cov --cov-report=term:skip-covered
@@ -30,6 +33,9 @@ lint: $(STAMPS)/test ## Run the linters, the type checker and the layer check on
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 	$(BIN)/lint-imports
+
+shape: $(STAMPS)/test ## Count lines, files, comments, names and imports of the package.
+	@$(BIN)/python tests/shape.py
 
 benchmarks: $(STAMPS)/test $(STAMPS)/peers ## Measure speed, memory and loss beside peers; ONLY=name runs one.
 	$(BIN)/python benchmarks/run.py $(ONLY)

@@ -16,6 +16,18 @@ settings.register_profile("discreet", deadline=None, derandomize="CI" in os.envi
 settings.load_profile("discreet")
 
 
+_SLOW_FOLDERS = frozenset(("docs", "examples", "experiments"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what runs whole pages, scripts and experiments, and what reads the public data sets."""
+    tests = Path(__file__).parent
+    for item in items:
+        inside = item.path.relative_to(tests).parts[:1] if item.path.is_relative_to(tests) else ()
+        if _SLOW_FOLDERS.intersection(inside) or "shared_data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of public data sets; tests that want it are skipped where it is absent."""

@@ -12,8 +12,8 @@ from pyarrow import parquet
 
 from discreet.core.errors import SchemaError
 from discreet.engines.writing import write_frame
-from discreet.parties.mining.matching.people_matching import read_keyed
 from discreet.parties.mining.models.columns import read_columns
+from discreet.parties.mining.people_matching import read_keyed
 
 PLANTED = "PLANTED-4417"
 N = 60

@@ -13,6 +13,7 @@ from tests.kinds.tally import RareAnswersDropped, TallyKind
 from discreet import Release
 from discreet.cli._app import app
 from discreet.core.adapters import KINDS
+from discreet.core.outline import Outline, outline
 from discreet.core.registry import METHODS, Method
 from discreet.errors import ParameterError
 from discreet.job import Job, run
@@ -37,6 +38,10 @@ class TallyMethod(Method):
     def load(self) -> Any:
         return RareAnswersDropped
 
+    @property
+    def _outline(self) -> Outline:
+        return outline(RareAnswersDropped.__module__, RareAnswersDropped.__name__)
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -46,10 +51,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "drop-rare",
         "tally:RareAnswersDropped",
         "publisher",
-        ("tally",),  # type: ignore[arg-type]
-        ("tally",),  # type: ignore[arg-type]
         "drops rare answers",
-        ("KAnonymity",),
+        takes=("tally",),  # type: ignore[arg-type]
+        makes=("tally",),  # type: ignore[arg-type]
+        keeping=("KAnonymity",),
     )
     monkeypatch.setitem(METHODS, "drop-rare", method)
     (tmp_path / "answers.txt").write_text("yes: 12\nno: 30\nZyxwv: 2\n")

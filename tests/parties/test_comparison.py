@@ -95,7 +95,7 @@ class _Products(Protocol):
     def frames(self, names: Any) -> Any:
         raise NotImplementedError
 
-    def run(self, party: Party, data: Any) -> Any:
+    def _run(self, party: Party, data: Any) -> Any:
         x, y = data
         products = BitProducts(party, label="test")
         triples = products.triples(2 * x.size, width=self.width)

@@ -31,7 +31,7 @@ from discreet.mine.noisy.tree_growing import Grower
 from discreet.parties import Simulation, simulate
 from discreet.parties.mining import model_from_dict, model_to_dict
 from discreet.parties.mining.models.seeds import candidates, draw_seeds
-from discreet.parties.mining.models.tree_splits import tree_columns
+from discreet.parties.mining.models.tree_protocol import tree_columns
 
 XY = ("x", "y")
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.parties.runs import HEAD, run_all
 from tests.parties.sessions import meet, write_session
 
-from discreet.parties.mining import model_from_dict
+from discreet.cli._app import app
+from discreet.mine import model_from_dict, model_to_dict
 from discreet.parties.network.session import Session
 
 XY = 'columns = ["x", "y"]\n'
@@ -68,6 +70,16 @@ def test_processes_write_the_model(tmp_path: Path) -> None:
     model = model_from_dict(plain[0])
     assert model.feature_names_in_.tolist() == ["x"]
     assert 1.8 < model.coef_[0] < 2
+    new, out = tmp_path / "new.csv", tmp_path / "predicted.csv"
+    new.write_text("id,x\nu,1\nv,3\n")
+    args = ("predict", ended["a"].out / "model.json", new, "--keep", "id", "--out", out)
+    result = CliRunner().invoke(app, [str(arg) for arg in args])
+    assert result.exit_code == 0, result.output
+    header, *lines = out.read_text().splitlines()
+    assert header == "id,predicted"
+    assert [float(line.split(",")[1]) for line in lines] == pytest.approx(
+        (model.coef_ * [1.0, 3.0] + model.intercept_).tolist()
+    )
     record = json.loads((ended["a"].out / "transcript.json").read_text())
     assert record["covers"] == ["a", "b", "c"]
     assert any("covariances" in sentence for sentence in record["leaks"])
@@ -93,6 +105,34 @@ def test_classes_are_in_order_as_scikit_learn_has_them(tmp_path: Path) -> None:
     found = meet(path, dict.fromkeys("abc", ROWS))
     assert found["a"].model.classes_.tolist() == [0, 1]
     assert found["a"].model.coef_[0, 0] > 0
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("name", ["k-means", "naive-bayes", "decision-tree", "ridge", "logistic-regression"])
+def test_every_model_of_parties_predicts_from_its_file(tmp_path: Path, name: str) -> None:
+    """One format: the command that uses models of noisy rows uses those of parties, also in their earlier format."""
+    names = ("a", "b", "c")
+    path = write_session(tmp_path, names, f'name = "{name}"\n{HORIZONTAL[name]}')
+    model = meet(path, dict.fromkeys(names, ROWS))["a"].model
+    plain = model_to_dict(model)
+    assert plain["format"] == "discreet model 1"
+    rows = np.column_stack([ROWS[column] for column in model.feature_names_in_]).astype(float)
+    (tmp_path / "new.csv").write_text(
+        "x,y\n" + "".join(f"{x},{y}\n" for x, y in zip(ROWS["x"], ROWS["y"], strict=True))
+    )
+    for saved in (plain, plain | {"format": "discreet party model 1"}):
+        (tmp_path / "model.json").write_text(json.dumps(saved))
+        out = tmp_path / "predicted.csv"
+        args = ("predict", tmp_path / "model.json", tmp_path / "new.csv", "--out", out, "--overwrite")
+        result = CliRunner().invoke(app, [str(arg) for arg in args])
+        assert result.exit_code == 0, result.output
+        cells = [float(line.split(",")[0]) for line in out.read_text().splitlines()[1:]]
+        assert cells == pytest.approx(np.asarray(model.predict(rows), float).tolist())
+    (tmp_path / "words.csv").write_text("x,y\nfew,4711\n")
+    args = ("predict", tmp_path / "model.json", tmp_path / "words.csv", "--out", tmp_path / "no.csv")
+    refused = CliRunner().invoke(app, [str(arg) for arg in args])
+    assert name == "decision-tree" or "'x' must hold numbers" in refused.output
+    assert "few" not in refused.output
 
 
 def test_a_saved_model_that_is_damaged_is_refused() -> None:

@@ -24,7 +24,7 @@ from discreet.parties.mining import (
     HorizontalStatistics,
     HorizontalTree,
 )
-from discreet.parties.mining.models import totals
+from discreet.parties.mining.models import horizontal
 from discreet.parties.sums import noise_shares as drawing
 from discreet.parties.sums.noise_shares import noise_shares
 
@@ -140,7 +140,7 @@ def test_what_a_row_changes_never_exceeds_the_declared_sensitivity(monkeypatch: 
         seen.append((rounded, steps))
         return [0] * len(own)
 
-    monkeypatch.setattr(totals.Totals, "_noisy", record)
+    monkeypatch.setattr(horizontal.Totals, "_noisy", record)
     rng = np.random.default_rng(0)
     for protocol in _protocols(1.0, 1):
         for extreme in (0.0, 10.0, 99.0, 3.3):
@@ -159,14 +159,14 @@ def test_what_a_row_changes_never_exceeds_the_declared_sensitivity(monkeypatch: 
 
 def test_the_shares_of_epsilon_add_up_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
     spent: list[Fraction] = []
-    exact = totals.Totals._noisy
+    exact = horizontal.Totals._noisy
 
     def count(self: Any, own: Any, unit: int, share: Any, sensitivity: int, touched: int) -> Any:
         if self._party.index == 0:
             spent.append(share)
         return exact(self, own, unit, share, sensitivity, touched)
 
-    monkeypatch.setattr(totals.Totals, "_noisy", count)
+    monkeypatch.setattr(horizontal.Totals, "_noisy", count)
     for protocol in _protocols(5.0, 1):
         spent.clear()
         simulate(protocol, ROWS)
@@ -179,13 +179,13 @@ def test_exact_sums_never_travel(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"a": {"x": np.full(7, 3.0)}, "b": {"x": np.full(n_rows, 3.0)}, "c": {"x": np.zeros(0)}}
     protocol = HorizontalStatistics(columns=("x",), ranges={"x": (0, 4)}, bins=4, epsilon=0.1)
     exact: set[int] = set()
-    noisy = totals.Totals._noisy
+    noisy = horizontal.Totals._noisy
 
     def watch(self: Any, own: Any, *args: Any) -> Any:
         exact.update(int(value) for value in own)
         return noisy(self, own, *args)
 
-    monkeypatch.setattr(totals.Totals, "_noisy", watch)
+    monkeypatch.setattr(horizontal.Totals, "_noisy", watch)
     runs = [simulate(protocol, rows) for _ in range(5)]
     telling = [value for value in exact if value >= 2**24]  # shorter ones occur among random bytes by chance
     assert telling
@@ -199,7 +199,7 @@ def test_exact_sums_never_travel(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_sum_without_noise_is_refused_where_epsilon_is_set() -> None:
     class Careless(HorizontalStatistics):
         def run(self, party: Any, data: Any) -> Any:
-            return totals.Totals(party, self).add([1])
+            return horizontal.Totals(party, self).add([1])
 
     with pytest.raises(InternalError):
         careless = Careless(columns=("x",), ranges={"x": (0, 1)}, epsilon=1.0)

@@ -16,7 +16,7 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.parties import FrameError, Party, PartyError, simulate
 from discreet.parties.channel import memory_pair
 from discreet.parties.crypto.ristretto import IDENTITY, ristretto
-from discreet.parties.ot import base, columns, consistency, extension
+from discreet.parties.ot import base, extension
 from discreet.parties.ot.k_of_n_transfer import KOfNTransfer
 from discreet.parties.ot.oblivious_transfer import ObliviousTransfer
 from discreet.parties.transcript import FrameShape, RecordedFrame
@@ -193,7 +193,7 @@ def test_the_mask_of_the_choices_hides_their_hash(n: int) -> None:
     masks = np.zeros((129, n_words), np.uint64)
     for bit in range(128):
         masks[bit, n_words - 2 + bit // 64] = np.uint64(1) << np.uint64(bit % 64)
-    tags = consistency._tags(key, [masks])
+    tags = extension._tags(key, [masks])
     rows = [int.from_bytes((tag ^ tags[128]).tobytes(), "little") for tag in tags[:128]]
     rank = 0
     while any(rows):
@@ -203,7 +203,7 @@ def test_the_mask_of_the_choices_hides_their_hash(n: int) -> None:
     assert rank == 128
 
 
-class _InconsistentColumns(columns.ReceiverColumns):
+class _InconsistentColumns(base.ReceiverColumns):
     """A receiver that chooses differently in one column."""
 
     flipped = slice(0, 40)

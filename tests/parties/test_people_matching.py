@@ -16,7 +16,7 @@ from tests.parties.views_by_kind import require_alike, views_of
 from discreet.core.errors import InputError, ParameterError
 from discreet.parties import simulate
 from discreet.parties.mining import PeopleMatching
-from discreet.parties.mining.matching.keys import normalized
+from discreet.parties.mining.people_matching import normalized
 
 NAMES = ("clinic", "insurer", "lab", "registry")
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.parties import PartyError
-from discreet.parties.crypto.embedding import BLOCK, blocks_for, embed, extract
 from discreet.parties.crypto.masks import add_stream, agree, derive, public_key, seal, unseal
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, ristretto, scalar_from
 from discreet.parties.crypto.shamir import PRIME, SHARE_BYTES, combine, split
-from discreet.parties.crypto.shuffling import shuffled
+from discreet.parties.sets.private_sets import shuffled
+from discreet.parties.sets.set_union import BLOCK, blocks_for, embed, extract
 
 
 def test_hkdf_as_in_rfc_5869() -> None:

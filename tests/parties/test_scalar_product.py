@@ -179,10 +179,10 @@ def test_bad_parameters(parameters: Any) -> None:
 
 def test_results_as_columns() -> None:
     protocol = ScalarProduct(n=1, n_first=2)
-    columns = protocol.result_columns(np.array([[3], [4]]))
+    columns = protocol.result_files(np.array([[3], [4]]))["result.csv"]
     assert [list(column) for column in columns.values()] == [[0, 1], [0, 0], [3, 4]]
-    assert protocol.result_columns(None)["product"] == []
-    shares = protocol.result_columns(np.array([[2**64 - 1], [4]], np.uint64))
+    assert protocol.result_files(None)["result.csv"]["product"].size == 0
+    shares = protocol.result_files(np.array([[2**64 - 1], [4]], np.uint64))["result.csv"]
     assert shares["product"].tolist() == [-1, 4]
 
 

@@ -25,7 +25,7 @@ from discreet.parties import PartyError, PeerLostError, simulate
 from discreet.parties.crypto.masks import public_key
 from discreet.parties.crypto.shamir import SHARE_BYTES, combine
 from discreet.parties.sums import masked_sum
-from discreet.parties.sums.fixed_point import largest
+from discreet.parties.sums.secure_sum import largest
 
 NAMES = ("a", "b", "c", "d", "e")
 METHODS = ("masks", "ring")

@@ -17,7 +17,7 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.kernels.parties.cuckoo import cuckoo_table
 from discreet.parties import simulate
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, ristretto, scalar_from
-from discreet.parties.sets import oblivious_tags, two_sets
+from discreet.parties.sets import private_sets, set_intersection
 from discreet.parties.sets.intersection_size import IntersectionSize
 from discreet.parties.sets.set_intersection import SetIntersection
 from discreet.parties.transcript import RecordedFrame
@@ -57,8 +57,8 @@ def test_intersections(data: st.DataObject) -> None:
 
 
 def test_larger_sets_in_several_frames(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(oblivious_tags, "_CHUNK", 7)
-    monkeypatch.setattr(two_sets, "_AT_ONCE", 1000)
+    monkeypatch.setattr(set_intersection, "_CHUNK", 7)
+    monkeypatch.setattr(private_sets, "_AT_ONCE", 1000)
     first, second = [f"p{i}" for i in range(3000)], [f"p{i}" for i in range(2000, 4500)]
     protocol = SetIntersection(3000, 2600, output="both")
     run = simulate(protocol, {"a": first, "b": second})
@@ -155,7 +155,7 @@ def test_no_canary_travels(protocol: Any) -> None:
 @settings(max_examples=40)
 @given(st.integers(0, 300), st.integers(0, 2**64 - 1))
 def test_cuckoo_tables_hold_every_item_once(n: int, seed: int) -> None:
-    bins = oblivious_tags.n_bins(max(n, 1))
+    bins = set_intersection.n_bins(max(n, 1))
     third = bins // 3
     places = np.random.default_rng(seed).integers(0, third, (n, 3)) + third * np.arange(3)
     table = cuckoo_table(places, bins, seed)
@@ -171,11 +171,11 @@ def test_a_table_that_cannot_hold_the_items() -> None:
 
 def test_bins_and_tags_keep_errors_below_2_to_the_minus_40() -> None:
     for size in (1, 2, 5, 30, 100, 256, 1000, 10**4, 10**6):
-        bins = oblivious_tags.n_bins(size)
+        bins = set_intersection.n_bins(size)
         assert bins >= 1.3 * size
         four_in_three = math.comb(size, 4) * (bins / 3) ** -9
         assert four_in_three < 2**-40
-        assert size * size * 256.0 ** -oblivious_tags.tag_bytes(size, size) <= 2**-40
+        assert size * size * 256.0 ** -set_intersection.tag_bytes(size, size) <= 2**-40
 
 
 @pytest.mark.parametrize("data", ["text", b"bytes", 7, None, [None], [1.5], [True], ["\ud800"], [("a",)]])

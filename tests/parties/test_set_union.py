@@ -15,10 +15,9 @@ from tests.parties.open_protocols import CandidateUnion, SetUnion
 from discreet import parties
 from discreet.core.errors import ParameterError
 from discreet.parties import Party, PartyError, simulate
-from discreet.parties.crypto.embedding import embed
 from discreet.parties.crypto.ristretto import UNIFORM, ristretto, scalar_from
-from discreet.parties.crypto.shuffling import shuffled
-from discreet.parties.sets.items import Union
+from discreet.parties.sets.private_sets import Union, shuffled
+from discreet.parties.sets.set_union import embed
 
 CANDIDATES = tuple(f"item {n}" for n in range(20))
 texts = st.text(max_size=7).filter(lambda text: text.isprintable())

@@ -13,10 +13,9 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.parties.channel import MAX_FRAME, Channel, encode_header, memory_pair, payload_size
 from discreet.parties.errors import FrameError, PartyError, PeerLostError
-from discreet.parties.meter import Meter
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.simulation import simulate
-from discreet.parties.transcript import FrameShape
+from discreet.parties.transcript import FrameShape, Meter
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Swap(Protocol):
     def frames(self, names: Any) -> tuple[FrameShape, ...]:
         return tuple(FrameShape(a, b, "text", self.size) for a, b in (tuple(names), tuple(names)[::-1]))
 
-    def run(self, party: Party, data: bytes) -> bytes:
+    def _run(self, party: Party, data: bytes) -> bytes:
         with party.step("swap"):
             party.send(party.peer, "text", data)
             return party.recv(party.peer, "text", self.size)
@@ -131,7 +130,7 @@ def test_sizes_out_of_range_are_refused_on_both_sides() -> None:
 def test_fixed_coins_repeat_and_differ_between_parties() -> None:
     @dataclass(frozen=True)
     class Draw(Swap):
-        def run(self, party: Party, data: bytes) -> bytes:
+        def _run(self, party: Party, data: bytes) -> bytes:
             return party.random(8) + party.random(8) + party.session
 
     first = simulate(Draw(0), {"a": b"", "b": b""}, coins=b"1").outputs

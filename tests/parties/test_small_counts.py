@@ -29,9 +29,9 @@ from discreet.parties.mining import (
     VerticalRules,
     VerticalTree,
 )
-from discreet.parties.mining.models import totals, vertical_naive_bayes, vertical_tree
-from discreet.parties.mining.rules import horizontal as horizontal_rules
-from discreet.parties.sets.items import Union
+from discreet.parties.mining.models import decision_tree, horizontal, naive_bayes
+from discreet.parties.mining.rules import association_rules
+from discreet.parties.sets.private_sets import Union
 from discreet.parties.shares import coarse_tables
 from discreet.parties.shares.coarse_tables import coarse_local
 
@@ -63,7 +63,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         found.extend(tables)
         return tables
 
-    for module in (totals, vertical_naive_bayes, vertical_tree):
+    for module in (horizontal, naive_bayes, decision_tree):
         monkeypatch.setattr(module, "coarse_tables", keep)
     return found
 
@@ -124,6 +124,41 @@ def test_trees_open_no_small_count_and_none_follows(seed: int, kind: str, opened
     labels = np.concatenate([np.atleast_1d(held["y"]) for held in inputs.values() if "y" in held])
     frame = {name: np.concatenate([h[name] for h in inputs.values() if name in h]) for name in ("x", "c")}
     assert_tree_is_right(run.outputs["a"].model, frame, labels)
+
+
+def three_generations() -> dict[str, list[int]]:
+    """Rows of which the root splits by a, its first child by b; of the other child one row has d = 1."""
+    cells = {
+        (0, 0, 0): 30, (0, 0, 1): 30, (0, 1, 0): 10, (0, 1, 1): 10, (1, 0, 0): 99, (1, 0, 1): 1, (1, 1, 0): 100,
+    }  # fmt: skip
+    sick = {(0, 0, 0): 10, (0, 0, 1): 10, (0, 1, 0): 30, (0, 1, 1): 30}
+    rows = [(*cell, 0) for cell, n in cells.items() for _ in range(n)]
+    rows += [(*cell, 1) for cell, n in sick.items() for _ in range(n)]
+    return {name: [row[at] for row in rows] for at, name in enumerate("abdy")}
+
+
+@pytest.mark.parametrize("kind", ["horizontal", "vertical"])
+def test_no_small_count_follows_from_the_tables_of_three_generations(kind: str, opened: list[Any]) -> None:
+    """The count of the one row is that of the root less those of its sibling's children, if all three are opened."""
+    described: dict[str, Any] = {
+        "target": "y", "classes": (0, 1), "ranges": dict.fromkeys("abd", (0, 2)), "bins": 2, "max_depth": 3,
+    }  # fmt: skip
+    rows = three_generations()
+    if kind == "horizontal":
+        protocol: Any = HorizontalTree(columns=("a", "b", "d"), **described)
+        inputs = {name: {key: column[at::3] for key, column in rows.items()} for at, name in enumerate("pqr")}
+    else:
+        protocol = VerticalTree(columns={"p": ("a", "b"), "q": ("d",)}, holder="q", **described)
+        inputs = {"p": {key: rows[key] for key in "ab"}, "q": {key: rows[key] for key in "dy"}}
+    run = simulate(protocol, inputs)
+    assert_as_revealed(run, protocol, tuple(inputs))
+    by_d = opened[2::3]
+    roots = [table for table in by_d if table.counts.shape[1] == 2]
+    grandchildren = [table for table in by_d if table.counts.shape[1] == 4 and table.counts.sum() == 160]
+    assert roots
+    assert grandchildren
+    assert {table.n_blocks for table in roots} == {2}
+    assert {table.n_blocks for table in grandchildren} == {1}, "41 at the root, less 40, is 1"
 
 
 def assert_tree_is_right(model: Any, frame: dict[str, Any], labels: Any) -> None:
@@ -340,7 +375,7 @@ def test_coefficients_that_do_not_converge_have_a_caution() -> None:
 def test_a_united_candidate_that_is_no_number_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("-1", "99", "x", "²"):
         monkeypatch.setattr(
-            horizontal_rules.SetUnion, "run", lambda self, party, own, text=text: Union((text,), party.names)
+            association_rules.SetUnion, "run", lambda self, party, own, text=text: Union((text,), party.names)
         )
         shops = {name: [["beer", "milk"]] * 3 for name in "abc"}
         with pytest.raises(PartyError, match="no number of a candidate"):

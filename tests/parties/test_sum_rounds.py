@@ -40,7 +40,7 @@ class Sums(Protocol):
         lengths = [1] + [1] * (revealed or {})["length"]
         return round_frames(names, lengths, at_once=self.at_once)
 
-    def run(self, party: Party, data: list[float]) -> list[tuple[float, tuple[str, ...]]]:
+    def _run(self, party: Party, data: list[float]) -> list[tuple[float, tuple[str, ...]]]:
         rounds = SumRounds(party, at_once=self.at_once)
         party.reveal("length", len(data) - 1)
         sums = [rounds.add(np.array([value]), kind=self.kind) for value in data]
@@ -112,7 +112,7 @@ def test_inputs_with_equal_sums_cannot_be_told_apart() -> None:
 def test_a_part_has_a_session_of_its_own_and_a_label_serves_once() -> None:
     @dataclass(frozen=True)
     class Parts(Sums):
-        def run(self, party: Party, data: Any) -> Any:
+        def _run(self, party: Party, data: Any) -> Any:
             one, two = party.within("one"), party.within("two")
             three = party.within("three", names=party.names[:2])
             with pytest.raises(InternalError):
@@ -135,7 +135,7 @@ def test_a_part_has_a_session_of_its_own_and_a_label_serves_once() -> None:
 def test_a_fact_is_revealed_once() -> None:
     @dataclass(frozen=True)
     class Twice(Sums):
-        def run(self, party: Party, data: Any) -> Any:
+        def _run(self, party: Party, data: Any) -> Any:
             party.reveal("length", 1)
             party.reveal("length", 2)
 

@@ -24,7 +24,6 @@ _OPTIONS = {
     "identifier": "--identifier '{0}' (with perturb and fit --drop '{0}'), or --text '{0}'",
     "keep_empty": "--keep-empty",
     "max_suppressed": "--max-suppressed {:g}",
-    "overwrite": "--overwrite",
     "time_limit": "--time-limit {:g}",
 }
 """The options for the parameters that an error names as its fix."""
@@ -74,8 +73,17 @@ def failure_of(error: BaseException, *, debug: bool = False, interrupted: bool =
 
 def remedy_for(error: DiscreetError) -> str | None:
     """Return the options that would mend a mistake."""
-    options = [_OPTIONS[name].format(value) for name, value in error.fix.items()]
+    options = [
+        _OPTIONS[name].format(value) if name in _OPTIONS else _as_option(name, value)
+        for name, value in error.fix.items()
+    ]
     return error.remedy or " ".join(options) or None
+
+
+def _as_option(name: str, value: object) -> str:
+    """Return an option with its value; a flag has none."""
+    flag = f"--{name.replace('_', '-')}"
+    return flag if value is True else f"{flag} {value}"
 
 
 def one_line(text: str) -> str:

@@ -325,3 +325,8 @@ def order_caution(order: str) -> list[tuple[str, str]]:
     return [
         ("caution", "the order of the input is kept: whoever knows that order knows whose record is whose")
     ]
+
+
+def seed_warning(*, seeded: bool) -> list[tuple[str, str]]:
+    """Return the warning about what was drawn by a seed, as lines to print."""
+    return [("warning", "seeded: whoever knows the seed can undo this")] if seeded else []

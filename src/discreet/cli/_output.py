@@ -59,8 +59,13 @@ def print_result(
     if as_json:
         print_json({"command": command, "ok": ok, **plain})
     elif not quiet:
-        cautions = (("caution", caution["text"]) for caution in plain.get("cautions", ()))
-        print_lines([*rows, *cautions])
+        print_figures(plain, rows)
+
+
+def print_figures(figures: Mapping[str, Any], rows: Iterable[tuple[str, str]]) -> None:
+    """Print labeled lines, with the cautions among the figures below them."""
+    cautions = (("caution", caution["text"]) for caution in figures.get("cautions", ()))
+    print_lines([*rows, *cautions])
 
 
 def plain_judgment(judgment: Judgment) -> dict[str, Any]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._runs import perform_verb, section
+
+if TYPE_CHECKING:
+    from discreet.job import Made, VerbJob
 
 _GROUP = """\b
 Examples:
@@ -173,45 +177,40 @@ def doctor(
 @options.printing
 def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """Run the protocol of the SESSION with the other parties and write the common result."""
-    from discreet.cli._output import plain_cautions, print_result
-    from discreet.core.figures import Caution
-    from discreet.parties.network.running import (
-        check_folder,
-        find_key,
-        run_party,
-        write_outcome,
-        written_frames,
-    )
-    from discreet.parties.network.session import Session
-    from discreet.report.party_run import party_page
+    from discreet.job import PartyJob
 
-    known = Session.read(session, two_parties_see_each_other=given["two_parties_see_each_other"])
-    key = given["key"] or find_key(session, known.member(name).name)
-    check_folder(out, given["data"], key, session, overwrite=given["overwrite"])
-    outcome = run_party(known, name, key, given["data"], listen=_address(given["listen"]))
-    pages = {"report.html": party_page(outcome)}
-    write_outcome(outcome, out, overwrite=given["overwrite"], pages=pages)
-    meter = outcome.meter
-    cautions = [Caution("run", text, public=False).to_dict() for text in outcome.cautions]
-    plain = {
-        "protocol": known.protocol.name,
-        "out": str(out),
-        "leaks": list(known.protocol.leaks),
-        "covers": list(outcome.covers),
-        "cautions": [*cautions, *plain_cautions(*written_frames(outcome))],
-        "meter": meter.to_dict(),
-    }
+    job = PartyJob.from_dict(
+        {
+            "input": {} if given["data"] is None else {"path": given["data"]},
+            "party": {
+                "session": session,
+                "name": name,
+                **section(given, "key", "listen", "two_parties_see_each_other"),
+            },
+            "output": {"folder": out, **section(given, "overwrite")},
+        }
+    )
+    perform_verb("party run", job, as_json=as_json, quiet=quiet)
+
+
+def show(job: VerbJob, made: Made) -> None:
+    """Print what the run computed, cost and revealed."""
+    from discreet.cli._output import print_figures
+
+    figures, meter, names = made.figures, made.data.meter, made.data.session.names
     seconds = sum(step.seconds for step in meter.steps)
     traffic = f"{meter.bytes_sent:,} bytes sent, {meter.bytes_received:,} received"
-    lines = [
-        ("protocol", f"{known.protocol.name} among {', '.join(known.names)}"),
-        ("covers", ", ".join(outcome.covers)),
-        ("cost", f"{meter.rounds} rounds, {traffic}, {seconds:.2f} s"),
-        ("promise", str(known.protocol.verdict(known.names))),
-        *(("reveals" if at == 0 else "", leak) for at, leak in enumerate(known.protocol.leaks)),
-        ("written", str(out)),
-    ]
-    print_result("party run", plain, lines, as_json=as_json, quiet=quiet)
+    print_figures(
+        figures,
+        [
+            ("protocol", f"{figures['protocol']} among {', '.join(names)}"),
+            ("covers", ", ".join(figures["covers"])),
+            ("cost", f"{meter.rounds} rounds, {traffic}, {seconds:.2f} s"),
+            ("guarantee", str(made.verdict)),
+            *(("reveals" if at == 0 else "", leak) for at, leak in enumerate(figures["leaks"])),
+            ("written", str(job.out)),
+        ],
+    )
 
 
 def explained(plain: dict[str, Any]) -> list[tuple[str, str]]:

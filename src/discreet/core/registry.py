@@ -1,140 +1,22 @@
-"""The registry of methods: each named once, with its class, the data it takes, its guarantees and its parameters.
+"""The registry: everything with a name and parameters, each named once, with its class.
 
-Command line, job files, the tables in the documentation and the checks that all methods share are made from it. Classes
-are named by their modules and loaded when they are first needed.
+Options, job keys, session files, the tables in the documentation, what `discreet check` measures by and the checks that
+all methods share are made from it. Classes are named by their modules and loaded when they are first needed.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any
 
-from discreet.core.params import Constraint, listed
+from discreet.core.spec import RELEASING as RELEASING
+from discreet.core.spec import Data as Data
+from discreet.core.spec import GuaranteeSpec, Spec
+from discreet.core.spec import Method as Method
+from discreet.core.spec import Parameter as Parameter
+from discreet.core.spec import Role as Role
 
-Role = Literal["publisher", "collector", "miner", "hider"]
-"""What a method does: publishers release, collectors perturb, miners mine or learn, hiders hide."""
-RELEASING: tuple[Role, ...] = ("publisher", "hider")
-"""The roles of methods that make a release."""
-Data = Literal[
-    "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "sketches", "model",
-]  # fmt: skip
-"""What a method takes or makes."""
-
-CLASS_GUARANTEES = (
-    "KAnonymity",
-    "DistinctDiversity",
-    "EntropyDiversity",
-    "RecursiveDiversity",
-    "TCloseness",
-    "AlphaKAnonymity",
-    "BasicBetaLikeness",
-    "EnhancedBetaLikeness",
-    "DeltaDisclosure",
-    "KMap",
-    "PrivacyDegree",
-)
-"""The guarantees about the equivalence classes of a table."""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a method: its name, what it must be, and its default."""
-
-    name: str
-    constraints: tuple[Constraint, ...]
-    default: Any
-    required: bool
-
-
-@dataclass(frozen=True)
-class Method:
-    """A method as commands, job files and documentation name it.
-
-    Parameters
-    ----------
-    name
-        The name in commands and job files.
-    home
-        The class, as ``module:Class`` within the package.
-    role
-        What it does.
-    takes
-        The kinds of data it takes.
-    makes
-        The kinds of release or result, one for each kind of data.
-    summary
-        What it does, in one line.
-    guarantees
-        The names of the guarantees it can keep.
-    joins
-        Whether it keeps several guarantees at once.
-    supplied
-        Parameters that no option sets: the guarantee or the description of the data supplies them, or the method has
-        no use for them.
-    fixed
-        Parameters whose values the name stands for, where one class has several methods.
-    """
-
-    name: str
-    home: str
-    role: Role
-    takes: tuple[Data, ...]
-    makes: tuple[Data, ...]
-    summary: str
-    guarantees: tuple[str, ...] = ()
-    joins: bool = False
-    supplied: tuple[str, ...] = ()
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def class_name(self) -> str:
-        """The name of the class."""
-        return self.home.partition(":")[2]
-
-    def load(self) -> Any:
-        """Return the class."""
-        module, _, name = self.home.partition(":")
-        return getattr(import_module(f"discreet.{module}"), name)
-
-    def parameters(self) -> dict[str, Parameter]:
-        """Return the parameters of the class by name, in the order of its constructor."""
-        made = self.load()
-        constraints = getattr(made, "constraints", {})
-        return {
-            name: Parameter(
-                name,
-                listed(constraints.get(name, ())),
-                None if one.default is inspect.Parameter.empty else one.default,
-                one.default is inspect.Parameter.empty,
-            )
-            for name, one in inspect.signature(made).parameters.items()
-        }
-
-    def options(self) -> dict[str, Parameter]:
-        """Return the parameters that a command or a job file may set: all but the guarantee and what is supplied."""
-        parameters = self.parameters()
-        fixed = {*list(parameters)[:1], "random_state", *self.supplied, *self.fixed}
-        return {name: one for name, one in parameters.items() if name not in fixed}
-
-    def make(self, guarantee: Any, **given: Any) -> Any:
-        """Make the method's object for a guarantee."""
-        return self.load()(guarantee, **self.fixed, **given)
-
-    def publish(self, publisher: Any, data: Any) -> Any:
-        """Return the release that an object of the method makes of data."""
-        return publisher.hide(data) if self.role == "hider" else publisher.release(data)
-
-    def makes_of(self, takes: str) -> Data:
-        """Return the kind of release that is made of a kind of data."""
-        return dict(zip(self.takes, self.makes, strict=True))[takes]  # type: ignore[index]
-
-    def keeps(self, guarantees: Iterable[str]) -> bool:
-        """Return whether the method can keep guarantees, named by their classes, all at once."""
-        names = list(guarantees)
-        return (len(names) == 1 or self.joins) and all(name in self.guarantees for name in names)
+_LEVELS = {"levels": "--level"}
 
 
 def methods(*, role: Role | tuple[Role, ...] | None = None, takes: str | None = None) -> Iterator[Method]:
@@ -149,25 +31,125 @@ def methods(*, role: Role | tuple[Role, ...] | None = None, takes: str | None = 
             yield method
 
 
-def _table(name: str, home: str, summary: str) -> Method:
-    return Method(name, home, "publisher", ("table",), ("table",), summary, CLASS_GUARANTEES, joins=True)
+def specs(role: Role) -> dict[str, Spec]:
+    """Return everything of one role by its name.
+
+    >>> list(specs("auditor"))
+    ['sum', 'extrema', 'boolean', 'interval', 'private']
+    """
+    others: dict[Role, Any] = {"guarantee": GUARANTEES, "auditor": AUDITORS, "protocol": PROTOCOLS}
+    return dict(others[role]) if role in others else {method.name: method for method in methods(role=role)}
 
 
-def _groups(name: str, home: str, summary: str) -> Method:
-    kept = ("PrivacyDegree",)
-    return Method(name, home, "publisher", ("baskets",), ("baskets",), summary, kept, supplied=("sensitive",))
+def releasable_guarantees() -> dict[str, GuaranteeSpec]:
+    """Return the guarantees that a release can keep, by their names in job files.
+
+    >>> "k-anonymity" in releasable_guarantees(), "local-dp" in releasable_guarantees()
+    (True, False)
+    """
+    kept = {name for method in methods(role=RELEASING) for name in method.guarantees}
+    return {name: spec for name, spec in GUARANTEES.items() if spec.class_name in kept}
 
 
-def _collector(name: str, home: str, takes: Data, summary: str, guarantees: tuple[str, ...] = ()) -> Method:
-    return Method(name, home, "collector", (takes,), (takes,), summary, guarantees)
+def _guarantee(
+    name: str, home: str, *about: str, variant: tuple[str, str] | None = None, **flags: str
+) -> GuaranteeSpec:
+    """Return the entry of a guarantee; flags are the options of parameters that are not called as they are."""
+    place = f"guarantees.{home}"
+    return GuaranteeSpec(
+        name, place, "guarantee", supplied=("of",), about=about, variant=variant, flags=flags
+    )
 
 
-def _miner(name: str, home: str, takes: tuple[Data, ...], summary: str) -> Method:
-    makes: tuple[Data, ...] = tuple("model" for _ in takes)
-    return Method(name, home, "miner", takes, makes, summary)
+GUARANTEES: dict[str, GuaranteeSpec] = {
+    spec.name: spec
+    for spec in (
+        _guarantee("k-anonymity", "k_anonymity:KAnonymity", "classes", k="-k"),
+        _guarantee(
+            "distinct-l-diversity",
+            "l_diversity:DistinctDiversity",
+            "classes",
+            variant=("diversity", "distinct"),
+            l="-l",
+        ),
+        _guarantee(
+            "entropy-l-diversity",
+            "l_diversity:EntropyDiversity",
+            "classes",
+            variant=("diversity", "entropy"),
+            l="-l",
+        ),
+        _guarantee(
+            "recursive-cl-diversity",
+            "l_diversity:RecursiveDiversity",
+            "classes",
+            variant=("diversity", "recursive"),
+            l="-l",
+            c="--c",
+        ),
+        _guarantee("t-closeness", "t_closeness:TCloseness", "classes", t="-t"),
+        _guarantee(
+            "alpha-k-anonymity", "alpha_k_anonymity:AlphaKAnonymity", "classes", alpha="--alpha", k="-k"
+        ),
+        _guarantee(
+            "enhanced-beta-likeness",
+            "beta_likeness:EnhancedBetaLikeness",
+            "classes",
+            variant=("likeness", "enhanced"),
+            beta="--beta",
+        ),
+        _guarantee(
+            "basic-beta-likeness",
+            "beta_likeness:BasicBetaLikeness",
+            "classes",
+            variant=("likeness", "basic"),
+            beta="--beta",
+        ),
+        _guarantee("delta-disclosure", "delta_disclosure:DeltaDisclosure", "classes", delta="--delta"),
+        _guarantee("k-map", "k_map:KMap", "classes"),
+        _guarantee("privacy-degree", "privacy_degree:PrivacyDegree", "groups", "classes", p="-p"),
+        _guarantee("km-anonymity", "km_anonymity:KmAnonymity", "baskets", k="--km"),
+        _guarantee(
+            "indistinguishability", "indistinguishability:Indistinguishability", "pseudo-data", k="-k"
+        ),
+        _guarantee("delta-anonymity", "delta_anonymity:DeltaAnonymity", "sketches", delta="--delta"),
+        _guarantee("k-variance", "k_variance:KVariance", "sketches"),
+        _guarantee("rules-hidden", "rules_hidden:RulesHidden", "rules", rules="--rule"),
+        _guarantee("basic-privacy", "basic_privacy:BasicPrivacy", "channels"),
+        _guarantee("local-dp", "local_dp:LocalDP", "channels", epsilon="--epsilon"),
+        _guarantee("no-value-disclosed", "no_value_disclosed:NoValueDisclosed", "answers"),
+    )
+}
+"""Every single guarantee by its name in job files."""
 
 
-_THRESHOLDS = ("min_support", "min_confidence", "margin")
+def _publisher(
+    name: str, home: str, takes: Data, makes: Data, summary: str, *keeping: str, **details: Any
+) -> Method:
+    return Method(
+        name,
+        f"publish.{home}",
+        "publisher",
+        summary,
+        takes=(takes,),
+        makes=(makes,),
+        keeping=keeping,
+        **details,
+    )
+
+
+def _table(name: str, home: str, summary: str, **details: Any) -> Method:
+    return _publisher(name, f"tables.{home}", "table", "table", summary, "classes", joins=True, **details)
+
+
+def _collector(name: str, home: str, takes: Data, summary: str, *keeping: str) -> Method:
+    return Method(
+        name, f"collect.{home}", "collector", summary, takes=(takes,), makes=(takes,), keeping=keeping
+    )
+
+
+def _miner(name: str, home: str, takes: Data, summary: str) -> Method:
+    return Method(name, f"mine.{home}", "miner", summary, takes=(takes,), makes=("model",))
 
 
 def _hider(
@@ -179,17 +161,18 @@ def _hider(
     **fixed: Any,
 ) -> Method:
     """Return the entry of a way to hide rules; ``idle`` names parameters of the class that it has no use for."""
-    supplied = (*_THRESHOLDS, *idle, *(() if "table" in takes else ("levels", "cells")))
+    only_tables = () if "table" in takes else ("levels", "cells")
     return Method(
         name,
         f"output.hiding.{home}",
         "hider",
-        takes,
-        takes,
         summary,
-        ("RulesHidden",),
-        supplied=supplied,
+        takes=takes,
+        makes=takes,
+        keeping=("RulesHidden",),
+        supplied=("min_support", "min_confidence", "margin", *idle, *only_tables),
         fixed=fixed,
+        flags=_LEVELS,
     )
 
 
@@ -212,181 +195,178 @@ METHODS: dict[str, Method] = {
     for method in (
         _table(
             "mondrian",
-            "publish.tables.mondrian:Mondrian",
+            "mondrian:Mondrian",
             "cuts the table into boxes, each column as fine as its neighborhood allows",
+            flags={"strict": "--strict-cuts/--relaxed"},
+            aliases={"means": ("summary", "mean")},
         ),
-        _table("generalization", "publish.tables.generalization:Generalization", "takes the levels you name"),
+        _table("generalization", "generalization:Generalization", "takes the levels you name", flags=_LEVELS),
         _table(
             "optimal",
-            "publish.tables.optimal_lattice:OptimalLattice",
+            "optimal_lattice:OptimalLattice",
             "finds the levels, one for each whole column, that cost least of all",
+            aliases={"visit_all": ("visit", "all")},
         ),
         _table(
             "samarati",
-            "publish.tables.samarati:Samarati",
+            "samarati:Samarati",
             "finds the least height of the lattice at which a node keeps the guarantee",
         ),
-        _table("incognito", "publish.tables.incognito:Incognito", "finds every minimal node of the lattice"),
+        _table("incognito", "incognito:Incognito", "finds every minimal node of the lattice"),
         _table(
             "local",
-            "publish.tables.local_recoding:LocalRecoding",
+            "local_recoding:LocalRecoding",
             "publishes each row at the finest level of its trees that its surroundings allow; cautions where sensitive "
             "values are judged",
         ),
-        _groups(
+        _publisher(
             "cahd",
-            "publish.baskets.cahd:Cahd",
+            "baskets.cahd:Cahd",
+            "baskets",
+            "baskets",
             "groups like baskets, with sensitive items as counts per group",
+            "PrivacyDegree",
+            supplied=("sensitive",),
         ),
-        _groups(
+        _publisher(
             "perm-mondrian",
-            "publish.baskets.perm_mondrian:PermMondrian",
+            "baskets.perm_mondrian:PermMondrian",
+            "baskets",
+            "baskets",
             "divides baskets by their items, with sensitive items as counts per group",
+            "PrivacyDegree",
+            supplied=("sensitive",),
         ),
         Method(
             "anatomy",
             "publish.tables.anatomy:Anatomy",
             "publisher",
-            ("table", "baskets"),
-            ("grouped-table", "baskets"),
             "publishes everything exactly but sensitive values, which are counted per group",
-            ("PrivacyDegree", "DistinctDiversity"),
+            takes=("table", "baskets"),
+            makes=("grouped-table", "baskets"),
+            keeping=("PrivacyDegree", "DistinctDiversity"),
             supplied=("sensitive",),
         ),
-        Method(
+        _publisher(
             "apriori",
-            "publish.baskets.apriori_anonymization:AprioriAnonymization",
-            "publisher",
-            ("baskets",),
-            ("baskets",),
+            "baskets.apriori_anonymization:AprioriAnonymization",
+            "baskets",
+            "baskets",
             "generalizes items until every small combination of them is frequent",
-            ("KmAnonymity",),
+            "KmAnonymity",
             supplied=("m", "hierarchy"),
         ),
-        Method(
+        _publisher(
             "condensation",
-            "publish.pseudo.condensation:Condensation",
-            "publisher",
-            ("table",),
-            ("pseudo-data",),
+            "pseudo.condensation:Condensation",
+            "table",
+            "pseudo-data",
             "draws pseudo-rows from the statistics of groups of near rows",
-            ("Indistinguishability",),
+            "Indistinguishability",
             supplied=("target",),
+            flags={"avoid_copies": "--avoid-copies/--allow-copies"},
         ),
-        Method(
+        _publisher(
             "stream-condensation",
-            "publish.pseudo.stream_condensation:StreamCondensation",
-            "publisher",
-            ("stream",),
-            ("pseudo-data",),
+            "pseudo.stream_condensation:StreamCondensation",
+            "stream",
+            "pseudo-data",
             "condenses records as they come, and keeps no record",
-            ("Indistinguishability",),
+            "Indistinguishability",
         ),
-        Method(
+        _publisher(
             "delta-sketch",
-            "publish.sketches.delta_sketch:DeltaSketch",
-            "publisher",
-            ("records",),
-            ("sketches",),
+            "sketches.delta_sketch:DeltaSketch",
+            "records",
+            "sketches",
             "publishes sketches, each as long as its own record allows",
-            ("DeltaAnonymity",),
+            "DeltaAnonymity",
             supplied=("family",),
         ),
-        Method(
+        _publisher(
             "k-variance-sketch",
-            "publish.sketches.k_variance_sketch:KVarianceSketch",
-            "publisher",
-            ("records",),
-            ("sketches",),
+            "sketches.k_variance_sketch:KVarianceSketch",
+            "records",
+            "sketches",
             "publishes sketches too short to tell a record from its nearest neighbors",
-            ("KVariance", "DeltaAnonymity"),
+            "KVariance",
+            "DeltaAnonymity",
             joins=True,
             supplied=("family", "gap"),
         ),
         _collector(
-            "mask",
-            "collect.mask:Mask",
-            "baskets",
-            "flips each item with one probability",
-            ("LocalDP", "BasicPrivacy"),
+            "mask", "mask:Mask", "baskets", "flips each item with one probability", "LocalDP", "BasicPrivacy"
         ),
         _collector(
             "emask",
-            "collect.mask:EMask",
+            "mask:EMask",
             "baskets",
             "flips ones and zeros with probabilities of their own",
-            ("LocalDP", "BasicPrivacy"),
+            "LocalDP",
+            "BasicPrivacy",
         ),
         _collector(
             "additive-noise",
-            "collect.additive_noise:AdditiveNoise",
+            "additive_noise:AdditiveNoise",
             "values",
             "adds noise of a known distribution to numbers",
-            ("LocalDP",),
+            "LocalDP",
         ),
         _collector(
             "correlated-noise",
-            "collect.correlated_noise:CorrelatedNoise",
+            "correlated_noise:CorrelatedNoise",
             "values",
             "adds noise shaped like the data to rows of numbers",
         ),
         _collector(
             "randomized-response",
-            "collect.randomized_response:RandomizedResponse",
+            "randomized_response:RandomizedResponse",
             "values",
             "reports a category, true or not, with known probabilities",
-            ("LocalDP",),
+            "LocalDP",
         ),
         _collector(
             "unary-response",
-            "collect.unary_response:UnaryResponse",
+            "unary_response:UnaryResponse",
             "values",
             "reports a bit for each category, each flipped with known probabilities",
-            ("LocalDP",),
+            "LocalDP",
         ),
         _collector(
-            "channels", "collect.channels:Channels", "table", "distorts each column by a collector of its own"
+            "channels", "channels:Channels", "table", "distorts each column by a collector of its own"
         ),
         _miner(
-            "itemsets",
-            "mine.itemsets.itemsets:Itemsets",
-            ("baskets",),
-            "finds frequent, closed or maximal itemsets",
+            "itemsets", "itemsets.itemsets:Itemsets", "baskets", "finds frequent, closed or maximal itemsets"
         ),
         _miner(
             "masked-itemsets",
-            "mine.itemsets.masked:MaskedItemsets",
-            ("baskets",),
+            "itemsets.masked:MaskedItemsets",
+            "baskets",
             "estimates frequent itemsets from distorted baskets",
         ),
         _miner(
             "naive-bayes",
-            "mine.noisy.naive_bayes:ReconstructedNaiveBayes",
-            ("values",),
+            "noisy.naive_bayes:ReconstructedNaiveBayes",
+            "values",
             "learns naive Bayes from noisy values",
         ),
         _miner(
             "tree",
-            "mine.noisy.decision_tree:ReconstructedTree",
-            ("values",),
+            "noisy.decision_tree:ReconstructedTree",
+            "values",
             "learns a decision tree from noisy values",
         ),
         _miner(
             "sketch-neighbors",
-            "mine.sketches.neighbors:SketchNeighbors",
-            ("sketches",),
+            "sketches.neighbors:SketchNeighbors",
+            "sketches",
             "classifies sketches by their nearest neighbors",
         ),
-        _miner(
-            "sketch-kmeans",
-            "mine.sketches.kmeans:SketchKMeans",
-            ("sketches",),
-            "clusters sketches by k-means",
-        ),
+        _miner("sketch-kmeans", "sketches.kmeans:SketchKMeans", "sketches", "clusters sketches by k-means"),
         _miner(
             "sketch-reconstruction",
-            "mine.sketches.values:SketchReconstruction",
-            ("sketches",),
+            "sketches.values:SketchReconstruction",
+            "sketches",
             "estimates the values of sketched records with the key",
         ),
         _program(
@@ -441,3 +421,48 @@ METHODS: dict[str, Method] = {
     )
 }
 """Every method by its name."""
+
+
+AUDITORS: dict[str, Spec] = {
+    name: Spec(name, f"output.audit.{home}", "auditor")
+    for name, home in {
+        "sum": "sums:SumAuditor",
+        "extrema": "extrema:ExtremaAuditor",
+        "boolean": "boolean:BooleanAuditor",
+        "interval": "interval:IntervalAuditor",
+        "private": "private:PrivateAnswers",
+    }.items()
+}
+"""Every auditor by its name."""
+
+PROTOCOLS: dict[str, Spec] = {
+    name: Spec(name, f"parties.{home}", "protocol")
+    for name, home in {
+        "secure-sum": "sums.secure_sum:SecureSum",
+        "set-union": "sets.set_union:SetUnion",
+        "candidate-union": "sets.candidate_union:CandidateUnion",
+        "set-intersection": "sets.set_intersection:SetIntersection",
+        "intersection-size": "sets.intersection_size:IntersectionSize",
+        "scalar-product": "shares.scalar_product:ScalarProduct",
+        "comparison": "shares.comparison:Comparison",
+        "oblivious-transfer": "ot.oblivious_transfer:ObliviousTransfer",
+        "k-of-n-transfer": "ot.k_of_n_transfer:KOfNTransfer",
+        "matching": "mining.people_matching:PeopleMatching",
+        "rules": "mining.rules.association_rules:AssociationRules",
+        "vertical-rules": "mining.rules.vertical_rules:VerticalRules",
+        "k-means": "mining.models.k_means:HorizontalKMeans",
+        "naive-bayes": "mining.models.naive_bayes:HorizontalNaiveBayes",
+        "decision-tree": "mining.models.decision_tree:HorizontalTree",
+        "ridge": "mining.models.ridge:HorizontalRidge",
+        "logistic-regression": "mining.models.logistic:HorizontalLogistic",
+        "statistics": "mining.models.statistics:HorizontalStatistics",
+        "quantiles": "mining.models.quantiles:HorizontalQuantiles",
+        "vertical-k-means": "mining.models.k_means:VerticalKMeans",
+        "vertical-naive-bayes": "mining.models.naive_bayes:VerticalNaiveBayes",
+        "vertical-decision-tree": "mining.models.decision_tree:VerticalTree",
+        "vertical-ridge": "mining.models.ridge:VerticalRidge",
+        "vertical-statistics": "mining.models.statistics:VerticalStatistics",
+        "anonymize": "mining.anonymize_together:AnonymizeTogether",
+    }.items()
+}
+"""Every protocol by its name in a session file."""

@@ -50,6 +50,8 @@ class TCloseness(SensitiveGuarantee):
     t
         The largest distance: in [0, 1] for the equal, variational, ordered and hierarchical distance.
     distance
+        How far apart two distributions are.
+
         ``"equal"``
             earth mover's distance where all values are equally far apart; the same as ``"variational"``,
             half the sum of the absolute differences.

@@ -2,6 +2,18 @@ from discreet.kinds.baskets import BasketSection as BasketSection
 from discreet.kinds.roles import MissingRoleError as MissingRoleError
 from discreet.kinds.sketches import SketchSection as SketchSection
 
+from .auditing import VaultJob as VaultJob
+from .collecting import DistortJob as DistortJob
+from .collecting import PerturbJob as PerturbJob
+from .collecting import ReconstructJob as ReconstructJob
 from .descriptions import roles_of as roles_of
+from .learning import FitJob as FitJob
+from .learning import MineJob as MineJob
+from .learning import PredictJob as PredictJob
 from .model import Job as Job
+from .party_runs import PartyJob as PartyJob
+from .running import open_job as open_job
 from .running import run as run
+from .verbs import Made as Made
+from .verbs import Result as Result
+from .verbs import VerbJob as VerbJob

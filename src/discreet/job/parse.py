@@ -11,7 +11,7 @@ from typing import Any
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import NONE, Constraint, InstanceOf, IntIn, OneOf, require
-from discreet.core.registry import RELEASING, methods
+from discreet.core.registry import RELEASING, methods, releasable_guarantees
 from discreet.core.schema import Column, Role, quasi
 from discreet.guarantees import Guarantee, guarantee_from_dict
 from discreet.guarantees.constructed import together
@@ -20,26 +20,6 @@ from discreet.kinds.kind import TEXT, Kind, job_kinds
 from discreet.kinds.roles import complete
 from discreet.kinds.tables import TableKind
 from discreet.kinds.wording import listed, nearest, refuse_unknown
-
-GUARANTEE_KINDS = {
-    "k-anonymity": "KAnonymity",
-    "distinct-l-diversity": "DistinctDiversity",
-    "entropy-l-diversity": "EntropyDiversity",
-    "recursive-cl-diversity": "RecursiveDiversity",
-    "t-closeness": "TCloseness",
-    "alpha-k-anonymity": "AlphaKAnonymity",
-    "basic-beta-likeness": "BasicBetaLikeness",
-    "enhanced-beta-likeness": "EnhancedBetaLikeness",
-    "delta-disclosure": "DeltaDisclosure",
-    "k-map": "KMap",
-    "privacy-degree": "PrivacyDegree",
-    "km-anonymity": "KmAnonymity",
-    "indistinguishability": "Indistinguishability",
-    "delta-anonymity": "DeltaAnonymity",
-    "k-variance": "KVariance",
-    "rules-hidden": "RulesHidden",
-}
-"""The guarantees of publishers and hiders by their names in the literature."""
 
 _OUTPUT = (
     "folder",
@@ -150,14 +130,15 @@ def guarantee_from(given: object, columns: Mapping[str, Column], folder: Path) -
 
 
 def _promise(given: object, columns: Mapping[str, Column], folder: Path) -> Guarantee:
+    known = releasable_guarantees()
     if not isinstance(given, Mapping) or not isinstance(given.get("kind"), str):
-        raise ParameterError(f"A [[guarantee]] needs a kind: {listed(list(GUARANTEE_KINDS))}.")
+        raise ParameterError(f"A [[guarantee]] needs a kind: {listed(list(known))}.")
     plain = {name: value for name, value in given.items() if name != "kind"}
-    kind = GUARANTEE_KINDS.get(given["kind"], given["kind"])
-    if kind not in GUARANTEE_KINDS.values():
-        raise ParameterError(
-            f"'{given['kind']}' is no guarantee{nearest(given['kind'], [*GUARANTEE_KINDS, *GUARANTEE_KINDS.values()])}"
-        )
+    classes = {name: spec.class_name for name, spec in known.items()}
+    kind = classes.get(given["kind"], given["kind"])
+    if kind not in classes.values():
+        hint = nearest(given["kind"], [*classes, *classes.values()])
+        raise ParameterError(f"'{given['kind']}' is no guarantee{hint}")
     if kind != "KMap":
         return guarantee_from_dict({"guarantee": kind} | plain)
     path = plain.pop("population", None)

@@ -1,35 +1,59 @@
-"""Run a job: read, protect, check, write."""
+"""Run a job: read, protect, check, write; or do whatever else its verb says."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.release import Release
 from discreet.guarantees import RulesHidden
 from discreet.job.model import Job
-
-Progress = Callable[[str], None]
-"""A function called with the name of each stage as it begins."""
+from discreet.job.verbs import Made, Progress, VerbJob, verb_job
 
 STAGES = ("Reading", "Protecting", "Judging", "Writing")
 
 
 @public
-def run(job: Job, progress: Progress | None = None) -> Release:
-    """Run a job and return the release; with ``out`` it is also written, if it keeps its guarantee.
+def open_job(path: str | Path) -> Job | VerbJob:
+    """Read a job file of any verb; the relative paths in it are relative to its folder."""
+    from discreet.job.parse import job_from_dict, toml_of
+
+    described, folder = toml_of(Path(path)), Path(path).parent
+    return verb_job(described, folder=folder) or job_from_dict(described, folder=folder)
+
+
+@overload
+def run(job: Job, progress: Progress | None = None) -> Release: ...
+
+
+@overload
+def run(job: VerbJob, progress: Progress | None = None) -> Made: ...
+
+
+@public
+def run(job: Job | VerbJob, progress: Progress | None = None) -> Release | Made:
+    """Run a job and return its result; with ``out`` it is also written, a release only if it keeps its guarantee.
 
     Parameters
     ----------
-    job : Job
+    job : Job or VerbJob
         The data, the method and the output.
     progress : callable, optional
         Called with the name of each stage as it begins.
+
+    Returns
+    -------
+    Release or Made
+        A `Job` makes a release. A `PerturbJob`, a `MineJob` or another job of a verb makes what the verb says.
     """
     begin = progress or _silent
+    return job.run(begin) if isinstance(job, VerbJob) else _release(job, begin)
+
+
+def _release(job: Job, begin: Progress) -> Release:
+    """Make the release of a job, judge it, and write it where the job names a folder."""
     if job.out is not None:
         refuse_target(job.out, job.source, overwrite=job.overwrite)
     if job.sign is not None:

@@ -6,12 +6,12 @@ from .itemsets.masked import MaskedItemsets as MaskedItemsets
 from .itemsets.rules import rules as rules
 from .noisy.decision_tree import ReconstructedTree as ReconstructedTree
 from .noisy.naive_bayes import ReconstructedNaiveBayes as ReconstructedNaiveBayes
-from .noisy.saved_models import model_from_dict as model_from_dict
-from .noisy.saved_models import model_to_dict as model_to_dict
 from .noisy.statistics import Moments as Moments
 from .noisy.statistics import Regression as Regression
 from .noisy.statistics import corrected_moments as corrected_moments
 from .noisy.statistics import corrected_regression as corrected_regression
+from .saved_models import model_from_dict as model_from_dict
+from .saved_models import model_to_dict as model_to_dict
 from .sketches.kmeans import SketchKMeans as SketchKMeans
 from .sketches.neighbors import SketchNeighbors as SketchNeighbors
 from .sketches.values import SketchReconstruction as SketchReconstruction

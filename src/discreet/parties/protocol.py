@@ -18,8 +18,7 @@ from discreet.core.params import OneOf, require
 from discreet.core.verdict import Basis, Verdict
 from discreet.parties.channel import Channel, Payload
 from discreet.parties.errors import PartyError, PeerLostError, require_libraries
-from discreet.parties.meter import Meter
-from discreet.parties.transcript import FrameShape, Transcript
+from discreet.parties.transcript import FrameShape, Meter, Transcript
 
 Facts = Mapping[str, Any]
 """What every party learns during a run, by name, as noted by :meth:`Party.reveal`."""
@@ -104,7 +103,7 @@ class Party:
 
     @property
     def index(self) -> int:
-        """The party's place in the order of the session."""
+        """The party's position in the order of the session."""
         return self.names.index(self.name)
 
     @property
@@ -165,7 +164,7 @@ class Party:
         return True
 
     def give_up(self, peer: str, *, late: bool = False) -> None:
-        """Go on without a peer: say so to it, and treat it as lost from now on, whatever it still sends."""
+        """Go on without a peer: send it the reason, and treat it as lost from now on, whatever it still sends."""
         self.note_lost(peer, late=late)
         if peer not in self._given_up:
             self._given_up.add(peer)
@@ -193,9 +192,17 @@ class Party:
 class Protocol(ABC):
     """A protocol: a frozen dataclass whose fields are its public parameters.
 
-    Every party constructs an equal one and calls ``run`` with its own private input. ``frames`` is the number,
-    order, kind and size of the frames as a formula over public parameters: nothing about the inputs shows in it.
-    A protocol whose frames depend on what it reveals as it goes takes those facts as ``frames(names, revealed=...)``.
+    Every party constructs an equal one and calls ``run`` with its own private input. A subclass implements ``checked``,
+    which reads that input, and ``_run``, one party's half. ``frames`` is the number, order, kind and size of the frames
+    as a formula over public parameters: nothing about the inputs shows in it. A protocol whose frames depend on what it
+    reveals as it goes takes those facts as ``frames(names, revealed=...)``.
+
+    Examples
+    --------
+    >>> from discreet.parties import SecureSum
+    >>> protocol = SecureSum(length=2)
+    >>> protocol.withstands(5), [frame.kind for frame in protocol.frames(("a", "b", "c"))][:2]
+    (2, ['keys', 'keys'])
     """
 
     name: ClassVar[str]
@@ -205,10 +212,12 @@ class Protocol(ABC):
     two_parties_reveal: ClassVar[bool] = False
     """Whether of two parties each can compute the other's input, or a part of it, from the output and its own. Such a
     protocol has a field ``two_parties_see_each_other``, and refuses two parties unless it is true."""
+    two_parties_learn: ClassVar[str] = ""
+    """What each of two parties learns then, one sentence."""
     n_without_input: ClassVar[int] = 0
     """How many parties put nothing in."""
     assumption: ClassVar[str] = "semi-honest parties"
-    """What the promise rests on."""
+    """What the guarantee rests on."""
 
     @property
     @abstractmethod
@@ -220,8 +229,22 @@ class Protocol(ABC):
         """Return the frames of a complete run; the order is exact among the frames of one sender."""
 
     @abstractmethod
+    def _run(self, party: Party, data: Any) -> Any:
+        """Run one party's half with an input that ``checked`` returned."""
+
     def run(self, party: Party, data: Any) -> Any:
-        """Run one party's half and return its output; blocking."""
+        """Run one party's half and return its output; blocking. Nothing is sent before the input is checked."""
+        self.check_parties(party.names)
+        return self._run(party, self.checked(data, party.names, party.name))
+
+    def checked(self, data: Any, names: Sequence[str], name: str) -> Any:
+        """Return a party's private input as the protocol uses it; raise an error where it could not run with it."""
+        del names, name
+        return data
+
+    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
+        """Raise an InputError or a ParameterError unless a party could run with this input; nothing is sent."""
+        self.checked(data, names, name)
 
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless the protocol can run among these parties."""
@@ -243,10 +266,6 @@ class Protocol(ABC):
                 "its own. Let a third party take part, or set 'two_parties_see_each_other' if both agree to that."
             )
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise a ParameterError unless a party could run with this input; nothing is sent."""
-        del data, names, name
-
     def withstands(self, n_parties: int) -> int:
         """Return how many parties may pool what they saw and learn no more than ``leaks`` says."""
         del n_parties
@@ -256,27 +275,25 @@ class Protocol(ABC):
         """Read a party's private input from a file."""
         raise ParameterError(f"The protocol '{self.name}' takes no input from a file; run it from Python.")
 
-    def result_columns(self, output: Any) -> dict[str, Any]:
-        """Return a party's output as columns, as they are written to a file."""
-        raise ParameterError(f"The protocol '{self.name}' writes no file; run it from Python.")
-
     def result_files(self, output: Any) -> dict[str, Any]:
         """Return a party's output by name: columns or an Arrow table for .csv, plain data for .json, or a release."""
-        return {"result.csv": self.result_columns(output)}
+        raise ParameterError(f"The protocol '{self.name}' writes no file; run it from Python.")
 
     def covers(self, output: Any, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the parties whose inputs are in an output."""
-        del output
-        return tuple(names)
+        """Return the parties whose inputs are in an output: those it names, or all."""
+        return tuple(getattr(output, "parties", names))
 
-    def cautions(self, output: Any, names: Sequence[str]) -> tuple[str, ...]:
+    def cautions(self, output: Any) -> tuple[str, ...]:
         """Return what to consider before an output is used or passed on, one sentence each."""
-        del names
-        found: tuple[str, ...] = getattr(output, "cautions", ())
-        return found
+        return tuple(getattr(output, "cautions", ()))
+
+    @property
+    def consent_leaks(self) -> tuple[str, ...]:
+        """What two parties learn of each other because they agreed to it; empty if they did not."""
+        return (self.two_parties_learn,) if getattr(self, "two_parties_see_each_other", False) else ()
 
     def verdict(self, names: Sequence[str]) -> Verdict:
-        """Return what a run among these parties promises; it rests on an assumption about them."""
+        """Return what a run among these parties guarantees; it rests on an assumption about them."""
         withstood = self.withstands(len(names))
         return Verdict(
             ok=withstood >= 1,
@@ -299,7 +316,7 @@ class Protocol(ABC):
             f"Party '{name}' {_LOST[how]}; its data is {'' if name in covered else 'not '}in the result."
             for name, how in party.lost.items()
         )
-        return (*self.cautions(output, party.names), *lost)
+        return (*self.cautions(output), *lost)
 
     def parameters(self) -> dict[str, object]:
         """Return the public parameters as plain data, as they enter the hash of the session."""

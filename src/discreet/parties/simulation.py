@@ -14,9 +14,8 @@ from typing import Any
 from discreet.core.boundary import public
 from discreet.parties.channel import Channel, memory_pair
 from discreet.parties.errors import PartyError, PeerLostError
-from discreet.parties.meter import Meter
 from discreet.parties.protocol import Party, Protocol
-from discreet.parties.transcript import FrameShape, Transcript
+from discreet.parties.transcript import FrameShape, Meter, Transcript
 
 
 @public

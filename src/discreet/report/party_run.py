@@ -7,9 +7,8 @@ from typing import Any
 
 from discreet.kinds.blocks import Block, Bullets, Messages, Paragraph, Section, Table, Tiles
 from discreet.kinds.formatting import counted
-from discreet.parties.meter import Step
 from discreet.parties.network.running import Outcome
-from discreet.parties.transcript import FrameShape
+from discreet.parties.transcript import FrameShape, Step
 from discreet.report.html import render_template
 from discreet.report.page import page
 

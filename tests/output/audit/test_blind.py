@@ -18,6 +18,7 @@ import pytest
 from tests.oracles import audit as oracles_audit
 
 from discreet.core.errors import SchemaError
+from discreet.core.registry import AUDITORS
 from discreet.output.audit import (
     BooleanAuditor,
     Denied,
@@ -28,7 +29,6 @@ from discreet.output.audit import (
     Vault,
 )
 from discreet.output.audit.auditor import Auditor, Question
-from discreet.output.audit.auditors import AUDITORS
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 N_QUESTIONS = 9

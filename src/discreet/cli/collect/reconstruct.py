@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,10 @@ import click
 from discreet.cli import _noise_options as noise_options
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._runs import perform_verb, section
 
 if TYPE_CHECKING:
-    from discreet.collect import Density
-    from discreet.core.arrays import FloatArray
+    from discreet.job import Made, VerbJob
 
 _EPILOG = """\b
 Examples:
@@ -50,114 +49,39 @@ Examples:
 @click.option("--overwrite", is_flag=True, help="Replace the files that are there.")
 @options.reading
 @options.printing
-def reconstruct(
-    data: Path, out: Path | None, picture: Path | None, as_json: bool, quiet: bool, **params: Any
-) -> None:
+def reconstruct(data: Path, out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Recover the distribution of the true values of a column of FILE; memory does not grow with FILE."""
-    import warnings
+    from discreet.job import ReconstructJob
 
-    from discreet.cli._progress import stages
-    from discreet.engines.files import read
-    from discreet.job.parse import reading_from
-
-    _refuse(out, picture, overwrite=params["overwrite"])
-    reconstruction = _reconstruction(params)
-    with stages(3, quiet=quiet or as_json) as progress, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        progress("Counting")
-        relation = read(data, **reading_from(gather.reading(params)))
-        counted = reconstruction.histogram(_numbers(relation, params["column"], data))
-        progress("Reconstructing")
-        found = reconstruction.reconstruct(counted, band=params["band"], random_state=params["seed"])
-        progress("Writing")
-        _write(found, counted, out, picture)
-    _print_result(found, out, picture, as_json=as_json, quiet=quiet)
+    named = section(
+        given, "column", "noise", "spread", "privacy", "epsilon", "intervals", "method", "stop", "tolerance",
+        "max_steps", "band", "seed",
+    )  # fmt: skip
+    if given["range_"] is not None:
+        named["low"], named["high"] = noise_options.ends(given["range_"])
+    job = ReconstructJob.from_dict(
+        {
+            "input": {"path": data, **gather.reading(given)},
+            "reconstruct": named,
+            "output": {"file": out, **section(given, "picture", "overwrite")},
+        }
+    )
+    perform_verb("reconstruct", job, as_json=as_json, quiet=quiet)
 
 
-def _reconstruction(params: dict[str, Any]) -> Any:
-    """Make the reconstruction from the options."""
-    wide = {name: params[name] for name in ("spread", "privacy", "epsilon")}
-    ends = None if params["range_"] is None else noise_options.ends(params["range_"])
-    if wide["spread"] is None and ends is None:
-        raise gather.mistake(
-            "The range of the true values is not known; pass it, or the noise's spread.", "--spread"
-        )
-    channel = noise_options.channel(params["noise"], **wide, ends=ends, column=params["column"])
-    parameters = {name: params[name] for name in ("method", "stop", "tolerance", "max_steps")}
-    return channel.reconstruction(params["intervals"], **parameters)
+def show(job: VerbJob, made: Made) -> None:
+    """Print the shape of the distribution, and whether its steps converged."""
+    from discreet.cli._output import number, print_lines
 
-
-def _refuse(out: Path | None, picture: Path | None, *, overwrite: bool) -> None:
-    """Refuse what could not be written, before any work is done."""
-    from discreet.core.errors import OutputError
-    from discreet.engines.atomic import require_new_file
-    from discreet.report.pictures import KINDS
-
-    if picture is not None and picture.suffix.lower() not in KINDS:
-        raise OutputError(f"A picture's name must end in {', '.join(KINDS)}.")
-    for target in (out, picture):
-        if target is not None:
-            require_new_file(target, overwrite=overwrite)
-
-
-def _numbers(relation: Any, column: str, data: Path) -> Iterator[FloatArray]:
-    """Read a column batch by batch."""
-    from discreet.core.errors import InputError, SchemaError
-    from discreet.engines.duckdb.connection import identifier
-    from discreet.engines.duckdb.queries import batches
-    from discreet.engines.files import describe
-
-    types = dict(describe(relation))
-    if column not in types:
-        raise SchemaError(f"{data} has no column '{column}'.")
-    if not noise_options.holds_numbers(types[column]):
-        raise SchemaError(f"Column '{column}' must hold noisy numbers.")
-    for batch in batches(relation.project(f"CAST({identifier(column)} AS DOUBLE) AS {identifier(column)}")):
-        if batch.column(0).null_count:
-            raise InputError(f"Some noisy values of '{column}' are null; drop the rows first.")
-        yield batch.column(0).to_numpy()
-
-
-def _write(found: Density, counted: Any, out: Path | None, picture: Path | None) -> None:
-    if out is not None:
-        from discreet.engines.writing import write_frame
-
-        write_frame(found.frame(), out)
-    if picture is not None:
-        from discreet.report.densities import chart
-        from discreet.report.pictures import write_picture
-
-        write_picture(chart(found, noisy=counted), picture)
-
-
-def _print_result(
-    found: Density, out: Path | None, picture: Path | None, *, as_json: bool, quiet: bool
-) -> None:
-    from discreet.cli._output import number, print_result
-
-    quartiles = [float(value) for value in found.ppf([0.25, 0.5, 0.75])]
-    plain = {
-        "values": found.n,
-        "intervals": int(found.shares.size),
-        "steps": found.iterations,
-        "converged": found.converged,
-        "mean": found.mean,
-        "sd": found.variance**0.5,
-        "quartiles": quartiles,
-        "edges": found.edges.tolist(),
-        "shares": found.shares.tolist(),
-        "lower": None if found.lower is None else found.lower.tolist(),
-        "upper": None if found.upper is None else found.upper.tolist(),
-        "file": None if out is None else str(out),
-        "picture": None if picture is None else str(picture),
-    }
-    settled = "" if found.converged else ", not settled: the best so far"
-    lines = [
-        ("values", f"{found.n:,} noisy ones, on {found.shares.size} intervals"),
-        ("steps", f"{found.iterations:,}{settled}"),
-        ("mean", f"{number(found.mean)}, standard deviation {number(found.variance**0.5)}"),
-        ("quartiles", ", ".join(number(value) for value in quartiles)),
-        *([] if out is None else [("written", str(out))]),
-        *([] if picture is None else [("picture", str(picture))]),
-    ]
-    print_result("reconstruct", plain, lines, ok=found.converged, as_json=as_json, quiet=quiet)
+    figures = made.figures
+    settled = "" if figures["converged"] else ", not settled: the best so far"
+    files = (("written", figures["file"]), ("picture", figures["picture"]))
+    print_lines(
+        [
+            ("values", f"{figures['values']:,} noisy ones, on {figures['intervals']} intervals"),
+            ("steps", f"{figures['steps']:,}{settled}"),
+            ("mean", f"{number(figures['mean'])}, standard deviation {number(figures['sd'])}"),
+            ("quartiles", ", ".join(number(value) for value in figures["quartiles"])),
+            *((label, path) for label, path in files if path is not None),
+        ]
+    )

@@ -9,9 +9,14 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._command import Command
+from discreet.cli._runs import perform_verb, section
+from discreet.cli._spec_options import options_of
+from discreet.core.registry import AUDITORS
 
 if TYPE_CHECKING:
-    from discreet.output.audit import Answer, Auditor, Denied
+    from discreet.job import Made, VerbJob
+    from discreet.output.audit import Answer, Denied
 
 _GROUP = """\b
 Examples:
@@ -42,7 +47,7 @@ def audit() -> None:
     """Put an auditor in front of data: aggregate queries are answered or denied, and never forgotten."""
 
 
-@audit.command(short_help="Make a vault for data.", epilog=_INIT)
+@audit.command(cls=Command, short_help="Make a vault for data.", epilog=_INIT)
 @click.argument("data", type=options.DATA)
 @click.option(
     "--sensitive", multiple=True, required=True, metavar="COLUMNS", help="Columns to aggregate: numbers."
@@ -50,7 +55,7 @@ def audit() -> None:
 @click.option("--public", multiple=True, metavar="COLUMNS", help="Columns for WHERE and GROUP BY.")
 @click.option(
     "--auditor",
-    type=click.Choice(["sum", "extrema", "boolean", "interval", "private"]),
+    type=click.Choice(list(AUDITORS)),
     default="sum",
     help="What is answered: sums and averages (sum, the default; interval; private with noise), maxima and "
     "minima (extrema), counts of a 0/1 column over ranges (boolean).",
@@ -58,25 +63,7 @@ def audit() -> None:
 @click.option(
     "--vault", type=options.DATA, metavar="DIR", help="The folder to make; DATA's name with .vault."
 )
-@click.option("--group", type=int, help="sum: the fewest records that answers may come down to; 5.")
-@click.option(
-    "--minimum-set-size", type=int, help="sum, extrema, interval: deny smaller query sets; 5 by default."
-)
-@click.option("--max-overlap", type=int, help="sum: deny sets that share more records with an earlier one.")
-@click.option("--distinct", is_flag=True, help="extrema: everyone knows that all values differ.")
-@click.option("--order", metavar="COLUMN", help="boolean: the public column that orders the records.")
-@click.option("--low", type=float, help="The lower bound of the sensitive columns that everyone may know.")
-@click.option("--high", type=float, help="The upper bound of the sensitive columns that everyone may know.")
-@click.option(
-    "--step", type=float, help="The number that all values are multiples of; they are rounded to it."
-)
-@click.option("--width", type=float, help="interval: the narrowest interval for a value.")
-@click.option("--epsilon", type=float, help="private: the whole privacy budget.")
-@click.option("--per-question", type=float, help="private: what a question costs; a tenth by default.")
-@click.option(
-    "--mechanism", type=click.Choice(["laplace", "gaussian"]), help="private: the noise; laplace by default."
-)
-@click.option("--delta", type=float, help="private: the delta of the Gaussian mechanism; 1e-9 by default.")
+@options_of(AUDITORS.values, group="Auditor")
 @click.option("--null-public", is_flag=True, help="It is no secret whose sensitive values are missing.")
 @click.option("--per-user", is_flag=True, help="One history for each user; users who collude defeat it.")
 @click.option("--key", metavar="COLUMN", help="The column that names each person once; needed for update.")
@@ -84,31 +71,36 @@ def audit() -> None:
 @options.printing
 def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Make a vault for DATA: a file, a folder of Parquet files, or a DuckDB file. It stays where it is."""
-    from discreet.cli._output import print_result
-    from discreet.output.audit import Vault
+    from discreet.job import VaultJob
 
-    folder = vault or data.with_suffix(".vault")
-    with Vault.create(
-        folder,
-        data,
-        sensitive=gather.names_in(given["sensitive"]),
-        public=gather.names_in(given["public"]),
-        auditor=_auditor(given),
-        nulls="public" if given["null_public"] else "refuse",
-        pooled=not given["per_user"],
-        key=given["key"],
-        table=given["table"],
-    ) as made:
-        records, kind, secret = made.holdings.n_records, made.auditor, made.holdings.secret
-    plain = {"vault": str(folder), "records": records, "auditor": kind.to_dict()}
-    lines = [
-        ("vault", str(folder)),
-        ("records", f"{records:,}"),
-        ("auditor", str(kind)),
-        *((name, _COARSER) for name, column in secret.items() if column.coarser),
-        ("next", f'discreet audit ask {folder} "SELECT count(*) FROM data"'),  # noqa: S608
-    ]
-    print_result("audit init", plain, lines, as_json=as_json, quiet=quiet)
+    described = {"auditor": given["auditor"], **section(given, *VaultJob.option_names({}), "key")}
+    described |= {name: gather.names_in(given[name]) for name in ("sensitive", "public")}
+    job = VaultJob.from_dict(
+        {
+            "input": {"path": data, **section(given, "table")},
+            "audit": described
+            | {"nulls": "public" if given["null_public"] else "refuse", "pooled": not given["per_user"]},
+            "output": {"folder": vault or data.with_suffix(".vault")},
+        }
+    )
+    perform_verb("audit init", job, as_json=as_json, quiet=quiet)
+
+
+def show(job: VerbJob, made: Made) -> None:
+    """Print where the vault is, what it answers by, and how to ask it."""
+    from discreet.cli._output import print_lines
+    from discreet.output.audit.auditors import auditor_from_dict
+
+    figures = made.figures
+    print_lines(
+        [
+            ("vault", str(job.out)),
+            ("records", f"{figures['records']:,}"),
+            ("auditor", str(auditor_from_dict(figures["auditor"]))),
+            *((name, _COARSER) for name in figures["coarser"]),
+            ("next", f'discreet audit ask {job.out} "SELECT count(*) FROM data"'),  # noqa: S608
+        ]
+    )
 
 
 @audit.command(
@@ -159,11 +151,10 @@ def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool
         verdict = opened.verdict if verify else None
         left = opened.epsilon_left
         if report is not None:
-            from discreet.engines.atomic import atomic_file
+            from discreet.engines.results import write_file
             from discreet.report.vault import render_vault
 
-            with atomic_file(report) as temporary:
-                temporary.write_text(render_vault(opened), encoding="utf-8")
+            write_file(render_vault(opened), report)
     answered = sum(one.answered for one in history)
     ok = verdict is None or verdict.ok
     plain = {
@@ -317,27 +308,6 @@ def serve(vault: Path, as_json: bool, quiet: bool, **given: Any) -> None:
         if not (quiet or as_json):
             click.echo(f"serving {vault} on {scheme}://{given['host']}:{service.port}")
         service.run()
-
-
-def _auditor(given: dict[str, Any]) -> Auditor:
-    """Return the auditor that the options name; those of another are refused."""
-    import dataclasses
-
-    from discreet.output.audit.auditors import AUDITORS
-
-    kind = AUDITORS[given["auditor"]]
-    fields = {one.name: one for one in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    known = {one.name for other in AUDITORS.values() for one in dataclasses.fields(other)}  # type: ignore[arg-type]
-    named = {name: given[name] for name in known if given.get(name) is not None and given[name] is not False}
-    for name in sorted(named):
-        if name not in fields:
-            raise gather.mistake(
-                f"--{name.replace('_', '-')} does not belong to --auditor {given['auditor']}."
-            )
-    for name, one in fields.items():
-        if one.default is dataclasses.MISSING and name not in named:
-            raise gather.mistake(f"--auditor {given['auditor']} needs --{name.replace('_', '-')}.")
-    return kind(**named)
 
 
 def _print_rows(found: Answer | Denied) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 import click
 
 from discreet.cli import _options as options
+from discreet.cli._parse_options import mistake
 from discreet.cli._perform import perform
+from discreet.cli._runs import perform_verb
 
 _EPILOG = """\b
 Examples:
@@ -47,10 +49,16 @@ def run(
     """
     from dataclasses import replace
 
-    from discreet.job import Job
+    from discreet.job import VerbJob, open_job
     from discreet.job.exploration import with_k
 
-    read = Job.read(job)
+    read = open_job(job)
+    if isinstance(read, VerbJob):
+        if strict or pdf or sign or k is not None or any(given.values()):
+            raise mistake("A job that makes no release takes --out and --overwrite alone.")
+        chosen_verb = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
+        perform_verb("run", chosen_verb, as_json=as_json, quiet=quiet)
+        return
     chosen = replace(
         read,
         out=out or read.out,

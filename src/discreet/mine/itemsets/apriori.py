@@ -23,71 +23,71 @@ _STRIP = 1 << 22
 _MOST_SETS = 1 << 24
 """The most sets of one length."""
 
-Known = TypeVar("Known")
+State = TypeVar("State")
 
 
 @dataclass(frozen=True)
-class Level(Generic[Known]):
+class Level(Generic[State]):
     """The sets kept at one level, one a row, with their counts and what the judge remembers about them."""
 
     sets: CodeArray
     counts: IntArray
-    known: Known
+    state: State
 
 
-class Judge(Protocol[Known]):
+class Judge(Protocol[State]):
     """Decides which sets are kept."""
 
-    def nothing(self, n: int) -> Known:
+    def nothing(self, n: int) -> State:
         """Return what to remember about the empty set."""
         ...
 
-    def judge(self, counts: IntArray, subsets: NDArray[np.int32], below: Known) -> tuple[IntArray, Known]:
+    def judge(self, counts: IntArray, subsets: NDArray[np.int32], below: State) -> tuple[IntArray, State]:
         """Return the rows of the sets to keep, and what to remember about them.
 
         ``subsets`` holds, for each set, the rows of its subsets in the level below.
         """
         ...
 
-    def joined(self, parts: list[Known]) -> Known:
+    def joined(self, parts: list[State]) -> State:
         """Join what is remembered about the parts of a level."""
         ...
 
 
 def levels(
     data: Baskets | ItemBits,
-    judge: Judge[Known],
+    judge: Judge[State],
     *,
     items: CodeArray,
     counts: IntArray,
     max_length: int | None,
-) -> Iterator[Level[Known]]:
+) -> Iterator[Level[State]]:
     """Return the levels, the sets of one item first: those of the given items, whose counts are known."""
-    rows, known = judge.judge(counts, np.zeros((items.size, 1), np.int32), judge.nothing(len(data)))
+    rows, state = judge.judge(counts, np.zeros((items.size, 1), np.int32), judge.nothing(len(data)))
     codes = items[rows]
-    level = Level(np.arange(codes.size, dtype=np.int32)[:, None], counts[rows], known)
+    level = Level(np.arange(codes.size, dtype=np.int32)[:, None], counts[rows], state)
     if not codes.size:
         return
-    yield Level(codes[:, None], level.counts, level.known)
+    yield Level(codes[:, None], level.counts, level.state)
     if max_length == 1 or codes.size < 2:
         return
     blocks = blocks_of(data, codes)
     level = _pairs(blocks, level, judge)
     while len(level.sets):
-        yield Level(codes[level.sets], level.counts, level.known)
+        yield Level(codes[level.sets], level.counts, level.state)
         if level.sets.shape[1] == max_length:
             return
         level = _longer(blocks, level, judge)
 
 
-def together(found: Sequence[Level[Known]]) -> tuple[IntArray, CodeArray, IntArray]:
+def together(search: Sequence[Level[State]]) -> tuple[IntArray, CodeArray, IntArray]:
     """Put the sets of all levels behind one another: CSR arrays and counts."""
-    sizes, numbers = [level.sets.shape[1] for level in found], [len(level.sets) for level in found]
+    sizes, numbers = [level.sets.shape[1] for level in search], [len(level.sets) for level in search]
     lengths = np.repeat(np.array(sizes, np.int64), np.array(numbers, np.int64))
     return (
         ragged.bounds(lengths),
-        np.concatenate([np.empty(0, np.int32), *(level.sets.ravel() for level in found)]),
-        np.concatenate([np.empty(0, np.int64), *(level.counts for level in found)]),
+        np.concatenate([np.empty(0, np.int32), *(level.sets.ravel() for level in search)]),
+        np.concatenate([np.empty(0, np.int64), *(level.counts for level in search)]),
     )
 
 
@@ -100,7 +100,7 @@ def blocks_of(data: Baskets | ItemBits, codes: CodeArray) -> NDArray[np.uint64]:
     return np.take(data.blocks, codes, axis=1)
 
 
-def _pairs(blocks: NDArray[np.uint64], below: Level[Known], judge: Judge[Known]) -> Level[Known]:
+def _pairs(blocks: NDArray[np.uint64], below: Level[State], judge: Judge[State]) -> Level[State]:
     """Count all pairs, a strip of the triangle at a time, so that many items do not exhaust the memory."""
     from discreet.kernels.itemsets.counting import pair_counts
 
@@ -114,25 +114,25 @@ def _pairs(blocks: NDArray[np.uint64], below: Level[Known], judge: Judge[Known])
         first, second = np.nonzero(numbers > numbers[start:stop, None])
         pairs = np.stack([first + start, second], axis=1).astype(np.int32)
         in_both = counts[first, second].astype(np.int64)
-        rows, known = judge.judge(in_both, pairs, below.known)
-        parts.append(Level(pairs[rows], in_both[rows], known))
+        rows, state = judge.judge(in_both, pairs, below.state)
+        parts.append(Level(pairs[rows], in_both[rows], state))
         _require_room(sum(len(part.sets) for part in parts), 2)
     return Level(
         np.concatenate([part.sets for part in parts]),
         np.concatenate([part.counts for part in parts]),
-        judge.joined([part.known for part in parts]),
+        judge.joined([part.state for part in parts]),
     )
 
 
-def _longer(blocks: NDArray[np.uint64], below: Level[Known], judge: Judge[Known]) -> Level[Known]:
+def _longer(blocks: NDArray[np.uint64], below: Level[State], judge: Judge[State]) -> Level[State]:
     from discreet.kernels.itemsets.candidates import join
     from discreet.kernels.itemsets.counting import set_counts
 
     candidates, subsets = join(below.sets, most=_MOST_SETS)
     _require_room(len(candidates), candidates.shape[1])
     counts = set_counts(blocks, candidates).astype(np.int64)
-    rows, known = judge.judge(counts, subsets, below.known)
-    return Level(candidates[rows], counts[rows], known)
+    rows, state = judge.judge(counts, subsets, below.state)
+    return Level(candidates[rows], counts[rows], state)
 
 
 def _require_room(n: int, length: int) -> None:

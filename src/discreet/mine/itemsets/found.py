@@ -81,22 +81,22 @@ class FoundItemsets:
 
     def as_dict(self) -> dict[frozenset[Any], float]:
         """Return the count of each set, by its names; of masked sets the estimated count."""
-        return dict(zip(map(frozenset, self._names()), self._shown_counts(), strict=True))
+        return dict(zip(map(frozenset, self._names()), self._supports(), strict=True))
 
     def of_length(self, k: int) -> Self:
         """Keep the sets of k items."""
         require(self, "k", k, IntIn(1))
         return self.keep(self.lengths == k)
 
-    def keep(self, wanted: BoolArray) -> Self:
+    def keep(self, mask: BoolArray) -> Self:
         """Keep the sets that are wanted, one truth value each."""
-        indptr = ragged.bounds(self.lengths[wanted])
-        codes = self.codes[np.repeat(wanted, self.lengths)]
-        return replace(self, indptr=indptr, codes=codes, counts=self.counts[wanted], **self._kept(wanted))
+        indptr = ragged.bounds(self.lengths[mask])
+        codes = self.codes[np.repeat(mask, self.lengths)]
+        return replace(self, indptr=indptr, codes=codes, counts=self.counts[mask], **self._selected(mask))
 
-    def _kept(self, wanted: BoolArray) -> dict[str, Any]:
+    def _selected(self, mask: BoolArray) -> dict[str, Any]:
         """Return what else each set has, for the sets that are wanted."""
-        del wanted
+        del mask
         return {}
 
     def _names(self) -> Iterator[tuple[Any, ...]]:
@@ -106,14 +106,14 @@ class FoundItemsets:
         for start, stop in pairwise(bounds):
             yield tuple(names[code] for code in codes[start:stop])
 
-    def _shown_counts(self) -> list[float]:
+    def _supports(self) -> list[float]:
         """Return the counts to show, whole ones as ints."""
         counts: list[float] = self.counts.tolist()
         return counts
 
     def __iter__(self) -> Iterator[tuple[tuple[Any, ...], float]]:
         """Go through the sets: the names, and the count; of masked sets the estimated count."""
-        return zip(self._names(), self._shown_counts(), strict=True)
+        return zip(self._names(), self._supports(), strict=True)
 
     def __len__(self) -> int:
         return self.indptr.size - 1

@@ -60,8 +60,8 @@ class FoundGroupedItemsets(FoundItemsets):
             }
         )
 
-    def _kept(self, wanted: BoolArray) -> dict[str, Any]:
-        return {"estimates": self.estimates[wanted], "estimated": self.estimated[wanted]}
+    def _selected(self, mask: BoolArray) -> dict[str, Any]:
+        return {"estimates": self.estimates[mask], "estimated": self.estimated[mask]}
 
 
 def mine_grouped(miner: GroupMiner, data: GroupedBaskets) -> FoundGroupedItemsets:
@@ -83,13 +83,13 @@ def mine_grouped(miner: GroupMiner, data: GroupedBaskets) -> FoundGroupedItemset
     require(miner, "kind", miner.kind, OneOf(("frequent",)))
     check_mining(miner, data.baskets)
     names, ordinary, sensitive = _all_names(data)
-    wanted = included_items(names, miner.include, miner.exclude)
+    included = included_items(names, miner.include, miner.exclude)
     n = len(data)
     share = miner.min_support if is_count(miner.min_support) else miner.min_support * n
-    search = _Search(data, wanted[ordinary], float(share) * _SLACK, miner.max_length)
+    search = _Search(data, included[ordinary], float(share) * _SLACK, miner.max_length)
     exact = search.ordinary(least_count(miner.min_support, n))
     parts = [(exact[0], ordinary[exact[1]], exact[2].astype(np.float64), np.zeros(exact[2].size, np.bool_))]
-    for chosen, sets in search.with_sensitive(np.flatnonzero(wanted[sensitive])):
+    for chosen, sets in search.with_sensitive(np.flatnonzero(included[sensitive])):
         parts.append(_joined(sets, ordinary, sensitive[chosen]))
     return _in_order(parts, n, names)
 
@@ -97,9 +97,9 @@ def mine_grouped(miner: GroupMiner, data: GroupedBaskets) -> FoundGroupedItemset
 class _Search:
     """Looks for the sets of ordinary items that go with some sensitive ones."""
 
-    def __init__(self, data: GroupedBaskets, wanted: BoolArray, least: float, longest: int | None) -> None:
+    def __init__(self, data: GroupedBaskets, included: BoolArray, least: float, longest: int | None) -> None:
         self.data = data
-        self.wanted = wanted
+        self.included = included
         self.least = least
         self.longest = longest
         present = data.sensitive
@@ -111,26 +111,26 @@ class _Search:
         from discreet.mine.itemsets.itemsets import Itemsets
 
         baskets = self.data.baskets
-        names = baskets.names.filter(pa.array(self.wanted)).to_pylist()
-        found = Itemsets(least, max_length=self.longest, include=names).mine(baskets)
-        return found.indptr, found.codes, found.counts
+        names = baskets.names.filter(pa.array(self.included)).to_pylist()
+        itemsets = Itemsets(least, max_length=self.longest, include=names).mine(baskets)
+        return itemsets.indptr, itemsets.codes, itemsets.counts
 
     def with_sensitive(self, candidates: IntArray) -> list[tuple[IntArray, Any]]:
         """Return every combination of sensitive items that weighs enough, with the sets of ordinary items to it."""
-        found: list[tuple[IntArray, Any]] = []
+        parts: list[tuple[IntArray, Any]] = []
         waiting = [(np.array([code]), self.shares[code]) for code in candidates]
         while waiting:
             chosen, chance = waiting.pop()
             weight = float(chance @ self.data.sizes)
             if weight < self.least:
                 continue
-            found.append((chosen, self._beside(chosen.size, chance, weight)))
+            parts.append((chosen, self._beside(chosen.size, chance, weight)))
             if self.longest is None or chosen.size < self.longest:
                 waiting += [
                     (np.append(chosen, code), chance * self.shares[code])
                     for code in candidates[candidates > chosen[-1]]
                 ]
-        return found
+        return parts
 
     def _beside(self, n_chosen: int, chance: FloatArray, weight: float) -> Any:
         """Find the sets of ordinary items whose baskets weigh enough; the empty set comes first."""
@@ -140,12 +140,12 @@ class _Search:
         weights = chance[self.data.group]
         rows = np.flatnonzero(weights)
         baskets = self.data.baskets.take(rows)
-        rank = np.where(self.wanted, np.cumsum(self.wanted) - 1, -1).astype(np.int32)
+        rank = np.where(self.included, np.cumsum(self.included) - 1, -1).astype(np.int32)
         longest = baskets.n_items if self.longest is None else self.longest - n_chosen
         layout = laid_out(baskets.indptr, baskets.items, rank)
-        indptr, items, found = mine_weighted(layout, weights[rows], self.least, longest)
-        codes = np.flatnonzero(self.wanted).astype(np.int32)[items]
-        return np.concatenate([np.zeros(1, np.int64), indptr]), codes, np.concatenate([[weight], found])
+        indptr, items, supports = mine_weighted(layout, weights[rows], self.least, longest)
+        codes = np.flatnonzero(self.included).astype(np.int32)[items]
+        return np.concatenate([np.zeros(1, np.int64), indptr]), codes, np.concatenate([[weight], supports])
 
 
 def _all_names(data: GroupedBaskets) -> tuple[pa.Array, CodeArray, CodeArray]:
@@ -153,8 +153,8 @@ def _all_names(data: GroupedBaskets) -> tuple[pa.Array, CodeArray, CodeArray]:
     ordinary, sensitive = data.baskets.names, data.sensitive_names
     if not len(ordinary):
         ordinary = ordinary.cast(sensitive.type)
-    names, place = names_in_order(pa.concat_arrays([ordinary, sensitive.cast(ordinary.type)]))
-    return names, place[: len(ordinary)], place[len(ordinary) :]
+    names, code = names_in_order(pa.concat_arrays([ordinary, sensitive.cast(ordinary.type)]))
+    return names, code[: len(ordinary)], code[len(ordinary) :]
 
 
 def _joined(sets: Any, ordinary: CodeArray, chosen: CodeArray) -> Any:

@@ -95,16 +95,16 @@ class Itemsets:
         deeper = 0 if self.kind == "frequent" else 1
         longest = None if self.max_length is None else self.max_length + deeper
         indptr, codes, counts = _mined(baskets, items, item_counts[items], least, longest)
-        found = FoundItemsets(indptr, codes, counts, len(baskets), baskets.names, self.kind)
-        return found if self.kind == "frequent" else found.keep(self._topmost(found))
+        itemsets = FoundItemsets(indptr, codes, counts, len(baskets), baskets.names, self.kind)
+        return itemsets if self.kind == "frequent" else itemsets.keep(self._topmost(itemsets))
 
-    def _topmost(self, found: FoundItemsets) -> BoolArray:
+    def _topmost(self, itemsets: FoundItemsets) -> BoolArray:
         """Return which sets are closed or maximal, and not too long: the larger sets rule their subsets out."""
-        subsets = found.subsets
+        subsets = itemsets.subsets
         covered = subsets >= 0
         if self.kind == "closed":
-            covered &= found.counts[subsets] == np.repeat(found.counts, found.lengths)
-        topmost: BoolArray = found.lengths <= (self.max_length or np.inf)
+            covered &= itemsets.counts[subsets] == np.repeat(itemsets.counts, itemsets.lengths)
+        topmost: BoolArray = itemsets.lengths <= (self.max_length or np.inf)
         topmost[subsets[covered]] = False
         return topmost
 
@@ -141,13 +141,13 @@ def _mined(
     rarest_first = items[np.argsort(counts, kind="stable")]
     deepest = items.size if longest is None else min(longest, items.size)
     if method == "columns":
-        found = mine_columns(blocks_of(data, rarest_first), len(data), least, deepest)
+        layout = mine_columns(blocks_of(data, rarest_first), len(data), least, deepest)
     else:
         rows = data if isinstance(data, Baskets) else data.baskets()
         rank = np.full(rows.n_items, -1, np.int32)
         rank[rarest_first] = np.arange(items.size, dtype=np.int32)
-        found = mine_rows(rows.indptr, rows.items, rank, least, deepest)
-    indptr, numbers, counts = found
+        layout = mine_rows(rows.indptr, rows.items, rank, least, deepest)
+    indptr, numbers, counts = layout
     codes, order = in_order(indptr, rarest_first[numbers], data.n_items)
     lengths = np.diff(indptr)[order]
     return ragged.bounds(lengths), codes, counts[order]

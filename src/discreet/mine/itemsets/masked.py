@@ -85,15 +85,15 @@ class FoundMaskedItemsets(FoundItemsets):
             }
         )
 
-    def _shown_counts(self) -> list[float]:
-        shown: list[float] = self.estimates.tolist()
-        return shown
+    def _supports(self) -> list[float]:
+        counts: list[float] = self.estimates.tolist()
+        return counts
 
-    def _kept(self, wanted: BoolArray) -> dict[str, Any]:
+    def _selected(self, mask: BoolArray) -> dict[str, Any]:
         return {
-            "estimates": self.estimates[wanted],
-            "errors": self.errors[wanted],
-            "frequent": self.frequent[wanted],
+            "estimates": self.estimates[mask],
+            "errors": self.errors[mask],
+            "frequent": self.frequent[mask],
         }
 
 
@@ -169,8 +169,8 @@ class MaskedItemsets:
         if not len(baskets):
             return _found([], baskets)
         counts = baskets.counts[items]
-        found = levels(baskets, judge, items=items, counts=counts, max_length=self.max_length)
-        return _found(list(found), baskets)
+        search = levels(baskets, judge, items=items, counts=counts, max_length=self.max_length)
+        return _found(list(search), baskets)
 
     def _channel(self) -> Channel:
         channel = Channel(float(self.channel.p), float(self.channel.q))
@@ -188,12 +188,12 @@ class MaskedItemsets:
         return float(share_of(self.min_support, n)) * (1 - 2.0**-50)
 
 
-def _found(found: list[Level[Estimates]], baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
+def _found(search: list[Level[Estimates]], baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
     return FoundMaskedItemsets(
-        *together(found),
+        *together(search),
         len(baskets),
         baskets.names,
-        estimates=np.concatenate([np.empty(0), *(level.known.counts for level in found)]),
-        errors=np.concatenate([np.empty(0), *(level.known.errors for level in found)]),
-        frequent=np.concatenate([np.empty(0, np.bool_), *(level.known.frequent for level in found)]),
+        estimates=np.concatenate([np.empty(0), *(level.state.counts for level in search)]),
+        errors=np.concatenate([np.empty(0), *(level.state.errors for level in search)]),
+        frequent=np.concatenate([np.empty(0, np.bool_), *(level.state.frequent for level in search)]),
     )

@@ -43,8 +43,8 @@ def combined(
     length = subsets.shape[1]
     part = below @ (coefficients[:-1] / (length - np.arange(length)))
     total = coefficients[-1] * counts
-    for place in range(length):
-        total += part[subsets[:, place]]
+    for position in range(length):
+        total += part[subsets[:, position]]
     return np.asarray(total)
 
 
@@ -56,8 +56,8 @@ def sums_of(counts: IntArray, subsets: NDArray[np.int32], below: IntArray) -> In
     for j in range(length):
         column = np.ascontiguousarray(below[:, j])
         total = column[subsets[:, 0]]
-        for place in range(1, length):
-            total += column[subsets[:, place]]
+        for position in range(1, length):
+            total += column[subsets[:, position]]
         np.floor_divide(total, length - j, out=sums[:, j])
     return sums
 
@@ -82,8 +82,8 @@ class MayBeFrequent:
 
     def nothing(self, n: int) -> Estimates:
         """Return the figures of the empty set, which every basket holds."""
-        whole = np.array([float(n)])
-        return Estimates(np.array([[n]]), whole, np.zeros(1), np.ones(1, np.bool_))
+        n_baskets = np.array([float(n)])
+        return Estimates(np.array([[n]]), n_baskets, np.zeros(1), np.ones(1, np.bool_))
 
     def judge(
         self, counts: IntArray, subsets: NDArray[np.int32], below: Estimates

@@ -63,33 +63,33 @@ def rules(found: FoundItemsets, *, metric: str = "confidence", min_threshold: fl
     require("rules", "min_threshold", min_threshold, FloatIn())
     _refuse_gaps(found)
     supports = np.ascontiguousarray(found.supports)
-    whole, mask, before, after = splits(
+    union, mask, before, after = splits(
         found.indptr, found.subsets, supports, METRICS.index(metric), float(min_threshold)
     )
     columns = {}
     for name, side in (("antecedents", 1), ("consequents", 0)):
-        bounds, items = members(found.indptr, found.codes, whole, mask, side)
+        bounds, items = members(found.indptr, found.codes, union, mask, side)
         columns[name] = named_lists(bounds, items, found.names)
-    return pa.table(columns | _measures(supports[whole], supports[before], supports[after]))
+    return pa.table(columns | _measures(supports[union], supports[before], supports[after]))
 
 
-def _refuse_gaps(found: FoundItemsets) -> None:
-    if found.kind != "frequent":
+def _refuse_gaps(itemsets: FoundItemsets) -> None:
+    if itemsets.kind != "frequent":
         raise InputError(
-            f"Rules need the supports of all subsets, and {found.kind} itemsets leave most of them out; "
+            f"Rules need the supports of all subsets, and {itemsets.kind} itemsets leave most of them out; "
             "mine with kind='frequent'."
         )
-    if (found.subsets[np.repeat(found.lengths > 1, found.lengths)] < 0).any():
+    if (itemsets.subsets[np.repeat(itemsets.lengths > 1, itemsets.lengths)] < 0).any():
         raise InputError("Rules need the supports of all subsets, and some of them were left out.")
-    longest = int(found.lengths.max(initial=0))
+    longest = int(itemsets.lengths.max(initial=0))
     if longest > _MOST_ITEMS:
         raise InputError(f"Rules are made of sets of at most {_MOST_ITEMS} items; mine with max_length.")
 
 
 def _measures(both: FloatArray, left: FloatArray, right: FloatArray) -> dict[str, FloatArray]:
     """Work out the columns; the operations and their order are those of the judged metric."""
-    known = (left > 0) & (right > 0)
-    before, after = np.where(known, left, np.nan), np.where(known, right, np.nan)
+    defined = (left > 0) & (right > 0)
+    before, after = np.where(defined, left, np.nan), np.where(defined, right, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         confidence = both / before
         zhang = np.maximum(both * (1 - before), before * (after - both))

@@ -86,8 +86,8 @@ class NoisyColumn:
         if self.edges is None:
             numbers = {category: number for number, category in enumerate(self.categories)}
             return np.array([numbers.get(value, len(numbers)) for value in true.tolist()], np.int32)
-        found = np.searchsorted(self.edges[1:-1], self._numbers(true), side="right")
-        return found.astype(np.int32)
+        places = np.searchsorted(self.edges[1:-1], self._numbers(true), side="right")
+        return places.astype(np.int32)
 
     def shares(self, counts: FloatArray) -> FloatArray:
         """Recover the shares of the intervals from counts per bin, one column of counts for each class."""
@@ -95,29 +95,31 @@ class NoisyColumn:
             return np.asarray(counts / np.maximum(counts.sum(axis=0), 1.0))
         shares = np.full((self.n_places, counts.shape[1]), 1 / self.n_places)
         filled = np.flatnonzero(counts.any(axis=0))
-        seen = counts.any(axis=1)
+        observed = counts.any(axis=1)
         if filled.size:
-            shares[:, filled] = run_em(counts[seen][:, filled].T, [self.chances[seen]], _RULE).shares.T
+            shares[:, filled] = run_em(
+                counts[observed][:, filled].T, [self.chances[observed]], _RULE
+            ).shares.T
         return shares
 
     def to_dict(self) -> dict[str, Any]:
         """Return the column as plain data; ``from_dict`` reads it."""
-        plain: dict[str, Any] = {"name": self.name}
+        record: dict[str, Any] = {"name": self.name}
         if self.channel is not None:
-            plain["channel"] = self.channel.to_dict()
+            record["channel"] = self.channel.to_dict()
         if self.edges is None:
-            return plain | {"categories": list(self.categories)}
+            return record | {"categories": list(self.categories)}
         if self.channel is None:
-            return plain | {"cuts": self.edges[1:-1].tolist()}
-        return plain | {"edges": self.edges.tolist(), "bins": [self.width, self.first, self.n_bins]}
+            return record | {"cuts": self.edges[1:-1].tolist()}
+        return record | {"edges": self.edges.tolist(), "bins": [self.width, self.first, self.n_bins]}
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> NoisyColumn:
+    def from_dict(cls, record: Mapping[str, Any]) -> NoisyColumn:
         """Read what ``to_dict`` returns."""
-        name, saved = plain["name"], plain.get("channel")
+        name, saved = record["name"], record.get("channel")
         channel = None if saved is None else channel_from_dict(saved, shown=name)
         if isinstance(channel, AdditiveNoise):
-            edges, (width, first, n_bins) = np.array(plain["edges"], np.float64), plain["bins"]
+            edges, (width, first, n_bins) = np.array(record["edges"], np.float64), record["bins"]
             require(cls.__name__, "edges", edges, Edges())
             require(cls.__name__, "width", width, FloatIn(1e-200, 1e200))
             require(cls.__name__, "first", first, IntIn(-FARTHEST, FARTHEST))
@@ -130,9 +132,9 @@ class NoisyColumn:
             )
         if channel is not None:
             return cls(name, None, channel.categories, channel, channel.matrix.T)
-        if "categories" in plain:
-            return cls(name, None, tuple(plain["categories"]))
-        return cls(name, np.array([-np.inf, *plain["cuts"], np.inf]))
+        if "categories" in record:
+            return cls(name, None, tuple(record["categories"]))
+        return cls(name, np.array([-np.inf, *record["cuts"], np.inf]))
 
     def _numbers(self, values: Values) -> Values:
         if values.dtype.kind not in "iufb":
@@ -164,17 +166,17 @@ def _by_column(owner: object, names: Sequence[str]) -> list[Channel]:
         strange = [key for key in channels if key not in names and key not in range(len(names))]
         if strange:
             raise SchemaError(f"'channels' names {strange[0]!r}, a column that the data does not have.")
-        found = [channels.get(name, channels.get(number)) for number, name in enumerate(names)]
+        by_position = [channels.get(name, channels.get(number)) for number, name in enumerate(names)]
     else:
-        found = list(channels)
-        if len(found) != len(names):
+        by_position = list(channels)
+        if len(by_position) != len(names):
             raise ParameterError(
                 f"The 'channels' parameter of {type(owner).__name__} must have one channel, or None, for each of the "
-                f"{len(names)} columns. Got {len(found)} instead."
+                f"{len(names)} columns. Got {len(by_position)} instead."
             )
-    for channel in found:
+    for channel in by_position:
         require(owner, "channels", channel, _CHANNEL)
-    return found
+    return by_position
 
 
 def _column(values: Values, name: str, channel: Channel, intervals: int, finest: int) -> NoisyColumn:

@@ -103,7 +103,7 @@ class GrownTree:
         """Return numbers as they are, and categories as their places."""
         kinds = self.kinds[number]
         if kinds:
-            places = {kind: place for place, kind in enumerate(kinds)}
+            places = {kind: position for position, kind in enumerate(kinds)}
             unknown = self.left.shape[1] - 1
             return np.array([places.get(value, unknown) for value in values.tolist()], np.int64)
         if values.dtype.kind not in "iufb":
@@ -121,10 +121,10 @@ class GrownTree:
         }
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> GrownTree:
+    def from_dict(cls, record: dict[str, Any]) -> GrownTree:
         """Read what ``to_dict`` returns."""
-        kinds = tuple(tuple(column.get("categories", ())) for column in plain["columns"])
-        nodes = plain["nodes"]
+        kinds = tuple(tuple(column.get("categories", ())) for column in record["columns"])
+        nodes = record["nodes"]
         for number, node in enumerate(nodes):
             onwards = all(number < node[side] < len(nodes) for side in ("left", "right") if "column" in node)
             if not onwards or not 0 <= node.get("column", 0) < len(kinds):
@@ -132,10 +132,10 @@ class GrownTree:
         left = np.zeros((len(nodes), max(map(len, kinds)) + 1), np.bool_)
         for number, node in enumerate(nodes):
             left[number, [kinds[node["column"]].index(kind) for kind in node.get("among", ())]] = True
-            own = len(kinds[node["column"]]) if "column" in node else 0
-            left[number, own:] = node.get("unknown", "right") == "left"
+            n_categories = len(kinds[node["column"]]) if "column" in node else 0
+            left[number, n_categories:] = node.get("unknown", "right") == "left"
         return cls(
-            tuple(column["name"] for column in plain["columns"]),
+            tuple(column["name"] for column in record["columns"]),
             kinds,
             np.array([node.get("column", -1) for node in nodes], np.int32),
             np.array([node.get("below", np.nan) for node in nodes], np.float64),
@@ -155,7 +155,7 @@ class GrownTree:
         number = int(self.column[node])
         if not self.kinds[number]:
             return {"column": number, "below": float(self.threshold[node])}
-        among = [kind for place, kind in enumerate(self.kinds[number]) if self.left[node, place]]
+        among = [kind for position, kind in enumerate(self.kinds[number]) if self.left[node, position]]
         return {"column": number, "among": among, "unknown": "left" if self.left[node, -1] else "right"}
 
     def describe(self, classes: Sequence[Any], *, max_depth: int | None = None) -> str:

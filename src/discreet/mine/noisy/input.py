@@ -22,8 +22,8 @@ def columns_of(estimator: Any, X: Any, *, reset: bool) -> tuple[Columns, list[st
     if frame is None:
         numbers = matrix_of(estimator, X, reset=reset, advice="pass a frame where columns hold categories")
         names = getattr(estimator, "feature_names_in_", None)
-        shown = [str(number) for number in range(numbers.shape[1])] if names is None else list(names)
-        return list(numbers.T), shown
+        labels = [str(number) for number in range(numbers.shape[1])] if names is None else list(names)
+        return list(numbers.T), labels
     if reset:
         estimator.feature_names_in_ = np.array(frame.columns, dtype=object)
         estimator.n_features_in_ = len(frame.columns)
@@ -41,7 +41,9 @@ def classes_of(y: Any, columns: Columns) -> tuple[np.ndarray[Any, Any], CodeArra
     series = nw.from_native(y, series_only=True, pass_through=True)
     target = series.to_numpy() if isinstance(series, nw.Series) else y
     labels = validated(column_or_1d, target, warn=True)
-    missing = sum(one is None or one != one for one in labels.tolist()) if labels.dtype.kind == "O" else 0
+    missing = (
+        sum(label is None or label != label for label in labels.tolist()) if labels.dtype.kind == "O" else 0
+    )
     if missing:
         raise InputError(f"{missing} rows have no class; drop them first.")
     if labels.dtype.kind == "f":
@@ -60,10 +62,10 @@ def _frame_of_columns(X: Any) -> nw.DataFrame[Any] | None:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return None
-    plain = frame.implementation.is_pandas() or frame.implementation.is_polars()
+    has_matrix = frame.implementation.is_pandas() or frame.implementation.is_polars()
     numbers = all(dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values())
     nulls = numbers and any(frame.get_column(name).null_count() for name in frame.columns)
-    return None if plain and numbers and not nulls else frame
+    return None if has_matrix and numbers and not nulls else frame
 
 
 def _require_the_same(fitted: list[str], present: list[str]) -> None:

@@ -111,8 +111,8 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """Recover a column's shares within each class, smoothed."""
         n_classes = counts.size
         cells = np.bincount(bins * n_classes + codes, minlength=column.n_bins * n_classes)
-        found = column.shares(cells.reshape(-1, n_classes).astype(np.float64))
-        return np.asarray((found * counts + self.smoothing / column.n_places) / (counts + self.smoothing))
+        shares = column.shares(cells.reshape(-1, n_classes).astype(np.float64))
+        return np.asarray((shares * counts + self.smoothing / column.n_places) / (counts + self.smoothing))
 
     def _log_chances(self, values: Columns) -> FloatArray:
         total: FloatArray = np.zeros((values[0].size, self.classes_.size))

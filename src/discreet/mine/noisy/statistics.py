@@ -104,11 +104,13 @@ def corrected_moments(noisy: Any, *, noise: Any) -> Moments:
     added = noise_covariance(noise, width)
     mean = rows.mean(axis=0)
     away = rows - mean
-    seen = away.T @ away / (n - 1)
+    scatter = away.T @ away / (n - 1)
     fourth = (away**2).T @ (away**2) / n
-    errors = np.sqrt(np.maximum(fourth - seen**2, 0.0) / n)
-    covariance = seen - added
-    return Moments(n, mean, covariance, np.sqrt(np.diag(seen) / n), errors, _is_positive(covariance, seen))
+    errors = np.sqrt(np.maximum(fourth - scatter**2, 0.0) / n)
+    covariance = scatter - added
+    return Moments(
+        n, mean, covariance, np.sqrt(np.diag(scatter) / n), errors, _is_positive(covariance, scatter)
+    )
 
 
 @public
@@ -133,34 +135,34 @@ def corrected_regression(noisy: Any, target: Any, *, noise: Any) -> Regression:
     W. Fuller: Measurement error models. Wiley 1987, section 2.2. The standard errors are those of the estimating
     equation, and hold whatever the distribution of the values.
     """
-    rows, wanted = (
+    rows, targets = (
         _rows(noisy, "noisy"),
         _rows(array_of(target, shown="target").reshape(-1, 1), "target")[:, 0],
     )
     n, width = rows.shape
-    if wanted.size != n:
-        raise InputError(f"There are {n} noisy rows, but {wanted.size} targets.")
+    if targets.size != n:
+        raise InputError(f"There are {n} noisy rows, but {targets.size} targets.")
     if n < width + 2:
         raise InputError(f"A regression on {width} columns needs {width + 2} rows at least.")
     added = noise_covariance(noise, width)
-    mean, middle = rows.mean(axis=0), float(wanted.mean())
-    away, deviation = rows - mean, wanted - middle
-    seen = away.T @ away / (n - 1)
-    _refuse(_is_positive(seen - added, seen), n)
-    inverse = np.linalg.inv(seen - added)
+    mean, middle = rows.mean(axis=0), float(targets.mean())
+    away, deviation = rows - mean, targets - middle
+    scatter = away.T @ away / (n - 1)
+    _refuse(_is_positive(scatter - added, scatter), n)
+    inverse = np.linalg.inv(scatter - added)
     coefficients = inverse @ (away.T @ deviation / (n - 1))
     residual = deviation - away @ coefficients
     scores = away * residual[:, None] + added @ coefficients
     spread = inverse @ (scores.T @ scores / n) @ inverse / n
     moved = residual - scores @ inverse @ mean
-    known = float(residual @ residual / (n - 1) - coefficients @ added @ coefficients)
+    residual_variance = float(residual @ residual / (n - 1) - coefficients @ added @ coefficients)
     return Regression(
         n,
         float(middle - mean @ coefficients),
         coefficients,
         float(np.sqrt(moved @ moved) / n),
         np.sqrt(np.diag(spread)),
-        known,
+        residual_variance,
     )
 
 
@@ -174,7 +176,7 @@ def noise_covariance(noise: Any, width: int) -> FloatArray:
     listed = list(noise) if several else [noise] * width
     if len(listed) != width:
         raise ParameterError(f"The 'noise' parameter must describe the noise of each of {width} columns.")
-    return np.diag([_variance(one) for one in listed])
+    return np.diag([_variance(channel) for channel in listed])
 
 
 def _matrix(noise: np.ndarray[Any, Any], width: int) -> FloatArray:
@@ -204,19 +206,19 @@ def _variance(noise: Any) -> float:
     return float(variance)
 
 
-def _rows(rows_like: Any, shown: str) -> FloatArray:
-    rows = array_of(rows_like, shown=shown)
+def _rows(rows_like: Any, label: str) -> FloatArray:
+    rows = array_of(rows_like, shown=label)
     rows = rows[:, None] if rows.ndim == 1 else rows
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or not rows.shape[1]:
-        raise InputError(f"'{shown}' must hold rows of numbers.")
-    numbers = finite(rows, f"values of '{shown}'", then="drop the rows first")
+        raise InputError(f"'{label}' must hold rows of numbers.")
+    numbers = finite(rows, f"values of '{label}'", then="drop the rows first")
     if numbers.size and float(np.abs(numbers).max()) > _LARGEST:
-        raise InputError(f"'{shown}' holds numbers too large to be squared; rescale them.")
+        raise InputError(f"'{label}' holds numbers too large to be squared; rescale them.")
     return numbers
 
 
-def _is_positive(covariance: FloatArray, seen: FloatArray) -> bool:
-    scale = np.sqrt(np.maximum(np.diag(seen), np.finfo(float).tiny))
+def _is_positive(covariance: FloatArray, scatter: FloatArray) -> bool:
+    scale = np.sqrt(np.maximum(np.diag(scatter), np.finfo(float).tiny))
     least = np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0]
     return bool(least > _LEAST)
 

@@ -144,18 +144,18 @@ def prune(nodes: list[Node], columns: Sequence[NoisyColumn]) -> None:
     costs: dict[int, float] = {}
     for number in reversed(range(len(nodes))):
         node = nodes[number]
-        own = 1 + _leaf_bits(node.counts)
+        leaf_bits = 1 + _leaf_bits(node.counts)
         if node.children:
             column = columns[node.column]
             test = math.log2(len(columns)) + (
                 math.log2(max(column.n_places - 1, 1)) if column.edges is not None else column.n_places
             )
-            kept = 1 + test + sum(costs[child] for child in node.children)
-            if kept < own:
-                costs[number] = kept
+            subtree_bits = 1 + test + sum(costs[child] for child in node.children)
+            if subtree_bits < leaf_bits:
+                costs[number] = subtree_bits
                 continue
             node.column, node.left, node.children = -1, None, []
-        costs[number] = own
+        costs[number] = leaf_bits
 
 
 def _upto(column: NoisyColumn, counts: IntArray) -> IntArray:

@@ -101,20 +101,20 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         check_is_fitted(self)
         queries = sketches_of(self, X, reset=False)
-        wanted = self.n_neighbors if n_neighbors is None else n_neighbors
-        require(self, "n_neighbors", wanted, IntIn(1))
-        scores, places, _ = self._nearest(queries, wanted)
+        n_nearest = self.n_neighbors if n_neighbors is None else n_neighbors
+        require(self, "n_neighbors", n_nearest, IntIn(1))
+        scores, places, _ = self._nearest(queries, n_nearest)
         return scores, places
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the share of each class among the votes of the nearest neighbors."""
         check_is_fitted(self)
         scores, places, means = self._nearest(sketches_of(self, X, reset=False), self.n_neighbors)
-        known = places >= 0
+        neighbors = places >= 0
         votes = np.zeros((places.shape[0], self.classes_.size))
         rows = np.broadcast_to(np.arange(places.shape[0])[:, None], places.shape)
         weights = self._votes(scores, means[:, None])
-        np.add.at(votes, (rows[known], self.codes_[places[known]]), weights[known])
+        np.add.at(votes, (rows[neighbors], self.codes_[places[neighbors]]), weights[neighbors])
         total = votes.sum(axis=1, keepdims=True)
         return np.where(total > 0, votes / np.where(total > 0, total, 1.0), self.class_prior_)
 

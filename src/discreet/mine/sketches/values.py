@@ -69,9 +69,9 @@ class SketchReconstruction(TransformerMixin, BaseEstimator):  # type: ignore[mis
 
         parts = [csr_array((0, len(self.items)))]
         for start in range(0, len(X), _BATCH):
-            found = X.take(slice(start, start + _BATCH)).reconstruct(self.items, self.family)
-            clear = np.abs(found.values) >= self.min_errors * found.standard_errors
-            parts.append(csr_array(np.where(clear, found.values, 0.0)))
+            estimates = X.take(slice(start, start + _BATCH)).reconstruct(self.items, self.family)
+            clear = np.abs(estimates.values) >= self.min_errors * estimates.standard_errors
+            parts.append(csr_array(np.where(clear, estimates.values, 0.0)))
         return vstack(parts, format="csr")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:

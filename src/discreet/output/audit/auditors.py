@@ -1,4 +1,4 @@
-"""The registry of auditors."""
+"""Auditors from plain data, as vaults keep them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.core.params import unknown
+from discreet.core.registry import AUDITORS
 from discreet.output.audit.auditor import Auditor
-from discreet.output.audit.boolean import BooleanAuditor
-from discreet.output.audit.extrema import ExtremaAuditor
-from discreet.output.audit.interval import IntervalAuditor
-from discreet.output.audit.private import PrivateAnswers
-from discreet.output.audit.sums import SumAuditor
-
-AUDITORS: dict[str, type[Auditor]] = {
-    kind.name: kind for kind in (SumAuditor, ExtremaAuditor, BooleanAuditor, IntervalAuditor, PrivateAnswers)
-}
-"""Every auditor by its name on the command line."""
 
 
 def auditor_from_dict(plain: Mapping[str, Any]) -> Auditor:
@@ -28,4 +19,5 @@ def auditor_from_dict(plain: Mapping[str, Any]) -> Auditor:
     name = plain.get("auditor")
     if name not in AUDITORS:
         raise unknown("auditor_from_dict", "auditor", name, AUDITORS)
-    return AUDITORS[name](**{key: value for key, value in plain.items() if key != "auditor"})
+    kind: type[Auditor] = AUDITORS[name].load()
+    return kind(**{key: value for key, value in plain.items() if key != "auditor"})

@@ -24,6 +24,8 @@ from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
 
 Node = tuple[int, ...]
+Columns = Mapping[str, NDArray[Any]]
+Codes = Sequence[NDArray[np.int32]]
 MAX_CELLS = 1 << 20
 """The most cells that one generalization may have."""
 
@@ -110,6 +112,9 @@ class AnonymizeTogether(Protocol):
 
     name: ClassVar[str] = "anonymize"
     two_parties_reveal: ClassVar[bool] = True
+    two_parties_learn: ClassVar[str] = (
+        "Of two parties each learns the other's part of every published class, by subtracting its own."
+    )
 
     k: int
     domain: Mapping[str, Any]
@@ -135,18 +140,17 @@ class AnonymizeTogether(Protocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
-        two = "Of two parties each learns the other's part of every published class, by subtracting its own."
         suppressed = "Every party learns which classes of the chosen generalization are suppressed."
         return (
             "Every party learns of each generalization that was tried whether it will do.",
             *((suppressed,) if self.max_suppressed else ()),
             "The first two parties together learn every party's counts of every cell.",
             f"Every party learns the sizes of the published classes, which are {self.k} or more.",
-            *((two,) if self.two_parties_see_each_other else ()),
+            *self.consent_leaks,
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
-        """Return the frames of a run that tried so many nodes and chose one."""
+        """Return the frames of a run by the nodes that it tried, and the one it chose."""
         facts: dict[str, Any] = {"tried": [], "levels": None, **(revealed or {})}
         pair = PairFrames(names)
         yield from pair.setup()
@@ -159,49 +163,50 @@ class AnonymizeTogether(Protocol):
             yield from self._node_frames(pair, n)
             yield from pair.opened(-(-n // 8)) + pair.chosen(n, 1) + pair.opened(8 * n)
 
-    def run(self, party: Party, data: Any) -> JointAnonymization:
-        """Run one party's half with its rows."""
-        self.check_parties(party.names)
-        columns = self._columns(data)
-        codes = self._codes(columns)
+    def _run(self, party: Party, data: tuple[Columns, Codes]) -> JointAnonymization:
+        columns, codes = data
         shares = PairShares(party, label="counts of cells")
         node, tried = self._search(shares, codes)
-        party.reveal("tried", [list(one) for one in tried])
+        party.reveal("tried", [list(levels) for levels in tried])
         if node is None:
             raise InfeasibleError(
-                "No common generalization keeps the promise; agree on a larger 'max_suppressed'."
+                "No common generalization keeps the guarantee; agree on a larger 'max_suppressed'."
             )
         party.reveal("levels", list(node))
         with party.step("classes"):
-            counts, broken, kept = self._judged(shares, codes, node)
+            counts, broken, intact = self._judged(shares, codes, node)
             suppressed = shares.opened_bits(broken)
-            sizes = shares.opened_words(shares.chosen(kept, counts[:, None])[:, 0]).astype(np.int64)
+            sizes = shares.opened_words(shares.chosen(intact, counts[:, None])[:, 0]).astype(np.int64)
         return self._published(columns, codes, node, suppressed, sizes)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an error unless the party could run with this input."""
+    def checked(self, data: Any, names: Sequence[str], name: str) -> tuple[Columns, Codes]:
+        """Return the party's columns, and the leaf of every row in every quasi-identifier, from 0."""
+        import pyarrow as pa
+
         del names, name
-        self._codes(self._columns(data))
+        listed = (*self.domain, *self.sensitive)
+        columns = dict(zip(listed, own_columns(data, listed), strict=True))
+        trees = self._trees.items()
+        return columns, [tree.encode(pa.array(columns[key]), column=key) - 1 for key, tree in trees]
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the columns from a file."""
         return read_columns(path, (*self.domain, *self.sensitive))
 
-    def cautions(self, output: JointAnonymization, names: Sequence[str]) -> tuple[str, ...]:
+    def cautions(self, output: JointAnonymization) -> tuple[str, ...]:
         """Return what to consider before the own part is published."""
-        del names
         return (output.caution,) if output.caution else ()
 
     def result_files(self, output: JointAnonymization) -> dict[str, Any]:
         """Return the party's own part as a release, the classes of all parties, and the levels."""
-        plain = {
+        summary = {
             "levels": dict(output.levels),
             "k": self.k,
             "suppressed": output.n_suppressed,
             "smallest_class_of_the_part": output.smallest,
             "caution": output.caution,
         }
-        files: dict[str, Any] = {"anonymization.json": plain, "classes.csv": dict(output.classes)}
+        files: dict[str, Any] = {"anonymization.json": summary, "classes.csv": dict(output.classes)}
         return files if output.release is None else {**files, "part": output.release}
 
     @cached_property
@@ -218,16 +223,6 @@ class AnonymizeTogether(Protocol):
             for name, values in self.domain.items()
         }
 
-    def _columns(self, data: Any) -> dict[str, NDArray[Any]]:
-        names = (*self.domain, *self.sensitive)
-        return dict(zip(names, own_columns(data, names), strict=True))
-
-    def _codes(self, columns: Mapping[str, NDArray[Any]]) -> list[NDArray[np.int32]]:
-        """Return the leaf of every own row in every column, from 0."""
-        import pyarrow as pa
-
-        return [tree.encode(pa.array(columns[name]), column=name) - 1 for name, tree in self._trees.items()]
-
     def _level(self, tree: Hierarchy, level: int) -> NDArray[np.int64]:
         """Return the node of every leaf at a level, from 0; below the top, node 0 is that of nulls and left out."""
         nodes = tree.levels[level][1:].astype(np.int64)
@@ -240,10 +235,10 @@ class AnonymizeTogether(Protocol):
     def _n_cells(self, node: Node) -> int:
         return prod(self._cards(node))
 
-    def _cells(self, codes: Sequence[NDArray[np.int32]], node: Node) -> NDArray[np.int64]:
-        """Return the cell of every own row at a node."""
+    def _cells(self, codes: Codes, node: Node) -> NDArray[np.int64]:
+        """Return the cell of every row of the party at a node."""
         columns = zip(self._trees.values(), codes, node, strict=True)
-        places = [self._level(tree, level)[held] for tree, held, level in columns]
+        places = [self._level(tree, level)[leaves] for tree, leaves, level in columns]
         return np.ravel_multi_index(places, self._cards(node)).astype(np.int64)
 
     def _loss(self, node: Node) -> float:
@@ -251,18 +246,16 @@ class AnonymizeTogether(Protocol):
         levels = zip(self._trees.values(), node, strict=True)
         return float(sum(tree.losses(level)[tree.levels[level][1:]].mean() for tree, level in levels))
 
-    def _search(
-        self, shares: PairShares, codes: Sequence[NDArray[np.int32]]
-    ) -> tuple[Node | None, list[Node]]:
+    def _search(self, shares: PairShares, codes: Codes) -> tuple[Node | None, list[Node]]:
         """Return the node of least height, and least loss among these, that will do, and the nodes that were tried."""
         heights: dict[int, list[Node]] = {}
         for node in product(*(range(tree.height + 1) for tree in self._trees.values())):
             heights.setdefault(sum(node), []).append(node)
-        found: dict[int, Node | None] = {}
+        best: dict[int, Node | None] = {}
         tried: list[Node] = []
 
         def first(height: int) -> Node | None:
-            for node in sorted(heights[height], key=lambda one: (self._loss(one), one)):
+            for node in sorted(heights[height], key=lambda levels: (self._loss(levels), levels)):
                 tried.append(node)
                 if self._will_do(shares, codes, node):
                     return node
@@ -271,32 +264,32 @@ class AnonymizeTogether(Protocol):
         low, high = 0, max(heights)
         while low <= high:
             middle = (low + high) // 2
-            found[middle] = first(middle)
-            low, high = (low, middle - 1) if found[middle] is not None else (middle + 1, high)
-        return found.get(low), tried
+            best[middle] = first(middle)
+            low, high = (low, middle - 1) if best[middle] is not None else (middle + 1, high)
+        return best.get(low), tried
 
     def _judged(
-        self, shares: PairShares, codes: Sequence[NDArray[np.int32]], node: Node
+        self, shares: PairShares, codes: Codes, node: Node
     ) -> tuple[NDArray[np.uint64], NDArray[np.uint8], NDArray[np.uint8]]:
-        """Return shares of the counts of all cells, of whether each breaks the promise, and of whether it keeps it.
+        """Return shares of the counts of all cells, of whether each breaks the guarantee, and of whether it keeps it.
 
         Where the origin is known, a party adds the rows of its own cells that are too small apart from the others.
         """
-        own = np.bincount(self._cells(codes, node), minlength=self._n_cells(node)).astype(np.uint64)
-        one = np.uint64(shares.party.index == 0)
+        rows = np.bincount(self._cells(codes, node), minlength=self._n_cells(node)).astype(np.uint64)
+        one_row = np.uint64(shares.party.index == 0)
         if self.origin_known:
-            small = (own > 0) & (own < self.k)
-            broken = shares.at_least_zero(shares.gathered(small.astype(np.uint64)) - one)
-            counts = shares.gathered(own)
-            held = shares.at_least_zero(counts - one)
+            small = (rows > 0) & (rows < self.k)
+            broken = shares.at_least_zero(shares.gathered(small.astype(np.uint64)) - one_row)
+            counts = shares.gathered(rows)
+            occupied = shares.at_least_zero(counts - one_row)
         else:
-            counts = shares.gathered(own)
-            held = shares.at_least_zero(counts - one)
-            broken = held ^ shares.at_least_zero(counts - one * np.uint64(self.k))
-        return counts, broken, held ^ broken
+            counts = shares.gathered(rows)
+            occupied = shares.at_least_zero(counts - one_row)
+            broken = occupied ^ shares.at_least_zero(counts - one_row * np.uint64(self.k))
+        return counts, broken, occupied ^ broken
 
-    def _will_do(self, shares: PairShares, codes: Sequence[NDArray[np.int32]], node: Node) -> bool:
-        """Return whether the cells that break the promise have at most the allowed share of all rows."""
+    def _will_do(self, shares: PairShares, codes: Codes, node: Node) -> bool:
+        """Whether the cells that break the guarantee have at most the allowed share of all rows."""
         with shares.party.step("node"):
             counts, broken, _ = self._judged(shares, codes, node)
             lost = shares.chosen(broken, counts[:, None])[:, 0].sum(dtype=np.uint64, keepdims=True)
@@ -314,8 +307,8 @@ class AnonymizeTogether(Protocol):
 
     def _published(
         self,
-        columns: Mapping[str, NDArray[Any]],
-        codes: Sequence[NDArray[np.int32]],
+        columns: Columns,
+        codes: Codes,
         node: Node,
         suppressed: NDArray[np.bool_],
         sizes: NDArray[np.int64],
@@ -332,24 +325,24 @@ class AnonymizeTogether(Protocol):
         published = np.flatnonzero(sizes)
         places = np.unravel_index(published, self._cards(node))
         leaves, labels = {}, {}
-        for (name, tree), level, held in zip(self._trees.items(), node, places, strict=True):
+        for (name, tree), level, cells in zip(self._trees.items(), node, places, strict=True):
             nodes = self._level(tree, level)
-            first = np.searchsorted(nodes, held)
+            first = np.searchsorted(nodes, cells)
             leaves[name] = tree.leaves.take(pa.array(first)).take(
-                pa.array(np.repeat(np.arange(len(held)), sizes[published]))
+                pa.array(np.repeat(np.arange(len(cells)), sizes[published]))
             )
             labels[name] = [tree.labels[level][tree.levels[level][leaf + 1]] for leaf in first]
         classes = {**labels, "size": sizes[published].tolist()}
-        kept = ~suppressed[self._cells(codes, node)]
+        is_published = ~suppressed[self._cells(codes, node)]
         release = None
-        if kept.any():
+        if is_published.any():
             schema = Schema({name: quasi(tree) for name, tree in self._trees.items()})
             population = Table(pa.table(leaves), schema)
             roles = {**schema, **{name: sensitive() for name in self.sensitive}}
-            own = Table(pa.table({name: pa.array(column[kept]) for name, column in columns.items()}), roles)
-            promise = KAnonymity(self.k) if self.origin_known else KMap(self.k, population)
-            release = Generalization(promise, levels=levels).release(own)
-        return JointAnonymization(self.k, levels, classes, release, int((~kept).sum()))
+            rows = {name: pa.array(column[is_published]) for name, column in columns.items()}
+            guarantee = KAnonymity(self.k) if self.origin_known else KMap(self.k, population)
+            release = Generalization(guarantee, levels=levels).release(Table(pa.table(rows), roles))
+        return JointAnonymization(self.k, levels, classes, release, int((~is_published).sum()))
 
 
 def _values(domain: Any) -> Sequence[Any]:

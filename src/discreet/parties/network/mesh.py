@@ -1,4 +1,7 @@
-"""Mesh: a TLS connection between every two parties; the later one in the session's order dials the earlier one."""
+"""Mesh: a TLS connection between every two parties; the later one in the session's order dials the earlier one.
+
+TLS 1.3 has certificates on both sides, which must be exactly those that the session file pins.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from discreet.parties.errors import FrameError, PartyError
+from discreet.parties.errors import FrameError, PartyError, SessionError
 from discreet.parties.network.frame_stream import FrameStream
 from discreet.parties.network.handshake import (
     Hello,
@@ -20,8 +24,34 @@ from discreet.parties.network.handshake import (
     check_versions,
     exchange_hello,
 )
+from discreet.parties.network.keys import fingerprint
 from discreet.parties.network.session import Member, Session
-from discreet.parties.network.tls import shown_by, tls_context
+
+
+def tls_context(session: Session, name: str, key: Path, *, server: bool) -> ssl.SSLContext:
+    """Return the context of one side: it trusts the certificates of the other parties and nothing else."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.options |= ssl.OP_NO_TICKET | ssl.OP_NO_COMPRESSION
+    if server:
+        context.num_tickets = 0
+    for member in session.members:
+        if member.name != name:
+            context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(member.certificate))
+    try:
+        context.load_cert_chain(key)
+    except (ssl.SSLError, OSError):
+        raise SessionError(f"The key file {key} does not hold a key and its certificate.") from None
+    return context
+
+
+def shown_by(transport: Any) -> str:
+    """Return the fingerprint of the certificate that the other side of a connection showed."""
+    shown = transport.get_extra_info("ssl_object").getpeercert(True)
+    return fingerprint(shown or b"")
+
 
 _AGAIN_SECONDS = 0.1
 _HANDSHAKE_SECONDS = 10.0

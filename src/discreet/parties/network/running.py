@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,13 +10,14 @@ from typing import Any
 
 from discreet import __version__
 from discreet.core.errors import InputError, ParameterError
-from discreet.engines.atomic import atomic_folder, require_replaceable
+from discreet.core.release import Release
+from discreet.engines.atomic import require_replaceable
 from discreet.engines.folder_kinds import FolderKind, require_outside
+from discreet.engines.results import write_folder
 from discreet.parties.errors import SessionError
-from discreet.parties.meter import Meter
 from discreet.parties.network.session import Session
 from discreet.parties.network.transport import open_session
-from discreet.parties.transcript import FrameShape, Transcript
+from discreet.parties.transcript import FrameShape, Meter, Transcript
 
 RESULT = FolderKind("result of a party", "transcript.json", lists_files=True)
 """The folder that a run writes."""
@@ -116,14 +116,10 @@ def write_outcome(
 ) -> Path:
     """Write a party's result folder, all or nothing: the files of its output, further pages and transcript.json."""
     results = outcome.session.protocol.result_files(outcome.output)
-    with atomic_folder(folder, RESULT, overwrite=overwrite) as place:
-        for name, content in results.items():
-            _write_result(place / name, content)
-        for name, text in (pages or {}).items():
-            (place / name).write_text(text, encoding="utf-8")
-        files = sorted(path.name for path in place.iterdir())
-        _write_json(place / RESULT.mark, outcome.to_dict() | {"files": files})
-    return Path(folder)
+    contents = {
+        name: content.write if isinstance(content, Release) else content for name, content in results.items()
+    }
+    return write_folder(folder, RESULT, contents | dict(pages or {}), outcome.to_dict(), overwrite=overwrite)
 
 
 def written_frames(outcome: Outcome) -> Iterator[Any]:
@@ -138,20 +134,3 @@ def _tabular(content: Any) -> Any:
     import pyarrow as pa
 
     return pa.table(content) if isinstance(content, Mapping) else content
-
-
-def _write_result(path: Path, content: Any) -> None:
-    """Write columns or an Arrow table as CSV, plain data as JSON, a release as its own folder."""
-    from discreet.core.release import Release
-    from discreet.engines.writing import write_frame
-
-    if isinstance(content, Release):
-        content.write(path)
-    elif path.suffix == ".json":
-        _write_json(path, content)
-    else:
-        write_frame(_tabular(content), path)
-
-
-def _write_json(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

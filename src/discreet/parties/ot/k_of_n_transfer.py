@@ -75,29 +75,41 @@ class KOfNTransfer(Protocol):
             FrameShape(sender, receiver, _EVALUATED, self.k * ELEMENT),
         ]
 
-    def run(self, party: Party, data: Any) -> Any:
-        """Run one party's half: the sender's output is None, the receiver's its k messages."""
-        return self._send(party, data) if party.index == 0 else self._receive(party, data)
+    def checked(self, data: Any, names: Sequence[str], name: str) -> list[Any]:
+        """Return the sender's messages, or the receiver's indices."""
+        return self._indices(data) if names.index(name) else self._messages(data)
 
-    def _send(self, party: Party, data: Any) -> None:
-        messages = list(data)
-        if len(messages) != self.n or not all(
-            isinstance(one, bytes) and len(one) == self.message_bytes for one in messages
-        ):
+    def _run(self, party: Party, data: list[Any]) -> list[bytes] | None:
+        if party.index:
+            return self._receive(party, data)
+        self._send(party, data)
+        return None
+
+    def _messages(self, data: Any) -> list[bytes]:
+        messages = list(data) if isinstance(data, Iterable) else []
+        fits = all(isinstance(message, bytes) and len(message) == self.message_bytes for message in messages)
+        if len(messages) != self.n or not fits:
             raise InputError(f"The messages must be {self.n} strings of {self.message_bytes} bytes each.")
+        return messages
+
+    def _indices(self, data: Any) -> list[int]:
+        of = "list of indices"
+        indices: list[int] = private_integers(data, shape=(self.k,), low=0, high=self.n - 1, of=of).tolist()
+        if len(set(indices)) < self.k:
+            raise InputError("The list of indices must not hold an index twice.")
+        return indices
+
+    def _send(self, party: Party, messages: list[bytes]) -> None:
         key = scalar_from(party.random(UNIFORM))
-        hidden = [_masked(one, evaluate(key, _indexed(party, index))) for index, one in enumerate(messages)]
+        hidden = [
+            _masked(message, evaluate(key, _indexed(party, index))) for index, message in enumerate(messages)
+        ]
         party.send(party.peer, _MESSAGES, b"".join(hidden))
         payload = party.recv(party.peer, _BLINDED, self.k * ELEMENT)
         blinded = received_elements(payload, self.k, of="k-of-N transfer")
-        party.send(party.peer, _EVALUATED, b"".join(evaluate_blinded(key, one) for one in blinded))
+        party.send(party.peer, _EVALUATED, b"".join(evaluate_blinded(key, element) for element in blinded))
 
-    def _receive(self, party: Party, data: Any) -> list[bytes]:
-        indices = private_integers(
-            data, shape=(self.k,), low=0, high=self.n - 1, of="list of indices"
-        ).tolist()
-        if len(set(indices)) < self.k:
-            raise InputError("The list of indices must not hold an index twice.")
+    def _receive(self, party: Party, indices: list[int]) -> list[bytes]:
         size = self.message_bytes
         hidden = party.recv(party.peer, _MESSAGES, self.n * size)
         scalars = [scalar_from(party.random(UNIFORM)) for _ in indices]

@@ -107,27 +107,30 @@ class ObliviousTransfer(Protocol):
             )
         return frames
 
-    def run(self, party: Party, data: Any) -> Any:
-        """Run one party's half; the input and output of each form are listed above."""
-        return self._send(party, data) if party.index == 0 else self._receive(party, data)
+    def checked(self, data: Any, names: Sequence[str], name: str) -> Any:
+        """Return the receiver's choices, or the sender's messages or differences; None where it puts in nothing."""
+        if names.index(name) == 1:
+            return private_bits(data, n=self.n, of="vector of choices")
+        if self.form == "chosen":
+            return _messages(data, self.n, self.message_bytes)
+        if self.form == "random":
+            return None
+        of = "vector of differences"
+        return private_integers(data, shape=(self.n,), low=-(1 << 63), high=(1 << 64) - 1, of=of)
+
+    def _run(self, party: Party, data: Any) -> Any:
+        return self._receive(party, data) if party.index else self._send(party, data)
 
     def _send(self, party: Party, data: Any) -> Any:
-        if self.form == "chosen":
-            messages = _messages(data, self.n, self.message_bytes)
-        elif self.form == "correlated":
-            differences = private_integers(
-                data, shape=(self.n,), low=-(1 << 63), high=(1 << 64) - 1, of="vector of differences"
-            )
         sender = TransferSender(party, party.peer, label=self.name, malicious=self.malicious)
         with party.step("transfers"):
             if self.form == "chosen":
-                return send_chosen(sender, messages)
+                return send_chosen(sender, data)
             if self.form == "correlated":
-                return send_correlated(sender, differences[:, None])[:, 0]
+                return send_correlated(sender, data[:, None])[:, 0]
             return sender.random(self.n).view(np.uint8)
 
-    def _receive(self, party: Party, data: Any) -> Any:
-        choices = private_bits(data, n=self.n, of="vector of choices")
+    def _receive(self, party: Party, choices: NDArray[np.bool_]) -> Any:
         receiver = TransferReceiver(party, party.peer, label=self.name, malicious=self.malicious)
         with party.step("transfers"):
             if self.form == "chosen":
@@ -139,16 +142,14 @@ class ObliviousTransfer(Protocol):
 
 def _messages(data: Any, n: int, size: int) -> NDArray[np.uint8]:
     """Return pairs of messages as an array of bytes of the shape (n, 2, size)."""
-    wanted = f"The messages must be {n} pairs of {size} bytes each."
+    refusal = f"The messages must be {n} pairs of {size} bytes each."
     if isinstance(data, np.ndarray):
         if data.shape != (n, 2, size) or data.dtype != np.uint8:
-            raise InputError(wanted)
+            raise InputError(refusal)
         return data
-    pairs = [tuple(pair) for pair in data]
-    fits = len(pairs) == n and all(
-        len(pair) == 2 and all(isinstance(one, bytes) and len(one) == size for one in pair) for pair in pairs
-    )
-    if not fits:
-        raise InputError(wanted)
-    joined = b"".join(one for pair in pairs for one in pair)
-    return np.frombuffer(joined, np.uint8).reshape(n, 2, size)
+    pairs = [tuple(pair) for pair in data] if isinstance(data, Iterable) else []
+    messages = [message for pair in pairs for message in pair]
+    fits = all(isinstance(message, bytes) and len(message) == size for message in messages)
+    if len(pairs) != n or any(len(pair) != 2 for pair in pairs) or not fits:
+        raise InputError(refusal)
+    return np.frombuffer(b"".join(messages), np.uint8).reshape(n, 2, size)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, IntIn, require
 from discreet.parties.protocol import Party
-from discreet.parties.sets.items import Union, UnionProtocol, encoded_items
-from discreet.parties.sums.secure_sum import SecureSum
+from discreet.parties.sets.private_sets import Union, UnionProtocol, encoded_items
+from discreet.parties.sums.secure_sum import SecureSum, Sum
 from discreet.parties.transcript import FrameShape
+
+Flags = NDArray[np.bool_]
 
 
 @public
@@ -53,6 +56,9 @@ class CandidateUnion(UnionProtocol):
     name: ClassVar[str] = "candidate-union"
     min_parties: ClassVar[int] = 3
     two_parties_reveal: ClassVar[bool] = True
+    two_parties_learn: ClassVar[str] = (
+        "Of two contributing parties each learns which items only the other one has, which the union reveals."
+    )
     n_without_input: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -67,11 +73,10 @@ class CandidateUnion(UnionProtocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What each party learns beyond the union."""
-        two = "Of two contributing parties each learns which items only the other one has, which the union reveals."
         return (
             "Every party learns which parties dropped out, in which round, and whether they were late.",
             "The collector together with a party that holds an item learns whether another one holds it too.",
-            *((two,) if self.two_parties_see_each_other else ()),
+            *self.consent_leaks,
         )
 
     def check_parties(self, names: Sequence[str]) -> None:
@@ -90,12 +95,9 @@ class CandidateUnion(UnionProtocol):
             if receiver != collector:
                 yield FrameShape(collector, receiver, "union", (len(self.candidates) + 7) // 8)
 
-    def run(self, party: Party, data: Iterable[str]) -> Union:
-        """Add a set to the union; return the union in the order of the candidates."""
-        self.check_parties(party.names)
+    def _run(self, party: Party, held: Flags) -> Union:
         collector = self.collector or party.names[0]
-        words = self._words(party, self._held(data, collects=party.name == collector))
-        opened = self._sum(len(party.names)).run(party, words)
+        opened: Sum = self._sum(len(party.names)).run(party, self._words(party, held))
         with party.step("union"):
             if opened.values is not None:
                 bits = np.packbits(opened.values != 0).tobytes()
@@ -105,12 +107,21 @@ class CandidateUnion(UnionProtocol):
             else:
                 bits = party.recv(collector, "union", (len(self.candidates) + 7) // 8)
         present = np.unpackbits(np.frombuffer(bits, np.uint8), count=len(self.candidates))
-        found = tuple(item for item, bit in zip(self.candidates, present, strict=True) if bit)
-        return Union(found, opened.parties)
+        return Union(
+            tuple(item for item, bit in zip(self.candidates, present, strict=True) if bit), opened.parties
+        )
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise a ParameterError unless the set holds candidates only."""
-        self._held(data, collects=name == (self.collector or names[0]))
+    def checked(self, data: Iterable[str] | None, names: Sequence[str], name: str) -> Flags:
+        """Return which candidates the party's set holds; that of the collector must be empty."""
+        items = set(encoded_items(() if data is None else data, owner=self, max_items=len(self.candidates)))
+        candidates = [item.encode() for item in self.candidates]
+        if not items <= set(candidates):
+            raise ParameterError("The set of CandidateUnion holds an item that is not among the candidates.")
+        if items and name == (self.collector or names[0]):
+            raise ParameterError(
+                "The collector of CandidateUnion contributes nothing; its set must be empty."
+            )
+        return np.array([item in items for item in candidates], bool)
 
     def needed(self, n_parties: int) -> int:
         """Return how many parties must remain: three that put something in, next to the collector.
@@ -134,21 +145,8 @@ class CandidateUnion(UnionProtocol):
             open_to="collector",
         )
 
-    def _held(self, data: Iterable[str] | None, *, collects: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return which candidates the own set holds."""
-        held = set(encoded_items(() if data is None else data, owner=self, max_items=len(self.candidates)))
-        known = [item.encode() for item in self.candidates]
-        if not held <= set(known):
-            raise ParameterError("The set of CandidateUnion holds an item that is not among the candidates.")
-        if collects and held:
-            raise ParameterError(
-                "The collector of CandidateUnion contributes nothing; its set must be empty."
-            )
-        return np.array([item in held for item in known], bool)
-
-    def _words(
-        self, party: Party, held: np.ndarray[Any, np.dtype[np.bool_]]
-    ) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """Return a random word for each held candidate and zero for the others."""
+    def _words(self, party: Party, held: Flags) -> NDArray[np.uint64]:
+        """Return a random word for each candidate that the party holds and zero for the others."""
+        # As many coins are drawn for every set, so that the time shows nothing about it.
         drawn = np.frombuffer(party.random(8 * len(held)), dtype="<u8")
         return np.where(held, drawn, np.uint64(0)).astype(np.uint64)

@@ -11,10 +11,9 @@ from discreet.kernels.threads import in_threads
 from discreet.parties.crypto.aes import SEED, KeyStream
 from discreet.parties.crypto.oprf import hash_to_group
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, GroupError, ristretto, scalar_from
-from discreet.parties.crypto.shuffling import shuffled
 from discreet.parties.errors import PartyError
 from discreet.parties.protocol import Party
-from discreet.parties.sets.two_sets import TwoSets, padded, parts
+from discreet.parties.sets.private_sets import TwoSets, padded, parts, shuffled
 from discreet.parties.transcript import FrameShape
 
 _FIRST, _SECOND, _BOTH, _SIZE = "psi.first", "psi.second", "psi.both", "psi.size"
@@ -59,9 +58,8 @@ class IntersectionSize(TwoSets):
             "A party that puts in one element that it guessed learns whether the other party holds it.",
         )
 
-    def cautions(self, output: int | None, names: Sequence[str]) -> tuple[str, ...]:
+    def cautions(self, output: int | None) -> tuple[str, ...]:
         """Return that the size is small, where it is."""
-        del names
         return ("The size lies between 1 and 4; it concerns few people.",) if output and output < 5 else ()
 
     def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
@@ -74,19 +72,17 @@ class IntersectionSize(TwoSets):
         ]
         return [*frames, FrameShape(first, second, _SIZE, 8)] if self.output == "both" else frames
 
-    def run(self, party: Party, data: Any) -> int | None:
-        """Run one party's half with its set."""
+    def _run(self, party: Party, elements: dict[bytes, Any]) -> int | None:
         first, size = party.index == 0, (self.max_first, self.max_second)[party.index]
-        elements = self._checked(party.index, data)
         coins = KeyStream(party.random(SEED))
         power = scalar_from(party.random(UNIFORM))
         hashes = _hashed(party, list(elements), size, coins)
         raised = _raised(power, shuffled(hashes, party.random))
         return self._count(party, power, raised) if first else self._answer(party, power, raised)
 
-    def result_columns(self, output: Any) -> dict[str, Any]:
+    def result_files(self, output: Any) -> dict[str, Any]:
         """Return the size as one value."""
-        return {"size": [] if output is None else [output]}
+        return {"result.csv": {"size": [] if output is None else [output]}}
 
     def _count(self, party: Party, power: bytes, raised: list[bytes]) -> int:
         _send(party, _FIRST, raised)
@@ -115,9 +111,10 @@ def _raised(power: bytes, elements: list[bytes]) -> list[bytes]:
     """Return the power of every element; libsodium computes outside the interpreter's lock."""
     group = ristretto()
     raised = in_threads(
-        lambda start, stop: [group.multiply(power, one) for one in elements[start:stop]], len(elements)
+        lambda start, stop: [group.multiply(power, element) for element in elements[start:stop]],
+        len(elements),
     )
-    return [one for part in raised for one in part]
+    return [element for part in raised for element in part]
 
 
 def _send(party: Party, kind: str, elements: list[bytes]) -> None:

@@ -1,22 +1,42 @@
-"""Private set intersection by oblivious transfer (Kolesnikov, Kumaresan, Rosulek & Trieu, 2016)."""
+"""Private set intersection by oblivious transfer (Kolesnikov, Kumaresan, Rosulek & Trieu, 2016).
+
+Elements are compared by tags: an oblivious function of one input per bin. The receiver lays its elements out in bins,
+at most one in each, and learns the tag of each at its bin. The sender can compute the tag of any element at any bin.
+Other tags look random to the receiver.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.boundary import public
+from discreet.kernels.parties.bit_matrix import transposed
+from discreet.kernels.parties.cuckoo import cuckoo_table
 from discreet.parties.crypto.aes import SEED, KeyStream
-from discreet.parties.crypto.shuffling import shuffled
+from discreet.parties.errors import PartyError
+from discreet.parties.ot.base import ReceiverColumns, SenderColumns, column_frames
 from discreet.parties.protocol import Party
-from discreet.parties.sets.oblivious_tags import N_PLACES, TagReceiver, TagSender, tag_bytes, tag_frames
-from discreet.parties.sets.two_sets import TwoSets, padded, parts
+from discreet.parties.sets.private_sets import TwoSets, padded, parts, shuffled
 from discreet.parties.transcript import FrameShape
 
-_TAGS, _MATCHES = "psi.tags", "psi.matches"
+N_PLACES = 3
+"""The bins in which an element may lie."""
+WIDTH = 512
+"""The bits of the code of an element; codes of two elements differ in fewer than 128 with a probability of 2^-96."""
+STATISTICAL = 40
+"""An error of the protocol has a probability of 2^-40 at most."""
+_CHUNK = 1 << 10
+_WORDS = 2 + N_PLACES
+
+
+_COLUMNS, _TAGS, _MATCHES = "psi.columns", "psi.tags", "psi.matches"
 
 
 @public
@@ -74,15 +94,14 @@ class SetIntersection(TwoSets):
             frames.append(FrameShape(first, second, _MATCHES, -(-self.max_second // 8)))
         return frames
 
-    def run(self, party: Party, data: Any) -> list[Any] | None:
-        """Run one party's half with its set."""
-        elements = self._checked(party.index, data)
-        found = self._send(party, list(elements)) if party.index else self._receive(party, list(elements))
-        return None if found is None else [elements[one] for one in found]
+    def _run(self, party: Party, elements: dict[bytes, Any]) -> list[Any] | None:
+        half = self._send if party.index else self._receive
+        common = half(party, list(elements))
+        return None if common is None else [elements[element] for element in common]
 
-    def result_columns(self, output: Any) -> dict[str, Any]:
+    def result_files(self, output: Any) -> dict[str, Any]:
         """Return the intersection as one column."""
-        return {"element": output or []}
+        return {"result.csv": {"element": output or []}}
 
     @property
     def _tag(self) -> int:
@@ -95,16 +114,17 @@ class SetIntersection(TwoSets):
             return self._matched(party, elements, own)
 
     def _matched(self, party: Party, elements: list[bytes], own: TagReceiver) -> list[bytes]:
-        found, matches = [], np.zeros(self.max_second, np.bool_)
+        common, matches = [], np.zeros(self.max_second, np.bool_)
         position = [self._received_tags(party) for _ in range(N_PLACES)]
-        for number, (tag, place) in enumerate(zip(own.tags, own.place.tolist(), strict=True)):
-            at = position[place].get(tag.tobytes())
+        for number, (tag, which) in enumerate(zip(own.tags, own.place.tolist(), strict=True)):
+            at = position[which].get(tag.tobytes())
+            # Elements beyond the own ones are padding.
             if at is not None and number < len(elements):
-                found.append(elements[number])
+                common.append(elements[number])
                 matches[at] = True
         if self.output == "both":
             party.send(party.peer, _MATCHES, np.packbits(matches).data)
-        return found
+        return common
 
     def _received_tags(self, party: Party) -> dict[bytes, int]:
         """Return the place of each of the sender's tags."""
@@ -132,3 +152,139 @@ class SetIntersection(TwoSets):
         payload = party.recv(party.peer, _MATCHES, -(-self.max_second // 8))
         matches = np.unpackbits(np.frombuffer(payload, np.uint8), count=self.max_second)[order]
         return [element for element, match in zip(elements, matches, strict=False) if match]
+
+
+def n_bins(max_size: int) -> int:
+    """Return the bins for a set of at most this size, a multiple of 192.
+
+    With 1.3 bins an element a large set has no place with negligible probability. A small one has none where four
+    elements share all three places, so its bins are many enough that this happens with a probability below 2^-40.
+
+    >>> n_bins(1), n_bins(1000), n_bins(100_000)
+    (192, 1344, 130176)
+    """
+    shared = 2 ** ((4 * math.log2(max_size) + STATISTICAL + 10) / 9)
+    return 64 * N_PLACES * math.ceil(max(1.3 * max_size, shared) / (64 * N_PLACES))
+
+
+def tag_bytes(max_receiver: int, max_sender: int) -> int:
+    """Return the bytes of a tag: two different elements have the same one with a probability of 2^-40 at most.
+
+    >>> tag_bytes(100_000, 100_000)
+    10
+    """
+    return math.ceil((STATISTICAL + math.log2(max_receiver) + math.log2(max_sender)) / 8)
+
+
+def tag_frames(sender: str, receiver: str, max_receiver: int) -> list[FrameShape]:
+    """Return the frames by which the receiver learns its tags."""
+    frames = column_frames(sender, receiver, WIDTH)
+    for start, stop in _chunks(max_receiver):
+        frames.append(FrameShape(receiver, sender, _COLUMNS, (stop - start) * WIDTH * 8))
+    return frames
+
+
+class TagReceiver:
+    """The end that lays its elements out in bins.
+
+    ``tags`` holds the tag of each element, and ``place`` which of its three places the element has.
+    """
+
+    def __init__(self, party: Party, elements: Sequence[bytes], *, size: int) -> None:
+        bins = n_bins(len(elements))
+        words = _hashed(party, elements)
+        table = cuckoo_table(_places(words, bins), bins, int.from_bytes(party.random(8), "little"))
+        if table is None:
+            raise PartyError(
+                "The elements found no place in the table; run the protocol again in a new session."
+            )
+        rows = _received_rows(party, words, table)
+        filled = np.flatnonzero(table >= 0)
+        filled = filled[np.argsort(table[filled])]
+        self.tags = _tags(filled, rows[filled], size)
+        self.place = filled // (bins // N_PLACES)
+
+
+class TagSender:
+    """The end that can compute every tag."""
+
+    def __init__(self, party: Party, *, max_receiver: int, size: int) -> None:
+        self._party, self._size = party, size
+        self._n_bins = n_bins(max_receiver)
+        columns = SenderColumns(party, party.peer, width=WIDTH, label="set intersection")
+        rows = []
+        with party.step("codes"):
+            for start, stop in _chunks(max_receiver):
+                payload = party.recv(party.peer, _COLUMNS, (stop - start) * WIDTH * 8)
+                received = np.frombuffer(payload, np.uint64).reshape(WIDTH, stop - start)
+                rows.append(transposed(columns.extend(received)))
+        self._rows = np.concatenate(rows)
+        self._secret = columns.secret
+
+    def tags(self, elements: Sequence[bytes]) -> list[NDArray[np.uint8]]:
+        """Return the tags of the elements at each of their places, one array of rows a place."""
+        words = _hashed(self._party, elements)
+        codes = _codes(self._party, words[:, :2])
+        codes &= self._secret
+        places = _places(words, self._n_bins)
+        return [_tags(bins, self._rows[bins] ^ codes, self._size) for bins in places.T]
+
+
+def _received_rows(party: Party, words: NDArray[np.uint64], table: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Send the codes of the elements in their bins, masked, and return the row of each bin; empty bins are random."""
+    columns = ReceiverColumns(party, party.peer, width=WIDTH, label="set intersection")
+    codes = KeyStream(party.random(SEED)).words(table.size * WIDTH // 64).reshape(table.size, -1)
+    filled = table >= 0
+    codes[filled] = _codes(party, words[table[filled], :2])
+    rows = []
+    with party.step("codes"):
+        for start, stop in _chunks(len(words)):
+            masks, sent = columns.extend(transposed(codes[64 * start : 64 * stop]))
+            party.send(party.peer, _COLUMNS, sent.view(np.uint8).reshape(-1).data)
+            rows.append(transposed(masks))
+    return np.concatenate(rows)
+
+
+def _chunks(max_receiver: int) -> Iterator[tuple[int, int]]:
+    """Return the ranges of 64 bins that travel in one frame."""
+    n_words = n_bins(max_receiver) // 64
+    for start in range(0, n_words, _CHUNK):
+        yield start, min(start + _CHUNK, n_words)
+
+
+def _hashed(party: Party, elements: Sequence[bytes]) -> NDArray[np.uint64]:
+    """Return five words an element: two that stand for it, and one for each place."""
+    key = hashlib.sha256(b"discreet set elements" + party.session).digest()
+    digests = [hashlib.blake2b(element, key=key, digest_size=8 * _WORDS).digest() for element in elements]
+    return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, _WORDS)
+
+
+def _places(words: NDArray[np.uint64], bins: int) -> NDArray[np.int64]:
+    """Return the three bins of each element, one in each third of the table."""
+    third = bins // N_PLACES
+    return (words[:, 2:] % np.uint64(third)).astype(np.int64) + third * np.arange(N_PLACES)
+
+
+def _codes(party: Party, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the pseudorandom codes of elements: AES of their hashes under four keys of the session."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    source = np.ascontiguousarray(words).tobytes()
+    parts = []
+    for part in range(WIDTH // 128):
+        key = hashlib.sha256(b"discreet set codes" + bytes([part]) + party.session).digest()[:SEED]
+        # Independent blocks are wanted here: the cipher is a function of an element's hash.
+        cipher = Cipher(algorithms.AES128(key), modes.ECB()).encryptor()  # noqa: S305
+        parts.append(np.frombuffer(cipher.update(source), np.uint64).reshape(-1, 2))
+    return np.concatenate(parts, axis=1)
+
+
+def _tags(bins: NDArray[np.int64], rows: NDArray[np.uint64], size: int) -> NDArray[np.uint8]:
+    """Return the hash of each row, keyed by its bin."""
+    data, keys = rows.tobytes(), bins.astype("<u8").tobytes()
+    step = WIDTH // 8
+    digests = [
+        hashlib.blake2b(data[at : at + step], digest_size=size, key=keys[at // 8 : at // 8 + 8]).digest()
+        for at in range(0, len(data), step)
+    ]
+    return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, size)

@@ -1,7 +1,13 @@
-"""Secure set union by commutative encryption (Kantarcıoğlu & Clifton 2004) on ristretto255."""
+"""Secure set union by commutative encryption (Kantarcıoğlu & Clifton 2004) on ristretto255.
+
+Texts travel as group elements that can be read back, and look like random ones. A text is padded to a fixed length and
+scrambled by a Feistel network of four rounds, so that two texts have no block in common. Each block of 30 bytes becomes
+the middle of an encoded element; the outer two bytes count up until it is valid.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,12 +16,18 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import IntIn, require
 from discreet.parties.channel import MAX_PAYLOAD
-from discreet.parties.crypto.embedding import blocks_for, embed, extract
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, received_elements, ristretto, scalar_from
-from discreet.parties.crypto.shuffling import shuffled
+from discreet.parties.errors import PartyError
 from discreet.parties.protocol import Party
-from discreet.parties.sets.items import Union, UnionProtocol, encoded_items
+from discreet.parties.sets.private_sets import Union, UnionProtocol, encoded_items, shuffled
 from discreet.parties.transcript import FrameShape
+
+BLOCK = 30
+"""The bytes of a text that one element holds."""
+_MARK = bytes(8)
+"""What distinguishes a text from a random element, which has it with a chance of 2**-64."""
+_ROUNDS = 4
+_TRIES = 1 << 14
 
 
 @public
@@ -55,6 +67,9 @@ class SetUnion(UnionProtocol):
 
     name: ClassVar[str] = "set-union"
     two_parties_reveal: ClassVar[bool] = True
+    two_parties_learn: ClassVar[str] = (
+        "Of two parties each learns which items only the other one has, which the union reveals."
+    )
 
     def __post_init__(self) -> None:
         require(self, "max_items", self.max_items, IntIn(1, 1_000_000))
@@ -63,7 +78,6 @@ class SetUnion(UnionProtocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What each party learns beyond the union."""
-        two = "Of two parties each learns which items only the other one has, which the union reveals."
         return (
             (
                 "The first party learns how many items any of the second, fourth … party have in common with each "
@@ -73,7 +87,7 @@ class SetUnion(UnionProtocol):
                 "The second party learns how many items any of the first, third … party have in common with each "
                 "other, but not which ones."
             ),
-            *((two,) if self.two_parties_see_each_other else ()),
+            *self.consent_leaks,
         )
 
     def check_parties(self, names: Sequence[str]) -> None:
@@ -87,24 +101,21 @@ class SetUnion(UnionProtocol):
 
     def frames(self, names: Sequence[str]) -> Iterator[FrameShape]:
         """Return the frames of a run."""
-        n, one = len(names), self.max_items * self._set_bytes
+        n, set_bytes = len(names), self.max_items * self._set_bytes
         for sender in range(n):
             for _ in range(n - 1):
-                yield FrameShape(names[sender], names[(sender + 1) % n], "encrypted", one)
+                yield FrameShape(names[sender], names[(sender + 1) % n], "encrypted", set_bytes)
         for origin in range(n):
             holder, merger = (origin - 1) % n, _merger(origin)
             if holder != merger:
-                yield FrameShape(names[holder], names[merger], "full", one)
-        yield FrameShape(names[1], names[0], "merged", one * ((n + 1) // 2))
+                yield FrameShape(names[holder], names[merger], "full", set_bytes)
+        yield FrameShape(names[1], names[0], "merged", set_bytes * ((n + 1) // 2))
         for sender in range(n - 1):
-            yield FrameShape(names[sender], names[sender + 1], "decrypted", one * n)
+            yield FrameShape(names[sender], names[sender + 1], "decrypted", set_bytes * n)
         for receiver in names[:-1]:
             yield FrameShape(names[-1], receiver, "union", n * self.max_items * (self.max_item_bytes + 2))
 
-    def run(self, party: Party, data: Iterable[str]) -> Union:
-        """Add a set to the union; return the union, sorted."""
-        self.check_parties(party.names)
-        items = self._encoded(data)
+    def _run(self, party: Party, items: list[bytes]) -> Union:
         secret = scalar_from(party.random(UNIFORM))
         with party.step("encryption"):
             full = self._encrypt_around(party, items, secret)
@@ -113,28 +124,26 @@ class SetUnion(UnionProtocol):
         with party.step("decryption"):
             return Union(self._decrypt_around(party, merged, ristretto().invert(secret)), party.names)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise a ParameterError unless the set fits."""
+    def checked(self, data: Any, names: Sequence[str], name: str) -> list[bytes]:
+        """Return the party's set in UTF-8; refuse what is no text, too long or too much."""
         del names, name
-        self._encoded(data)
+        return encoded_items(data, owner=self, max_items=self.max_items, max_bytes=self.max_item_bytes)
 
     @property
     def _set_bytes(self) -> int:
         return blocks_for(self.max_item_bytes) * ELEMENT
 
-    def _encoded(self, data: Iterable[str]) -> list[bytes]:
-        return encoded_items(data, owner=self, max_items=self.max_items, max_bytes=self.max_item_bytes)
-
     def _encrypt_around(self, party: Party, items: list[bytes], secret: bytes) -> list[bytes]:
         """Return the set of the next party, encrypted by all: each set goes once around."""
         n = len(party.names)
         before, after = party.names[party.index - 1], party.names[(party.index + 1) % n]
-        held = shuffled(_powers(secret, self._filled(party, items)), party.random)
+        encrypted = shuffled(_powers(secret, self._filled(party, items)), party.random)
         for _ in range(n - 1):
-            party.send(after, "encrypted", b"".join(held))
+            party.send(after, "encrypted", b"".join(encrypted))
             received = self._receive(party, before, "encrypted", 1)
-            held = shuffled(_powers(secret, received), party.random)
-        return held
+            # Shuffled again, so that the next party cannot follow an item from one set to the next.
+            encrypted = shuffled(_powers(secret, received), party.random)
+        return encrypted
 
     def _merge(self, party: Party, full: list[bytes]) -> list[bytes]:
         """Return, at the first party, all sets together, each item once and fakes in the place of repetitions."""
@@ -161,15 +170,14 @@ class SetUnion(UnionProtocol):
         slot = self.max_item_bytes + 2
         if party.index > 0:
             merged = self._receive(party, names[party.index - 1], "decrypted", n)
-        plain = shuffled(_powers(inverse, merged), party.random)
+        decrypted = shuffled(_powers(inverse, merged), party.random)
         if party.index < n - 1:
-            party.send(names[party.index + 1], "decrypted", b"".join(plain))
+            party.send(names[party.index + 1], "decrypted", b"".join(decrypted))
             payload = party.recv(names[-1], "union", n * self.max_items * slot)
         else:
-            found = sorted(
-                x for one in plain if (x := extract(one, max_bytes=self.max_item_bytes)) is not None
-            )
-            slots = [(len(item) + 1).to_bytes(2, "big") + item.ljust(slot - 2, b"\0") for item in found]
+            texts = (extract(element, max_bytes=self.max_item_bytes) for element in decrypted)
+            items = sorted(text for text in texts if text is not None)
+            slots = [(len(item) + 1).to_bytes(2, "big") + item.ljust(slot - 2, b"\0") for item in items]
             payload = b"".join(slots).ljust(n * self.max_items * slot, b"\0")
             party.broadcast("union", payload)
         pieces = [payload[at : at + slot] for at in range(0, len(payload), slot)]
@@ -193,7 +201,7 @@ class SetUnion(UnionProtocol):
         return embedded[: len(items)] + fakes[len(items) :]
 
     def _fakes(self, party: Party, n: int) -> list[bytes]:
-        """Return random elements, which nobody can tell from encrypted items and which hold no text."""
+        """Return random elements, which look like encrypted items and hold no text."""
         group, blocks = ristretto(), blocks_for(self.max_item_bytes)
         return [b"".join(group.from_uniform(party.random(UNIFORM)) for _ in range(blocks)) for _ in range(n)]
 
@@ -215,3 +223,65 @@ def _powers(scalar: bytes, items: Iterable[bytes]) -> list[bytes]:
         b"".join(group.multiply(scalar, item[at : at + ELEMENT]) for at in range(0, len(item), ELEMENT))
         for item in items
     ]
+
+
+def blocks_for(max_bytes: int) -> int:
+    """Return the elements that hold a text of at most this many bytes.
+
+    >>> blocks_for(20), blocks_for(21), blocks_for(200)
+    (1, 2, 7)
+    """
+    return -(-(len(_MARK) + 2 + max_bytes) // BLOCK)
+
+
+def embed(text: bytes, *, max_bytes: int) -> bytes:
+    """Return a text as ``blocks_for(max_bytes)`` encoded elements.
+
+    >>> extract(embed(b"bread", max_bytes=20), max_bytes=20)
+    b'bread'
+    """
+    length = blocks_for(max_bytes) * BLOCK
+    padded = (_MARK + len(text).to_bytes(2, "big") + text).ljust(length, b"\0")
+    scrambled = _feistel(padded, range(_ROUNDS))
+    return b"".join(_element(scrambled[at : at + BLOCK]) for at in range(0, length, BLOCK))
+
+
+def extract(elements: bytes, *, max_bytes: int) -> bytes | None:
+    """Return the text that elements hold, or None if they hold none."""
+    blocks = [elements[at + 1 : at + 1 + BLOCK] for at in range(0, len(elements), ELEMENT)]
+    padded = _feistel(b"".join(blocks), reversed(range(_ROUNDS)))
+    start = len(_MARK) + 2
+    size = int.from_bytes(padded[len(_MARK) : start], "big")
+    if padded[: len(_MARK)] != _MARK or size > max_bytes or any(padded[start + size :]):
+        return None
+    return padded[start : start + size]
+
+
+def _element(block: bytes) -> bytes:
+    """Return the first valid element with this block in the middle; one in four is valid."""
+    group = ristretto()
+    for count in range(_TRIES):
+        candidate = bytes([count << 1 & 0xFF]) + block + bytes([count >> 7])
+        if group.is_valid(candidate):
+            return candidate
+    raise PartyError("A text cannot be embedded.")
+
+
+def _feistel(data: bytes, rounds: Iterable[int]) -> bytes:
+    """Apply the rounds of a Feistel network with public round functions; the reversed rounds invert it."""
+    half = len(data) // 2
+    left, right = data[:half], data[half:]
+    for number in rounds:
+        if number % 2 == 0:
+            right = _xor(right, _round(number, left))
+        else:
+            left = _xor(left, _round(number, right))
+    return left + right
+
+
+def _round(number: int, data: bytes) -> bytes:
+    return hashlib.shake_256(b"discreet embedding" + bytes([number]) + data).digest(len(data))
+
+
+def _xor(left: bytes, right: bytes) -> bytes:
+    return (int.from_bytes(left, "big") ^ int.from_bytes(right, "big")).to_bytes(len(left), "big")

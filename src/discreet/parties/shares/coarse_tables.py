@@ -3,28 +3,34 @@
 A table has counts by place and column. Its places are halved again and again; a block of places is cut in two only if
 that leaves no small count in either half, nor in the halves of the blocks around it. So no small count is opened, and
 none follows by subtraction: a block that is known is a sum of blocks that are known and not small.
+
+Tables of a group of rows and of its parts must be nested as well: a part is cut only where the whole was. Else a block
+of the whole, less the same block of some parts, could be a small count of the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.parties.shares.thresholds import Groups, Words
+from discreet.parties.shares.thresholds import NestedGroups, Words
 
 Counts = NDArray[np.int64]
-Shape = tuple[int, int]
+Integer = TypeVar("Integer", np.int64, np.uint64)
+TableShape = tuple[int, int]
 """The places and the columns of a table."""
 
 
-class Judge(Protocol):
+class CountComparer(Protocol):
     """Whoever compares and opens shared counts."""
 
-    def none_small(self, share: Words, groups: Groups, least: int, *, largest: int) -> NDArray[np.bool_]:
+    def none_small(
+        self, share: Words, groups: NestedGroups, least: int, *, largest: int
+    ) -> NDArray[np.bool_]:
         """Return in which groups no count lies between 1 and the least one."""
 
     def opened(self, share: Words) -> Counts:
@@ -45,8 +51,8 @@ class CoarseTable:
     def spread(self) -> NDArray[np.float64]:
         """The counts with those of a block divided evenly among its places."""
         sizes = np.bincount(self.last, minlength=len(self.last))
-        found: NDArray[np.float64] = self.counts[self.last] / sizes[self.last][:, None]
-        return found
+        evenly: NDArray[np.float64] = self.counts[self.last] / sizes[self.last][:, None]
+        return evenly
 
     @property
     def n_blocks(self) -> int:
@@ -54,26 +60,54 @@ class CoarseTable:
         return np.unique(self.last).size
 
 
-def coarse_tables(judge: Judge, tables: Sequence[Words], least: int, *, largest: int) -> list[CoarseTable]:
-    """Return coarse tables from shares of their counts; the columns of a table as a whole must not be small."""
+class _Cut(NamedTuple):
+    """A block of places from ``low`` to before ``high`` that can be cut before ``middle``.
+
+    ``parent`` is the number of the cut that made the block, or −1.
+    """
+
+    low: int
+    middle: int
+    high: int
+    parent: int
+
+
+def coarse_tables(
+    comparer: CountComparer,
+    tables: Sequence[Words],
+    least: int,
+    *,
+    largest: int,
+    within: Sequence[CoarseTable] | None = None,
+) -> list[CoarseTable]:
+    """Return coarse tables from shares of their counts; the columns of a table as a whole must not be small.
+
+    ``within`` has, for each table, the coarse table of more rows that it is a part of; only its cuts are tried.
+    """
     cuts = [list(_cuts(len(table))) for table in tables]
+    tried = [
+        [within is None or _is_end(within[number], cut.middle) for cut in listed]
+        for number, listed in enumerate(cuts)
+    ]
+    # Zeros stand for a cut that is not tried: they are not small, so the bit that is opened says nothing, and the
+    # frames have the same size whatever was joined before.
     halves = [
-        half
-        for table, listed in zip(tables, cuts, strict=True)
-        for low, middle, high, _ in listed
-        for half in (_total(table[low:middle]), _total(table[middle:high]))
+        half if admitted else np.zeros_like(half)
+        for table, listed, admits in zip(tables, cuts, tried, strict=True)
+        for cut, admitted in zip(listed, admits, strict=True)
+        for half in (_total(table[cut.low : cut.middle]), _total(table[cut.middle : cut.high]))
     ]
     groups = cut_groups([(len(table), table.shape[1]) for table in tables])
     share = np.concatenate([np.zeros(0, np.uint64), *halves])
-    may_cut = judge.none_small(share, groups, least, largest=largest).tolist()
-    last, at = [], 0
-    for table, listed in zip(tables, cuts, strict=True):
-        last.append(_last_places(len(table), listed, may_cut[at : at + len(listed)]))
-        at += len(listed)
-    return _opened(judge, tables, last)
+    none_small = iter(comparer.none_small(share, groups, least, largest=largest).tolist())
+    last = [
+        _last_places(len(table), listed, [next(none_small) and admitted for admitted in admits])
+        for table, listed, admits in zip(tables, cuts, tried, strict=True)
+    ]
+    return _opened(comparer, tables, last)
 
 
-def cut_groups(shapes: Sequence[Shape]) -> Groups:
+def cut_groups(shapes: Sequence[TableShape]) -> NestedGroups:
     """Return which counts decide on each cut: those of its halves, and those that decide on the cuts around it."""
     of: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     parents: list[int] = []
@@ -81,8 +115,8 @@ def cut_groups(shapes: Sequence[Shape]) -> Groups:
         start = len(parents)
         listed = list(_cuts(n_places))
         of.append(np.repeat(np.arange(start, start + len(listed)), 2 * n_columns))
-        parents += [parent if parent < 0 else start + parent for *_, parent in listed]
-    return Groups(np.concatenate(of), tuple(parents))
+        parents += [cut.parent if cut.parent < 0 else start + cut.parent for cut in listed]
+    return NestedGroups(np.concatenate(of), tuple(parents))
 
 
 def n_opened(tables: Sequence[CoarseTable]) -> int:
@@ -103,58 +137,64 @@ def coarse_local(table: Counts, least: int) -> CoarseTable:
     >>> coarse_local(np.array([[9], [6], [0], [7]]), 5).counts.tolist()
     [[9], [6], [0], [7]]
     """
-    listed = list(_cuts(len(table)))
+    cuts = list(_cuts(len(table)))
     may_cut: list[bool] = []
-    for low, middle, high, parent in listed:
+    for low, middle, high, parent in cuts:
         halves = np.concatenate([table[low:middle].sum(axis=0), table[middle:high].sum(axis=0)])
         none_small = not ((halves > 0) & (halves < least)).any()
         may_cut.append(none_small and (parent < 0 or may_cut[parent]))
-    last = _last_places(len(table), listed, may_cut)
-    counts = np.zeros_like(table)
-    np.add.at(counts, last, table)
-    return CoarseTable(counts, last)
+    last = _last_places(len(table), cuts, may_cut)
+    return CoarseTable(_by_block(table, last), last)
 
 
-def _cuts(n_places: int) -> Iterator[tuple[int, int, int, int]]:
-    """Return low, middle and high end of every block that can be cut, and the number of the cut around it, or −1."""
+def _cuts(n_places: int) -> Iterator[_Cut]:
+    """Return every block that can be cut, the larger ones first, so that a cut comes after the one around it."""
     blocks, number = [(0, n_places, -1)], 0
     while blocks:
         low, high, parent = blocks.pop(0)
         if high - low > 1:
             middle = (low + high) // 2
-            yield low, middle, high, parent
+            yield _Cut(low, middle, high, parent)
             blocks += [(low, middle, number), (middle, high, number)]
             number += 1
 
 
-def _last_places(
-    n_places: int, cuts: Sequence[tuple[int, int, int, int]], may_cut: Sequence[bool]
-) -> NDArray[np.int64]:
-    ends = {middle for (_, middle, _, _), allowed in zip(cuts, may_cut, strict=True) if allowed}
+def _is_end(table: CoarseTable, middle: int) -> bool:
+    """Whether a block of a table ends before a place; each place is the middle of at most one cut."""
+    return bool(table.last[middle - 1] == middle - 1)
+
+
+def _last_places(n_places: int, cuts: Sequence[_Cut], may_cut: Sequence[bool]) -> NDArray[np.int64]:
+    """Return the last place of the block of each place, by the cuts that are made."""
+    starts = {cut.middle for cut, allowed in zip(cuts, may_cut, strict=True) if allowed}
     last, end = np.zeros(n_places, np.int64), n_places
-    for place in range(n_places - 1, -1, -1):
-        end = place + 1 if place + 1 in ends else end
-        last[place] = end - 1
+    for position in range(n_places - 1, -1, -1):
+        end = position + 1 if position + 1 in starts else end
+        last[position] = end - 1
     return last
 
 
-def _opened(judge: Judge, tables: Sequence[Words], last: Sequence[NDArray[np.int64]]) -> list[CoarseTable]:
-    sums = []
-    for table, ends in zip(tables, last, strict=True):
-        blocks = np.zeros_like(table)
-        np.add.at(blocks, ends, table)
-        sums.append(blocks)
-    known = [np.unique(ends) for ends in last]
-    share = np.concatenate(
-        [np.zeros(0, np.uint64), *(s[k].reshape(-1) for s, k in zip(sums, known, strict=True))]
-    )
-    values, at, found = judge.opened(share), 0, []
-    for table, ends, here in zip(tables, last, known, strict=True):
-        counts, n = np.zeros(table.shape, np.int64), here.size * table.shape[1]
-        counts[here] = values[at : at + n].reshape(-1, table.shape[1])
-        found.append(CoarseTable(counts, ends))
-        at += n
-    return found
+def _opened(
+    comparer: CountComparer, tables: Sequence[Words], last: Sequence[NDArray[np.int64]]
+) -> list[CoarseTable]:
+    """Return the tables with the counts of all their blocks, which are opened together."""
+    ends = [np.unique(places) for places in last]
+    blocks = [_by_block(table, places)[end] for table, places, end in zip(tables, last, ends, strict=True)]
+    values = comparer.opened(np.concatenate([np.zeros(0, np.uint64), *(part.reshape(-1) for part in blocks)]))
+    starts = np.cumsum([part.size for part in blocks])[:-1]
+    coarse = []
+    for part, places, end in zip(np.split(values, starts), last, ends, strict=True):
+        counts = np.zeros((places.size, part.size // end.size), np.int64)
+        counts[end] = part.reshape(end.size, -1)
+        coarse.append(CoarseTable(counts, places))
+    return coarse
+
+
+def _by_block(table: NDArray[Integer], last: NDArray[np.int64]) -> NDArray[Integer]:
+    """Return the sums of blocks, each at its last place; shares wrap around modulo 2^64."""
+    sums = np.zeros_like(table)
+    np.add.at(sums, last, table)
+    return sums
 
 
 def _total(part: Words) -> Words:

@@ -26,6 +26,7 @@ from discreet.parties.shares.bit_products import (
 from discreet.parties.shares.opening import Output, opening_frames, other_share, require_output
 from discreet.parties.transcript import FrameShape
 
+Words = NDArray[np.uint64]
 _AT_ONCE = 1 << 14
 """The comparisons that run through the circuit together."""
 
@@ -107,9 +108,7 @@ class Comparison(Protocol):
             frames += _circuit_frames(names, stop - start, self.bits)
         return frames
 
-    def run(self, party: Party, data: Any) -> NDArray[np.bool_] | Bits | None:
-        """Run one party's half with its shares or values."""
-        words = self.checked(party.index, data)
+    def _run(self, party: Party, words: Words) -> NDArray[np.bool_] | Bits | None:
         share = self.share(BitProducts(party, label=self.name), words)
         if self.output == "shares":
             return share
@@ -117,31 +116,31 @@ class Comparison(Protocol):
         other = other_share(party, packed, self.output)
         return None if other is None else np.unpackbits(packed ^ other, count=self.n).view(np.bool_)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        self.checked(names.index(name), data)
+    def checked(self, data: Any, names: Sequence[str], name: str) -> Words:
+        """Return shares of the integers less the threshold."""
+        return self.words(names.index(name), data)
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the shares or values: a file of one column of numbers."""
-        from discreet.parties.tables import labelled_numbers
+        from discreet.parties.inputs import labelled_numbers
 
         return labelled_numbers(path, ())
 
-    def result_columns(self, output: Any) -> dict[str, Any]:
+    def result_files(self, output: Any) -> dict[str, Any]:
         """Return the results as one column."""
-        return {"result": [] if output is None else output}
+        return {"result.csv": {"result": [] if output is None else output}}
 
-    def share(self, products: BitProducts, words: NDArray[np.uint64]) -> Bits:
+    def share(self, products: BitProducts, words: Words) -> Bits:
         """Return this party's share of the results, over transfers that are set up already."""
-        found = []
+        shares = []
         for start, stop in _parts(self.n):
             with products.party.step("triples"):
                 triples = products.triples((stop - start) * sum(_layers(self.bits)), width=2)
             with products.party.step("circuit"):
-                found.append(_at_least_zero(products, triples, words[start:stop], self.bits))
-        return np.concatenate(found)
+                shares.append(_at_least_zero(products, triples, words[start:stop], self.bits))
+        return np.concatenate(shares)
 
-    def checked(self, index: int, data: Any) -> NDArray[np.uint64]:
+    def words(self, index: int, data: Any) -> Words:
         """Return shares of the integers less the threshold; refuse what the session does not admit."""
         limit = 1 << self.bits - 2
         low, high = (-limit, limit - 1) if self.of == "values" else (-(1 << 63), (1 << 64) - 1)
@@ -171,7 +170,7 @@ def _circuit_frames(names: tuple[str, str], n: int, bits: int) -> list[FrameShap
     return frames
 
 
-def _at_least_zero(products: BitProducts, triples: Triples, words: NDArray[np.uint64], bits: int) -> Bits:
+def _at_least_zero(products: BitProducts, triples: Triples, words: Words, bits: int) -> Bits:
     """Return shares of whether the sum of both parties' words, as a signed integer, is at least zero.
 
     The sign of the sum is the XOR of both signs and of the carry into them. The carry is one where the low bits of the

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,7 @@ class PairShares:
         """Return this party's share of the sum of all parties' vectors; zeros at a party that does not compute."""
         names, size = self.party.names, values.nbytes
         if not self.computes:
+            # One share is random and the other the difference: each alone is uniform, whatever the values are.
             mask = np.frombuffer(self.party.random(size), np.uint64)
             for name, share in zip(names[:2], (mask, values - mask), strict=True):
                 self.party.send(name, _SHARES, share.tobytes())
@@ -56,6 +58,10 @@ class PairShares:
             return np.zeros(words.size, np.uint8)
         return Comparison(n=words.size, output="shares").share(self._products, words)
 
+    def judged(self, values: Words) -> NDArray[np.bool_]:
+        """Return, at all parties, whether the sum of all parties' integers is at least zero, for each of them."""
+        return self.opened_bits(self.at_least_zero(self.gathered(values)))
+
     def negated(self, bits: Bits) -> Bits:
         """Return shares of the opposite bits."""
         return bits ^ np.uint8(self.party.index == 0)
@@ -66,33 +72,35 @@ class PairShares:
 
     def opened_bits(self, bits: Bits) -> NDArray[np.bool_]:
         """Return shared bits, which every party of the session learns."""
-        packed = np.packbits(bits)
-        found = self._opened(packed, np.bitwise_xor)
-        return np.unpackbits(found, count=bits.size).view(np.bool_)
+        opened = self._opened(np.packbits(bits), np.bitwise_xor)
+        return np.unpackbits(opened, count=bits.size).view(np.bool_)
 
     def opened_words(self, words: Words) -> Words:
         """Return shared integers modulo 2^64, which every party of the session learns."""
-        found = self._opened(
+        opened = self._opened(
             words.view(np.uint8), lambda a, b: (a.view(np.uint64) + b.view(np.uint64)).view(np.uint8)
         )
-        return found.view(np.uint64)
+        return opened.view(np.uint64)
 
     def coins(self, n_bytes: int) -> bytes:
         """Return random bytes that every party of the session learns, and each of the two drew."""
-        own = np.frombuffer(self.party.random(n_bytes), np.uint8)
-        return self._opened(own, np.bitwise_xor).tobytes()
+        drawn = np.frombuffer(self.party.random(n_bytes), np.uint8)
+        return self._opened(drawn, np.bitwise_xor).tobytes()
 
-    def _opened(self, share: NDArray[np.uint8], joined: object) -> NDArray[np.uint8]:
+    def _opened(
+        self, share: NDArray[np.uint8], joined: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+    ) -> NDArray[np.uint8]:
+        """Return what both shares stand for: the two exchange them, and the first sends the result to the others."""
         names = self.party.names
         if not self.computes:
             return np.frombuffer(self.party.recv(names[0], _RESULT, share.size), np.uint8).copy()
         self._pair.send(self._pair.peer, _OPENED, share.tobytes())
         other = np.frombuffer(self._pair.recv(self._pair.peer, _OPENED, share.size), np.uint8)
-        found: NDArray[np.uint8] = joined(share, other)  # type: ignore[operator]
+        result: NDArray[np.uint8] = joined(share, other)
         if self.party.index == 0:
             for name in names[2:]:
-                self.party.send(name, _RESULT, found.tobytes())
-        return found
+                self.party.send(name, _RESULT, result.tobytes())
+        return result
 
 
 class PairFrames:
@@ -114,12 +122,16 @@ class PairFrames:
         """Return the frames of n comparisons."""
         return list(Comparison(n=n, output="shares").frames(self._pair))[len(self.setup()) :]
 
+    def judged(self, n: int) -> list[FrameShape]:
+        """Return the frames of n integers that are gathered, compared with zero, and of which the bits are opened."""
+        return self.gathered(n) + self.at_least_zero(n) + self.opened(-(-n // 8))
+
     def chosen(self, n: int, n_words: int) -> list[FrameShape]:
         """Return the frames of n products of a bit and words."""
         return word_frames(self._pair, n, n_words)
 
     def opened(self, n_bytes: int) -> list[FrameShape]:
-        """Return the frames that open so many bytes."""
+        """Return the frames that open this many bytes."""
         first, second = self._pair
         frames = [FrameShape(first, second, _OPENED, n_bytes), FrameShape(second, first, _OPENED, n_bytes)]
         return frames + [FrameShape(first, name, _RESULT, n_bytes) for name in self._names[2:]]

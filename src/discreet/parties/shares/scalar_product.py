@@ -114,9 +114,7 @@ class ScalarProduct(Protocol):
             )
         return frames + opening_frames((first, second), 8 * self.n_first * self.n_second, self.output)
 
-    def run(self, party: Party, data: Any) -> NDArray[np.int64] | NDArray[np.uint64] | None:
-        """Run one party's half with its matrix or vector."""
-        values = self.checked(party.index, data)
+    def _run(self, party: Party, values: NDArray[np.uint64]) -> NDArray[np.int64] | NDArray[np.uint64] | None:
         if party.index == 0:
             sender = TransferSender(party, party.peer, label=self.name, malicious=self.malicious)
             with party.step("transfers"):
@@ -130,24 +128,24 @@ class ScalarProduct(Protocol):
         other = other_share(party, share.view(np.uint8).reshape(-1), self.output)
         return None if other is None else (share + other.view(np.uint64).reshape(share.shape)).view(np.int64)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
-        self.checked(names.index(name), data)
+    def checked(self, data: Any, names: Sequence[str], name: str) -> NDArray[np.uint64]:
+        """Return the matrix of a party as words."""
+        return self.words(names.index(name), data)
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the matrix: a file whose columns are numbers."""
-        from discreet.parties.tables import number_columns
+        from discreet.parties.inputs import number_columns
 
         return number_columns(path)
 
-    def result_columns(self, output: Any) -> dict[str, Any]:
+    def result_files(self, output: Any) -> dict[str, Any]:
         """Return the products, a row for each pair of columns; shares as signed integers, which every reader takes."""
-        if output is None:
-            return {"first": [], "second": [], "product": []}
-        places = np.indices(output.shape).reshape(2, -1)
-        return {"first": places[0], "second": places[1], "product": output.reshape(-1).view(np.int64)}
+        products = np.zeros((0, 0), np.int64) if output is None else output
+        first, second = np.indices(products.shape).reshape(2, -1)
+        columns = {"first": first, "second": second, "product": products.reshape(-1).view(np.int64)}
+        return {"result.csv": columns}
 
-    def checked(self, index: int, data: Any) -> NDArray[np.uint64]:
+    def words(self, index: int, data: Any) -> NDArray[np.uint64]:
         """Return the matrix of the first or second party as words; refuse what the session does not admit."""
         bits, columns = ((self.first_bits, self.n_first), (self.second_bits, self.n_second))[index]
         low, high = _range(bits, signed=self.signed)
@@ -181,8 +179,8 @@ class ScalarProduct(Protocol):
         self, start: int, stop: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return column of Y, bit and row of each transfer; rows run fastest, columns slowest."""
-        place, row = np.divmod(np.arange(start, stop), self.n)
-        column, bit = np.divmod(place, self.second_bits)
+        bits_before, row = np.divmod(np.arange(start, stop), self.n)
+        column, bit = np.divmod(bits_before, self.second_bits)
         return column, bit, row
 
 

@@ -18,7 +18,7 @@ Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Groups:
+class NestedGroups:
     """Groups of counts, one inside the other: ``of`` has the group of each count, ``parent`` the group around each.
 
     A group has its own counts and those of all groups around it; −1 stands for no group around.
@@ -65,7 +65,7 @@ class Thresholds:
         if not shares.size:
             return np.zeros(0, np.bool_)
         comparison = _comparison(shares.size, threshold, largest)
-        words = comparison.checked(self._pair.index, shares)
+        words = comparison.words(self._pair.index, shares)
         packed = np.packbits(comparison.share(self._products, words))
         found = packed ^ _other(self._pair, packed)
         return np.unpackbits(found, count=shares.size).view(np.bool_)
@@ -78,10 +78,12 @@ class Thresholds:
         if not shares.size:
             return np.zeros(0, np.int64)
         comparison = _comparison(shares.size, least, largest)
-        bits = comparison.share(self._products, comparison.checked(self._pair.index, shares))
+        bits = comparison.share(self._products, comparison.words(self._pair.index, shares))
         return opened(self._pair, self._products.word_products(bits, shares[:, None])[:, 0])
 
-    def none_small(self, shares: Words, groups: Groups, least: int, *, largest: int) -> NDArray[np.bool_]:
+    def none_small(
+        self, shares: Words, groups: NestedGroups, least: int, *, largest: int
+    ) -> NDArray[np.bool_]:
         """Return, at both parties, in which groups no count lies between 1 and the least one; ``largest`` bounds all.
 
         How many small counts a group has stays shared: it is compared with zero without being opened.
@@ -130,7 +132,7 @@ def large_frames(names: tuple[str, str], n: int, least: int, largest: int) -> li
     return frames + opened_frames(names, n)
 
 
-def none_small_frames(names: tuple[str, str], groups: Groups, largest: int) -> list[FrameShape]:
+def none_small_frames(names: tuple[str, str], groups: NestedGroups, largest: int) -> list[FrameShape]:
     """Return the frames that show which groups of counts have no small one."""
     n = groups.of.size
     if not n:

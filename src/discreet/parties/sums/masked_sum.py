@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.parties.channel import Payload
-from discreet.parties.crypto.masks import add_stream, agree, derive, private_key
+from discreet.parties.crypto.masks import Words, add_stream, agree, derive, private_key
 from discreet.parties.crypto.shamir import SHARE_BYTES, combine
 from discreet.parties.errors import PartyError
 from discreet.parties.protocol import Party
-from discreet.parties.sums.fixed_point import Words
 from discreet.parties.sums.mask_setup import (
     Half,
     from_mask,
@@ -68,7 +67,7 @@ def prepared_sum(
     return total, tuple(party.names[place] for place in included)
 
 
-def frames(
+def masked_frames(
     names: tuple[str, ...], collector: str, length: int, dropped: Mapping[str, str], *, to_all: bool
 ) -> Iterator[FrameShape]:
     """Return the frames of a run in which some parties left before their first frame of a kind."""

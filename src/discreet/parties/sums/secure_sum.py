@@ -13,8 +13,9 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.parties.channel import MAX_PAYLOAD
+from discreet.parties.crypto.masks import Words
 from discreet.parties.protocol import Party, Protocol
-from discreet.parties.sums import fixed_point, masked_sum, ring_sum
+from discreet.parties.sums.masked_sum import masked_frames, masked_sum
 from discreet.parties.transcript import FrameShape
 
 _MAX_LENGTH = (MAX_PAYLOAD - 4096) // 8
@@ -93,6 +94,7 @@ class SecureSum(Protocol):
 
     name: ClassVar[str] = "secure-sum"
     two_parties_reveal: ClassVar[bool] = True
+    two_parties_learn: ClassVar[str] = "Of two parties each learns the other's vector, which the sum reveals."
 
     def __post_init__(self) -> None:
         require(self, "length", self.length, IntIn(1, _MAX_LENGTH))
@@ -117,24 +119,15 @@ class SecureSum(Protocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What each party learns beyond the sum."""
-        if self.method == "ring":
-            return (
-                "The two neighbors of a party on the ring learn its vector exactly if they pool what they saw.",
-                *self._output_leaks,
-            )
-        return (
+        ring = (
+            "The two neighbors of a party on the ring learn its vector exactly if they pool what they saw.",
+        )
+        masks = (
             "Every party learns which parties dropped out, in which round, and whether they were late.",
             "The collector together with enough parties to reach the threshold learns every vector.",
-            *self._output_leaks,
         )
-
-    @property
-    def _output_leaks(self) -> tuple[str, ...]:
-        two = ("Of two parties each learns the other's vector, which the sum reveals.",)
-        return (
-            *(two if self.two_parties_see_each_other else ()),
-            "Every value of the sum is opened, however small; a count of one points to a person.",
-        )
+        small = "Every value of the sum is opened, however small; a count of one points to a person."
+        return (*(ring if self.method == "ring" else masks), *self.consent_leaks, small)
 
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless the protocol can run among these parties."""
@@ -163,20 +156,17 @@ class SecureSum(Protocol):
     ) -> Iterator[FrameShape]:
         """Return the frames of a run; ``dropped`` maps parties to the kind of the frame before which they left."""
         if self.method == "ring":
-            return ring_sum.frames(tuple(names), self.length)
-        return masked_sum.frames(
+            return ring_frames(tuple(names), self.length)
+        return masked_frames(
             tuple(names), self._collector(names), self.length, dropped or {}, to_all=self.open_to == "all"
         )
 
-    def run(self, party: Party, data: Any) -> Sum:
-        """Add a vector to the sum; return the sum and the parties it covers."""
-        self.check_parties(party.names)
-        words = self._words(data, len(party.names))
+    def _run(self, party: Party, words: Words) -> Sum:
+        included: tuple[str, ...] = party.names
         if self.method == "ring":
-            total: fixed_point.Words | None = ring_sum.ring_sum(party, words)
-            included = party.names
+            total: Words | None = ring_sum(party, words)
         else:
-            total, included = masked_sum.masked_sum(
+            total, included = masked_sum(
                 party,
                 words,
                 threshold=self.needed(len(party.names)),
@@ -185,47 +175,134 @@ class SecureSum(Protocol):
             )
         if total is None:
             return Sum(None, included, party.late)
-        values = fixed_point.decode(total, kind=self.kind, fraction_bits=self.fraction_bits)
+        values = decode(total, kind=self.kind, fraction_bits=self.fraction_bits)
         return Sum(values, included, party.late)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise a ParameterError unless the vector has the right length and its values are in range."""
+    def checked(self, data: Any, names: Sequence[str], name: str) -> Words:
+        """Return the vector as words; refuse one of another length, or with values out of range."""
         del name
-        self._words(data, len(names))
+        return encode(
+            data, kind=self.kind, length=self.length, n_parties=len(names), fraction_bits=self.fraction_bits
+        )
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the vector: a file of one column of numbers, or of the columns label and value."""
-        from discreet.parties.tables import labelled_numbers
+        from discreet.parties.inputs import labelled_numbers
 
         return labelled_numbers(path, self.labels)
 
-    def result_columns(self, output: Sum) -> dict[str, Any]:
-        """Return the sum as columns."""
+    def result_files(self, output: Sum) -> dict[str, Any]:
+        """Return the sum as columns, with its labels."""
         values = np.zeros(0) if output.values is None else output.values
         labels = {"label": list(self.labels)} if self.labels and output.values is not None else {}
-        return {**labels, "value": values}
+        return {"result.csv": {**labels, "value": values}}
 
-    def cautions(self, output: Sum, names: Sequence[str]) -> tuple[str, ...]:
+    def cautions(self, output: Sum) -> tuple[str, ...]:
         """Return how many values of the sum are as small as a count of few people is."""
-        del names
         if output.values is None or self.kind != "integer":
             return ()
         n = int(np.count_nonzero((output.values > 0) & (output.values < _FEW)))
-        return (
-            (f"{n} values of the sum lie between 1 and {_FEW - 1}; as counts they concern few people.",)
-            if n
-            else ()
-        )
-
-    def covers(self, output: Sum, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the parties whose vectors are in the sum."""
-        del names
-        return output.parties
-
-    def _words(self, data: Any, n_parties: int) -> fixed_point.Words:
-        return fixed_point.encode(
-            data, kind=self.kind, length=self.length, n_parties=n_parties, fraction_bits=self.fraction_bits
-        )
+        few = f"{n} values of the sum lie between 1 and {_FEW - 1}; as counts they concern few people."
+        return (few,) if n else ()
 
     def _collector(self, names: Sequence[str]) -> str:
         return self.collector or names[0]
+
+
+def ring_sum(party: Party, words: Words) -> Words:
+    """Return the sum of the parties' words modulo 2**64: a running sum with a random start goes around once.
+
+    The two neighbors of a party see the running sum before and after it. If they pool them, the difference is its
+    vector.
+    """
+    size = words.nbytes
+    before = party.names[party.index - 1]
+    after = party.names[(party.index + 1) % len(party.names)]
+    with party.step("ring"):
+        if party.index == 0:
+            start = np.frombuffer(party.random(size), dtype="<u8")
+            party.send(after, "running", (words + start).tobytes())
+            total: Words = np.frombuffer(party.recv(before, "running", size), dtype="<u8") - start
+        else:
+            running = np.frombuffer(party.recv(before, "running", size), dtype="<u8") + words
+            party.send(after, "running", running.tobytes())
+    with party.step("result"):
+        if party.index == 0:
+            party.broadcast("result", total.tobytes())
+            return total
+        return np.frombuffer(party.recv(party.names[0], "result", size), dtype="<u8").copy()
+
+
+def ring_frames(names: tuple[str, ...], length: int) -> Iterator[FrameShape]:
+    """Return the frames of a ring."""
+    for sender, receiver in zip(names, (*names[1:], names[0]), strict=True):
+        yield FrameShape(sender, receiver, "running", 8 * length)
+    for receiver in names[1:]:
+        yield FrameShape(names[0], receiver, "result", 8 * length)
+
+
+def encode(values: Any, *, kind: str, length: int, n_parties: int, fraction_bits: int) -> Words:
+    """Return a vector as words; refuse one of another length, or whose sum over the parties could overflow.
+
+    >>> encode([-1, 2], kind="integer", length=2, n_parties=3, fraction_bits=0)
+    array([18446744073709551615,                    2], dtype=uint64)
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ParameterError("The vector of a secure sum must be a sequence of numbers.") from None
+    if array.ndim != 1 or len(array) != length:
+        found = f"{len(array)} values" if array.ndim == 1 else f"{array.ndim} dimensions"
+        raise ParameterError(f"The vector of a secure sum must have {length} values. Got {found}.")
+    if kind == "modular":
+        return _modular(array)
+    if kind == "real":
+        return _real(array, n_parties, fraction_bits)
+    return _integer(array, n_parties)
+
+
+def decode(words: Words, *, kind: str, fraction_bits: int) -> np.ndarray[Any, Any]:
+    """Return the sum that words stand for."""
+    if kind == "modular":
+        return words
+    signed = words.view(np.int64)
+    return signed if kind == "integer" else np.ldexp(signed.astype(np.float64), -fraction_bits)
+
+
+def largest(n_parties: int) -> int:
+    """Return the largest magnitude a value may have so that the sum over the parties fits into 64 bits."""
+    return ((1 << 63) - 1) // n_parties
+
+
+def _modular(array: np.ndarray[Any, Any]) -> Words:
+    if array.dtype != np.uint64:
+        raise ParameterError("The vector of a modular secure sum must be of dtype uint64.")
+    return np.ascontiguousarray(array)
+
+
+def _integer(array: np.ndarray[Any, Any], n_parties: int) -> Words:
+    if array.size and array.dtype.kind not in "iub":
+        raise ParameterError("The vector of an integer secure sum must hold integers and no missing value.")
+    limit = largest(n_parties)
+    if array.size and (int(array.max()) > limit or int(array.min()) < -limit):
+        raise ParameterError(
+            f"A value of the vector is out of range; among {n_parties} parties it is ±{limit}."
+        )
+    return array.astype(np.int64).view(np.uint64)
+
+
+def _real(array: np.ndarray[Any, Any], n_parties: int, fraction_bits: int) -> Words:
+    if array.size and array.dtype.kind not in "iubf":
+        raise ParameterError("The vector of a real secure sum must hold numbers and no missing value.")
+    with np.errstate(over="ignore"):
+        scaled = np.ldexp(array.astype(np.float64), fraction_bits)
+    if not np.isfinite(scaled).all():
+        raise ParameterError("The vector of a real secure sum must hold finite numbers.")
+    limit = largest(n_parties)
+    if array.size and float(np.abs(scaled).max()) >= float(limit):
+        bound = limit / 2.0**fraction_bits
+        raise ParameterError(
+            f"A value of the vector is out of range; among {n_parties} parties it is ±{bound:.6g}."
+        )
+    words: Words = np.rint(scaled).astype(np.int64).view(np.uint64)
+    return words

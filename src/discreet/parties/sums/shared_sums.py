@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.parties.protocol import Party
 from discreet.parties.shares import thresholds
-from discreet.parties.shares.thresholds import Groups, Thresholds, Words
+from discreet.parties.shares.thresholds import NestedGroups, Thresholds, Words
 from discreet.parties.sums.masked_sum import setup_frames, sum_frames
 from discreet.parties.sums.sum_rounds import AT_ONCE, SumRounds
 from discreet.parties.transcript import FrameShape
@@ -74,7 +74,9 @@ class SharedSums:
             values = judge.large(share, least, largest=largest)
         return self._spread(_OPENED, values, known_to=2)
 
-    def none_small(self, share: Words, groups: Groups, least: int, *, largest: int) -> NDArray[np.bool_]:
+    def none_small(
+        self, share: Words, groups: NestedGroups, least: int, *, largest: int
+    ) -> NDArray[np.bool_]:
         """Return, at all parties, in which groups no value lies between 1 and the least one."""
         bits = np.zeros(groups.n, np.bool_)
         if share.size and (judge := self._judge()):
@@ -136,7 +138,7 @@ class SharedFrames:
         frames = self._set_up(n) + thresholds.large_frames(self._keepers, n, least, largest)
         return frames + self._spread(_OPENED, 8 * n, known_to=2)
 
-    def none_small(self, groups: Groups, *, largest: int) -> list[FrameShape]:
+    def none_small(self, groups: NestedGroups, *, largest: int) -> list[FrameShape]:
         """Return the frames that show which groups of values have no small one."""
         frames = self._set_up(groups.of.size)
         frames += thresholds.none_small_frames(self._keepers, groups, largest)

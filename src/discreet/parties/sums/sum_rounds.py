@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from discreet.parties.protocol import Party
-from discreet.parties.sums import fixed_point, masked_sum
 from discreet.parties.sums.mask_setup import Half, prepare
-from discreet.parties.sums.secure_sum import SecureSum, Sum
+from discreet.parties.sums.masked_sum import prepared_sum, setup_frames, sum_frames
+from discreet.parties.sums.secure_sum import SecureSum, Sum, decode, encode
 from discreet.parties.transcript import FrameShape
 
 AT_ONCE = 8
@@ -75,16 +75,16 @@ class SumRounds:
         without which this sum is not opened.
         """
         length, n = len(values), len(self._party.names)
-        words = fixed_point.encode(values, kind=kind, length=length, n_parties=n, fraction_bits=fraction_bits)
+        words = encode(values, kind=kind, length=length, n_parties=n, fraction_bits=fraction_bits)
         if not self._ready:
             self._set_up()
-        total, included = masked_sum.prepared_sum(
+        total, included = prepared_sum(
             self._ready.pop(0), words, to_all=to_all, required={*self._required, *required}
         )
         self._required, late = included, self._party.late
         if total is None:
             return Sum(None, included, late)
-        return Sum(fixed_point.decode(total, kind=kind, fraction_bits=fraction_bits), included, late)
+        return Sum(decode(total, kind=kind, fraction_bits=fraction_bits), included, late)
 
     def _set_up(self) -> None:
         self._n_setups += 1
@@ -106,5 +106,5 @@ def round_frames(
     parties, collects = tuple(names), collector or names[0]
     for number, length in enumerate(lengths):
         if number % at_once == 0:
-            yield from masked_sum.setup_frames(parties, collects, at_once)
-        yield from masked_sum.sum_frames(parties, collects, length, to_all=to_all)
+            yield from setup_frames(parties, collects, at_once)
+        yield from sum_frames(parties, collects, length, to_all=to_all)

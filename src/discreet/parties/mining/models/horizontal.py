@@ -1,18 +1,26 @@
-"""Protocols over rows that are split between parties: what all of them declare, check and reveal."""
+"""Rows that are split between parties: what all protocols over them declare and reveal, and the sums they take."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import ParameterError
+from discreet.core.errors import InputError, InternalError, ParameterError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
 from discreet.parties.mining.models.columns import MAX_ROWS, Placed, in_ranges, on_grid
-from discreet.parties.mining.models.model_protocol import RowsProtocol
-from discreet.parties.sums.secure_sum import SecureSum
+from discreet.parties.mining.models.model_protocol import Fitted, RowsProtocol
+from discreet.parties.protocol import Party
+from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, cut_groups
+from discreet.parties.sums.noise_shares import noise_shares
+from discreet.parties.sums.secure_sum import SecureSum, Sum
+from discreet.parties.sums.shared_sums import SharedFrames, SharedSums
+from discreet.parties.sums.sum_rounds import SumRounds
+from discreet.parties.transcript import FrameShape
 
 MAX_PARTIES = 64
 MOST_ROWS = MAX_PARTIES * MAX_ROWS
@@ -34,9 +42,9 @@ class HorizontalProtocol(RowsProtocol):
     epsilon : float
         Where above 0, all that is opened is ε-private together, for rows added or removed.
     min_honest : int
-        How many parties' shares of noise suffice for ε. The default 1 keeps the promise although all others collude or
-        drop out; a larger number needs less noise. A party can subtract its own noise, so toward the parties themselves
-        ε holds up to one less than their number.
+        How many parties' shares of noise suffice for ε. The default 1 keeps the guarantee although all others collude
+        or drop out; a larger number needs less noise. A party can subtract its own noise, so toward the parties
+        themselves ε holds up to one less than their number.
     threshold : int
         How many parties must remain; 0 stands for more than half of them, and at least 3. With ``epsilon`` one more
         than ``min_honest`` must remain, so that toward each of them the noise of as many others is there.
@@ -48,6 +56,9 @@ class HorizontalProtocol(RowsProtocol):
     """
 
     two_parties_reveal: ClassVar[bool] = True
+    two_parties_learn: ClassVar[str] = (
+        "Of two parties each learns the other's part of every sum, which the sum reveals."
+    )
     private_sums: ClassVar[bool] = True
     """Whether the protocol can add noise."""
     max_parties: ClassVar[int | None] = MAX_PARTIES
@@ -97,27 +108,26 @@ class HorizontalProtocol(RowsProtocol):
     @property
     def _sum_leaks(self) -> tuple[str, ...]:
         """What every protocol of secure sums shows."""
-        two = "Of two parties each learns the other's part of every sum, which the sum reveals."
-        found = (
+        every_sum = (
             (
                 "Every party learns which parties dropped out, in which round, and whether they were late. A run that "
                 "stops leaves behind the sums that were opened until then; run it again with the same parties only."
             ),
             "The first party together with enough parties to reach the threshold learns every party's sums.",
-            *((two,) if self.two_parties_see_each_other else ()),
+            *self.consent_leaks,
         )
         if self.epsilon:
             return (
-                *found,
+                *every_sum,
                 (
                     f"Each party that colludes takes its noise with it, and a party can subtract its own; the noise of "
                     f"{self.min_honest} others must remain for ε."
                 ),
             )
         if self.min_count == 1:
-            return (*found, "Every count is opened, however small; a count of one points to a person.")
+            return (*every_sum, "Every count is opened, however small; a count of one points to a person.")
         return (
-            *found,
+            *every_sum,
             f"Every party learns which counts lie below {self.min_count}, and no more of them.",
             f"The first two parties together learn the counts below {self.min_count} as well.",
         )
@@ -149,3 +159,213 @@ class NumbersProtocol(HorizontalProtocol):
         if self.epsilon:
             return in_ranges(columns, names, self.ranges, bits=_NOISY_BITS, clip=True, same_step=same_step)
         return on_grid(columns, names, fraction_bits=self.fraction_bits)
+
+
+WIDE = 8
+"""The words of an integer of up to 128 bits; one of a single word must stay within 63 bits over all parties."""
+_LIMB = 16
+"""The bits of an integer that each of several words holds."""
+_HIDING = 40
+"""The random bits that hide the carries between words."""
+_UNITS = 256
+"""What is summed with noise is rounded to units, of which the sensitivity has this many, and more where a row changes
+many values: finer ones would only take longer to draw."""
+
+
+class Totals:
+    """One party's end of the sums of a protocol.
+
+    Parameters
+    ----------
+    party : Party
+        This end.
+    protocol : HorizontalProtocol
+        Where ε and the threshold are set.
+    """
+
+    def __init__(self, party: Party, protocol: HorizontalProtocol) -> None:
+        self._party, self._protocol = party, protocol
+        threshold = protocol.needed(len(party.names))
+        self._rounds = SumRounds(party, label="totals", threshold=threshold)
+        self._shared = SharedSums(party, self._rounds)
+        self.parties = party.names
+
+    @property
+    def noisy(self) -> bool:
+        """Whether noise is added."""
+        return bool(self._protocol.epsilon)
+
+    def fitted(self, model: Any, cautions: Sequence[str] = ()) -> Fitted:
+        """Return the output: the model, the parties that are in all sums, and those that were late."""
+        return Fitted(model, self.parties, self._party.late, tuple(cautions))
+
+    def counts(
+        self,
+        values: Sequence[int] | np.ndarray[Any, Any],
+        *,
+        share: Fraction | None = None,
+        sensitivity: int = 0,
+        touched: int = 0,
+    ) -> list[int]:
+        """Return the totals of counts over the parties, and 0 for those below ``min_count``, which stay shared."""
+        if not self._protocol.holds_back:
+            return self.add(values, share=share, sensitivity=sensitivity, touched=touched)
+        total = self._summed(values)
+        large: list[int] = self._shared.large(total, self._protocol.min_count, largest=MOST_ROWS).tolist()
+        return large
+
+    def reached(self, values: Sequence[int] | np.ndarray[Any, Any]) -> NDArray[np.bool_]:
+        """Return which totals of counts reach ``min_count``; all counts stay shared."""
+        return self._shared.at_least(self._summed(values), self._protocol.min_count, largest=MOST_ROWS)
+
+    def enough_rows(self, n_rows: int) -> None:
+        """Raise an InputError at all parties unless they have ``min_count`` rows together; fewer stay shared."""
+        if self._protocol.holds_back and self.counts([n_rows]) == [0]:
+            raise InputError(
+                f"The parties have fewer than {self._protocol.min_count} rows together; nothing was opened."
+            )
+
+    def tables(
+        self, tables: Sequence[NDArray[np.int64]], *, within: Sequence[CoarseTable] | None = None
+    ) -> list[CoarseTable]:
+        """Return tables of counts, by place and column, with places joined until no count is below ``min_count``.
+
+        The columns of a table as a whole must not have such counts: leave their rows out before. ``within`` are the
+        tables of more rows, of which these are a part.
+        """
+        shapes = [table.shape for table in tables]
+        total = self._summed(np.concatenate([table.reshape(-1) for table in tables]))
+        ends = np.cumsum([n * d for n, d in shapes])[:-1]
+        shared = [part.reshape(shape) for part, shape in zip(np.split(total, ends), shapes, strict=True)]
+        least = self._protocol.min_count
+        return coarse_tables(self._shared, shared, least, largest=MOST_ROWS, within=within)
+
+    def _summed(self, values: Sequence[int] | np.ndarray[Any, Any]) -> NDArray[np.uint64]:
+        total = self._shared.add(np.asarray(values, np.int64))
+        self.parties = total.parties
+        return total.share
+
+    def add(
+        self,
+        values: Sequence[int] | np.ndarray[Any, Any],
+        *,
+        words: int = 1,
+        share: Fraction | None = None,
+        sensitivity: int = 0,
+        touched: int = 0,
+    ) -> list[int]:
+        """Return the totals of integers over the parties.
+
+        Parameters
+        ----------
+        values : sequence of int
+            This party's integers.
+        words : int
+            The words of each integer; all parties use the same.
+        share : Fraction, optional
+            The share of ε that this sum takes, where ε is set; a sum without one is refused then.
+        sensitivity : int
+            By how much a row changes the values, absolutely and all together.
+        touched : int
+            The number of values that a row may change.
+        """
+        summands = [int(value) for value in values]
+        unit = 1
+        if self._protocol.epsilon:
+            if share is None:
+                raise InternalError("A sum without noise was to be opened although ε is set.")
+            unit = max(1, sensitivity // max(_UNITS, 64 * touched))
+            summands = self._noisy(summands, unit, share, sensitivity, touched)
+        total = self._rounds.add(np.array(_split(summands, words, self._party.random), np.int64))
+        self.parties = total.parties
+        return [unit * value for value in _joined(_opened(total).tolist(), words)]
+
+    def coins(self) -> bytes:
+        """Return 32 random bytes that all parties share: words of which every party drew a summand."""
+        total = self._rounds.add(np.frombuffer(self._party.random(32), np.uint64), kind="modular")
+        self.parties = total.parties
+        drawn: bytes = _opened(total).tobytes()
+        return drawn
+
+    def _noisy(
+        self, values: list[int], unit: int, share: Fraction, sensitivity: int, touched: int
+    ) -> list[int]:
+        """Return the values in units, with this party's noise; rounding may add a unit to each value that changes."""
+        rounded = [(2 * value + unit) // (2 * unit) for value in values]
+        steps = sensitivity if unit == 1 else sensitivity // unit + 1 + touched
+        noise = noise_shares(
+            len(values),
+            scale=steps / (Fraction(repr(float(self._protocol.epsilon))) * share),
+            min_honest=self._protocol.min_honest,
+            random_bytes=self._party.random,
+        )
+        return [value + int(drawn) for value, drawn in zip(rounded, noise, strict=True)]
+
+
+class TotalFrames:
+    """The frames of the sums of a protocol, step by step as :class:`Totals` takes them."""
+
+    def __init__(self, names: Sequence[str], protocol: HorizontalProtocol) -> None:
+        self._frames, self._protocol = SharedFrames(names), protocol
+
+    def add(self, length: int) -> list[FrameShape]:
+        """Return the frames of one sum of this many words."""
+        return self._frames.open(length)
+
+    def enough_rows(self) -> list[FrameShape]:
+        """Return the frames that show whether there are enough rows."""
+        return self.counts(1) if self._protocol.holds_back else []
+
+    def counts(self, n: int) -> list[FrameShape]:
+        """Return the frames of n counts."""
+        if not self._protocol.holds_back:
+            return self._frames.open(n)
+        large = self._frames.add(n)
+        return large + self._frames.large(n, self._protocol.min_count, largest=MOST_ROWS)
+
+    def reached(self, n: int) -> list[FrameShape]:
+        """Return the frames that show which of n counts reach ``min_count``."""
+        return self._frames.add(n) + self._frames.at_least(n, self._protocol.min_count, largest=MOST_ROWS)
+
+    def tables(self, shapes: Sequence[tuple[int, int]], n_opened: int) -> list[FrameShape]:
+        """Return the frames of tables of which ``n_opened`` counts are opened."""
+        frames = self._frames.add(sum(n * d for n, d in shapes))
+        frames += self._frames.none_small(cut_groups(shapes), largest=MOST_ROWS)
+        return frames + self._frames.opened(n_opened)
+
+
+def _opened(total: Sum) -> np.ndarray[Any, Any]:
+    """Return the values of a sum that is opened to all."""
+    if total.values is None:
+        raise InternalError("A sum was not opened.")
+    return total.values
+
+
+def _split(values: Sequence[int], words: int, random_bytes: Callable[[int], bytes]) -> list[int]:
+    """Return integers in words of 16 bits, the last one signed, with random carries between them.
+
+    The sums of plain words would show more than the sum of the integers: how often parties carry, and how many of them
+    hold a negative one. So a party moves a random number of 40 bits from each word to the next. What the sums of words
+    show beyond the sum of the integers is then within 2^−40, times the number of parties, of being random.
+    """
+    if words == 1:
+        return list(values)
+    mask, n = (1 << _LIMB) - 1, len(values) * (words - 1)
+    drawn = np.frombuffer(random_bytes(8 * n), np.uint64) >> np.uint64(64 - _HIDING)
+    carries = iter(drawn.tolist())
+    limbs = []
+    for value in values:
+        moved = 0
+        for _ in range(words - 1):
+            carry = next(carries)
+            limbs.append((value & mask) - moved + (carry << _LIMB))
+            value, moved = value >> _LIMB, carry
+        limbs.append(value - moved)
+    return limbs
+
+
+def _joined(limbs: list[int], words: int) -> list[int]:
+    return [
+        sum(limb << _LIMB * at for at, limb in enumerate(limbs[start : start + words]))
+        for start in range(0, len(limbs), words)
+    ]

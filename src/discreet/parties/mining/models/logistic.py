@@ -14,9 +14,8 @@ from discreet.core.errors import InputError
 from discreet.core.params import POSITIVE, IntIn, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import codes, numbers, own_columns, sort_classes
-from discreet.parties.mining.models.horizontal import HorizontalProtocol
+from discreet.parties.mining.models.horizontal import WIDE, HorizontalProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.transcript import FrameShape
 
@@ -95,7 +94,7 @@ class HorizontalLogistic(HorizontalProtocol):
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
-        """Return the frames of a run that took so many rounds over so many classes."""
+        """Return the frames of a run by its rounds, and the classes with rows enough."""
         facts = {"rounds": self.max_rounds, "classes": len(self.classes), **(revealed or {})}
         size = _n_free(facts["classes"]) * (len(self.columns) + 1)
         length = WIDE * (1 + size + size * (size + 1) // 2)
@@ -104,44 +103,39 @@ class HorizontalLogistic(HorizontalProtocol):
         for _ in range(facts["rounds"]):
             yield from frames.add(length)
 
-    def run(self, party: Party, data: Any) -> Fitted:
-        """Run one party's half with its rows."""
-        self.check_parties(party.names)
-        rows, labels = self.read(data)
+    def _run(self, party: Party, data: tuple[Floats, NDArray[np.int64]]) -> Fitted:
+        rows, labels = data
         totals = Totals(party, self)
         counts = totals.counts(np.bincount(labels, minlength=len(self.classes)))
-        kept = [place for place, count in enumerate(counts) if count > 0]
-        party.reveal("classes", len(kept))
-        if len(kept) < 2:
+        learned = [label for label, count in enumerate(counts) if count > 0]
+        party.reveal("classes", len(learned))
+        if len(learned) < 2:
             raise InputError(
                 "The rows of all parties have fewer than two classes with rows enough; there is nothing to distinguish."
             )
-        here = np.isin(labels, kept)
-        places = np.searchsorted(kept, labels[here])
-        problem = _Problem(rows[here], places, len(kept), sum(counts), self, totals)
-        found, n_rounds = problem.solve(party)
+        here = np.isin(labels, learned)
+        codes_among = np.searchsorted(learned, labels[here])
+        problem = _Problem(rows[here], codes_among, len(learned), sum(counts), self, totals)
+        coefficients, n_rounds = problem.solve(party)
         party.reveal("rounds", n_rounds)
-        classes = [self.classes[place] for place in kept]
-        model = fitted.logistic(found, classes, self.columns, C=self.C, n_iter=n_rounds)
+        classes = [self.classes[label] for label in learned]
+        model = fitted.logistic(coefficients, classes, self.columns, C=self.C, n_iter=n_rounds)
         stopped = (
-            ""
-            if problem.converged
-            else (
-                f"The coefficients did not converge within {n_rounds} rounds: the gradient is above 'tol'. Scale "
-                "the columns, or agree on more rounds or a smaller 'C'."
-            )
+            f"The coefficients did not converge within {n_rounds} rounds: the gradient is above 'tol'. Scale the "
+            "columns, or agree on more rounds or a smaller 'C'."
         )
-        cautions = [*self.count_cautions(self.class_caution(counts)), *([stopped] if stopped else [])]
+        cautions = [*self.count_cautions(self.class_caution(counts))]
+        cautions += [] if problem.converged else [stopped]
         return totals.fitted(model, cautions)
 
     def read(self, data: Any) -> tuple[Floats, NDArray[np.int64]]:
-        """Return the own rows with a one before them, and their classes."""
+        """Return the party's rows with a one before them, and their classes."""
         *columns, target = own_columns(data, self.names_read)
-        held = [numbers(column, name) for column, name in zip(columns, self.columns, strict=True)]
-        for values, name in zip(held, self.columns, strict=True):
+        features = [numbers(column, name) for column, name in zip(columns, self.columns, strict=True)]
+        for values, name in zip(features, self.columns, strict=True):
             if values.size and np.abs(values).max() > _MOST_VALUE:
                 raise InputError(f"Column '{name}' holds values beyond ±{_MOST_VALUE:g}; rescale it.")
-        return np.column_stack([np.ones(len(target)), *held]), codes(target, self.target, self.classes)
+        return np.column_stack([np.ones(len(target)), *features]), codes(target, self.target, self.classes)
 
 
 class _Problem:
@@ -157,9 +151,8 @@ class _Problem:
         totals: Totals,
     ) -> None:
         self.rows, self.n_rows, self.protocol, self.totals = rows, n_rows, protocol, totals
-        wanted = np.eye(n_classes)[labels]
         self.n_free, self.first, self.converged = _n_free(n_classes), False, False
-        self.wanted = wanted[:, -self.n_free :]
+        self.truth = np.eye(n_classes)[labels][:, -self.n_free :]
         self.penalty = np.tile(np.concatenate([[0.0], np.ones(rows.shape[1] - 1)]), self.n_free) / protocol.C
 
     def solve(self, party: Party) -> tuple[Floats, int]:
@@ -183,10 +176,10 @@ class _Problem:
             reached = loss
             step = -np.asarray(np.linalg.lstsq(hessian, gradient, rcond=1e-10)[0], np.float64)
             at = at + step
-        found = at.reshape(self.n_free, -1)
+        coefficients = at.reshape(self.n_free, -1)
         if self.n_free > 1:
-            found[:, 0] -= found[:, 0].mean()
-        return found, n_rounds
+            coefficients[:, 0] -= coefficients[:, 0].mean()
+        return coefficients, n_rounds
 
     def _summed(self, at: Floats) -> tuple[float, Floats, Floats]:
         """Return loss, gradient and Hessian of all rows at these coefficients, with the penalty.
@@ -202,25 +195,25 @@ class _Problem:
         upper = np.triu_indices(at.size)
         bits = self.protocol.fraction_bits
         most = 2.0 ** (_MOST_SUM_BITS - bits)
-        own = np.nan_to_num(np.concatenate([[loss], gradient, hessian[upper]]), nan=most, posinf=most)
-        own = np.clip(own, -most, most)
-        words = [_scaled(value, bits) for value in own.tolist()]
-        found = [value / (1 << bits) for value in self.totals.add(words, words=WIDE)]
-        whole = np.zeros((at.size, at.size))
-        whole[upper] = found[1 + at.size :]
-        return found[0], np.array(found[1 : 1 + at.size]), whole + np.triu(whole, 1).T
+        summands = np.nan_to_num(np.concatenate([[loss], gradient, hessian[upper]]), nan=most, posinf=most)
+        summands = np.clip(summands, -most, most)
+        words = [_scaled(value, bits) for value in summands.tolist()]
+        sums = [value / (1 << bits) for value in self.totals.add(words, words=WIDE)]
+        half = np.zeros((at.size, at.size))
+        half[upper] = sums[1 + at.size :]
+        return sums[0], np.array(sums[1 : 1 + at.size]), half + np.triu(half, 1).T
 
     def _own(self, at: Floats) -> tuple[float, Floats, Floats]:
-        """Return loss, gradient and Hessian of the own rows."""
+        """Return loss, gradient and Hessian of the party's rows."""
         scores = self.rows @ at.T
         if self.n_free == 1:
             scores = np.column_stack([np.zeros(len(scores)), scores])
         highest = scores.max(axis=1, keepdims=True)
         logs = scores - highest - np.log(np.exp(scores - highest).sum(axis=1, keepdims=True))
         chances = np.exp(logs)[:, -self.n_free :]
-        wanted = self.wanted if self.n_free > 1 else np.column_stack([1 - self.wanted, self.wanted])
-        loss = -float((wanted * logs).sum())
-        gradient = ((chances - self.wanted).T @ self.rows).reshape(-1)
+        truth = self.truth if self.n_free > 1 else np.column_stack([1 - self.truth, self.truth])
+        loss = -float((truth * logs).sum())
+        gradient = ((chances - self.truth).T @ self.rows).reshape(-1)
         d = self.rows.shape[1]
         hessian = np.empty((at.size, at.size))
         for i in range(self.n_free):

@@ -10,8 +10,8 @@ from typing import Any
 
 from discreet.core.boundary import public
 from discreet.core.params import IntIn, require
+from discreet.mine.saved_models import model_to_dict
 from discreet.parties.mining.models.columns import read_columns, require_names
-from discreet.parties.mining.saved_models import model_to_dict
 from discreet.parties.protocol import Protocol
 from discreet.parties.shares.coarse_tables import CoarseTable, n_joined
 
@@ -76,11 +76,6 @@ class ModelProtocol(Protocol):
         files: dict[str, Any] = {"model.json": model_to_dict(output.model)}
         return files if labels is None else {**files, "labels.csv": {"cluster": labels}}
 
-    def covers(self, output: Fitted, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the parties whose data is in the model."""
-        del names
-        return output.parties
-
 
 @dataclass(frozen=True, kw_only=True)
 class RowsProtocol(ModelProtocol):
@@ -110,10 +105,10 @@ class RowsProtocol(ModelProtocol):
     def read(self, data: Any) -> Any:
         """Return a party's rows as the protocol uses them; refuse what the session does not admit."""
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
+    def checked(self, data: Any, names: Sequence[str], name: str) -> Any:
+        """Return a party's rows as the protocol uses them."""
         del names, name
-        self.read(data)
+        return self.read(data)
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the columns from a file."""

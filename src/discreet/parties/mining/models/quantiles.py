@@ -62,6 +62,9 @@ class HorizontalQuantiles(RowsProtocol):
 
     name: ClassVar[str] = "quantiles"
     two_parties_reveal: ClassVar[bool] = True
+    two_parties_learn: ClassVar[str] = (
+        "Of two parties each learns from the quantiles and its own rows where the other's values lie."
+    )
 
     q: tuple[float, ...] = (0.25, 0.5, 0.75)
     ranges: Mapping[str, Any] = field(default_factory=dict)
@@ -72,7 +75,7 @@ class HorizontalQuantiles(RowsProtocol):
         super().__post_init__()
         require_ranges(self, self.ranges, self.columns, all_of=True)
         require(self, "bits", self.bits, IntIn(2, 32))
-        if not self.q or not all(isinstance(one, int | float) and 0 <= one <= 1 for one in self.q):
+        if not self.q or not all(isinstance(share, int | float) and 0 <= share <= 1 for share in self.q):
             raise ParameterError("The 'q' parameter of HorizontalQuantiles must have numbers in [0, 1].")
 
     @property
@@ -80,44 +83,38 @@ class HorizontalQuantiles(RowsProtocol):
         """What the parties learn beyond the quantiles."""
         extremes = "The least and the largest value are quantiles as others are, each that of one row."
         sides = f"Every party learns of each quantile whether fewer than {self.min_count} rows lie on a side of it."
-        two = "Of two parties each learns from the quantiles and its own rows where the other's values lie."
         return (
             f"Every party learns whether there are {self._least_rows} rows or more.",
             sides if self.holds_back else extremes,
             "The first two parties together learn the counts of every other party at the steps that were compared.",
-            *((two,) if self.two_parties_see_each_other else ()),
+            *self.consent_leaks,
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a complete run."""
         del revealed
-        n, pair = len(self.columns) * len(self.q), PairFrames(names)
-        yield from pair.setup() + pair.gathered(1) + pair.at_least_zero(1) + pair.opened(1)
+        pair = PairFrames(names)
+        yield from pair.setup() + pair.judged(1)
         if self.holds_back:
-            n_sides = 2 * len(self.q)
-            yield from pair.gathered(n_sides) + pair.at_least_zero(n_sides) + pair.opened(-(-n_sides // 8))
+            yield from pair.judged(2 * len(self.q))
         for _ in range(self.bits):
-            yield from pair.gathered(n) + pair.at_least_zero(n) + pair.opened(-(-n // 8))
+            yield from pair.judged(len(self.columns) * len(self.q))
 
-    def run(self, party: Party, data: Any) -> Fitted:
-        """Run one party's half with its rows."""
-        self.check_parties(party.names)
-        rows = np.sort(self.read(data), axis=0)
+    def _run(self, party: Party, rows: NDArray[np.int64]) -> Fitted:
         shares = PairShares(party, label="counts")
         first = np.uint64(self._least_rows if party.index == 0 else 0)
-        enough = shares.gathered(np.array([len(rows)], np.uint64)) - first
-        if not shares.opened_bits(shares.at_least_zero(enough))[0]:
+        if not shares.judged(np.array([len(rows)], np.uint64) - first)[0]:
             raise InputError(
                 f"The parties have fewer than {self._least_rows} rows together; there are no quantiles."
             )
-        wanted = self._ranks(shares, len(rows))
+        ranks = self._ranks(shares, len(rows))
         low = np.zeros((len(self.columns), len(self.q)), np.int64)
         high = np.full(low.shape, (1 << self.bits) - 1)
         for _ in range(self.bits):
             middle = (low + high) // 2
-            reached = self._reached(shares, rows, middle, wanted)
+            reached = self._reached(shares, rows, middle, ranks)
             low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
-        n_moved = sum(rank != own for rank, own in zip(wanted, self._shares, strict=True))
+        n_moved = sum(rank != agreed for rank, agreed in zip(ranks, self._shares, strict=True))
         moved = f"{n_moved} of {len(self.q)} quantiles were moved inward, to the row {self.min_count} from the end."
         cautions = self.count_cautions(moved if n_moved and self.holds_back else "")
         return Fitted(self._values(low), party.names, cautions=cautions)
@@ -130,7 +127,7 @@ class HorizontalQuantiles(RowsProtocol):
     @property
     def _shares(self) -> list[Rank]:
         """The rank of each quantile as a multiple of the number of rows; that of 0 is the first row."""
-        listed = [Fraction(repr(float(one))).limit_denominator(1 << 30) for one in self.q]
+        listed = [Fraction(repr(float(share))).limit_denominator(1 << 30) for share in self.q]
         return [(share, 0) if share else (share, 1) for share in listed]
 
     def _ranks(self, shares: PairShares, n_rows: int) -> list[Rank]:
@@ -141,7 +138,7 @@ class HorizontalQuantiles(RowsProtocol):
         if not self.holds_back:
             return self._shares
         m, first = self.min_count, int(shares.party.index == 0)
-        own = [
+        sides = [
             side
             for share, _ in self._shares
             for side in (
@@ -149,11 +146,10 @@ class HorizontalQuantiles(RowsProtocol):
                 (share.denominator - share.numerator) * n_rows - first * share.denominator * (m - 1),
             )
         ]
-        total = shares.gathered(np.array(own, np.int64).view(np.uint64))
-        sides = shares.opened_bits(shares.at_least_zero(total)).reshape(-1, 2).tolist()
+        enough = shares.judged(np.array(sides, np.int64).view(np.uint64)).reshape(-1, 2).tolist()
         return [
             rank if below and above else (Fraction(0), m) if above else (Fraction(1), 1 - m)
-            for rank, (below, above) in zip(self._shares, sides, strict=True)
+            for rank, (below, above) in zip(self._shares, enough, strict=True)
         ]
 
     def result_files(self, output: Fitted) -> dict[str, Any]:
@@ -161,31 +157,32 @@ class HorizontalQuantiles(RowsProtocol):
         return {"result.csv": {"q": list(self.q), **output.model}}
 
     def read(self, data: Any) -> NDArray[np.int64]:
-        """Return the own values as steps of the grid, from 0."""
+        """Return the party's values as steps of the grid, from 0, each column in order."""
         columns = own_columns(data, self.columns)
         steps = np.empty((columns[0].shape[0], len(columns)), np.int64)
         for at, name in enumerate(self.columns):
             low, high = self.ranges[name]
             clipped = np.clip(numbers(columns[at], name), low, high)
             steps[:, at] = np.rint((clipped - low) / (high - low) * ((1 << self.bits) - 1))
-        return steps
+        return np.sort(steps, axis=0)
 
     def _reached(
-        self, shares: PairShares, rows: NDArray[np.int64], middle: NDArray[np.int64], wanted: Sequence[Rank]
+        self, shares: PairShares, rows: NDArray[np.int64], middle: NDArray[np.int64], ranks: Sequence[Rank]
     ) -> NDArray[np.bool_]:
         """Return whether as many rows as the rank of a quantile lie at or below each step."""
         first = int(shares.party.index == 0)
-        own = [
+        differences = [
             [
                 int(np.searchsorted(rows[:, at], step, side="right")) * share.denominator
                 - share.numerator * len(rows)
                 - first * offset * share.denominator
-                for step, (share, offset) in zip(middle[at].tolist(), wanted, strict=True)
+                for step, (share, offset) in zip(middle[at].tolist(), ranks, strict=True)
             ]
             for at in range(len(self.columns))
         ]
-        total = shares.gathered(np.array(own, np.int64).reshape(-1).view(np.uint64))
-        return shares.opened_bits(shares.at_least_zero(total)).reshape(middle.shape)
+        return shares.judged(np.array(differences, np.int64).reshape(-1).view(np.uint64)).reshape(
+            middle.shape
+        )
 
     def _values(self, steps: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
         most = (1 << self.bits) - 1

@@ -1,4 +1,4 @@
-"""Ridge regression over rows that are split between parties: one secure sum of products."""
+"""Ridge regression between parties, from the products of all columns with each other and with the target."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from discreet.core.boundary import public
+from discreet.core.errors import ParameterError
 from discreet.core.params import FloatIn, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import Placed, own_columns, require_ranges
-from discreet.parties.mining.models.horizontal import NumbersProtocol
+from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.statistics import INDICATORS, gram_length, summed_products
-from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
+from discreet.parties.mining.models.statistics import (
+    INDICATORS,
+    VerticalProducts,
+    gram_length,
+    summed_products,
+)
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.transcript import FrameShape
 
@@ -77,14 +84,63 @@ class HorizontalRidge(NumbersProtocol):
         frames = TotalFrames(names, self)
         yield from frames.enough_rows() + frames.add(WIDE * gram_length(len(self.names_read)))
 
-    def run(self, party: Party, data: Any) -> Fitted:
-        """Run one party's half with its rows."""
-        self.check_parties(party.names)
+    def _run(self, party: Party, placed: Placed) -> Fitted:
         totals = Totals(party, self)
-        products = summed_products(totals, self.read(data), share=Fraction(1))
+        products = summed_products(totals, placed, share=Fraction(1))
         model = fitted.ridge(products.mean, products.centered, self.columns, alpha=self.alpha)
         return totals.fitted(model, self.count_cautions())
 
     def read(self, data: Any) -> Placed:
-        """Return the own values on a grid, in their ranges where noise is added."""
+        """Return the party's values on a grid, in their ranges where noise is added."""
         return self.placed(own_columns(data, self.names_read), self.names_read)
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class VerticalRidge(VerticalProducts):
+    """Ridge regression on columns of the same people at several parties.
+
+    The coefficients follow from the products of all columns, as in :class:`VerticalStatistics`. The output has a fitted
+    ``Ridge``.
+
+    Parameters
+    ----------
+    columns, ranges, bits, min_count
+        As in :class:`VerticalStatistics`; the target is one of the columns.
+    target : str
+        The column to predict.
+    alpha : float
+        The penalty of large coefficients.
+
+    Examples
+    --------
+    >>> from discreet.parties import simulate
+    >>> protocol = VerticalRidge(
+    ...     columns={"hospital": ("stay",), "insurer": ("cost",)}, target="cost", alpha=0.0,
+    ...     ranges={"stay": (0, 10), "cost": (0, 100)}, min_count=3)
+    >>> run = simulate(protocol, {"hospital": {"stay": [1, 2, 4]}, "insurer": {"cost": [10, 20, 40]}})
+    >>> run.outputs["hospital"].model.coef_.round(3).tolist()
+    [10.0]
+    """
+
+    name: ClassVar[str] = "vertical-ridge"
+
+    target: str
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "alpha", self.alpha, FloatIn(0))
+        if self.target not in self.all_names() or len(self.ranges) < 2:
+            raise ParameterError(
+                "The 'target' parameter of VerticalRidge must be one of at least two columns."
+            )
+
+    def _run(self, party: Party, placed: Placed) -> Fitted:
+        products = self.products(party, placed)
+        names = self.all_names(party.names)
+        order = [at for at, name in enumerate(names) if name != self.target] + [names.index(self.target)]
+        centered = products.centered[np.ix_(order, order)]
+        columns = [names[at] for at in order[:-1]]
+        model = fitted.ridge(products.mean[order], centered, columns, alpha=self.alpha)
+        return Fitted(model, party.names, cautions=self.count_cautions())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InputError
 from discreet.parties.errors import PartyError
 from discreet.parties.mining.models.columns import Grid
-from discreet.parties.mining.models.totals import WIDE, Totals
+from discreet.parties.mining.models.horizontal import WIDE, Totals
 
 MAX_CANDIDATES = 1024
 """The most candidates of one party."""

@@ -1,32 +1,45 @@
-"""Statistics of rows that are split between parties: means, covariances, histograms, principal components."""
+"""Statistics between parties: means, covariances, histograms, principal components.
+
+Over rows, secure sums have the products of columns; over columns, oblivious transfers of two parties at a time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.boundary import public
-from discreet.core.errors import InputError
+from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, require
+from discreet.mine.saved_models import model_to_dict
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import (
     Placed,
     exact_gram,
+    in_ranges,
     numbers,
     own_columns,
     require_ranges,
 )
-from discreet.parties.mining.models.horizontal import NumbersProtocol
+from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.totals import WIDE, TotalFrames, Totals
-from discreet.parties.mining.saved_models import model_to_dict
+from discreet.parties.mining.models.vertical import (
+    PairProducts,
+    VerticalProtocol,
+    agree_on_rows,
+    broadcast_frames,
+    exchange,
+    row_frames,
+)
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.coarse_tables import CoarseTable, n_opened
+from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.transcript import FrameShape
 
 Floats = NDArray[np.float64]
@@ -100,7 +113,7 @@ class Statistics:
             "mean": self.mean.tolist(),
             "covariance": self.covariance.tolist(),
             "correlation": [
-                [None if one != one else one for one in row] for row in self.correlation.tolist()
+                [None if value != value else value for value in row] for row in self.correlation.tolist()
             ],
             "histograms": {
                 name: {"edges": edges.tolist(), "counts": counts.tolist()}
@@ -166,10 +179,8 @@ class HorizontalStatistics(NumbersProtocol):
         """What the parties learn beyond their outputs."""
         return (INDICATORS, *self._sum_leaks)
 
-    def run(self, party: Party, data: Any) -> Fitted:
-        """Run one party's half with its rows."""
-        self.check_parties(party.names)
-        placed, counts = self.read(data)
+    def _run(self, party: Party, rows: tuple[Placed, NDArray[np.int64]]) -> Fitted:
+        placed, counts = rows
         totals = Totals(party, self)
         half = Fraction(1, 2)
         products = summed_products(totals, placed, share=half if self.ranges else Fraction(1))
@@ -203,14 +214,144 @@ class HorizontalStatistics(NumbersProtocol):
         return {"statistics.json": output.model.to_dict()}
 
     def read(self, data: Any) -> tuple[Placed, NDArray[np.int64]]:
-        """Return the own values on a grid, and their histograms, one after the other."""
+        """Return the party's values on a grid, and their histograms, one after the other."""
         columns = own_columns(data, self.columns)
-        held = dict(zip(self.columns, columns, strict=True))
+        by_name = dict(zip(self.columns, columns, strict=True))
         counts = [np.zeros(0, np.int64)]
         for name, (low, high) in self.ranges.items():
-            clipped = np.clip(numbers(held[name], name), low, high)
+            clipped = np.clip(numbers(by_name[name], name), low, high)
             counts.append(np.histogram(clipped, bins=self.bins, range=(low, high))[0])
         return self.placed(columns, self.columns), np.concatenate(counts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerticalProducts(VerticalProtocol):
+    """A protocol over columns that opens the products of all columns; see :class:`VerticalStatistics`."""
+
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+    bits: int = 20
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "bits", self.bits, IntIn(2, 31))
+        require_ranges(self, self.ranges, self.all_names(), all_of=True)
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond their outputs."""
+        return (
+            "Every party learns the number of rows.",
+            (
+                "Every party learns the means, variances and covariances of all columns; with them a party knows the "
+                "part of another's column that its own columns determine, which is all of it where it has as many as "
+                "rows."
+            ),
+            INDICATORS,
+        )
+
+    def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
+        """Return the frames of a run over the rows that it revealed."""
+        n = (revealed or {"rows": 1})["rows"]
+        yield from row_frames(names)
+        for pair in combinations(names, 2):
+            yield from self._product(pair, n).frames(pair)
+        yield from broadcast_frames(names, "products", self._n_sent(names))
+
+    def read(self, data: Any, name: str) -> Placed:
+        """Return a party's columns on a grid."""
+        names = self.names_of(name)
+        return in_ranges(own_columns(data, names), names, self.ranges, bits=self.bits, clip=False)
+
+    def products(self, party: Party, placed: Placed) -> Products:
+        """Return the number of rows, the means and the products about the means of all columns of all parties."""
+        n = placed.rows.shape[0]
+        agree_on_rows(party, n, self.min_count)
+        crossed = {}
+        for pair in combinations(party.names, 2):
+            if party.name in pair:
+                ends = PairProducts(party, pair, label=f"products {pair[0]} {pair[1]}")
+                crossed[pair] = ends.opened(self._product(pair, n), placed.rows)
+        d = placed.rows.shape[1]
+        gram = exact_gram(np.concatenate([np.ones((n, 1), np.int64), placed.rows], axis=1))
+        sent = [gram[i][j] for i in range(d + 1) for j in range(i, d + 1)]
+        for pair, products in crossed.items():
+            sent += products.reshape(-1).tolist() if pair[0] == party.name else []
+        received = exchange(party, "products", sent, self._n_sent(party.names))
+        names = self.all_names(party.names)
+        grid = in_ranges([np.zeros(0)] * len(names), names, self.ranges, bits=self.bits, clip=False)
+        return Products.of(self._assembled(party.names, received), grid)
+
+    def _product(self, pair: tuple[str, str], n: int) -> ScalarProduct:
+        n_first, n_second = (len(self.columns[name]) for name in pair)
+        if n << 2 * self.bits > 1 << 63:
+            raise ParameterError(f"Products of {n} rows of {self.bits} bits do not fit; agree on fewer bits.")
+        return ScalarProduct(
+            n=n, first_bits=self.bits, second_bits=self.bits, n_first=n_first, n_second=n_second
+        )
+
+    def _n_sent(self, names: Sequence[str]) -> dict[str, int]:
+        """Return the number of products that each party sends: of its own columns, and with those of later parties."""
+        sizes = [len(self.columns[name]) for name in names]
+        return {
+            name: gram_length(size) + size * sum(sizes[at + 1 :])
+            for at, (name, size) in enumerate(zip(names, sizes, strict=True))
+        }
+
+    def _assembled(self, names: Sequence[str], received: Mapping[str, list[int]]) -> list[list[int]]:
+        """Return the products of (1, all columns) with each other from those that every party sent."""
+        sizes = [len(self.columns[name]) for name in names]
+        starts = np.cumsum([1, *sizes]).tolist()
+        gram = [[0] * starts[-1] for _ in range(starts[-1])]
+        for at, name in enumerate(names):
+            values = iter(received[name])
+            columns = [0, *range(starts[at], starts[at + 1])]
+            cells = [(row, column) for i, row in enumerate(columns) for column in columns[i:]]
+            for later in range(at + 1, len(names)):
+                cells += [(row, c) for row in columns[1:] for c in range(starts[later], starts[later + 1])]
+            for row, column in cells:
+                gram[row][column] = gram[column][row] = next(values)
+        return gram
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class VerticalStatistics(VerticalProducts):
+    """Means, covariances, correlations and principal components of columns of the same people at several parties.
+
+    The products of two parties' columns come from oblivious transfers. They are exact for values rounded to
+    2^(``bits`` − 1) − 1 steps on both sides of the middle of their range. The output has a :class:`Statistics`.
+
+    Parameters
+    ----------
+    columns : mapping of str to list of str
+        The columns of each party, by its name. The rows are the same people in the same order at every party.
+    ranges : mapping of str to pair of float
+        The public range of every column; values beyond it are refused.
+    bits : int
+        The bits of a value.
+    min_count : int
+        The least number of rows.
+
+    Examples
+    --------
+    >>> from discreet.parties import simulate
+    >>> protocol = VerticalStatistics(
+    ...     columns={"hospital": ("stay",), "insurer": ("cost",)}, ranges={"stay": (0, 10), "cost": (0, 100)},
+    ...     min_count=3)
+    >>> run = simulate(protocol, {"hospital": {"stay": [1, 2, 3]}, "insurer": {"cost": [10, 20, 30]}})
+    >>> run.outputs["insurer"].model.correlation.round(6).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+
+    name: ClassVar[str] = "vertical-statistics"
+
+    def _run(self, party: Party, placed: Placed) -> Fitted:
+        model = statistics_of(self.products(party, placed), self.all_names(party.names), {})
+        return Fitted(model, party.names, cautions=self.count_cautions())
+
+    def result_files(self, output: Fitted) -> dict[str, Any]:
+        """Return the statistics as plain data."""
+        return {"statistics.json": output.model.to_dict()}
 
 
 def gram_length(d: int) -> int:
@@ -230,14 +371,14 @@ def summed_products(totals: Totals, placed: Placed, *, share: Fraction) -> Produ
     gram = exact_gram(np.concatenate([np.full((n, 1), weight, np.int64), placed.rows], axis=1))
     pairs = [(i, j) for i in range(d + 1) for j in range(i, d + 1)]
     limits = (weight, *placed.limits)
-    found = totals.add(
+    sums = totals.add(
         [gram[i][j] for i, j in pairs],
         words=WIDE,
         share=share,
         sensitivity=sum(limits[i] * limits[j] for i, j in pairs),
         touched=len(pairs),
     )
-    for (i, j), value in zip(pairs, found, strict=True):
+    for (i, j), value in zip(pairs, sums, strict=True):
         gram[i][j] = gram[j][i] = value
     return Products.of(gram, placed, weight)
 

@@ -1,17 +1,22 @@
-"""What decision trees over rows and over columns have in common: parameters, places of values, and splits."""
+"""Decision trees from counts alone: parameters, places of values, and splits that all parties choose alike."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import ParameterError
+from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.mine.noisy.columns import NoisyColumn
+from discreet.mine.noisy.decision_tree import ReconstructedTree
+from discreet.mine.noisy.grown_tree import GrownTree
 from discreet.mine.noisy.tree_growing import Node
 from discreet.parties.mining.models.columns import (
     codes,
@@ -21,8 +26,124 @@ from discreet.parties.mining.models.columns import (
     sort_classes,
 )
 from discreet.parties.mining.models.model_protocol import ModelProtocol
-from discreet.parties.mining.models.tree_splits import best_split, tree_columns, worth_splitting
 from discreet.parties.shares.coarse_tables import CoarseTable
+
+Counts = NDArray[np.int64]
+"""Counts by place of a column and class."""
+_EXACT = Context(prec=40)
+
+
+def tree_columns(
+    names: Sequence[str], categories: Mapping[str, Any], ranges: Mapping[str, Any], bins: int
+) -> list[NoisyColumn]:
+    """Return the columns of a tree: categories, or intervals of equal width in a public range, open at both ends.
+
+    >>> [column.n_places for column in tree_columns(("a", "b"), {"a": ["x", "y"]}, {"b": (0, 10)}, 5)]
+    [2, 5]
+    """
+    columns = []
+    for name in names:
+        if name in categories:
+            columns.append(NoisyColumn(name, None, tuple(categories[name])))
+            continue
+        low, high = ranges[name]
+        cuts = np.linspace(low, high, bins + 1)[1:-1]
+        columns.append(NoisyColumn(name, np.concatenate([[-np.inf], cuts, [np.inf]])))
+    return columns
+
+
+def best_split(
+    tables: Sequence[Counts], columns: Sequence[NoisyColumn], *, criterion: str, min_leaf: int
+) -> tuple[int, NDArray[np.bool_]] | None:
+    """Return the column and the places that go left, of the split that lowers the impurity most; None if none does.
+
+    Numbers are cut between intervals. Categories are ordered by their share of each class and cut there. The first of
+    equal splits wins, in the order of columns, classes and cuts.
+    """
+    best, chosen = None, None
+    for number, (table, column) in enumerate(zip(tables, columns, strict=True)):
+        total = table.sum(axis=0)
+        bound = _purity([total.tolist()], criterion)
+        best = bound if best is None or bound > best else best
+        for order in _orders(table, numbers=column.edges is not None):
+            before = np.cumsum(table[order], axis=0)
+            for cut in range(len(order) - 1):
+                left = before[cut].tolist()
+                right = (total - before[cut]).tolist()
+                if min(sum(left), sum(right)) < max(min_leaf, 1):
+                    continue
+                purity = _purity([left, right], criterion)
+                if purity > best:
+                    best, chosen = purity, (number, order[: cut + 1])
+    if chosen is None:
+        return None
+    number, first = chosen
+    return number, _sides(columns, number, first, tables[number])
+
+
+def grown(nodes: Sequence[Node], columns: Sequence[NoisyColumn], classes: Sequence[Any]) -> ReconstructedTree:
+    """Return the tree as an estimator."""
+    if not nodes[0].counts.sum() > 0:
+        raise InputError(
+            "No party has a row, or too few for 'min_count' or the noise; there is nothing to learn from."
+        )
+    model = ReconstructedTree([None] * len(columns))
+    model.classes_, model.columns_ = np.array(classes), list(columns)
+    model.n_features_in_ = len(columns)
+    model.feature_names_in_ = np.array([column.name for column in columns], dtype=object)
+    return model.keep(GrownTree.of(nodes, columns))
+
+
+def worth_splitting(counts: Sequence[int], *, min_leaf: int) -> bool:
+    """Whether a node has two classes and rows enough for two leaves."""
+    return sum(counts) >= 2 * min_leaf and sum(count > 0 for count in counts) > 1
+
+
+def _purity(groups: Sequence[Sequence[int]], criterion: str) -> Fraction | Decimal:
+    """Return what a good split makes large: Σ c²/n, or Σ c·ln c − n·ln n, over the groups."""
+    if criterion == "gini":
+        return sum(
+            (Fraction(sum(count * count for count in group), sum(group)) for group in groups if sum(group)),
+            Fraction(0),
+        )
+    purity = Decimal(0)
+    for group in groups:
+        for count in group:
+            purity = _EXACT.add(purity, _times_log(count))
+        purity = _EXACT.subtract(purity, _times_log(sum(group)))
+    # Logarithms are rounded, so the last digits are dropped: equal splits must be equal at all parties.
+    return purity.quantize(Decimal(1).scaleb(-25), context=_EXACT)
+
+
+@lru_cache(maxsize=1 << 16)
+def _times_log(n: int) -> Decimal:
+    return _EXACT.multiply(Decimal(n), _EXACT.ln(Decimal(n))) if n > 0 else Decimal(0)
+
+
+def _orders(table: Counts, *, numbers: bool) -> list[list[int]]:
+    """Return the orders of places to cut; for categories by the share of a class, of all classes if there are three."""
+    if numbers:
+        return [list(range(len(table)))]
+    sizes = table.sum(axis=1).tolist()
+    here = [place for place, size in enumerate(sizes) if size > 0]
+    tried = range(1 if table.shape[1] == 2 else table.shape[1])
+    return [
+        sorted(here, key=lambda place: (Fraction(int(table[place, label]), sizes[place]), place))
+        for label in tried
+    ]
+
+
+def _sides(
+    columns: Sequence[NoisyColumn], number: int, first: Sequence[int], table: Counts
+) -> NDArray[np.bool_]:
+    """Return which places go left; categories that no row here has go where more rows go."""
+    left = np.zeros(max(column.n_places for column in columns), np.bool_)
+    left[list(first)] = True
+    if columns[number].edges is None:
+        sizes = table.sum(axis=1)
+        left[: sizes.size][sizes == 0] = 2 * sizes[list(first)].sum() >= sizes.sum()
+    return left
+
 
 Bits = NDArray[np.bool_]
 Table = NDArray[np.int64]
@@ -78,8 +199,9 @@ class TreeProtocol(ModelProtocol):
         """
         n, sides = len(self.classes), {}
         for at, number in enumerate(group):
-            own = [table.counts[:, at * n : (at + 1) * n] for table in tables]
-            left = self.split(nodes, columns, number, own)
+            left = self.split(
+                nodes, columns, number, [table.counts[:, at * n : (at + 1) * n] for table in tables]
+            )
             if left is not None:
                 node = nodes[number]
                 left = left[tables[node.column].last] if columns[node.column].edges is None else left
@@ -100,10 +222,10 @@ class TreeProtocol(ModelProtocol):
             node.counts = tables[0].sum(axis=0).astype(np.float64)
         if not self.worth_splitting(node):
             return None
-        found = best_split(tables, columns, criterion=self.criterion, min_leaf=self.min_leaf)
-        if found is None:
+        best = best_split(tables, columns, criterion=self.criterion, min_leaf=self.min_leaf)
+        if best is None:
             return None
-        node.column, node.left = found
+        node.column, node.left = best
         left = node.left[: columns[node.column].n_places]
         node.children = [len(nodes), len(nodes) + 1]
         counts = tables[node.column]
@@ -111,12 +233,11 @@ class TreeProtocol(ModelProtocol):
         return left
 
 
-def places_of(columns: Sequence[NoisyColumn], held: Sequence[NDArray[Any]]) -> list[NDArray[np.int64]]:
+def places_of(columns: Sequence[NoisyColumn], values: Sequence[NDArray[Any]]) -> list[NDArray[np.int64]]:
     """Return the place of every row in every column."""
-    found = []
-    for column, values in zip(columns, held, strict=True):
-        if column.edges is None:
-            found.append(codes(values, column.name, column.categories))
-        else:
-            found.append(column.places(numbers(values, column.name)).astype(np.int64))
-    return found
+    return [
+        codes(data, column.name, column.categories)
+        if column.edges is None
+        else column.places(numbers(data, column.name)).astype(np.int64)
+        for column, data in zip(columns, values, strict=True)
+    ]

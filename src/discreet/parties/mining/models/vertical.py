@@ -22,7 +22,7 @@ from discreet.parties.mining.models.columns import (
 from discreet.parties.mining.models.model_protocol import MOST_LEAST, ModelProtocol
 from discreet.parties.ot.extension import TransferReceiver, TransferSender, setup_frames
 from discreet.parties.protocol import Party
-from discreet.parties.shares.coarse_tables import Shape, cut_groups
+from discreet.parties.shares.coarse_tables import TableShape, cut_groups
 from discreet.parties.shares.opening import other_share
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.shares.thresholds import Thresholds, none_small_frames
@@ -49,8 +49,7 @@ class VerticalProtocol(ModelProtocol):
         require(self, "min_count", self.min_count, IntIn(1, MOST_LEAST))
         require_names(self, "columns", self.all_names())
         holder = getattr(self, "holder", None)
-        empty = [party for party, held in self.columns.items() if not held and party != holder]
-        if empty:
+        if any(not names and party != holder for party, names in self.columns.items()):
             raise ParameterError(
                 f"The 'columns' parameter of {type(self).__name__} must have columns of every party."
             )
@@ -60,20 +59,20 @@ class VerticalProtocol(ModelProtocol):
         super().check_parties(names)
         require_every_party(self, names)
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this input."""
+    def checked(self, data: Any, names: Sequence[str], name: str) -> Any:
+        """Return a party's columns as the protocol uses them, if every party is named with its columns."""
         self.check_parties(names)
-        self.read(data, name)
+        return self.read(data, name)
 
     def read_input(self, path: Any) -> Any:
         """Read all columns that the session names and the file has."""
         from discreet.engines.files import read
 
-        held = set(read(path).columns)
-        found = [name for name in self.all_names() if name in held]
-        if not found:
+        columns = set(read(path).columns)
+        names = [name for name in self.all_names() if name in columns]
+        if not names:
             raise InputError(f"{path} has no column that the session names.")
-        return read_columns(path, found)
+        return read_columns(path, names)
 
     def read(self, data: Any, name: str) -> Any:
         """Return a party's columns as the protocol uses them; refuse what the session does not admit."""
@@ -115,10 +114,10 @@ class VerticalClassifier(VerticalProtocol):
 
     def read_classes(self, data: Any, name: str) -> tuple[list[NDArray[Any]], NDArray[np.int64] | None]:
         """Return a party's columns, and the classes of the rows at their holder."""
-        own = self.names_of(name)
+        names = self.names_of(name)
         if name != self.holder:
-            return own_columns(data, own), None
-        *columns, target = own_columns(data, (*own, self.target))
+            return own_columns(data, names), None
+        *columns, target = own_columns(data, (*names, self.target))
         return columns, codes(target, self.target, self.classes)
 
 
@@ -134,8 +133,8 @@ def require_every_party(protocol: Any, names: Sequence[str]) -> None:
 def agree_on_rows(party: Party, n_rows: int, min_count: int) -> None:
     """Compare the number of rows with all parties; it is the same at each, and not too small, or all stop."""
     party.broadcast("rows", n_rows.to_bytes(8, "little"))
-    found = {int.from_bytes(one, "little") for one in party.gather("rows", 8).values()}
-    if found != {n_rows}:
+    others = {int.from_bytes(payload, "little") for payload in party.gather("rows", 8).values()}
+    if others != {n_rows}:
         raise PartyError("The parties hold different numbers of rows; match the people first.")
     if n_rows == 0:
         raise InputError("The parties hold no rows; there is nothing to learn from.")
@@ -153,19 +152,14 @@ def exchange(
     party: Party, kind: str, values: Iterable[int], lengths: Mapping[str, int]
 ) -> dict[str, list[int]]:
     """Send integers of up to 127 bits to all parties; return those of every party, by name."""
-    own = [int(value) for value in values]
-    payload = b"".join(value.to_bytes(_WIDE_BYTES, "little", signed=True) for value in own)
-    if own:
-        party.broadcast(kind, payload)
-    found = {}
-    for name in party.names:
-        if name == party.name:
-            found[name] = own
-        elif lengths[name]:
-            found[name] = _integers(party.recv(name, kind, _WIDE_BYTES * lengths[name]))
-        else:
-            found[name] = []
-    return found
+    sent = [int(value) for value in values]
+    if sent:
+        party.broadcast(kind, b"".join(value.to_bytes(_WIDE_BYTES, "little", signed=True) for value in sent))
+    received = {
+        name: _integers(party.recv(name, kind, _WIDE_BYTES * lengths[name])) if lengths[name] else []
+        for name in party.peers
+    }
+    return {**received, party.name: sent}
 
 
 def broadcast_frames(
@@ -206,7 +200,7 @@ class PairProducts:
 
     def shares(self, product: ScalarProduct, values: NDArray[Any]) -> NDArray[np.uint64]:
         """Return this party's share of the products of the first party's columns with the second's."""
-        words = product.checked(self.party.index, values)
+        words = product.words(self.party.index, values)
         with self.party.step("transfers"):
             halves = (product.first_share, product.second_share)
             share: NDArray[np.uint64] = halves[self.party.index](self._end, words)
@@ -235,7 +229,7 @@ def shared_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameSh
 
 
 def coarse_frames(
-    pair: tuple[str, str], shapes: Sequence[Shape], n_counts: int, n_rows: int
+    pair: tuple[str, str], shapes: Sequence[TableShape], n_counts: int, n_rows: int
 ) -> list[FrameShape]:
     """Return the frames by which two parties join places of shared tables and open so many counts."""
     frames = none_small_frames(pair, cut_groups(shapes), n_rows)

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
 from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.supports import is_count, least_count
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.engines.baskets.formats import FORMATS
 from discreet.parties.errors import LostPartyError, PartyError
-from discreet.parties.mining.rules.horizontal import (
-    Horizontal,
-    horizontal_frames,
-    large_items,
+from discreet.parties.mining.rules.joint_rules import (
+    JointRules,
+    RulesProtocol,
+    Sets,
+    joint_rules,
+    longer_candidates,
+    require_thresholds,
 )
-from discreet.parties.mining.rules.joint_rules import JointRules, RulesProtocol, require_thresholds
 from discreet.parties.protocol import Facts, Party
+from discreet.parties.sets.private_sets import Union
 from discreet.parties.sets.set_union import SetUnion
 from discreet.parties.sums.secure_sum import SecureSum
+from discreet.parties.sums.shared_sums import SharedFrames, SharedSums
+from discreet.parties.sums.sum_rounds import SumRounds
 from discreet.parties.transcript import FrameShape
+
+Counts = NDArray[np.int64]
 
 
 @public
@@ -103,6 +115,9 @@ class AssociationRules(RulesProtocol):
 
     name: ClassVar[str] = "rules"
     two_parties_reveal: ClassVar[bool] = True
+    two_parties_learn: ClassVar[str] = (
+        "Of two parties each learns the other's number of baskets and counts, which the result reveals."
+    )
 
     def __post_init__(self) -> None:
         require_thresholds(self)
@@ -119,7 +134,6 @@ class AssociationRules(RulesProtocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What each party learns beyond the itemsets, their counts and the number of baskets."""
-        two = "Of two parties each learns the other's number of baskets and counts, which the result reveals."
         return (
             *self._union_leaks(),
             "The first two parties together learn the counts of all candidates, also of those that are not frequent.",
@@ -128,7 +142,7 @@ class AssociationRules(RulesProtocol):
                 "leaves behind the number of baskets and which of the sets counted until then are frequent."
             ),
             *self.count_leaks,
-            *((two,) if self.two_parties_see_each_other else ()),
+            *self.consent_leaks,
         )
 
     def _union_leaks(self) -> Iterator[str]:
@@ -157,15 +171,12 @@ class AssociationRules(RulesProtocol):
         """Return the frames of a run without drop-outs; ``revealed`` holds the sizes that the run makes known."""
         return horizontal_frames(self, names, revealed or {})
 
-    def run(self, party: Party, data: Any) -> JointRules:
-        """Mine with a party's baskets: :class:`~discreet.Baskets`, or lists of items."""
-        self.check_parties(party.names)
-        baskets = self._checked(data)
+    def _run(self, party: Party, baskets: Baskets) -> JointRules:
         needed = SecureSum(length=1, threshold=self.threshold).needed(len(party.names))
         names, items = party.names, None
         while True:
             part = party.within(f"among {len(names)}", names)
-            half = Horizontal(self, part, baskets, needed=needed, items=items)
+            half = _Half(self, part, baskets, needed=needed, items=items)
             try:
                 return half.mine(revealed=party)
             except LostPartyError as lost:
@@ -179,12 +190,21 @@ class AssociationRules(RulesProtocol):
                     ) from None
                 names, items = lost.remaining, half.items
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with these baskets."""
+    def checked(self, data: Any, names: Sequence[str], name: str) -> Baskets:
+        """Return baskets with text for names, from :class:`~discreet.Baskets` or lists of items."""
+        import pyarrow as pa
+
         del name
-        baskets = self._checked(data)
+        if data is None:
+            raise InputError("The protocol 'rules' takes the baskets of every party.")
+        baskets = data if isinstance(data, Baskets) else Baskets.from_lists(data)
+        items, most = baskets.names.cast(pa.string()), self.max_item_bytes
+        if not self.items and any(len(item.encode()) > most for item in items.to_pylist()):
+            raise InputError(f"The name of an item has more than {most} bytes; raise max_item_bytes.")
+        baskets = Baskets(baskets.indptr, baskets.items, items)
         if not self.items:
             large_items(self, baskets, len(names))
+        return baskets
 
     def read_input(self, path: str | os.PathLike[str]) -> Baskets:
         """Read the baskets from a file, as ``discreet mine`` does."""
@@ -193,24 +213,177 @@ class AssociationRules(RulesProtocol):
         columns = {"basket": self.basket or None, "item": self.item or None}
         return read_baskets(path, format=self.format or None, **columns)
 
-    def result_files(self, output: JointRules) -> dict[str, Any]:
-        """Return the itemsets and the rules as files."""
-        return output.files()
 
-    def covers(self, output: JointRules, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the parties whose baskets are in the result."""
-        del names
-        return output.parties
+class _Half:
+    """One party's half of mining among parties that are all there; a sum without one of them is not opened.
 
-    def _checked(self, data: Any) -> Baskets:
-        """Return baskets with text for names; refuse what is none."""
-        import pyarrow as pa
+    ``items`` are those that were united before a party was lost. Nothing is united again then: a second union would
+    show what only the lost party had. ``has_opened`` says that a sum was opened; the others must not count again then,
+    as the difference of both results would show what the lost party had.
+    """
 
-        if data is None:
-            raise InputError("The protocol 'rules' takes the baskets of every party.")
-        baskets = data if isinstance(data, Baskets) else Baskets.from_lists(data)
-        names = baskets.names.cast(pa.string())
-        most = self.max_item_bytes
-        if not self.items and any(len(name.encode()) > most for name in names.to_pylist()):
-            raise InputError(f"The name of an item has more than {most} bytes; raise max_item_bytes.")
-        return Baskets(baskets.indptr, baskets.items, names)
+    def __init__(
+        self,
+        protocol: AssociationRules,
+        party: Party,
+        baskets: Baskets,
+        *,
+        needed: int,
+        items: list[str] | None = None,
+    ) -> None:
+        self._protocol, self._party, self._baskets = protocol, party, baskets
+        self.items, self.has_opened = items, False
+        self._unites = items is None and protocol.candidates == "union"
+        rounds = SumRounds(party, label="shared sums", threshold=needed, required=party.names)
+        self._sums = SharedSums(party, rounds)
+        self._largest = 0
+
+    def mine(self, *, revealed: Party) -> JointRules:
+        """Return the rules; what the frames depend on is noted as revealed once the run is through."""
+        facts: dict[str, Any] = {}
+        if self.items is None:
+            self.items = self._first_items()
+        names = self.items
+        baskets = _among(self._baskets, names)
+        candidates: Sets = np.arange(len(names), dtype=np.int32)[:, None]
+        levels: list[Sets] = []
+        shares: list[NDArray[np.uint64]] = []
+        while not levels or len(candidates):
+            length = candidates.shape[1]
+            facts[f"candidates of {length}"] = len(candidates)
+            local = _counts(baskets, candidates)
+            if length > 1 and self._unites:
+                united = self._united(local, length, len(baskets))
+                candidates, local = candidates[united], local[united]
+                facts[f"large candidates of {length}"] = len(candidates)
+            share, frequent = self._judged(local, first=length == 1, n=len(baskets))
+            levels.append(candidates[frequent])
+            shares.append(share[frequent])
+            facts[f"frequent of {length}"] = len(levels[-1])
+            candidates = longer_candidates(levels[-1], max_length=self._protocol.max_length)
+        counts = self._sums.opened(np.concatenate(shares))
+        facts["baskets"] = self._largest
+        for fact, value in facts.items():
+            revealed.reveal(fact, value)
+        levels = [level for level in levels if len(level)]
+        return joint_rules(self._protocol, levels, counts, self._largest, names, self._party.names)
+
+    def _first_items(self) -> list[str]:
+        """Return the items that are looked at, in order: those of the public list, or those large at some party."""
+        if self._protocol.items:
+            return sorted(self._protocol.items)
+        large = large_items(self._protocol, self._baskets, len(self._party.names))
+        return sorted(self._unite(union_of_items(self._protocol), large, "items"))
+
+    def _united(self, local: Counts, length: int, n: int) -> NDArray[np.int64]:
+        """Return the rows of the candidates that are large at some party; candidates travel by their numbers."""
+        least = local_least(self._protocol, n, len(self._party.names))
+        large = map(str, np.flatnonzero(local >= least).tolist())
+        numbers = self._unite(union_of_sets(self._protocol, local.size), list(large), f"sets of {length}")
+        rows = sorted({int(number) for number in numbers if number.isascii() and number.isdecimal()})
+        if len(rows) < len(numbers) or (rows and rows[-1] >= local.size):
+            raise PartyError(
+                "A party united something that is no number of a candidate; nothing more was opened."
+            )
+        return np.array(rows, np.int64)
+
+    def _unite(self, union: SetUnion, items: list[str], label: str) -> tuple[str, ...]:
+        _require_fits(len(items), union.max_items, label)
+        united: Union = union.run(self._party.within(f"union of {label}"), items)
+        return united.items
+
+    def _judged(self, local: Counts, *, first: bool, n: int) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        """Return the share of the counts, and which candidates are frequent; the first sum also counts baskets."""
+        if not local.size and not first:
+            return np.zeros(0, np.uint64), np.zeros(0, np.bool_)
+        total = self._sums.add(np.concatenate([[n], local]) if first else local, n_opened=int(first))
+        self.has_opened = True
+        if first:
+            self._largest = int(total.opened[0])
+        least = self._protocol.least(self._largest)
+        return total.share, self._sums.at_least(total.share, least, largest=self._largest)
+
+
+def local_least(protocol: AssociationRules, n: int, n_parties: int) -> int:
+    """Return the least count of a large set in n own baskets: a frequent set has it at one party or more."""
+    support = protocol.min_support
+    if is_count(support):
+        return -(-max(int(support), protocol.min_count) // n_parties)
+    return least_count(support, n)
+
+
+def large_items(protocol: AssociationRules, baskets: Baskets, n_parties: int) -> list[str]:
+    """Return the items that are large in a party's own baskets; refuse more than the session allows."""
+    large = baskets.counts >= local_least(protocol, len(baskets), n_parties)
+    _require_fits(int(large.sum()), protocol.max_items, "items")
+    items: list[str] = baskets.names.filter(pa.array(large)).to_pylist()
+    return items
+
+
+def _require_fits(n: int, most: int, label: str) -> None:
+    if n > most:
+        raise InputError(f"More {label} are large than the {most} that the session allows; raise max_items.")
+
+
+def union_of_items(protocol: AssociationRules) -> SetUnion:
+    """Return the union of items."""
+    return SetUnion(
+        max_items=protocol.max_items,
+        max_item_bytes=protocol.max_item_bytes,
+        two_parties_see_each_other=protocol.two_parties_see_each_other,
+    )
+
+
+def union_of_sets(protocol: AssociationRules, n_candidates: int) -> SetUnion:
+    """Return the union of candidates by their numbers; no party can have more than there are."""
+    return SetUnion(
+        max_items=max(1, min(protocol.max_items, n_candidates)),
+        two_parties_see_each_other=protocol.two_parties_see_each_other,
+    )
+
+
+def horizontal_frames(
+    protocol: AssociationRules, names: Sequence[str], revealed: Mapping[str, Any]
+) -> Iterator[FrameShape]:
+    """Return the frames of a run from what it reveals: the number of baskets, and of candidates of each length."""
+    frames, total = SharedFrames(names), revealed["baskets"]
+    least = protocol.least(total)
+    if not protocol.items:
+        yield from union_of_items(protocol).frames(names)
+    length, n_opened = 1, 0
+    while f"candidates of {length}" in revealed:
+        n = revealed[f"candidates of {length}"]
+        if length > 1 and protocol.candidates == "union":
+            yield from union_of_sets(protocol, n).frames(names)
+            n = revealed[f"large candidates of {length}"]
+        first = int(length == 1)
+        if n + first:
+            yield from frames.add(n + first, n_opened=first)
+        yield from frames.at_least(n, least, largest=total)
+        n_opened += revealed[f"frequent of {length}"]
+        length += 1
+    yield from frames.opened(n_opened)
+
+
+def _among(baskets: Baskets, items: Sequence[str]) -> Baskets:
+    """Return the baskets with these items alone, in this order; items that occur in none included."""
+    code = {name: at for at, name in enumerate(items)}
+    codes = np.array([code.get(name, -1) for name in baskets.names.to_pylist()], np.int32)
+    entries = codes[baskets.items] if baskets.items.size else np.empty(0, np.int32)
+    listed = entries >= 0
+    return Baskets.from_entries(
+        baskets.rows()[listed], entries[listed], pa.array(list(items), pa.string()), n=len(baskets)
+    )
+
+
+def _counts(baskets: Baskets, candidates: Sets) -> Counts:
+    """Return how many baskets hold each candidate."""
+    from discreet.kernels.itemsets.counting import set_counts
+
+    if candidates.shape[1] == 1:
+        return baskets.counts[candidates[:, 0]]
+    used, columns = np.unique(candidates, return_inverse=True)
+    blocks = baskets.bits(items=used.astype(np.int32)).blocks
+    if not len(blocks):
+        return np.zeros(len(candidates), np.int64)
+    return set_counts(blocks, columns.reshape(candidates.shape).astype(np.int32)).astype(np.int64)

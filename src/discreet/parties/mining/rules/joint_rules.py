@@ -62,9 +62,12 @@ class RulesProtocol(Protocol):
             f"The difference of two counts, such as of a set and a larger one, may be below {max(2, self.min_count)}.",
         )
 
-    def cautions(self, output: JointRules, names: Sequence[str]) -> tuple[str, ...]:
+    def result_files(self, output: JointRules) -> dict[str, Any]:
+        """Return the itemsets and the rules as files."""
+        return output.files()
+
+    def cautions(self, output: JointRules) -> tuple[str, ...]:
         """Return what to consider before the rules are passed on."""
-        del names
         few = (
             f"min_count = 1: the smallest count that was opened is {min(output.itemsets.counts, default=0)}."
         )
@@ -76,7 +79,6 @@ def require_thresholds(protocol: Any) -> None:
     from discreet.kernels.itemsets.rule_splits import METRICS
 
     require(protocol, "min_count", protocol.min_count, IntIn(1))
-
     require(protocol, "min_support", protocol.min_support, Support())
     require(protocol, "min_threshold", protocol.min_threshold, FloatIn())
     require(protocol, "metric", protocol.metric, OneOf(METRICS))
@@ -94,14 +96,16 @@ def joint_rules(
     """Return the frequent sets of all lengths with their counts, and their rules."""
     from discreet.mine.itemsets.rules import rules
 
-    lengths = np.repeat([one.shape[1] for one in levels], [len(one) for one in levels]).astype(np.int64)
-    codes = np.concatenate([np.empty(0, np.int32), *(one.ravel() for one in levels)]).astype(np.int32)
+    lengths = np.repeat([level.shape[1] for level in levels], [len(level) for level in levels]).astype(
+        np.int64
+    )
+    codes = np.concatenate([np.empty(0, np.int32), *(level.ravel() for level in levels)]).astype(np.int32)
     indptr = bounds(lengths)
     used, places = np.unique(codes, return_inverse=True)
     named = pa.array([names[code] for code in used], pa.string())
-    found = FoundItemsets(indptr, places.astype(np.int32), counts, n, named)
-    table = rules(found, metric=protocol.metric, min_threshold=protocol.min_threshold)
-    return JointRules(found, table, tuple(parties))
+    itemsets = FoundItemsets(indptr, places.astype(np.int32), counts, n, named)
+    table = rules(itemsets, metric=protocol.metric, min_threshold=protocol.min_threshold)
+    return JointRules(itemsets, table, tuple(parties))
 
 
 def longer_candidates(frequent: Sets, *, max_length: int) -> Sets:

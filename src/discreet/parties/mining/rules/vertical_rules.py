@@ -14,14 +14,31 @@ from numpy.typing import NDArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, require
-from discreet.parties.mining.matching.people import matched_rows
-from discreet.parties.mining.matching.people_matching import arrow_table, keys_of, matching_leaks, read_keyed
 from discreet.parties.mining.models.vertical import require_every_party
-from discreet.parties.mining.rules.joint_rules import JointRules, RulesProtocol, require_thresholds
-from discreet.parties.mining.rules.vertical import Vertical, vertical_frames
+from discreet.parties.mining.people_matching import (
+    arrow_table,
+    keys_of,
+    matched_rows,
+    matching_frames,
+    matching_leaks,
+    read_keyed,
+)
+from discreet.parties.mining.rules.column_products import ColumnProducts, Group, ProductFrames, grouped
+from discreet.parties.mining.rules.joint_rules import (
+    JointRules,
+    RulesProtocol,
+    Sets,
+    joint_rules,
+    longer_candidates,
+    require_thresholds,
+)
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.sets.two_sets import MAX_SIZE
+from discreet.parties.sets.private_sets import MAX_SIZE
 from discreet.parties.transcript import FrameShape
+
+KeyedBits = tuple[dict[bytes, int], dict[str, NDArray[np.bool_]]]
+"""The row of each person by key, and the columns of items."""
+_COUNTS = "counts"
 
 
 @public
@@ -86,11 +103,11 @@ class VerticalRules(RulesProtocol):
         require(self, "key", self.key, InstanceOf((str,), "the name of a column"))
         require(self, "max_people", self.max_people, IntIn(1, MAX_SIZE))
         require(self, "columns", self.columns, InstanceOf((Mapping,), "a list of items for each party"))
-        if not all(isinstance(held, list | tuple) for held in self.columns.values()):
+        if not all(isinstance(names, list | tuple) for names in self.columns.values()):
             raise ParameterError(
                 "The 'columns' parameter of VerticalRules must have a list of items for each party."
             )
-        listed = [item for held in self.columns.values() for item in held]
+        listed = [item for names in self.columns.values() for item in names]
         if not all(isinstance(item, str) for item in listed) or len(set(listed)) < len(listed):
             raise ParameterError("The 'columns' parameter of VerticalRules must have texts, each once.")
         if self.key in listed:
@@ -118,45 +135,128 @@ class VerticalRules(RulesProtocol):
         """Return the frames of a run; ``revealed`` holds the number of people and the frequent sets, its output."""
         return vertical_frames(self, names, revealed or {})
 
-    def run(self, party: Party, data: Any) -> JointRules:
-        """Mine with a party's table: any frame, or a mapping of columns."""
-        self.check_parties(party.names)
-        keys, bits = self._checked(data, party.name)
+    def _run(self, party: Party, data: KeyedBits) -> JointRules:
+        keys, bits = data
         with party.step("matching"):
             rows = matched_rows(party.within("matching"), keys, max_people=self.max_people)
-        return Vertical(self, party, {item: column[rows] for item, column in bits.items()}, len(rows)).mine()
+        return _Half(self, party, {item: column[rows] for item, column in bits.items()}, len(rows)).mine()
 
-    def check_input(self, data: Any, names: Sequence[str], name: str) -> None:
-        """Raise an InputError unless the party could run with this table."""
+    def checked(self, data: Any, names: Sequence[str], name: str) -> KeyedBits:
+        """Return the row of each key, and the columns of items, from any frame or a mapping of columns."""
         self.check_parties(names)
-        self._checked(data, name)
+        table = arrow_table(data)
+        keys = keys_of(table, self.key, max_people=self.max_people)
+        return keys, {item: _bits(table, item) for item in self.columns[name]}
 
     def read_input(self, path: str | os.PathLike[str]) -> pa.Table:
         """Read the table; the key is read as text."""
         return read_keyed(path, self.key)
 
-    def result_files(self, output: JointRules) -> dict[str, Any]:
-        """Return the itemsets and the rules as files."""
-        return output.files()
-
     def items(self, names: Sequence[str]) -> tuple[list[str], list[int]]:
         """Return all items in order, and the place of the party of each."""
-        owner = {item: place for place, name in enumerate(names) for item in self.columns[name]}
+        owner = {item: at for at, name in enumerate(names) for item in self.columns[name]}
         listed = sorted(owner)
         return listed, [owner[item] for item in listed]
-
-    def _checked(self, data: Any, name: str) -> tuple[dict[bytes, int], dict[str, NDArray[np.bool_]]]:
-        table = arrow_table(data)
-        keys = keys_of(table, self.key, max_people=self.max_people)
-        return keys, {item: _bits(table, item) for item in self.columns[name]}
 
 
 def _bits(table: pa.Table, item: str) -> NDArray[np.bool_]:
     if item not in table.column_names:
         raise InputError(f"The data has no column '{item}', which the session names as an item.")
     column = table.column(item)
-    known = pa.types.is_integer(column.type) or pa.types.is_boolean(column.type) or len(column) == 0
-    values = column.to_numpy() if known and not column.null_count else None
+    integers = pa.types.is_integer(column.type) or pa.types.is_boolean(column.type) or len(column) == 0
+    values = column.to_numpy() if integers and not column.null_count else None
     if values is None or not np.isin(values, (0, 1)).all():
         raise InputError(f"The column '{item}' must hold 0 and 1, or false and true, and no missing value.")
     return np.asarray(values, np.bool_)
+
+
+class _Half:
+    """One party's half of mining, once the people are matched."""
+
+    def __init__(
+        self, protocol: VerticalRules, party: Party, bits: Mapping[str, NDArray[np.bool_]], n: int
+    ) -> None:
+        self._protocol, self._party, self._n = protocol, party, n
+        self._items, self._owners = protocol.items(party.names)
+        numbers = {item: number for number, item in enumerate(self._items)}
+        self._products = ColumnProducts(party, {numbers[item]: column for item, column in bits.items()}, n)
+        self._least = protocol.least(n)
+
+    def mine(self) -> JointRules:
+        """Return the rules."""
+        self._party.reveal("people", self._n)
+        levels: list[Sets] = []
+        counts = [np.zeros(0, np.int64)]
+        candidates = first_candidates(self._items, self._n)
+        while len(candidates):
+            counted = self._counted(candidates)
+            levels.append(candidates[counted > 0])
+            counts.append(counted[counted > 0])
+            self._party.reveal(f"frequent of {candidates.shape[1]}", levels[-1].tolist())
+            candidates = longer_candidates(levels[-1], max_length=self._protocol.max_length)
+        levels = [level for level in levels if len(level)]
+        names = self._party.names
+        return joint_rules(self._protocol, levels, np.concatenate(counts), self._n, self._items, names)
+
+    def _counted(self, candidates: Sets) -> NDArray[np.int64]:
+        """Return the counts of the frequent candidates, and zero for the others, at all parties."""
+        counts = np.zeros(len(candidates), np.int64)
+        for group in grouped(candidates, self._owners):
+            with self._party.step(f"sets of {candidates.shape[1]}"):
+                counts[group.rows] = self._spread(group, self._known(group))
+        return counts
+
+    def _known(self, group: Group) -> NDArray[np.int64] | None:
+        """Return the counts of a group at the parties that compute them."""
+        if len(group.parties) > 1:
+            return self._products.counts(group, self._least)
+        if self._party.index != group.parties[0]:
+            return None
+        sizes = [np.count_nonzero(self._products.part(parts[0])) for parts in group.parts]
+        return np.array([size if size >= self._least else 0 for size in sizes], np.int64)
+
+    def _spread(self, group: Group, counts: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Return what the first party that knows the counts sends to those who do not."""
+        names = self._party.names
+        source, others = _receivers(group, len(names))
+        if self._party.index == source and counts is not None:
+            for other in others:
+                self._party.send(names[other], _COUNTS, counts.view(np.uint8).data)
+        if counts is not None:
+            return counts
+        return np.frombuffer(self._party.recv(names[source], _COUNTS, 8 * len(group.parts)), np.int64)
+
+
+def vertical_frames(
+    protocol: VerticalRules, names: Sequence[str], revealed: Mapping[str, Any]
+) -> Iterator[FrameShape]:
+    """Return the frames of a run from its output: the number of people and the frequent sets of each length."""
+    n = revealed["people"]
+    items, owners = protocol.items(names)
+    least = protocol.least(n)
+    products = ProductFrames(tuple(names), n)
+    yield from matching_frames(names, protocol.max_people)
+    candidates = first_candidates(items, n)
+    while len(candidates):
+        listed = revealed[f"frequent of {candidates.shape[1]}"]
+        frequent: Sets = np.array(listed, np.int32).reshape(len(listed), candidates.shape[1])
+        is_frequent = {tuple(items) for items in listed}
+        for group in grouped(candidates, owners):
+            if len(group.parties) > 1:
+                n_frequent = sum(tuple(row) in is_frequent for row in candidates[group.rows].tolist())
+                yield from products.counts(group, least, n_frequent)
+            source, others = _receivers(group, len(names))
+            size = 8 * len(group.parts)
+            yield from (FrameShape(names[source], names[other], _COUNTS, size) for other in others)
+        candidates = longer_candidates(frequent, max_length=protocol.max_length)
+
+
+def first_candidates(items: Sequence[str], n: int) -> Sets:
+    """Return the sets of one item; none where nobody takes part."""
+    return np.arange(len(items) if n else 0, dtype=np.int32)[:, None]
+
+
+def _receivers(group: Group, n_parties: int) -> tuple[int, list[int]]:
+    """Return the party that sends the counts of a group, and those that receive them."""
+    knowing = group.keepers if len(group.parties) > 1 else group.parties
+    return knowing[0], [at for at in range(n_parties) if at not in knowing]

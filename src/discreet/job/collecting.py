@@ -1,0 +1,489 @@
+"""Jobs of collection: hide numbers behind noise, flip the bits of baskets, recover a distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from discreet.core.boundary import public
+from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
+from discreet.core.params import BOOL, NONE, Constraint, Constraints, EachOf, FloatIn, MappingOf, OneOf
+from discreet.job.verbs import PATH, SEED, TEXT, TEXTS, Made, Progress, VerbJob
+from discreet.kinds.baskets import BasketKind
+from discreet.kinds.tables import TableKind
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    import pyarrow as pa
+
+    from discreet.collect import AdditiveNoise, Channels
+    from discreet.core.arrays import FloatArray
+
+_NOISE: Constraints = {
+    "noise": OneOf(("uniform", "gaussian", "laplace")),
+    "spread": (FloatIn(), NONE),
+    "privacy": (FloatIn(), NONE),
+    "epsilon": (FloatIn(), NONE),
+}
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class PerturbJob(VerbJob):
+    """Hide numbers of a file behind public noise, and write the rows in random order.
+
+    Rows are read, hidden and written batch by batch. Every value is looked at before any is written.
+
+    Parameters
+    ----------
+    columns
+        The columns to hide.
+    noise
+        The kind of noise: uniform, gaussian or laplace.
+    spread, privacy, epsilon
+        How wide the noise is, in one of three ways: its half width, standard deviation or scale; the width of the 95 %
+        interval as a share of the range; or, for Laplace noise, the local differential privacy.
+    ranges
+        The public range of columns, as pairs of a lower and a higher number; a value outside is refused.
+    drop
+        Columns to leave out; the others are written as they are.
+    keep_order
+        Whether the rows keep the order of the input.
+    seed
+        Repeats an experiment; whoever knows it can remove the noise.
+    spreadsheet_safe
+        Whether texts that a spreadsheet would run as a formula get an apostrophe before them.
+
+    Examples
+    --------
+    >>> job = PerturbJob("people.csv", columns=["age"], noise="laplace", epsilon=1, ranges={"age": (0, 100)})
+    >>> job.channels().epsilon <= 1
+    True
+    """
+
+    columns: Sequence[str]
+    noise: str
+    spread: float | None = None
+    privacy: float | None = None
+    epsilon: float | None = None
+    ranges: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    drop: Sequence[str] = ()
+    keep_order: bool = False
+    seed: int | None = None
+    spreadsheet_safe: bool = False
+
+    verb = "perturb"
+    stages = ("Reading", "Adding noise", "Writing")
+    reading_keys: ClassVar[Mapping[str, Constraint]] = TableKind.reading
+    output_keys = ("keep_order", "seed", "spreadsheet_safe")
+    constraints: ClassVar[Constraints] = {
+        **_NOISE,
+        "columns": TEXTS,
+        "ranges": MappingOf(
+            EachOf(FloatIn(), "two numbers"), "a mapping from columns to a lower and a higher number"
+        ),
+        "drop": TEXTS,
+        "keep_order": BOOL,
+        "seed": SEED,
+        "spreadsheet_safe": BOOL,
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, ends in self.ranges.items():
+            if len(ends) != 2 or not ends[0] < ends[1]:
+                raise ParameterError(f"The range of '{name}' must be a lower and a higher number.")
+            if name not in self.columns:
+                raise ParameterError(f"There is a range of column '{name}', which is not hidden.")
+        for name in self.drop:
+            if name in self.columns:
+                raise ParameterError(f"Column '{name}' is both hidden and left out.")
+
+    def channels(self) -> Channels:
+        """Return the channel of each hidden column."""
+        from discreet.collect import Channels
+
+        return Channels({name: self._channel(name) for name in self.columns})
+
+    def _channel(self, name: str) -> AdditiveNoise:
+        low, high = self.ranges.get(name, (None, None))
+        return _channel(self, low, high, name)
+
+    def make(self, begin: Progress) -> Made:
+        """Return the noisy rows as a stream of record batches, which is gone through once."""
+        from discreet.engines.duckdb.numbers import with_doubles
+        from discreet.engines.duckdb.spreadsheet import defused
+        from discreet.engines.files import read
+        from discreet.measure.formulas import formula_cautions
+
+        channels = self.channels()
+        begin("Reading")
+        relation = read(self.data, **self.reading)
+        self._require_fit(relation)
+        rows = with_doubles(relation, self.columns, dropped=self.drop)
+        rows = defused(rows) if self.spreadsheet_safe else rows
+        cautions = [*formula_cautions(rows), *self._unique_columns(rows)]
+        n_rows = _count_rows(relation, channels)
+        begin("Adding noise")
+        stream = self._noisy(rows, channels)
+        figures = {
+            "rows": n_rows,
+            "order": "kept" if self.keep_order else "shuffled",
+            "columns": {name: _described(channel) for name, channel in channels.channels.items()},
+            "epsilon": channels.epsilon,
+            "seeded": self.seed is not None,
+            "cautions": [caution.to_dict() for caution in cautions],
+            "file": None if self.out is None else str(self.out),
+        }
+        return Made("noisy-table", stream, figures, self.written(stream))
+
+    def _require_fit(self, relation: duckdb.DuckDBPyRelation) -> None:
+        """Refuse columns that are not there, hidden ones without numbers, and types that cannot be written."""
+        from discreet.core.tables.encoding import unpublishable
+        from discreet.engines.duckdb.admission import is_unpublishable
+        from discreet.engines.duckdb.numbers import is_numeric
+        from discreet.engines.files import describe
+
+        types = dict(describe(relation))
+        require_columns(types, [*self.columns, *self.drop], self.data)
+        for name in self.columns:
+            if not is_numeric(types[name]):
+                raise SchemaError(f"Column '{name}' must hold numbers to be hidden behind noise.")
+        for name, type_ in types.items():
+            if name not in self.drop and is_unpublishable(type_):
+                raise unpublishable(name)
+
+    def _unique_columns(self, rows: duckdb.DuckDBPyRelation) -> Sequence[Any]:
+        """Return cautions about columns without noise that single rows out."""
+        from discreet.core.tables.source import source_of
+        from discreet.engines.duckdb.numbers import without
+        from discreet.measure.tables.table_cautions import unique_columns
+
+        others = without(rows, self.columns)
+        if others is None:
+            return ()
+        source = source_of(others)
+        singletons = {name: source.singletons([name]) for name in others.columns}
+        return list(unique_columns(singletons, " Leave it out with --drop."))
+
+    def _noisy(self, rows: duckdb.DuckDBPyRelation, channels: Channels) -> pa.RecordBatchReader:
+        """Return the rows through the channels, in random order unless theirs is kept.
+
+        The order is drawn before the noise, so that a seed stands for both.
+        """
+        import pyarrow as pa
+
+        from discreet.core.rng import generator
+        from discreet.engines.duckdb.queries import batches, schema_of, shuffled
+
+        chance = _chance(self.seed, "perturb")
+        if not self.keep_order:
+            secret = (chance or generator(None, owner="perturb")).bytes(32)
+            rows = shuffled(rows, int.from_bytes(secret, "little"))
+        schema = schema_of(rows)
+
+        def noisy() -> Iterator[pa.RecordBatch]:
+            for batch in batches(rows):
+                hidden = channels.perturb(pa.Table.from_batches([batch]), random_state=chance)
+                yield from hidden.cast(schema).to_batches()
+
+        return pa.RecordBatchReader.from_batches(schema, noisy())
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class DistortJob(VerbJob):
+    """Flip the bits of baskets, and write the reports in random order.
+
+    Parameters
+    ----------
+    p, q
+        The probability that an item of the basket is reported, and that another one is not; q is p by default.
+    format
+        How the baskets are written; by default the ending of the file decides.
+    keep_order, seed, spreadsheet_safe
+        As in `PerturbJob`.
+
+    Examples
+    --------
+    >>> DistortJob("shop.dat", p=0.5, q=0.97).channel().q
+    0.97
+    """
+
+    p: float
+    q: float | None = None
+    format: str | None = None
+    keep_order: bool = False
+    seed: int | None = None
+    spreadsheet_safe: bool = False
+
+    verb = "distort"
+    stages = ("Reading", "Distorting", "Writing")
+    reading_keys: ClassVar[Mapping[str, Constraint]] = BasketKind.reading
+    output_keys = ("format", "keep_order", "seed", "spreadsheet_safe")
+    constraints: ClassVar[Constraints] = {
+        "format": OneOf((None, "fimi", "spmf", "lines", "onehot", "bits", "sparse")),
+        "keep_order": BOOL,
+        "spreadsheet_safe": BOOL,
+    }
+
+    def channel(self) -> Any:
+        """Return the channel."""
+        from discreet.collect import EMask
+
+        return EMask(self.p, self.p if self.q is None else self.q)
+
+    def make(self, begin: Progress) -> Made:
+        """Return the distorted baskets, as bit columns where such a file is written."""
+        from discreet.core.rng import generator
+        from discreet.engines.baskets.bits import write_bits
+        from discreet.engines.baskets.files import read_baskets, write_baskets
+
+        channel, form = self.channel(), self._form()
+        begin("Reading")
+        baskets = read_baskets(self.data, **self.reading)
+        baskets = baskets.spreadsheet_safe() if self.spreadsheet_safe else baskets
+        if not baskets.n_items:
+            raise InputError(f"{self.data} holds no items, so there is nothing to distort.")
+        begin("Distorting")
+        chance = _chance(self.seed, "distort")
+        if not self.keep_order:
+            order = (chance or generator(None, owner="distort")).permutation(len(baskets))
+            baskets = baskets.take(order)
+        distorted = channel.perturb(baskets, random_state=chance, as_bits=form == "bits")
+        # Items that nobody reported may be missing from the file only where they are rare.
+        rare = channel.p + channel.q > 1
+        entries = int(distorted.counts.sum() if form == "bits" else distorted.items.size)
+
+        def write(path: Path) -> None:
+            if form == "bits":
+                write_bits(distorted, path, overwrite=self.overwrite)
+            else:
+                write_baskets(distorted, path, format=form, overwrite=self.overwrite, lossy=rare)
+
+        return Made(
+            "distorted-baskets", distorted, self._figures(channel, baskets, entries), self.written(write)
+        )
+
+    def _form(self) -> str | None:
+        """Return the format to write, before any work is done."""
+        from discreet.engines.baskets.formats import format_from_name
+
+        if self.format is not None or self.out is None:
+            return self.format
+        try:
+            return format_from_name(self.out)
+        except OutputError:
+            raise ParameterError(
+                f"The ending of {self.out} names no format.", fix={"out_format": "lines"}
+            ) from None
+
+    def _figures(self, channel: Any, baskets: Any, entries: int) -> dict[str, Any]:
+        from discreet.measure.formulas import formula_cautions
+
+        longest, n_items = int(baskets.lengths.max(initial=0)), max(baskets.n_items, 1)
+        return {
+            "p": channel.p,
+            "q": channel.q,
+            "baskets": len(baskets),
+            "items": baskets.n_items,
+            "entries": {"in": int(baskets.items.size), "out": entries},
+            "epsilon": {
+                "bit": channel.epsilon,
+                "record": channel.epsilon_of_record(n_items),
+                "longest": longest,
+                "record_of_longest": channel.epsilon_of_record(n_items, longest=longest),
+            },
+            "basic_privacy": {
+                "ones": channel.basic_privacy(baskets),
+                "ones_by_average_support": channel.average_basic_privacy(baskets),
+                "zeros": channel.basic_privacy(baskets, ones=0.0),
+            },
+            "seeded": self.seed is not None,
+            "cautions": [caution.to_dict() for caution in formula_cautions(baskets)],
+            "file": None if self.out is None else str(self.out),
+            "order": "kept" if self.keep_order else "shuffled",
+        }
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class ReconstructJob(VerbJob):
+    """Recover the distribution of a column's true values from a file of noisy ones, in memory that does not grow.
+
+    Parameters
+    ----------
+    column
+        The column of noisy numbers.
+    noise, spread, privacy, epsilon
+        As in `PerturbJob`.
+    low, high
+        The range of the true values, where it is known.
+    intervals, method, stop, tolerance, max_steps
+        As in `discreet.collect.Reconstruction`.
+    band, seed
+        The confidence of a band around the shares, where one is drawn, and its seed.
+    picture
+        A file for a picture of the density: .html, .svg, .png or .json.
+
+    Examples
+    --------
+    >>> job = ReconstructJob("noisy.csv", column="age", noise="gaussian", spread=12, low=0, high=100)
+    >>> job.reconstruction().intervals
+    50
+    """
+
+    column: str
+    noise: str
+    spread: float | None = None
+    privacy: float | None = None
+    epsilon: float | None = None
+    low: float | None = None
+    high: float | None = None
+    intervals: int = 50
+    method: str = "em"
+    stop: str = "chi2"
+    tolerance: float | None = None
+    max_steps: int = 5_000
+    band: float | None = None
+    seed: int | None = None
+    picture: Path | None = None
+
+    verb = "reconstruct"
+    stages = ("Counting", "Reconstructing", "Writing")
+    reading_keys: ClassVar[Mapping[str, Constraint]] = TableKind.reading
+    output_keys = ("picture",)
+    path_keys = ("picture",)
+    constraints: ClassVar[Constraints] = {**_NOISE, "column": TEXT, "picture": (PATH, NONE), "seed": SEED}
+
+    def reconstruction(self) -> Any:
+        """Return the reconstruction that undoes the noise."""
+        if self.spread is None and (self.low is None or self.high is None):
+            raise ParameterError(
+                "The range of the true values is not known; pass it, or the noise's spread.",
+                fix={"spread": "SPREAD"},
+            )
+        channel = _channel(self, self.low, self.high, self.column)
+        named = {name: getattr(self, name) for name in ("method", "stop", "tolerance", "max_steps")}
+        return channel.reconstruction(self.intervals, **named)
+
+    def targets(self) -> tuple[Path, ...]:
+        """Return the file of the intervals and that of the picture."""
+        from discreet.report.pictures import KINDS
+
+        if self.picture is None:
+            return super().targets()
+        picture = Path(self.picture)
+        if picture.suffix.lower() not in KINDS:
+            raise OutputError(f"A picture's name must end in {', '.join(KINDS)}.")
+        return (*super().targets(), picture)
+
+    def make(self, begin: Progress) -> Made:
+        """Return the density."""
+        import warnings
+
+        from discreet.engines.files import read
+
+        reconstruction = self.reconstruction()
+        with warnings.catch_warnings():
+            # Whether the steps converged is among the figures.
+            warnings.simplefilter("ignore")
+            begin("Counting")
+            counted = reconstruction.histogram(self._numbers(read(self.data, **self.reading)))
+            begin("Reconstructing")
+            density = reconstruction.reconstruct(counted, band=self.band, random_state=self.seed)
+        files = self.written(density.frame())
+        if self.picture is not None:
+            files[Path(self.picture)] = lambda path: _draw(density, counted, path)
+        return Made("density", density, self._figures(density), files)
+
+    def _numbers(self, relation: duckdb.DuckDBPyRelation) -> Iterator[FloatArray]:
+        """Return the column batch by batch."""
+        from discreet.engines.duckdb.numbers import doubles, is_numeric
+        from discreet.engines.files import describe
+
+        types = dict(describe(relation))
+        require_columns(types, [self.column], self.data)
+        if not is_numeric(types[self.column]):
+            raise SchemaError(f"Column '{self.column}' must hold noisy numbers.")
+        for values in doubles(relation, self.column):
+            if values.null_count:
+                raise InputError(f"Some noisy values of '{self.column}' are null; drop the rows first.")
+            yield values.to_numpy()
+
+    def _figures(self, density: Any) -> dict[str, Any]:
+        return {
+            "values": density.n,
+            "intervals": int(density.shares.size),
+            "steps": density.iterations,
+            "converged": density.converged,
+            "mean": density.mean,
+            "sd": density.variance**0.5,
+            "quartiles": [float(value) for value in density.ppf([0.25, 0.5, 0.75])],
+            "edges": density.edges.tolist(),
+            "shares": density.shares.tolist(),
+            "lower": None if density.lower is None else density.lower.tolist(),
+            "upper": None if density.upper is None else density.upper.tolist(),
+            "file": None if self.out is None else str(self.out),
+            "picture": None if self.picture is None else str(self.picture),
+        }
+
+
+def require_columns(names: Any, required: Sequence[str], data: Any) -> None:
+    """Refuse names of columns that a file does not have."""
+    missing = [name for name in required if name not in names]
+    if missing:
+        raise SchemaError(f"{data} has no column {', '.join(repr(name) for name in missing)}.")
+
+
+def _channel(
+    job: PerturbJob | ReconstructJob, low: float | None, high: float | None, column: str
+) -> AdditiveNoise:
+    from discreet.collect.saved_channels import noise_channel
+
+    width = {name: getattr(job, name) for name in ("spread", "privacy", "epsilon")}
+    return noise_channel(job.noise, **width, low=low, high=high, shown=column)
+
+
+def _chance(seed: int | None, owner: str) -> np.random.Generator | None:
+    """Return the generator of a seed; None draws from the operating system."""
+    from discreet.core.rng import generator
+
+    return None if seed is None else generator(seed, owner=owner)
+
+
+def _count_rows(relation: duckdb.DuckDBPyRelation, channels: Channels) -> int:
+    """Return the number of rows, after seeing that noise can hide every value."""
+    from discreet.engines.duckdb.numbers import count_unfit
+
+    ranges = {name: (channel.low, channel.high) for name, channel in channels.channels.items()}  # type: ignore[union-attr]
+    n_rows, unfit = count_unfit(relation, ranges)
+    for name, (strange, outside) in unfit.items():
+        if strange:
+            raise InputError(
+                f"{strange} values of '{name}' are null, NaN or infinite; drop or fill them first."
+            )
+        if outside:
+            raise InputError(
+                f"{outside} values of '{name}' lie outside the stated range, so noise could not hide them."
+            )
+    return n_rows
+
+
+def _described(channel: Any) -> dict[str, Any]:
+    has_range = channel.low is not None and channel.high is not None
+    return {
+        **channel.to_dict(),
+        "privacy": channel.privacy() if has_range else None,
+        "epsilon": channel.epsilon,
+    }
+
+
+def _draw(density: Any, counted: Any, path: Path) -> None:
+    from discreet.report.densities import chart
+    from discreet.report.pictures import write_picture
+
+    write_picture(chart(density, noisy=counted), path)

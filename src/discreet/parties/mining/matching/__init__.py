@@ -1,1 +1,0 @@
-"""Matching people whose data lies with several parties."""
