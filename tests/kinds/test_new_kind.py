@@ -13,8 +13,7 @@ from tests.kinds.tally import RareAnswersDropped, TallyKind
 from discreet import Release
 from discreet.cli._app import app
 from discreet.core.adapters import KINDS
-from discreet.core.outline import Outline, outline
-from discreet.core.registry import METHODS, Method
+from discreet.core.registry import METHODS, Method, Parameter
 from discreet.errors import ParameterError
 from discreet.job import Job, run
 from discreet.job.release_checking import judge_release
@@ -33,14 +32,16 @@ folder = "out"
 
 
 class TallyMethod(Method):
-    """The entry of the toy publisher, whose class is not in the package."""
+    """The entry of the toy publisher: its class is not in the package, where an entry would look for it."""
 
     def load(self) -> Any:
         return RareAnswersDropped
 
-    @property
-    def _outline(self) -> Outline:
-        return outline(RareAnswersDropped.__module__, RareAnswersDropped.__name__)
+    def parameters(self) -> dict[str, Parameter]:
+        return {}
+
+    def options(self) -> dict[str, Parameter]:
+        return {}
 
 
 @pytest.fixture

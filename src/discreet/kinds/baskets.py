@@ -31,9 +31,9 @@ from discreet.measure import BasketRisk, Reidentification, SensitiveTie, reident
 from discreet.measure.spelling import twins_of_sensitive
 
 if TYPE_CHECKING:
+    from discreet.kinds.about import About
     from discreet.kinds.blocks import Block
     from discreet.kinds.judging import Judgment
-    from discreet.kinds.sections.about import About
     from discreet.kinds.written import Written
 
 KNOWN = (1, 2, 3)

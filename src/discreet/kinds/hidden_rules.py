@@ -25,8 +25,8 @@ from discreet.output.hiding.quality import released_baskets
 
 if TYPE_CHECKING:
     from discreet.core.registry import Method
+    from discreet.kinds.about import About
     from discreet.kinds.blocks import Block
-    from discreet.kinds.sections.about import About
     from discreet.kinds.written import Written
 
 _PRINTED = {

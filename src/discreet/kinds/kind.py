@@ -21,9 +21,9 @@ from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Verdict
 
 if TYPE_CHECKING:
+    from discreet.kinds.about import About
     from discreet.kinds.blocks import Block
     from discreet.kinds.judging import Judgment
-    from discreet.kinds.sections.about import About
     from discreet.kinds.written import Written
 
 TEXT = InstanceOf((str,), "a text")

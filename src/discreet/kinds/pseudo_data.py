@@ -23,9 +23,9 @@ from discreet.measure import Closeness, Copies, Fidelity, closeness, copies, fid
 from discreet.measure.tables.table_cautions import single_values
 
 if TYPE_CHECKING:
+    from discreet.kinds.about import About
     from discreet.kinds.blocks import Block
     from discreet.kinds.judging import Judgment
-    from discreet.kinds.sections.about import About
     from discreet.kinds.written import Written
 
 RARE = 50

@@ -30,9 +30,9 @@ from discreet.measure.tables.prediction import predictable
 from discreet.measure.tables.table_cautions import table_cautions
 
 if TYPE_CHECKING:
+    from discreet.kinds.about import About
     from discreet.kinds.blocks import Block
     from discreet.kinds.judging import Judgment
-    from discreet.kinds.sections.about import About
     from discreet.kinds.written import Written
 
 OWNERS_RULES = "the files cannot show it: which rules are hidden only the owner knows"

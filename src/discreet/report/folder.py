@@ -19,8 +19,8 @@ from discreet.core.verdict import Basis, Verdict
 from discreet.engines.atomic import atomic_folders, require_replaceable
 from discreet.engines.digests import DIGESTS, RECORD, altered, described_file, digests, is_readable
 from discreet.engines.folder_kinds import FolderKind
+from discreet.kinds.about import About, today
 from discreet.kinds.kind import Kind, kind_of
-from discreet.kinds.sections.about import About, today
 from discreet.report.html import plain_json
 from discreet.report.pdf import browser, print_page
 from discreet.report.signature import signing_key, write_signature

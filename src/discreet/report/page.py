@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from discreet import __version__
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
+from discreet.kinds.about import About
 from discreet.kinds.blocks import Block, Definitions, Paragraph, has_charts
 from discreet.kinds.kind import kind_of
-from discreet.kinds.sections.about import About, heading
 from discreet.kinds.sections.guarantee import cautions, headline
 from discreet.kinds.sections.rerun import rerun
 from discreet.report.bundle import javascript
@@ -39,7 +39,7 @@ def render(release: Release, *, internal: bool = False, about: About | None = No
     terms = kind.terms(release)
     blocks = [
         Paragraph(_INTERNAL, "internal") if internal else None,
-        heading(about, kind.title, internal=internal),
+        _heading(about, kind.title, internal=internal),
         verdict,
         Definitions(list(terms.items()), "words") if terms else None,
         cautions(release, internal=internal),
@@ -48,6 +48,25 @@ def render(release: Release, *, internal: bool = False, about: About | None = No
     ]
     title = f"{about.name or 'Release'}: {headline(release.verdict)}"
     return page(blocks, title=title, footer=_FOOTERS[internal])
+
+
+def _heading(about: About, title: str, *, internal: bool) -> Definitions:
+    """Return what the page is about: the data, the day, and whether it may be handed on.
+
+    ``title`` names the kind of data, where nobody named the data itself.
+    """
+    entries = [("Data", about.name or f"{title} without a name")]
+    if internal and about.source is not None:
+        entries.append(("File", about.source))
+    if about.date is not None:
+        entries.append(("Released on", about.date.isoformat()))
+    handed_on = (
+        "No. It compares with the original and stays with its owner."
+        if internal
+        else "Yes: this page, release.json and the data in the same folder. The folder that ends in .private stays "
+        "with the owner."
+    )
+    return Definitions([*entries, ("May it be handed on?", handed_on)], "about")
 
 
 def page(blocks: Iterable[Block | None], *, title: str, footer: str) -> str:

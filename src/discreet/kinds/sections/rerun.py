@@ -10,9 +10,9 @@ from discreet.core.registry import METHODS, Method
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED
 from discreet.guarantees import AllOf, Guarantee, PerUnit
+from discreet.kinds.about import About
 from discreet.kinds.blocks import Code, Section
 from discreet.kinds.kind import kind_of
-from discreet.kinds.sections.about import About
 
 _CONSTRUCTORS = re.compile(r"\b([A-Z][A-Za-z]+)\(")
 

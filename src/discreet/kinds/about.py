@@ -1,12 +1,10 @@
-"""What a report says about itself: the name of the data, the date, and what may be handed on."""
+"""About: the name of the data, the day, and the names of folder and file, for what is written about a release."""
 
 from __future__ import annotations
 
 import datetime as dt
 import os
 from dataclasses import dataclass
-
-from discreet.kinds.blocks import Definitions
 
 
 @dataclass(frozen=True)
@@ -36,22 +34,3 @@ def today() -> dt.date:
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     moment = dt.datetime.fromtimestamp(int(given), dt.UTC) if given.isdigit() else dt.datetime.now(dt.UTC)
     return moment.date()
-
-
-def heading(about: About, title: str, *, internal: bool) -> Definitions:
-    """Return what the page is about: the data, the day, and whether it may be handed on.
-
-    ``title`` names the kind of data, where nobody named the data itself.
-    """
-    entries = [("Data", about.name or f"{title} without a name")]
-    if internal and about.source is not None:
-        entries.append(("File", about.source))
-    if about.date is not None:
-        entries.append(("Released on", about.date.isoformat()))
-    handed_on = (
-        "No. It compares with the original and stays with its owner."
-        if internal
-        else "Yes: this page, release.json and the data in the same folder. The folder that ends in .private stays "
-        "with the owner."
-    )
-    return Definitions([*entries, ("May it be handed on?", handed_on)], "about")
