@@ -7,11 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import Result
 
 from discreet import __version__
+from discreet.cli._app import COMMANDS as PURPOSES
 from discreet.cli._app import app
+from discreet.cli._command import Command, group_of
+from discreet.cli.publish.condense import condense
+from discreet.core.registry import METHODS, RELEASING
 
 OPTIONS = [
     "--delimiter",
@@ -26,9 +31,12 @@ OPTIONS = [
 HEAVY = ("numpy", "pyarrow", "numba", "duckdb", "scipy", "altair", "narwhals", "pandas", "polars", "rich")
 
 
-def test_help_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize(
+    "args", [["--help"], ["anonymize", "--help"], ["anonymize", "--help-all"], ["hide", "-h"]]
+)
+def test_help_imports_nothing_heavy(args: list[str]) -> None:
     code = (
-        "import atexit, sys\nsys.argv = ['discreet', '--help']\nfrom discreet.cli import main\n"
+        f"import atexit, sys\nsys.argv = ['discreet', *{args}]\nfrom discreet.cli import main\n"
         f"atexit.register(lambda: print('heavy:', [name for name in {HEAVY} if name in sys.modules]))\n"
         "main()\n"
     )
@@ -48,7 +56,7 @@ def test_every_command_explains_itself(invoke, command: str) -> None:
 
 @pytest.mark.parametrize("command", ["explore", "anonymize", "init", "check", "risk", "apply"])
 def test_every_reading_command_takes_the_reading_options(invoke, command: str) -> None:
-    shown = invoke(command, "--help").output
+    shown = invoke(command, "--help").output + invoke(command, "--help-all").output
     for option in OPTIONS:
         assert option in shown
 
@@ -94,5 +102,63 @@ def test_every_command_and_method_is_documented() -> None:
     commands = [
         part for one in app.commands.values() for part in (one, *getattr(one, "commands", {}).values())
     ]
-    known = {flag for one in commands for param in one.params for flag in param.opts}
-    assert set(re.findall(r"(?<!-)--[a-z][a-z-]+", page)) <= known | {"--help"}
+    known = {
+        flag for one in commands for param in one.params for flag in (*param.opts, *param.secondary_opts)
+    }
+    assert set(re.findall(r"(?<!-)--[a-z][a-z-]+", page)) <= known | {"--help", "--help-all"}
+
+
+COMMANDS = [
+    (f"{name} {inner}".strip(), found)
+    for name, one in app.commands.items()
+    for inner, found in getattr(one, "commands", {"": one}).items()
+]
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
+def test_every_option_has_words(name: str, command: click.Command) -> None:
+    for option in command.params:
+        if isinstance(option, click.Option) and not option.hidden:
+            assert option.help, f"{name} {option.opts}"
+            assert len(option.help) > len("Words."), f"{name} {option.opts}"
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
+def test_help_shows_the_essentials_and_help_all_every_group(
+    invoke, name: str, command: click.Command
+) -> None:
+    if not isinstance(command, Command) or not command.essentials:
+        return
+    assert 8 <= len(command.essentials) <= 12
+    flags = {flag for option in command.params for flag in option.opts}
+    assert set(command.essentials) <= flags
+    short, full = (invoke(*name.split(), flag).output for flag in ("--help", "--help-all"))
+    assert f"more options: discreet {name} --help-all" in short
+    for group in {group_of(option) for option in command.params if isinstance(option, click.Option)}:
+        assert f"\n{group}:\n" in full
+    assert not [flag for flag in flags if flag.startswith("--") and flag != "--debug" and flag not in full]
+
+
+def test_the_commands_stand_under_what_one_wants(invoke) -> None:
+    shown = invoke("--help").output
+    places = [shown.index(f"{purpose}:") for purpose in PURPOSES]
+    assert places == sorted(places)
+    named = [member.name for members in PURPOSES.values() for member in members]
+    assert sorted(named) == sorted(app.commands)
+    assert len(named) == len(set(named))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_parameter_of_a_publisher_or_hider_can_be_set(method: str) -> None:
+    spec = METHODS[method]
+    command = {"table": "anonymize", "baskets": "anonymize", "stream": "stream", "records": "sketch"}
+    if spec.role not in RELEASING:
+        return
+    name = "hide" if spec.role == "hider" else command[spec.takes[0]]
+    found = condense if method == "condensation" else app.commands[name]
+    found = found.commands["condense"] if isinstance(found, click.Group) else found
+    flags = {flag for option in found.params for flag in (*option.opts, *option.secondary_opts)}
+    elsewhere = {"weights": "--weight", "bounds": "--columns"}
+    for parameter in spec.options():
+        if parameter != "progress":
+            assert elsewhere.get(parameter, spec.flag(parameter).split("/")[0]) in flags, parameter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -117,3 +118,32 @@ def test_anatomy_publishes_a_table_in_groups(invoke, patients: Path, tmp_path: P
     refused = invoke("anonymize", patients, *ROLES, "--method", "anatomy", "-k", 5, "--out", tmp_path / "o")
     assert refused.exit_code == 2
     assert "The method anatomy keeps PrivacyDegree, DistinctDiversity" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "parameters"),
+    [
+        (["--relaxed"], {"strict": False}),
+        (["--strict-cuts", "--means"], {"strict": True, "summary": "mean"}),
+        (["--method", "incognito", "--no-super-roots", "--no-precompute"], {"super_roots": False}),
+        (["--method", "local", "--max-rounds", "7", "--no-cells"], {"max_rounds": 7, "cells": False}),
+    ],
+)
+def test_every_parameter_reaches_the_method(
+    monkeypatch: pytest.MonkeyPatch, invoke, patients: Path, tmp_path: Path, flags, parameters
+) -> None:
+    """From `anonymize`, and from `run`, where the options take the place of the job's own method."""
+    jobs = []
+    for command in ("anonymize", "run"):
+        module = importlib.import_module(f"discreet.cli.publish.{command}")
+        monkeypatch.setattr(module, "perform", lambda _, job, **settings: jobs.append(job))
+    invoke("anonymize", patients, *ROLES, *TREES, "-k", 5, *flags, "--out", tmp_path / "release")
+    job = tmp_path / "job.toml"
+    job.write_text(
+        f'[input]\npath = "{patients}"\nrest = "identifier"\n[columns]\nage = {{role = "quasi"}}\n'
+        '[[guarantee]]\nkind = "k-anonymity"\nk = 5\n'
+    )
+    invoke("run", job, *flags)
+    assert len(jobs) == 2
+    for described in jobs:
+        assert parameters.items() <= vars(described.publisher()).items()

@@ -37,6 +37,22 @@ def test_the_documentation_lists_every_method_as_the_registry_does(role: str) ->
     assert found[1].strip() == table(role)
 
 
+def test_the_documentation_of_the_command_line_has_every_option_of_a_method() -> None:
+    page = DOCS.with_name("command-line.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \|[^|]*\| (.*--.*) \|$", page, re.MULTILINE)
+    assert len(rows) == 10
+    for name, cell in rows:
+        method = METHODS[name]
+        shown = set(re.findall(r"--[a-z-]+", cell))
+        known = {f"--{alias.replace('_', '-')}" for alias in method.aliases} | {"--item-hierarchy"}
+        for parameter, entry in method.options().items():
+            flag = method.flag(parameter)
+            pair = {*flag.split("/"), f"--no-{flag[2:]}"} if entry.shape == "bool" else {flag}
+            known |= pair
+            assert shown & pair or parameter == "weights", f"{name} {flag}"
+        assert shown <= known
+
+
 def test_guarantees_are_named_as_their_classes() -> None:
     for method in METHODS.values():
         assert set(method.guarantees) <= set(guarantee_classes())

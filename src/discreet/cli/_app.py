@@ -69,6 +69,16 @@ class Discreet(click.Group):
         del ctx
         return list(self.commands)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in groups, by what one wants to do."""
+        del ctx
+        width = formatter.width - 6 - max(map(len, self.commands))
+        for purpose, members in COMMANDS.items():
+            with formatter.section(purpose):
+                formatter.write_dl(
+                    [(str(member.name), member.get_short_help_str(width)) for member in members]
+                )
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click itself ends with 1 where nobody reads on, which would say that a guarantee is broken."""
         try:
@@ -102,32 +112,20 @@ def app(debug: bool) -> None:
     del debug
 
 
-for command in (
-    demo,
-    explore,
-    anonymize,
-    init,
-    hierarchy,
-    run,
-    check,
-    risk,
-    apply,
-    recipe,
-    condense,
-    stream,
-    hide,
-    choose_pq,
-    distort,
-    sketch,
-    mine,
-    perturb,
-    reconstruct,
-    fit,
-    predict,
-    audit,
-    party,
-):
-    app.add_command(command)
+COMMANDS: dict[str, tuple[click.Command, ...]] = {
+    "Protect data": (demo, init, explore, anonymize, run, condense, stream, sketch, hierarchy),
+    "Check data and releases": (check, risk, recipe, apply),
+    "Collect with noise": (choose_pq, distort, perturb, reconstruct),
+    "Mine what was protected": (mine, fit, predict),
+    "Hide rules": (hide,),
+    "Ask questions": (audit,),
+    "Compute together": (party,),
+}
+"""The commands by what one wants to do."""
+
+for members in COMMANDS.values():
+    for member in members:
+        app.add_command(member)
 
 
 def start() -> NoReturn:

@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
 from discreet.cli import _options as options
+from discreet.cli._command import in_group
 
-F = TypeVar("F", bound=Callable[..., Any])
+FORMATS = options.BASKET_FORMATS
 
-FORMATS = ("fimi", "spmf", "lines", "long", "onehot", "bits", "sparse")
-_OPTIONS = (
-    click.option(
-        "--format",
-        "format_",
-        type=click.Choice(FORMATS),
-        help="The format of the baskets; recognized by default.",
-    ),
-    click.option("--basket", metavar="COLUMN", help="The column that names the basket, in a long table."),
-    click.option("--item", metavar="COLUMN", help="The column that names the item, in a long table."),
-    click.option(
-        "--delimiter", metavar="CHAR", help="What separates the cells; a comma, or a tab in .tsv, by default."
+FORMAT = click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    help="The format of the baskets; detected by default.",
+)
+basket_reading = in_group(
+    "Reading",
+    (
+        FORMAT,
+        options.BASKET,
+        options.ITEM,
+        click.option(
+            "--delimiter",
+            metavar="CHAR",
+            help="What separates the cells; a comma, or a tab in .tsv, by default.",
+        ),
     ),
 )
 
 
-def basket_reading(command: F) -> F:
-    """Add the options for reading baskets."""
-    return options.add_all(_OPTIONS, command)
-
-
-def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
+def reading_of(values: Mapping[str, Any]) -> dict[str, Any]:
     r"""Return the options as the reader takes them.
 
     >>> reading_of({"format_": "lines", "basket": None, "item": None, "delimiter": "\\t"})
     {'format': 'lines', 'basket': None, 'item': None, 'delimiter': '\t'}
     """
-    delimiter = {"\\t": "\t"}.get(given["delimiter"], given["delimiter"])
+    delimiter = {"\\t": "\t"}.get(values["delimiter"], values["delimiter"])
     return {
-        "format": given["format_"],
-        "basket": given["basket"],
-        "item": given["item"],
+        "format": values["format_"],
+        "basket": values["basket"],
+        "item": values["item"],
         "delimiter": delimiter,
     }

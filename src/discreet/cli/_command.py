@@ -78,7 +78,7 @@ class Command(click.Command):
             record = option.get_help_record(ctx)
             if record is None:
                 continue
-            name = _group_of(option)
+            name = group_of(option)
             if shown_all or name == _PRINTING or set(option.opts) & set(self.essentials):
                 groups.setdefault(name, []).append(record)
             else:
@@ -131,7 +131,8 @@ def _declared(function: Any) -> list[Any]:
     return declared
 
 
-def _group_of(option: click.Parameter) -> str:
+def group_of(option: click.Parameter) -> str:
+    """Return the group of the help that an option stands in."""
     if {"--help", "--help-all"} & set(option.opts):
         return _PRINTING
     group: str = getattr(option, "group", "Options")

@@ -163,28 +163,6 @@ def hierarchy(how: str) -> dict[str, Any]:
     return {"file": path}
 
 
-def promises(given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the promises asked for, in a fixed order."""
-    _refuse_idle(given)
-    asked: list[dict[str, Any]] = []
-    if given.get("k") is not None:
-        asked.append({"kind": "k-anonymity", "k": given["k"]})
-    if given.get("l") is not None:
-        asked.append(_diversity(given))
-    if given.get("t") is not None:
-        asked.append({"kind": "t-closeness", "t": given["t"], "distance": given.get("distance") or "equal"})
-    if given.get("alpha") is not None:
-        asked.append({"kind": "alpha-k-anonymity", "alpha": given["alpha"], "k": given.get("k") or 1})
-    if given.get("beta") is not None:
-        asked.append({"kind": f"{given.get('likeness') or 'enhanced'}-beta-likeness", "beta": given["beta"]})
-    if given.get("delta") is not None:
-        absent = {} if given.get("absent") is None else {"absent": given["absent"]}
-        asked.append({"kind": "delta-disclosure", "delta": given["delta"]} | absent)
-    if given.get("k_map") is not None:
-        asked.append({"kind": "k-map", "k": given["k_map"], "population": given["population"]})
-    return asked
-
-
 def output(out: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return where and how to write."""
     plain = {"overwrite": given["overwrite"], "report": given["report"]}
@@ -192,30 +170,6 @@ def output(out: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
     optional = {"folder": out, "format": given["format_"], "seed": given["seed"], "name": given["name"]}
     optional["sign"] = given["sign"]
     return plain | {name: value for name, value in optional.items() if value is not None}
-
-
-def _diversity(given: Mapping[str, Any]) -> dict[str, Any]:
-    number = given["l"]
-    l = int(number) if float(number).is_integer() else number  # noqa: E741  # the published letter
-    kind = given.get("diversity") or "distinct"
-    if kind != "recursive":
-        return {"kind": f"{kind}-l-diversity", "l": l}
-    if given.get("c") is None:
-        raise mistake("Recursive diversity needs its c as well.", "--c 3")
-    return {"kind": "recursive-cl-diversity", "c": given["c"], "l": l}
-
-
-def _refuse_idle(given: Mapping[str, Any]) -> None:
-    """Refuse an option that another one would need to have any effect."""
-    pairs = (("diversity", "l"), ("c", "l"), ("distance", "t"), ("likeness", "beta"), ("absent", "delta"))
-    for option, needed in pairs:
-        if given.get(option) is not None and given.get(needed) is None:
-            flag = f"-{needed}" if len(needed) == 1 else f"--{needed}"
-            raise mistake(f"--{option} requires {flag}.", flag)
-    if given.get("c") is not None and given.get("diversity") != "recursive":
-        raise mistake("--c belongs to recursive diversity.", "--diversity recursive")
-    if given.get("k_map") is not None and given.get("population") is None:
-        raise mistake("--k-map needs the population's table.", "--population FILE")
 
 
 def _number(text: str) -> int | float | str:

@@ -9,14 +9,19 @@ from typing import Any, TypeVar
 import click
 
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse
+from discreet.cli._command import in_group
+from discreet.cli._spec_options import options_of, parameters_of
+from discreet.core.registry import GUARANTEES
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_THRESHOLDS = ("min_confidence", "margin")
 
 
 def naming(*, required: bool) -> Callable[[F], F]:
     """Add the options that name sensitive rules and their thresholds."""
-    added = (
+    named = (
         click.option(
             "--rule",
             "rules",
@@ -33,44 +38,30 @@ def naming(*, required: bool) -> Callable[[F], F]:
             metavar="SUPPORT",
             help="Rules: the least support at which they would be found, 0.01 or 100 baskets.",
         ),
-        click.option(
-            "--min-confidence",
-            type=float,
-            help="Rules: the least confidence; without it support alone counts.",
-        ),
-        click.option(
-            "--margin",
-            type=float,
-            help="Rules: how far below the thresholds they are hidden too, as a share.",
-        ),
     )
+    thresholds = options_of(lambda: [GUARANTEES["rules-hidden"]], group="Rules", only=_THRESHOLDS)
+    return lambda command: in_group("Rules", named)(thresholds(command))
 
-    return lambda command: options.add_all(added, command)
 
-
-def is_set(given: Mapping[str, Any]) -> bool:
+def is_set(values: Mapping[str, Any]) -> bool:
     """Return whether any of the options was used."""
-    names = ("rules", "rules_file", "min_support", "min_confidence", "margin")
-    return any(given.get(name) for name in names)
+    return any(values.get(name) for name in ("rules", "rules_file", "min_support", *_THRESHOLDS))
 
 
-def promise(given: Mapping[str, Any]) -> dict[str, Any]:
+def guarantee_of(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rules and their thresholds, laid out as a guarantee in a job file."""
-    named = _named(given["rules"], given["rules_file"])
-    if not named:
-        raise gather.mistake("Say which rules are sensitive.", '--rule "diapers => beer"')
-    if given["min_support"] is None:
-        raise gather.mistake("--rule requires --min-support.", "--min-support 0.01")
-    thresholds = {name: given[name] for name in ("min_confidence", "margin") if given[name] is not None}
-    return {
-        "kind": "rules-hidden",
-        "rules": named,
-        "min_support": gather.support(given["min_support"]),
-        **thresholds,
-    }
+    rules = _rules(values["rules"], values["rules_file"])
+    if not rules:
+        raise parse.mistake("Say which rules are sensitive.", '--rule "diapers => beer"')
+    if values["min_support"] is None:
+        raise parse.mistake("--rule requires --min-support.", "--min-support 0.01")
+    spec = GUARANTEES["rules-hidden"]
+    thresholds = parameters_of(spec, {name: values[name] for name in _THRESHOLDS})
+    support = parse.support(values["min_support"])
+    return {"kind": spec.name, "rules": rules, "min_support": support, **thresholds}
 
 
-def _named(rules: tuple[str, ...], file: Path | None) -> list[str]:
+def _rules(rules: tuple[str, ...], file: Path | None) -> list[str]:
     from discreet.core.errors import InputError
 
     if file is None:

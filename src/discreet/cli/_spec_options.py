@@ -142,6 +142,12 @@ def parameters_of(
     return {name: chosen[name] for name in own if name in chosen}
 
 
+def are_named(values: Iterable[str]) -> bool:
+    """Return whether any of the options, by their Python names, stands on the command line."""
+    source = click.get_current_context().get_parameter_source
+    return any(source(name) is click.core.ParameterSource.COMMANDLINE for name in values)
+
+
 def python_name(flag: str) -> str:
     """Return the name that a function has for an option.
 
@@ -192,7 +198,7 @@ def _words(owners: list[tuple[Spec, Parameter]], n_specs: int) -> str:
     default = "" if parameter.required or parameter.default in (None, "", ()) else parameter.default
     named = [other.name for other, _ in owners]
     if isinstance(spec, GuaranteeSpec):
-        named = named if spec.variant is None else [_family(spec)]
+        named = [_family(spec) if parameter.name == spec.leading else spec.name]
     elif len(named) == n_specs or len(named) > _MOST_NAMED:
         named = []
     if named and not sentence[:2].isupper():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,9 +15,12 @@ from discreet.core.adapters import COUNTED, load
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
-from discreet.core.params import Constraints, InstanceOf, OneOf, check_parameters, require
+from discreet.core.params import Constraints, InstanceOf, OneOf, check_parameters, listed, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.verdict import Basis, Verdict
+
+if TYPE_CHECKING:
+    from discreet.core.tables.encoding import Codebook
 
 TOLERANCE = 1e-9
 """How far rounding may put a measure from its bound and the two still count as equal."""
@@ -54,6 +57,8 @@ class Guarantee(ABC):
     compared exactly.
     """
 
+    label: ClassVar[str] = ""
+    """What a list of measures calls the guarantee, where that is not its name in job files."""
     monotone: ClassVar[bool] = False
     """Whether a class that keeps the promise keeps it after taking in any other rows."""
     joinable: ClassVar[bool] = True
@@ -83,6 +88,42 @@ class Guarantee(ABC):
     def higher_is_better(self) -> bool:
         """Whether a larger measure protects better."""
         return self.relation == ">="
+
+    @classmethod
+    def probes(
+        cls, column: Codebook | None = None, population: object = None
+    ) -> Iterator[tuple[str, Guarantee]]:
+        """Iterate over guarantees that only measure, since any bound will do, each with words to tell them apart.
+
+        `discreet check` measures tables by them: once without a column, and once for each sensitive column.
+
+        Parameters
+        ----------
+        column
+            A sensitive column; None for guarantees about the classes alone.
+        population
+            A population table, where there is one.
+        """
+        del population
+        if column is None:
+            yield "", cls(**cls._any_bound())
+
+    @classmethod
+    def _any_bound(cls) -> dict[str, Any]:
+        """Return values of the parameters without a default that their constraints admit."""
+        required = [
+            field.name
+            for field in dataclasses.fields(cls)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass
+            if field.init and field.default is dataclasses.MISSING
+        ]
+        return {
+            name: next(
+                number
+                for number in (1, 0.5, 0, 2)
+                if any(allowed.admits(number) for allowed in listed(cls.constraints[name]))
+            )
+            for name in required
+        }
 
     @property
     def smallest(self) -> int:
@@ -225,6 +266,15 @@ class SensitiveGuarantee(Guarantee):
         if isinstance(self.of, list | tuple):
             object.__setattr__(self, "of", tuple(dict.fromkeys(self.of)))
         super().__post_init__()
+
+    @classmethod
+    def probes(
+        cls, column: Codebook | None = None, population: object = None
+    ) -> Iterator[tuple[str, Guarantee]]:
+        """Iterate over guarantees that only measure a sensitive column."""
+        del population
+        if column is not None:
+            yield "", cls(**cls._any_bound() | {"of": column.name})
 
     def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
         """Name those of a table's sensitive columns that the guarantee looks at."""

@@ -11,10 +11,11 @@ from typing import Any
 
 from discreet.core.spec import RELEASING as RELEASING
 from discreet.core.spec import Data as Data
-from discreet.core.spec import GuaranteeSpec, Spec
+from discreet.core.spec import GuaranteeSpec as GuaranteeSpec
 from discreet.core.spec import Method as Method
 from discreet.core.spec import Parameter as Parameter
 from discreet.core.spec import Role as Role
+from discreet.core.spec import Spec as Spec
 
 _LEVELS = {"levels": "--level"}
 
@@ -112,8 +113,8 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
         _guarantee(
             "indistinguishability", "indistinguishability:Indistinguishability", "pseudo-data", k="-k"
         ),
-        _guarantee("delta-anonymity", "delta_anonymity:DeltaAnonymity", "sketches", delta="--delta"),
         _guarantee("k-variance", "k_variance:KVariance", "sketches"),
+        _guarantee("delta-anonymity", "delta_anonymity:DeltaAnonymity", "sketches", delta="--delta"),
         _guarantee("rules-hidden", "rules_hidden:RulesHidden", "rules", rules="--rule"),
         _guarantee("basic-privacy", "basic_privacy:BasicPrivacy", "channels"),
         _guarantee("local-dp", "local_dp:LocalDP", "channels", epsilon="--epsilon"),

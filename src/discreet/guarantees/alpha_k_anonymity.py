@@ -43,6 +43,7 @@ class AlphaKAnonymity(SensitiveGuarantee):
     k: int
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
 
+    label: ClassVar[str] = "(alpha, k)-anonymity"
     relation: ClassVar[Relation] = "<="
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "largest share of a value"

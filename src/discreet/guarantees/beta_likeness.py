@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
-from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee
+from discreet.core.guarantee import ColumnNames, Guarantee, Relation, SensitiveGuarantee
 from discreet.core.params import POSITIVE, Constraints
 from discreet.core.tables.groups import SensitiveCounts
+
+if TYPE_CHECKING:
+    from discreet.core.tables.encoding import Codebook
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,6 +61,7 @@ class BasicBetaLikeness(_BetaLikeness):
     J. Cao, P. Karras: Publishing microdata with a robust privacy guarantee. PVLDB 5(11), 2012.
     """
 
+    label: ClassVar[str] = "basic beta-likeness"
     measured: ClassVar[str] = "relative gain of a value"
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
@@ -85,6 +90,14 @@ class EnhancedBetaLikeness(_BetaLikeness):
     """
 
     measured: ClassVar[str] = "relative gain of a value, scaled to its allowance"
+
+    @classmethod
+    def probes(
+        cls, column: Codebook | None = None, population: object = None
+    ) -> Iterator[tuple[str, Guarantee]]:
+        """Iterate over nothing: what is measured depends on the bound."""
+        del column, population
+        yield from ()
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
-from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee
+from discreet.core.guarantee import ColumnNames, Guarantee, Relation, SensitiveGuarantee
 from discreet.core.params import POSITIVE, Constraints, OneOf
 from discreet.core.tables.groups import SensitiveCounts
+
+if TYPE_CHECKING:
+    from discreet.core.tables.encoding import Codebook
 
 
 @public
@@ -70,6 +74,16 @@ class DeltaDisclosure(SensitiveGuarantee):
     def joinable(self) -> bool:  # type: ignore[override]  # as absent values are read
         """Whether classes that keep the promise keep it when they are joined: a value of one may become too rare."""
         return self.absent == "counted"
+
+    @classmethod
+    def probes(
+        cls, column: Codebook | None = None, population: object = None
+    ) -> Iterator[tuple[str, Guarantee]]:
+        """Measure in both readings of values that are absent from a class."""
+        del population
+        if column is not None:
+            yield " (absent ignored)", cls(1, of=column.name)
+            yield " (absent counted)", cls(1, of=column.name, absent="counted")
 
     @property
     def bound(self) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from discreet.core.errors import SchemaError
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import Constraints, IntIn
 from discreet.core.tables.groups import Groups
+
+if TYPE_CHECKING:
+    from discreet.core.tables.encoding import Codebook
 
 
 class Given:
@@ -49,6 +53,14 @@ class KMap(Guarantee):
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "matching people of the population"
     constraints: ClassVar[Constraints] = {"k": IntIn(1), "population": Given()}
+
+    @classmethod
+    def probes(
+        cls, column: Codebook | None = None, population: object = None
+    ) -> Iterator[tuple[str, Guarantee]]:
+        """Measure against the population, where there is one."""
+        if column is None and population is not None:
+            yield "", cls(1, population)
 
     @property
     def bound(self) -> float:

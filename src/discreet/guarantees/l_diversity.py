@@ -6,16 +6,20 @@ Null is a value like any other. With several columns each column must be diverse
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.guarantee import TOLERANCE, ColumnNames, Relation, SensitiveGuarantee
+from discreet.core.guarantee import TOLERANCE, ColumnNames, Guarantee, Relation, SensitiveGuarantee
 from discreet.core.params import POSITIVE, Constraints, FloatIn, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
+
+if TYPE_CHECKING:
+    from discreet.core.tables.encoding import Codebook
 
 
 @public
@@ -34,6 +38,7 @@ class DistinctDiversity(SensitiveGuarantee):
     l: int  # noqa: E741  # the published letter
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
 
+    label: ClassVar[str] = "distinct diversity"
     monotone: ClassVar[bool] = True
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "different values"
@@ -76,6 +81,7 @@ class EntropyDiversity(SensitiveGuarantee):
     l: float  # noqa: E741  # the published letter
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
 
+    label: ClassVar[str] = "entropy diversity"
     measured: ClassVar[str] = "effective number of values"
     constraints: ClassVar[Constraints] = {"l": FloatIn(1.0), "of": ColumnNames()}
 
@@ -134,10 +140,20 @@ class RecursiveDiversity(SensitiveGuarantee):
     l: int  # noqa: E741  # the published letter
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
 
+    label: ClassVar[str] = "recursive (c, 2)-diversity"
     relation: ClassVar[Relation] = "<"
     tolerance: ClassVar[float] = 0.0
     measured: ClassVar[str] = "most frequent value against the rarer ones"
     constraints: ClassVar[Constraints] = {"c": POSITIVE, "l": IntIn(1), "of": ColumnNames()}
+
+    @classmethod
+    def probes(
+        cls, column: Codebook | None = None, population: object = None
+    ) -> Iterator[tuple[str, Guarantee]]:
+        """Measure with l = 2, the least rank that leaves rarer values."""
+        del population
+        if column is not None:
+            yield "", cls(1, 2, of=column.name)
 
     @property
     def smallest(self) -> int:

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.boundary import public, reads
 from discreet.core.errors import ParameterError
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import InstanceOf, check_fields, require, unknown
-from discreet.core.registry import GUARANTEES
+from discreet.core.registry import GUARANTEES, releasable_guarantees
 from discreet.guarantees.constructed import together
 from discreet.guarantees.per_unit import PerUnit
+
+if TYPE_CHECKING:
+    from discreet.core.tables.table import Table
 
 
 def guarantee_classes() -> dict[str, type[Guarantee]]:
     """Return the classes of all single guarantees by their names."""
     return {spec.class_name: spec.load() for spec in GUARANTEES.values()}
+
+
+def probes_of(table: Table, population: object = None) -> Iterator[tuple[str, str | None, Guarantee]]:
+    """Iterate over all that a table is measured by: a name, the sensitive column or None, and a guarantee.
+
+    The bounds of the guarantees do not matter. Those about the classes alone come first, then those of every column.
+    """
+    known = [spec for spec in releasable_guarantees().values() if spec.about[0] == "classes"]
+    for name in (None, *table.schema.sensitive):
+        column = None if name is None else table.encoded[name]
+        for spec in known:
+            kind: type[Guarantee] = spec.load()
+            letter = next(iter(spec.options()))
+            for words, guarantee in kind.probes(column, population):
+                yield f"{kind.label or spec.name}, {letter}{words}", name, guarantee
 
 
 @public

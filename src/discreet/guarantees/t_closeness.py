@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
 from discreet.core.errors import InternalError, SchemaError
-from discreet.core.guarantee import ColumnNames, Relation, SensitiveGuarantee, expected, failing_share
+from discreet.core.guarantee import (
+    ColumnNames,
+    Guarantee,
+    Relation,
+    SensitiveGuarantee,
+    expected,
+    failing_share,
+)
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import Constraints, FloatIn, OneOf, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
+
+if TYPE_CHECKING:
+    from discreet.core.tables.encoding import Codebook
 
 DISTANCES = ("equal", "variational", "kl", "ordered", "hierarchical")
 
@@ -105,6 +115,21 @@ class TCloseness(SensitiveGuarantee):
         "distance": (OneOf(DISTANCES), GroundDistance()),
         "of": ColumnNames(),
     }
+
+    @classmethod
+    def probes(
+        cls, column: Codebook | None = None, population: object = None
+    ) -> Iterator[tuple[str, Guarantee]]:
+        """Measure by every distance; ordered and hierarchical only where the column has an order or a tree."""
+        del population
+        if column is None:
+            return
+        yield " (equal)", cls(1, of=column.name)
+        if column.kind.value != "category":
+            yield " (ordered)", cls(1, "ordered", of=column.name)
+        if column.hierarchy is not None:
+            yield " (hierarchical)", cls(1, "hierarchical", of=column.name)
+        yield " (Kullback-Leibler)", cls(1, "kl", of=column.name)
 
     def __post_init__(self) -> None:
         """Check the parameters: a distance with a largest value of 1 bounds t as well."""

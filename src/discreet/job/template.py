@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import InputError
 from discreet.core.hierarchy.specs import HierarchySpec, Rows
+from discreet.core.registry import methods, releasable_guarantees
 from discreet.core.schema import Role
 from discreet.job.decisions import K, decisions, guarded
 from discreet.job.roles import Proposal
@@ -35,7 +37,7 @@ def job_text(
         _columns_comment(),
         *(_column(one, folder) for one in proposals),
         *_guarantees(proposals, n_rows),
-        _METHOD,
+        _method(),
         _OUTPUT,
     ]
     return "\n\n".join(parts) + "\n"
@@ -121,17 +123,36 @@ def _hierarchy(spec: HierarchySpec) -> str:
 
 def _guarantees(proposals: Sequence[Proposal], n_rows: int) -> list[str]:
     return [
-        _PROMISES,
+        _other_guarantees(),
         f"{_ANONYMITY}\nk = {min(K, n_rows)}",
         *(f"{_DIVERSITY}\nl = 2\nof = {value(one.name)}" for one in guarded(proposals)),
     ]
 
 
-_PROMISES = """\
-# The promises; where one cannot be kept, nothing is written. There are also: entropy-l-diversity (l),
-# recursive-cl-diversity (c, l), t-closeness (t, distance), alpha-k-anonymity (alpha, k), basic-beta-likeness and
-# enhanced-beta-likeness (beta), delta-disclosure (delta, absent), k-map (k, population)."""
+def _other_guarantees() -> str:
+    """Return a comment that names all guarantees about tables with their keys."""
+    known = [spec for spec in releasable_guarantees().values() if spec.about[0] == "classes"]
+    named = ", ".join(f"{spec.name} ({', '.join(spec.options())})" for spec in known)
+    return _comment(f"The guarantees; where one cannot be kept, nothing is written. There are: {named}.")
 
+
+def _method() -> str:
+    """Return the section of the method, with a comment that names all others with their keys."""
+    others = [method for method in methods(role="publisher", takes="table") if method.name != "mondrian"]
+    lines = [
+        _comment(f"{method.name}: {method.summary} ({', '.join(method.options())})", indent="#   ")
+        for method in others
+    ]
+    return "\n".join([_METHOD, *lines])
+
+
+def _comment(text: str, indent: str = "# ") -> str:
+    return textwrap.fill(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+_WIDTH = 110
 _ANONYMITY = """\
 [[guarantee]]
 kind = "k-anonymity"  # everyone shares their quasi-identifiers with at least k - 1 others"""
@@ -145,11 +166,7 @@ _METHOD = """\
 name = "mondrian"
 strict = true  # equal values stay together; false shares ties out by chance, for smaller classes
 summary = "box"  # or "mean", for numbers and dates without a hierarchy
-# Other methods generalize whole columns to levels of their hierarchies, and may leave out max_suppressed = 0.02 of
-# the rows: "optimal" finds the levels that cost least by measure = "loss", "entropy", "discernibility",
-# "average_class_size", "height" or "precision", between lowest = {column = 1, …} and highest; "local" goes on from
-# there row by row; "samarati" and "incognito" are the methods of the literature; "generalization" takes
-# levels = {column = 1, …}. `discreet explore` shows what they would cost."""
+# Other methods, with their keys; `discreet explore` shows what they would cost:"""
 
 _OUTPUT = """\
 [output]

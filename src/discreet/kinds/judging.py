@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,25 +11,11 @@ import numpy as np
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.errors import InputError
-from discreet.core.tables.encoding import Kind
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
-from discreet.guarantees import (
-    AlphaKAnonymity,
-    BasicBetaLikeness,
-    DeltaDisclosure,
-    DistinctDiversity,
-    EntropyDiversity,
-    Guarantee,
-    KAnonymity,
-    KmAnonymity,
-    KMap,
-    PrivacyDegree,
-    RecursiveDiversity,
-    RulesHidden,
-    TCloseness,
-)
+from discreet.guarantees import Guarantee, KmAnonymity, PrivacyDegree, RulesHidden
 from discreet.guarantees.per_unit import counted_by_unit
+from discreet.guarantees.registry import probes_of
 
 _MOST_KNOWN = 3
 _MOST_SETS = 3e8
@@ -107,35 +93,12 @@ def judge_table(
         Measure(
             name,
             column,
-            any_.relation,
-            counted_by_unit(any_, table).check(groups, suppressed=suppressed).worst,
+            probe.relation,
+            counted_by_unit(probe, table).check(groups, suppressed=suppressed).worst,
         )
-        for name, column, any_ in _everything(table, population)
+        for name, column, probe in probes_of(table, population)
     )
     return Judgment({"rows": groups.n_rows, "classes": groups.n_groups}, verdict, measures)
-
-
-def _everything(table: Table, population: Any) -> Iterator[tuple[str, str | None, Guarantee]]:
-    """Return every measure, with a bound that does not matter."""
-    yield "k-anonymity, k", None, KAnonymity(1)
-    if population is not None:
-        yield "k-map, k", None, KMap(1, population)
-    for column in table.schema.sensitive:
-        book = table.encoded[column]
-        yield "distinct diversity, l", column, DistinctDiversity(1, of=column)
-        yield "entropy diversity, l", column, EntropyDiversity(1, of=column)
-        yield "recursive (c, 2)-diversity, c", column, RecursiveDiversity(1, 2, of=column)
-        yield "t-closeness, t (equal)", column, TCloseness(1, of=column)
-        if book.kind is not Kind.CATEGORY:
-            yield "t-closeness, t (ordered)", column, TCloseness(1, "ordered", of=column)
-        if book.hierarchy is not None:
-            yield "t-closeness, t (hierarchical)", column, TCloseness(1, "hierarchical", of=column)
-        yield "t-closeness, t (Kullback-Leibler)", column, TCloseness(1, "kl", of=column)
-        yield "(alpha, k)-anonymity, alpha", column, AlphaKAnonymity(1, 1, of=column)
-        yield "basic beta-likeness, beta", column, BasicBetaLikeness(1, of=column)
-        yield "delta-disclosure, delta (absent ignored)", column, DeltaDisclosure(1, of=column)
-        counted = DeltaDisclosure(1, of=column, absent="counted")
-        yield "delta-disclosure, delta (absent counted)", column, counted
 
 
 def judge_baskets(data: Baskets | GroupedBaskets, guarantee: Guarantee | None = None) -> Judgment:

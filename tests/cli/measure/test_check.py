@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from discreet import quasi, sensitive
-from discreet.cli._parse_options import promises
+from discreet.cli._guarantees import guarantees_of
 from discreet.cli.measure.check import check
 from discreet.cli.publish.anonymize import anonymize
 from discreet.cli.publish.explore import explore
@@ -96,10 +96,10 @@ def test_delta_disclosure_has_two_readings_and_names_the_one_it_took(invoke, pub
 def test_every_command_with_delta_has_the_readings_of_the_guarantee(command) -> None:
     found = {option.name: option for option in command.params}
     assert tuple(found["absent"].type.choices) == DeltaDisclosure.constraints["absent"].options
-    asked = promises({"delta": 1.5, "absent": "counted"})
+    asked = guarantees_of({"delta": 1.5, "absent": "counted"})
     schema = {"age": quasi(), "ill": sensitive()}
     assert guarantee_from(asked, schema, Path()) == DeltaDisclosure(1.5, absent="counted")
-    assert "absent" not in promises({"delta": 1.5})[0]
+    assert "absent" not in guarantees_of({"delta": 1.5})[0]
 
 
 def test_other_columns_do_not_matter(invoke, published: Path) -> None:

@@ -228,7 +228,7 @@ def test_a_table_is_checked_for_rules(invoke, tmp_path: Path) -> None:
 
 def test_an_option_of_another_method_is_refused(invoke, shop: Path, tmp_path: Path) -> None:
     for asked, words in (
-        (("--method", "bba", "--time-limit", 3), "--time-limit belongs to exact, inline, menon, hybrid"),
+        (("--method", "bba", "--time-limit", 3), "--time-limit belongs to exact, inline, menon and hybrid"),
         (("--method", "exact", "--psi", 0.1), "--psi belongs to minfia"),
         (("--method", "minfia", "--window", 10), "--window belongs to swa"),
         (("--method", "hybrid", "--cells", "coarser"), "--cells belongs to exact"),

@@ -174,7 +174,7 @@ def test_a_wrong_job_file_is_named(invoke, shop: Path, tmp_path: Path, changed: 
     [
         (("-p", 4), "sensitive items"),
         ((), "Choose a guarantee for the baskets"),
-        (("--sensitive-items", "item01", "-p", 4, "--km", "2,2"), "two promises"),
+        (("--sensitive-items", "item01", "-p", 4, "--km", "2,2"), "two guarantees"),
         (("--km", "2"), "two numbers"),
         (("--km", "2,x"), "whole numbers"),
         (("--sensitive-items", "item01", "-p", 4, "--quasi", "age"), "--quasi belongs to tables; these are"),

@@ -14,6 +14,8 @@ from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse_options
 from discreet.cli import _rules as rules
+from discreet.cli._command import command
+from discreet.cli._guarantees import guarantees_of
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
@@ -41,10 +43,16 @@ CLAIMED = 3
 """The exit code of a guarantee that is stated, and not recomputed: neither a success nor a failure."""
 
 
-@click.command(short_help="Check any table against privacy guarantees.", epilog=_EPILOG)
+@command(
+    short_help="Check any table against privacy guarantees.",
+    epilog=_EPILOG,
+    essentials=(
+        "--quasi", "--sensitive", "--roles", "-k", "-l", "-t", "--signed-by", "-p", "--km", "--rule", "--min-support",
+    ),
+)  # fmt: skip
 @click.argument("data", type=options.DATA)
 @options.roles(rest="other")
-@options.promises
+@options.guarantees
 @click.option(
     "--suppressed",
     type=click.Choice(["judged", "exempt"]),
@@ -101,14 +109,14 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
 
 def _guarantees(given: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the guarantees that the options name; hidden rules cannot be combined with others."""
-    chosen = parse_options.promises(given)
+    chosen = guarantees_of(given)
     if not rules.is_set(given):
         return chosen
     if chosen:
         raise parse_options.mistake(
             "Hidden rules cannot be combined with other guarantees; check them separately."
         )
-    return [rules.promise(given)]
+    return [rules.guarantee_of(given)]
 
 
 def _refuse_without_record(data: Path) -> None:
@@ -138,7 +146,7 @@ def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: b
     folder = release_folder(data)
     chosen = _guarantees(given)
     if given["p"] is not None or given["km"]:
-        chosen = [baskets.promise(given)]
+        chosen = [baskets.guarantee_of(given)]
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
         record = read_record(folder)

@@ -10,6 +10,7 @@ import click
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._command import command, in_group
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
@@ -25,12 +26,16 @@ Examples:
   discreet risk baskets.dat --known 1,2,3"""
 
 
-@click.command(short_help="Measure how exposed the people in a table are.", epilog=_EPILOG)
+@command(
+    short_help="Measure how exposed the people in a table are.",
+    epilog=_EPILOG,
+    essentials=(
+        "--quasi", "--sensitive", "--rest", "--roles", "--population", "--threshold", "--external", "--known",
+    ),
+)  # fmt: skip
 @click.argument("data", type=options.DATA)
 @options.roles(rest="other")
-@click.option(
-    "--population", type=options.DATA, metavar="FILE", help="The people the records were drawn from."
-)
+@in_group("Guarantee", [options.POPULATION])
 @click.option("--threshold", type=float, default=0.2, help="A risk above it is counted; 0.2 by default.")
 @click.option(
     "--external",

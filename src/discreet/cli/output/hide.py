@@ -14,8 +14,10 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli import _rules as rules
 from discreet.cli._baskets import reading, reading_of
+from discreet.cli._command import command, in_group
 from discreet.cli._described import with_roles
 from discreet.cli._perform import perform
+from discreet.cli._spec_options import options_of, parameters_of
 from discreet.core.percentages import percent
 from discreet.core.registry import METHODS, methods
 
@@ -38,32 +40,30 @@ A support with a point is a share of the baskets (1.0: all), one without is a nu
 The release names neither rules nor thresholds; the report in DIR.private does, and is for the owner alone."""
 
 
-@click.command(short_help="Hide sensitive rules before data is handed over.", epilog=_EPILOG)
+@command(
+    short_help="Hide sensitive rules before data is handed over.",
+    epilog=_EPILOG,
+    essentials=(
+        "--rule", "--rules-file", "--min-support", "--min-confidence", "--method", "--time-limit", "--compare",
+        "--quasi", "--sensitive", "--out", "--overwrite",
+    ),
+)  # fmt: skip
 @click.argument("data", type=options.DATA)
 @rules.naming(required=True)
-@click.option("--method", type=click.Choice(HIDERS), default="exact", help="How to hide; exact by default.")
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Programs: take the best after that time.")
-@click.option(
-    "--objective",
-    type=click.Choice(["itemsets", "border"]),
-    help="exact: keep all other itemsets, or the maximal.",
+@in_group(
+    "Method",
+    [
+        click.option(
+            "--method", type=click.Choice(HIDERS), default="exact", help="How to hide; exact by default."
+        )
+    ],
 )
-@click.option("--psi", type=float, help="minfia, maxfia, iga, swa: the disclosure threshold, a share.")
-@click.option("--window", type=int, help="swa: how many baskets are looked at together.")
-@click.option(
-    "--camouflage", type=float, help="blocking: unknown entries to no purpose for each that has one."
-)
+@options_of(lambda: methods(role="hider"))
 @click.option("--anytime", is_flag=True, help="exact: Ctrl-C takes the best so far that keeps the guarantee.")
 @click.option("--compare", is_flag=True, help="Try every method and show what each loses; writes nothing.")
 @options.roles(rest=None)
 @options.pseudonym
 @options.allow_unique
-@click.option(
-    "--level", "levels", multiple=True, metavar="COLUMN=LEVEL", help="Tables: the level of a column's items."
-)
-@click.option(
-    "--cells", type=click.Choice(["null", "coarser"]), help="Tables: what cells become; null by default."
-)
 @partial(options.output, required=False)
 @reading
 @options.reading
@@ -95,29 +95,17 @@ def _plain(data: Path, out: Path | None, given: Mapping[str, Any]) -> dict[str, 
         about = {"input": {"path": data, **reading_of(given)}, "baskets": {}}
     return {
         **about,
-        "guarantee": [rules.promise(given)],
+        "guarantee": [rules.guarantee_of(given)],
         "method": _method(given),
         "output": gather.output(out, given),
     }
 
 
 def _method(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the method and its parameters; one that it has no use for is refused."""
-    named = {
-        name: given[name]
-        for name in ("time_limit", "objective", "psi", "window", "camouflage", "cells")
-        if given[name] is not None
-    }
-    levels = gather.numbers("--level", given["levels"], int)
-    named |= {"levels": levels} if levels else {}
-    compared = ("time_limit",) if given["compare"] else ()
-    for name in named:
-        fitting = [one.name for one in methods(role="hider") if name in one.options()]
-        if given["method"] not in fitting and name not in compared:
-            flag = "--level" if name == "levels" else f"--{name.replace('_', '-')}"
-            raise gather.mistake(f"{flag} belongs to {', '.join(fitting)}.", f"--method {fitting[0]}")
-    usable = METHODS[given["method"]].options()
-    return {"name": given["method"]} | {name: value for name, value in named.items() if name in usable}
+    """Return the method and its parameters; one that it has no use for is refused, but for the time of a comparison."""
+    spec = METHODS[given["method"]]
+    limit = {"time_limit": None} if given["compare"] and "time_limit" not in spec.options() else {}
+    return {"name": spec.name} | parameters_of(spec, {**given, **limit}, among=methods(role="hider"))
 
 
 def _compare(job: Job, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:

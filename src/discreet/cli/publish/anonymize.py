@@ -9,9 +9,13 @@ import click
 
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse
+from discreet.cli._command import command, in_group
 from discreet.cli._described import with_roles
+from discreet.cli._guarantees import guarantees_of
 from discreet.cli._perform import perform
+from discreet.cli._spec_options import parameters_of
+from discreet.core.registry import METHODS
 
 _EPILOG = """\b
 Examples:
@@ -26,53 +30,68 @@ Examples:
   discreet anonymize baskets.dat --km 5,2 --item-hierarchy tree.csv --out release"""
 
 
-@click.command(short_help="Protect a file, with roles given as options.", epilog=_EPILOG)
+@command(
+    short_help="Protect a file, with roles given as options.",
+    epilog=_EPILOG,
+    essentials=(
+        "--quasi", "--sensitive", "--identifier", "--rest", "--hierarchy", "-k", "-l", "-t", "--method",
+        "--sensitive-items", "-p", "--out",
+    ),
+)  # fmt: skip
 @click.argument("data", type=options.DATA)
 @options.roles(rest=None)
 @options.pseudonym
 @options.allow_unique
-@click.option(
-    "--weight",
-    "weights",
-    multiple=True,
-    metavar="COLUMN=NUMBER",
-    help="Weight of a column: a higher one keeps more detail.",
+@in_group(
+    "Roles",
+    [
+        click.option(
+            "--weight",
+            "weights",
+            multiple=True,
+            metavar="COLUMN=NUMBER",
+            help="Weight of a column: a higher one keeps more detail.",
+        )
+    ],
 )
-@options.promises
+@options.guarantees
 @options.method
 @baskets.publishing
 @options.output
 @options.reading
 @options.printing
-def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Protect DATA, a table or baskets, and write a release that keeps the promise, with a report of what it cost."""
+def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
+    """Protect DATA, a table or baskets, and write a release that keeps the guarantee, with a report of what it cost."""
     from discreet.job import Job
 
-    plain = baskets.job(data, given) if baskets.is_baskets(data, given) else _job(data, given)
-    job = Job.from_dict(plain | {"output": gather.output(out, given)})
-    perform("anonymize", with_roles(job, given), as_json=as_json, quiet=quiet)
+    described = baskets.job(data, values) if baskets.is_baskets(data, values) else _job(data, values)
+    job = Job.from_dict(described | {"output": parse.output(out, values)})
+    perform("anonymize", with_roles(job, values), as_json=as_json, quiet=quiet)
 
 
-def _job(data: Path, given: dict[str, Any]) -> dict[str, Any]:
+def method_of(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the method for a table and its parameters, laid out as in a job file."""
+    name = values["method"] or ("generalization" if values["level"] else "mondrian")
+    among = options.table_publishers()
+    parameters = parameters_of(METHODS[name], values, among=among, without=options.NOT_OF_TABLES)
+    return {"name": name} | ({"levels": {}} if name == "generalization" else {}) | parameters
+
+
+def _job(data: Path, values: dict[str, Any]) -> dict[str, Any]:
     """Return the job for a table, laid out as a job file."""
-    from discreet.cli._methods import method
-
+    rest = {} if values["rest"] is None else {"rest": values["rest"]}
     return {
-        "input": {"path": data, **gather.reading(given), **_rest(given)},
-        "columns": gather.columns(given),
-        "guarantee": _promises(given),
-        "method": method(given),
+        "input": {"path": data, **parse.reading(values), **rest},
+        "columns": parse.columns(values),
+        "guarantee": _guarantees(values),
+        "method": method_of(values),
     }
 
 
-def _rest(given: dict[str, Any]) -> dict[str, Any]:
-    return {} if given["rest"] is None else {"rest": given["rest"]}
-
-
-def _promises(given: dict[str, Any]) -> list[dict[str, Any]]:
-    asked = gather.promises(given)
-    if not asked:
-        raise gather.mistake("Choose a privacy guarantee.", "-k 5")
-    if given["population"] is not None and given["k_map"] is None:
-        raise gather.mistake("--population requires --k-map.", "--k-map 5")
-    return asked
+def _guarantees(values: dict[str, Any]) -> list[dict[str, Any]]:
+    chosen = guarantees_of(values)
+    if not chosen:
+        raise parse.mistake("Choose a privacy guarantee.", "-k 5")
+    if values["population"] is not None and values["k_map"] is None:
+        raise parse.mistake("--population requires --k-map.", "--k-map 5")
+    return chosen

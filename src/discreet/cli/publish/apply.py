@@ -9,6 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._command import command
 
 if TYPE_CHECKING:
     from discreet.publish.recipes.recipe import Recipe
@@ -20,7 +21,7 @@ Examples:
   discreet apply release new.csv --released release --out release-all"""
 
 
-@click.command(short_help="Protect new rows as an earlier release did.", epilog=_EPILOG)
+@command(short_help="Protect new rows as an earlier release did.", epilog=_EPILOG)
 @click.argument("recipe", type=options.DATA)
 @click.argument("data", type=options.DATA)
 @click.option(

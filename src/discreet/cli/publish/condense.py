@@ -9,7 +9,10 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._command import command, in_group
 from discreet.cli._perform import perform
+from discreet.cli._spec_options import options_of, parameters_of
+from discreet.core.registry import METHODS
 
 if TYPE_CHECKING:
     from discreet.core.schema import Column
@@ -22,32 +25,36 @@ Examples:
   discreet condense visits.parquet -k 20 --alpha 2 --spread gaussian --seed 7 --out release"""
 
 
-@click.command(short_help="Publish pseudo-records of the same shape.", epilog=_EPILOG)
+@command(
+    short_help="Publish pseudo-records of the same shape.",
+    epilog=_EPILOG,
+    essentials=(
+        "-k", "--k-column", "--identifier", "--sensitive", "--label", "--segment", "--avoid-copies", "--out",
+        "--overwrite", "--seed",
+    ),
+)  # fmt: skip
 @click.argument("data", type=options.DATA)
-@click.option("-k", type=int, help="The privacy level of every record: it is condensed with k − 1 others.")
-@click.option("--k-column", metavar="COLUMN", help="The column with each record's own level; not published.")
-@click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped.")
-@click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Marked as sensitive in the release.")
-@click.option("--label", metavar="COLUMN", help="A column whose values are condensed apart from one another.")
-@click.option(
-    "--segment",
-    type=click.Choice(["auto", "nearest", "mdav", "blocked"]),
-    default="auto",
-    help="How records of one level are grouped; auto by default.",
+@in_group(
+    "Guarantee",
+    [
+        click.option(
+            "-k", type=int, help="The privacy level of every record: it is condensed with k − 1 others."
+        ),
+        click.option(
+            "--k-column", metavar="COLUMN", help="The column with each record's own level; not published."
+        ),
+    ],
 )
-@click.option(
-    "--spread",
-    type=click.Choice(["uniform", "gaussian"]),
-    default="uniform",
-    help="How pseudo-records are spread; uniform by default.",
+@in_group(
+    "Roles",
+    [
+        click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped."),
+        click.option(
+            "--sensitive", multiple=True, metavar="COLUMNS", help="Marked as sensitive in the release."
+        ),
+    ],
 )
-@click.option("--alpha", type=float, default=1.0, help="Pseudo-records for each record; 1 by default.")
-@click.option("--noise", type=float, default=0.0, help="Additional noise, as a share of a column's spread.")
-@click.option(
-    "--allow-copies",
-    is_flag=True,
-    help="Keep rows that have the quasi-identifiers of one person alone; they are drawn again otherwise.",
-)
+@options_of(lambda: [METHODS["condensation"]])
 @options.allow_unique
 @options.roles_from
 @options.output
@@ -63,14 +70,12 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
 
     frame, columns = _columns(data, given)
     data = data_file(data, description(data, given))
-    options_ = {name: given[name] for name in ("segment", "spread", "alpha", "noise", "label")}
-    options_["avoid_copies"] = not given["allow_copies"]
     job = Job(
         frame,
         columns,
         Indistinguishability(_k(given)),
         method="condensation",
-        options=options_,
+        options=parameters_of(METHODS["condensation"], given),
         out=out,
         format=given["format_"] or output_format(data),
         report=given["report"],

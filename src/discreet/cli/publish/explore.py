@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,9 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._command import command, group_of, in_group
 from discreet.cli._errors import one_line
+from discreet.cli._guarantees import guarantees_of
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
@@ -21,26 +23,6 @@ if TYPE_CHECKING:
     from discreet.guarantees import Guarantee
     from discreet.job.exploration import Choice, Choices, Exploration
 
-_FLAGS = {
-    "l": "-l",
-    "diversity": "--diversity",
-    "c": "--c",
-    "t": "-t",
-    "distance": "--distance",
-    "alpha": "--alpha",
-    "beta": "--beta",
-    "likeness": "--likeness",
-    "delta": "--delta",
-    "absent": "--absent",
-    "k_map": "--k-map",
-    "population": "--population",
-    "delimiter": "--delimiter",
-    "encoding": "--encoding",
-    "decimal": "--decimal",
-    "thousands": "--thousands",
-    "dates": "--dates",
-}
-_REPEATED = {"hierarchies": "--hierarchy", "nulls": "--null", "text": "--text"}
 _SHOWN = 10
 _EPILOG = """\b
 Examples:
@@ -51,10 +33,27 @@ Examples:
       --max-suppressed 0,0.02,0.05 --measure loss,discernibility --top 5 --all"""
 
 
-@click.command(short_help="Compare what all methods would cost.", epilog=_EPILOG)
+@command(
+    short_help="Compare what all methods would cost.",
+    epilog=_EPILOG,
+    essentials=(
+        "--quasi", "--sensitive", "--rest", "--hierarchy", "-k", "-l", "-t", "--max-suppressed", "--measure", "--row",
+    ),
+)  # fmt: skip
 @click.argument("data", type=options.DATA)
 @options.roles(rest="identifier")
-@options.many_promises
+@in_group(
+    "Guarantee",
+    [
+        click.option(
+            "-k",
+            "ks",
+            metavar="NUMBERS",
+            help="k-anonymity: the least number of rows in a class; several: 2,5,10.",
+        )
+    ],
+)
+@options.guarantees
 @click.option(
     "--max-suppressed",
     "shares",
@@ -67,7 +66,7 @@ Examples:
     "measures",
     default="loss,discernibility",
     metavar="MEASURES",
-    help=f"What to minimize, of {', '.join(options.MEASURES)}; loss,discernibility by default. The first is the order.",
+    help="What to minimize, as with --method optimal; loss,discernibility by default. The first is the order.",
 )
 @click.option(
     "--top",
@@ -126,12 +125,12 @@ def _guarantees(data: Path, given: Mapping[str, Any], ks: list[Any], table: Tabl
 
     of_job = promised(data, given)
     if of_job is not None:
-        if gather.promises({**given, "k": None}):
+        if guarantees_of({**given, "k": None}):
             raise gather.mistake(
                 "The job names the guarantees; of them only k can be changed here.", "-k 2,5,10"
             )
         return [of_job if k is None else with_k(of_job, k) for k in ks]
-    asked = [gather.promises({**given, "k": k}) for k in ks]
+    asked = [guarantees_of({**given, "k": k}) for k in ks]
     if not all(asked):
         raise gather.mistake("Choose a privacy guarantee.", "-k 2,5,10")
     return [guarantee_from(one, table.schema, Path()) for one in asked]
@@ -158,13 +157,23 @@ def _base(data: Path, given: Mapping[str, Any]) -> list[str]:
         if names := gather.names_in(given.get(role) or ()):
             words += [f"--{role}", ",".join(f'"{name}"' if "," in name else name for name in names)]
     words += ["--rest", given["rest"]]
-    for option, flag in _REPEATED.items():
-        for value in given.get(option) or ():
-            words += [flag, value]
-    for option, flag in _FLAGS.items():
-        if given.get(option) is not None:
-            words += [flag, f"{given[option]:g}" if isinstance(given[option], float) else str(given[option])]
-    return words + ([] if given["header"] is None else ["--header" if given["header"] else "--no-header"])
+    for value in given["hierarchies"]:
+        words += ["--hierarchy", value]
+    return [*words, *_repeated(given)]
+
+
+def _repeated(given: Mapping[str, Any]) -> Iterator[str]:
+    """Return the options about guarantees and reading as they were set, but for k, which the choices differ in."""
+    context = click.get_current_context()
+    for option in context.command.get_params(context):
+        value = given.get(option.name or "")
+        if group_of(option) not in ("Guarantee", "Reading") or option.name == "ks" or value in (None, ()):
+            continue
+        if option.secondary_opts or option.name == "labels":
+            yield option.opts[0] if value or option.name == "labels" else option.secondary_opts[0]
+        else:
+            for one in value if isinstance(value, tuple) else (value,):
+                yield from (option.opts[0], f"{one:g}" if isinstance(one, float) else str(one))
 
 
 @dataclass(frozen=True)

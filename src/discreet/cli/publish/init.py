@@ -9,6 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._command import command
 
 _EPILOG = """\b
 Examples:
@@ -17,7 +18,7 @@ Examples:
   discreet run job.toml"""
 
 
-@click.command(short_help="Look at a file and propose a job.", epilog=_EPILOG)
+@command(short_help="Look at a file and propose a job.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA)
 @click.option(
     "--out",

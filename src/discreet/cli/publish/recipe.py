@@ -9,6 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse_options
+from discreet.cli._command import command
 
 if TYPE_CHECKING:
     from discreet.publish.recipes.recipe import Recipe
@@ -31,7 +32,7 @@ Examples:
   discreet recipe release/release.json --sql --dialect ansi"""
 
 
-@click.command(short_help="Show a recipe, in words or as SQL.", epilog=_EPILOG)
+@command(short_help="Show a recipe, in words or as SQL.", epilog=_EPILOG)
 @click.argument("recipe", type=options.DATA)
 @click.option("--sql", is_flag=True, help="Print the generalization as one SELECT statement.")
 @click.option("--dialect", type=click.Choice(["duckdb", "ansi"]), help="The SQL dialect; duckdb by default.")

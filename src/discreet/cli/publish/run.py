@@ -8,9 +8,11 @@ from typing import Any
 import click
 
 from discreet.cli import _options as options
+from discreet.cli._command import command
 from discreet.cli._parse_options import mistake
 from discreet.cli._perform import perform
 from discreet.cli._runs import perform_verb
+from discreet.cli._spec_options import are_named
 
 _EPILOG = """\b
 Examples:
@@ -19,15 +21,14 @@ Examples:
   discreet run job.toml --overwrite --json"""
 
 
-@click.command(short_help="Run a job file.", epilog=_EPILOG)
+@command(
+    short_help="Run a job file.",
+    epilog=_EPILOG,
+    essentials=("--out", "--overwrite", "--strict", "--pdf", "--sign", "-k", "--method", "--max-suppressed"),
+)
 @click.argument("job", type=options.DATA)
 @click.option("--out", type=options.DATA, metavar="DIR", help="The folder to write, instead of the job's.")
-@click.option("--overwrite", is_flag=True, help="Replace an earlier release.")
-@click.option("--strict", is_flag=True, help="Write nothing where there is any caution.")
-@click.option(
-    "--pdf", is_flag=True, help="Print the report into report.pdf as well, by Chromium, Chrome or Edge."
-)
-@options.sign
+@options.rewriting
 @click.option("-k", type=int, help="The k of the job's k-anonymity, instead of the job's own.")
 @options.method
 @options.printing
@@ -41,7 +42,7 @@ def run(
     k: int | None,
     as_json: bool,
     quiet: bool,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Do what the JOB file says; `discreet init` writes one to start from.
 
@@ -54,7 +55,7 @@ def run(
 
     read = open_job(job)
     if isinstance(read, VerbJob):
-        if strict or pdf or sign or k is not None or any(given.values()):
+        if strict or pdf or sign or k is not None or are_named(values):
             raise mistake("A job that makes no release takes --out and --overwrite alone.")
         chosen_verb = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
         perform_verb("run", chosen_verb, as_json=as_json, quiet=quiet)
@@ -69,9 +70,9 @@ def run(
     )
     if k is not None and chosen.guarantee is not None:
         chosen = replace(chosen, guarantee=with_k(chosen.guarantee, k))
-    if any(given.values()):
-        from discreet.cli._methods import method
+    if are_named(values):
+        from discreet.cli.publish.anonymize import method_of
 
-        options_ = method(given)
-        chosen = replace(chosen, method=options_.pop("name"), options=options_)
+        parameters = method_of(values)
+        chosen = replace(chosen, method=parameters.pop("name"), options=parameters)
     perform("run", chosen, as_json=as_json, quiet=quiet)

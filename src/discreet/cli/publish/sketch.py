@@ -11,7 +11,11 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.cli._basket_reading import FORMATS, reading_of
+from discreet.cli._basket_reading import FORMAT, reading_of
+from discreet.cli._command import command, in_group
+from discreet.cli._guarantees import guarantees_of
+from discreet.cli._spec_options import options_of
+from discreet.core.registry import GuaranteeSpec, methods, releasable_guarantees
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
@@ -27,49 +31,68 @@ Examples:
 
 \b
 A key: head -c 32 /dev/urandom > secret.key"""
+
+
+def sketch_guarantees() -> list[GuaranteeSpec]:
+    """Return the guarantees about sketches."""
+    return [spec for spec in releasable_guarantees().values() if spec.about[0] == "sketches"]
+
+
 _OF_TABLES = ("delimiter", "encoding", "decimal", "thousands", "nulls", "dates", "header", "text")
 _FLAGS = {"format_": "format", "nulls": "null", "header": "header or --no-header"}
 
 
-@click.command(short_help="Publish texts or baskets as sketches.", epilog=_EPILOG)
+@command(
+    short_help="Publish texts or baskets as sketches.",
+    epilog=_EPILOG,
+    essentials=(
+        "--delta", "--k-variance", "--components", "--key-file", "--column", "--weights", "--out", "--overwrite",
+    ),
+)  # fmt: skip
 @click.argument("data", type=options.DATA)
-@click.option(
-    "--delta",
-    type=float,
-    help="The least variance with which a value can be estimated; proposed from the data without --k-variance.",
+@options_of(sketch_guarantees, group="Guarantee")
+@options_of(lambda: methods(role="publisher", takes="records"))
+@in_group(
+    "Method",
+    [
+        click.option("--components", type=int, default=128, help="The longest sketch; 128 by default."),
+        click.option(
+            "--key-file",
+            type=options.DATA,
+            required=True,
+            metavar="FILE",
+            help="The file with the secret key.",
+        ),
+    ],
 )
-@click.option("--k-variance", type=int, metavar="K", help="Hide each record among so many neighbors.")
-@click.option("--components", type=int, default=128, help="The longest sketch; 128 by default.")
-@click.option(
-    "--key-file", type=options.DATA, required=True, metavar="FILE", help="The file with the secret key."
+@in_group(
+    "Reading",
+    [
+        click.option("--column", metavar="COLUMN", help="The column of the texts, where DATA is a table."),
+        click.option(
+            "--weights",
+            type=click.Choice(["tf-idf", "counts"]),
+            help="How words count; tf-idf by default, brought to length 1.",
+        ),
+        click.option("--min-texts", type=int, help="Leave out words in fewer texts; 1 by default."),
+        FORMAT,
+        options.BASKET,
+        options.ITEM,
+    ],
 )
-@click.option(
-    "--out", type=options.DATA, required=True, metavar="PATH", help="The folder to write, or an .arrow file."
+@in_group(
+    "Writing",
+    [
+        click.option(
+            "--out",
+            type=options.DATA,
+            required=True,
+            metavar="PATH",
+            help="The folder to write, or an .arrow file.",
+        ),
+        options.OVERWRITE,
+    ],
 )
-@click.option("--column", metavar="COLUMN", help="The column of the texts, where DATA is a table.")
-@click.option(
-    "--weights",
-    type=click.Choice(["tf-idf", "counts"]),
-    help="How words count; tf-idf by default, brought to length 1.",
-)
-@click.option("--min-texts", type=int, help="Leave out words in fewer texts; 1 by default.")
-@click.option(
-    "--partition", type=int, help="k-variance: the most records among which to look; 200000 by default."
-)
-@click.option(
-    "--gap",
-    type=click.Choice(["whole", "root"]),
-    help="k-variance: what the deviation must reach, the gap or its square root; the whole gap by default.",
-)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    help="The form of a file of baskets; found by itself otherwise.",
-)
-@click.option("--basket", metavar="COLUMN", help="The column that names the basket, in a long table.")
-@click.option("--item", metavar="COLUMN", help="The column that names the item, in a long table.")
-@click.option("--overwrite", is_flag=True, help="Replace what is there.")
 @options.sign
 @options.reading
 @options.printing
@@ -88,12 +111,11 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> N
         rows, n_empty = read_records(data, **reading_from(_reading(data, given), SketchKind.reading))
         folder = None if out.suffix == ".arrow" else out
         proposal = _proposal(rows, given)
-        partition = {} if given["partition"] is None else {"partition": given["partition"]}
         job = Job(
             rows,
             guarantee=_guarantee(given, proposal),
             sketches=about,
-            options=partition,
+            options={} if given["partition"] is None else {"partition": given["partition"]},
             out=folder,
             overwrite=given["overwrite"],
             sign=given["sign"],
@@ -192,14 +214,11 @@ def _proposal(rows: Any, given: dict[str, Any]) -> DeltaProposal | None:
 
 
 def _guarantee(given: dict[str, Any], proposal: DeltaProposal | None) -> Any:
-    from discreet.guarantees import DeltaAnonymity, KVariance
+    from discreet.job.parse import guarantee_from
 
     delta = given["delta"] if proposal is None else proposal.delta
-    alone = None if delta is None else DeltaAnonymity(delta)
-    if given["k_variance"] is None:
-        return alone
-    near = KVariance(given["k_variance"], given["gap"] or "whole")
-    return near if alone is None else near & alone
+    chosen = guarantees_of({**given, "delta": delta}, sketch_guarantees())
+    return guarantee_from(chosen, {}, Path())
 
 
 def _proposed(proposal: DeltaProposal) -> str:

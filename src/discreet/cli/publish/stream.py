@@ -9,6 +9,9 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._command import Command, in_group
+from discreet.cli._spec_options import options_of, parameters_of
+from discreet.core.registry import METHODS
 from discreet.engines.formats import WRITTEN
 
 if TYPE_CHECKING:
@@ -37,19 +40,21 @@ Where the state is there already, the stream goes on from it: a file or a topic 
 what comes. Until init-number records have come they are held in memory, and no state is written."""
 
 
-def _released(command: Any) -> Any:
-    """Add the options of a written release."""
-    formats = click.Choice(WRITTEN)
-    command = options.sign(
-        click.option("--overwrite", is_flag=True, help="Replace an earlier release.")(command)
-    )
-    return click.option(
-        "--format",
-        "out_format",
-        type=formats,
-        default="csv",
-        help="The format of the released rows; csv by default.",
-    )(command)
+_SET_OTHERWISE = ("columns", "allow_unique", "bounds")
+
+_released = in_group(
+    "Writing",
+    [
+        click.option(
+            "--format",
+            "out_format",
+            type=click.Choice(WRITTEN),
+            default="csv",
+            help="The format of the released rows; csv by default.",
+        ),
+        options.OVERWRITE,
+    ],
+)
 
 
 @click.group(short_help="Condense an endless stream; no record is kept.", epilog=_GROUP)
@@ -57,7 +62,15 @@ def stream() -> None:
     """Condense records as they come into statistics of groups."""
 
 
-@stream.command(short_help="Read a stream into a state.", epilog=_CONDENSE)
+@stream.command(
+    cls=Command,
+    short_help="Read a stream into a state.",
+    epilog=_CONDENSE,
+    essentials=(
+        "--from", "--kafka", "--topic", "--columns", "-k", "--k-column", "--input-format", "--state", "--records",
+        "--out",
+    ),
+)  # fmt: skip
 @click.option(
     "--from",
     "from_",
@@ -90,10 +103,7 @@ def stream() -> None:
     "--no-header", is_flag=True, help="CSV without a first line: the columns in order, then the level."
 )
 @click.option("--skip-bad", is_flag=True, help="Pass over lines that hold no record, and count them.")
-@click.option(
-    "--init-number", type=int, help="How many records are condensed together at first; 1,000 by default."
-)
-@click.option("--max-groups", type=int, help="The most groups kept; 10,000 by default.")
+@options_of(lambda: [METHODS["stream-condensation"]], without=_SET_OTHERWISE)
 @click.option("--state", type=options.DATA, metavar="FILE", help="The state to go on from and to save.")
 @click.option(
     "--snapshot-every", type=int, default=10_000, help="Records between two snapshots; 10,000 by default."
@@ -104,6 +114,7 @@ def stream() -> None:
     "--out", type=options.DATA, metavar="FOLDER", help="Release as many pseudo-records as came, at the end."
 )
 @_released
+@options.sign
 @click.option("--seed", type=click.IntRange(min=0), help="Make the draws repeatable; keep it secret.")
 @options.printing
 def condense(
@@ -153,6 +164,7 @@ def condense(
 @click.option("-n", "n", type=click.IntRange(min=0), help="How many; as many as records came by default.")
 @click.option("--out", type=options.DATA, required=True, metavar="FOLDER", help="The folder of the release.")
 @_released
+@options.sign
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Make the draws repeatable; the system draws otherwise."
 )
@@ -221,8 +233,8 @@ def _stream(given: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]:
     from discreet.publish import StreamCondensation
 
     columns = gather.names_in(given["columns"])
-    named = {"k": given["k"], "init_number": given["init_number"], "max_groups": given["max_groups"]}
-    named = {name: value for name, value in named.items() if value is not None}
+    named = parameters_of(METHODS["stream-condensation"], given, without=_SET_OTHERWISE)
+    named |= {} if given["k"] is None else {"k": given["k"]}
     state = given["state"]
     if state is not None and state.exists():
         made = StreamCondensation.load(state)
