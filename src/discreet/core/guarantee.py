@@ -1,4 +1,4 @@
-"""Guarantee: a bound on every class of a table, how to measure it, and how to judge any table by it."""
+"""Guarantee: what every class must keep, its bound, how to measure a class, and how to judge any table."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class HasUnits(Protocol):
 
 @public
 class Guarantee(ABC):
-    """A condition that every class of a table must meet.
+    """What every class of a table must keep.
 
     ``measure`` and ``holds`` look at classes, ``check`` judges a whole table. A measure compares with the
     bound by ``relation``. What lies within ``tolerance`` of the bound (relative where the bound is above 1)
@@ -169,7 +169,7 @@ class Guarantee(ABC):
     def check(
         self, subject: Groups | HasGroups, *, suppressed: Literal["judged", "exempt"] = "judged"
     ) -> Verdict:
-        """Judge a table, a release or its classes; without any class it holds, and the worst value is nan.
+        """Judge a table, a release or its classes; no class breaks no guarantee, and the worst value is nan.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class Guarantee(ABC):
         }
 
     def __and__(self, other: Guarantee) -> AllOf:
-        """Return the guarantee that both hold."""
+        """Return both, joined."""
         return AllOf((self, other)) if isinstance(other, Guarantee) else NotImplemented
 
     def __repr__(self) -> str:
