@@ -34,7 +34,7 @@ class Job:
     columns
         Tables: the roles of the columns, made by `identifier`, `quasi`, `sensitive` and `other`.
     guarantee
-        What the release promises.
+        What the release guarantees.
     method
         The name of a method in the registry; None takes the first that can keep the guarantee.
     options
@@ -116,9 +116,9 @@ class Job:
         require(self, "guarantee", self.guarantee, InstanceOf((Guarantee,), "a guarantee"))
         described = [kind.section for kind in KINDS if getattr(self, kind.section) is not None]
         if len(described) != 1:
-            known = ", ".join(kind.section for kind in KINDS)
+            sections = ", ".join(kind.section for kind in KINDS)
             raise ParameterError(
-                f"A job describes its data by exactly one of {known}. Got {len(described)} instead."
+                f"A job describes its data by exactly one of {sections}. Got {len(described)} instead."
             )
         require(self, "rest", self.rest, OneOf((None, Role.OTHER, Role.IDENTIFIER)))
         require(self, "format", self.format, OneOf((None, *self.kind.formats)))
@@ -133,8 +133,8 @@ class Job:
             require(
                 self, name, getattr(self, name), InstanceOf((str, os.PathLike, type(None)), "None or a path")
             )
-        given = self.data if self.is_file else self.source
-        object.__setattr__(self, "source", None if given is None else Path(given))
+        path = self.data if self.is_file else self.source
+        object.__setattr__(self, "source", None if path is None else Path(path))
         method = self._chosen()
         object.__setattr__(self, "method", method.name)
         known_options = method.options()
@@ -153,11 +153,11 @@ class Job:
         return read_job(Path(path))
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
+    def from_dict(cls, document: Mapping[str, Any], *, folder: Path | None = None) -> Job:
         """Build a job from plain data laid out as a job file; relative paths are relative to the folder."""
         from discreet.job.parse import job_from_dict
 
-        return job_from_dict(plain, folder=folder)
+        return job_from_dict(document, folder=folder)
 
     @property
     def kind(self) -> Kind:
@@ -200,9 +200,9 @@ class Job:
         if self.method is None:
             keeping = [method for method in fitting if method.keeps(names)]
             if not keeping:
-                kept = dict.fromkeys(name for method in fitting for name in method.guarantees)
+                keepable = dict.fromkeys(name for method in fitting for name in method.guarantees)
                 raise ParameterError(
-                    f"No method for {kind.noun} keeps {' & '.join(names)}; they keep {', '.join(kept)}."
+                    f"No method for {kind.noun} keeps {' & '.join(names)}; they keep {', '.join(keepable)}."
                 )
             return keeping[0]
         require(self, "method", self.method, OneOf(tuple(method.name for method in fitting)))

@@ -17,7 +17,7 @@ from discreet.parties.network import keys
 from discreet.parties.network.doctor import examine
 from discreet.parties.network.keys import check_validity, make_keys
 from discreet.parties.network.running import find_key
-from discreet.parties.network.session import Session, differing_keys
+from discreet.parties.network.session import PartySession, differing_keys
 from discreet.parties.registry import make_protocol, protocol_class, protocol_names
 
 
@@ -27,7 +27,7 @@ def two(tmp_path: Path) -> Path:
 
 
 def test_a_session_file_is_read_whole(two: Path) -> None:
-    session = Session.read(two)
+    session = PartySession.read(two)
     assert session.names == ("a", "b")
     assert session.timeout == 20.0
     assert session.protocol == make_protocol("secure-sum", {"length": 2, "two_parties_see_each_other": True})
@@ -61,41 +61,41 @@ def test_mistakes_in_a_session_file_are_named(two: Path, old: str, new: str, wor
     assert old in text
     two.write_text(text.replace(old, new))
     with pytest.raises(DiscreetError, match=words):
-        Session.read(two)
+        PartySession.read(two)
 
 
 def test_files_that_are_no_session_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="No such file"):
-        Session.read(tmp_path / "none.toml")
+        PartySession.read(tmp_path / "none.toml")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SessionError, match="not UTF-8"):
-        Session.read(tmp_path / "binary.toml")
+        PartySession.read(tmp_path / "binary.toml")
     (tmp_path / "empty.toml").write_text("")
     with pytest.raises(SessionError, match=r"needs a table \[\[party\]\]"):
-        Session.read(tmp_path / "empty.toml")
+        PartySession.read(tmp_path / "empty.toml")
 
 
 def test_two_parties_cannot_share_an_address_or_a_certificate(tmp_path: Path) -> None:
     port = free_port()
     path = write_session(tmp_path, ("a", "b"), sum_of(1), ports={"a": port, "b": port})
     with pytest.raises(SessionError, match="have the same address"):
-        Session.read(path)
+        PartySession.read(path)
 
 
 def test_the_digest_depends_on_every_key_and_on_nothing_else(two: Path) -> None:
-    session = Session.read(two)
-    assert Session.read(two).digest() == session.digest()
+    session = PartySession.read(two)
+    assert PartySession.read(two).digest() == session.digest()
     two.write_text("# a remark\n" + two.read_text())
-    assert Session.read(two).digest() == session.digest()
+    assert PartySession.read(two).digest() == session.digest()
     two.write_text(two.read_text().replace("timeout = 20", "timeout = 4", 1))
-    other = Session.read(two)
+    other = PartySession.read(two)
     assert other.digest() != session.digest()
     assert differing_keys(session.entries(), other.entries()) == ("timeout",)
 
 
 def test_an_unknown_party_is_refused_with_the_known_ones(two: Path) -> None:
     with pytest.raises(ParameterError, match=r"no party 'c'\. It has: a, b"):
-        Session.read(two).member("c")
+        PartySession.read(two).member("c")
 
 
 def test_every_protocol_of_the_registry_declares_itself() -> None:
@@ -135,7 +135,7 @@ def test_keys_that_cannot_be_written_are_an_output_error(tmp_path: Path) -> None
 
 
 def test_an_expired_or_early_certificate_is_named(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    der = Session.read(two).member("a").certificate
+    der = PartySession.read(two).member("a").certificate
     check_validity("a", der)
     for years, words in ((5, "expired on"), (-5, "is valid only from")):
         monkeypatch.setattr(keys, "dt", _ShiftedTime(years))
@@ -171,7 +171,7 @@ def test_the_doctor_meets_the_others_as_in_a_run(two: Path) -> None:
     found: dict[str, Any] = {}
 
     def visit(name: str) -> None:
-        found[name] = examine(Session.read(two), name, two.with_name(f"{name}.pem"), wait=20)
+        found[name] = examine(PartySession.read(two), name, two.with_name(f"{name}.pem"), wait=20)
 
     threads = [threading.Thread(target=visit, args=(name,)) for name in "ab"]
     for thread in threads:
@@ -188,7 +188,7 @@ def test_the_doctor_does_not_disturb_a_waiting_run(two: Path) -> None:
     results: dict[str, Any] = {}
     waiting = threading.Thread(target=lambda: results.update(meet(two, {"a": [1, 2]})))
     waiting.start()
-    checks = examine(Session.read(two), "b", two.with_name("b.pem"), wait=20)
+    checks = examine(PartySession.read(two), "b", two.with_name("b.pem"), wait=20)
     assert all(check.ok for check in checks), checks
     results.update(meet(two, {"b": [10, 20]}))
     waiting.join()
@@ -199,7 +199,7 @@ def test_a_run_waits_for_a_doctor_to_leave(two: Path) -> None:
     """A run that meets a doctor in the place of its peer dials again until the run is there."""
     results: dict[str, Any] = {}
     doctor = threading.Thread(
-        target=lambda: examine(Session.read(two), "a", two.with_name("a.pem"), wait=1.0)
+        target=lambda: examine(PartySession.read(two), "a", two.with_name("a.pem"), wait=1.0)
     )
     doctor.start()
     dialing = threading.Thread(target=lambda: results.update(meet(two, {"b": [10, 20]})))
@@ -211,7 +211,7 @@ def test_a_run_waits_for_a_doctor_to_leave(two: Path) -> None:
 
 
 def test_the_doctor_names_what_is_wrong(two: Path, tmp_path: Path) -> None:
-    session = Session.read(two)
+    session = PartySession.read(two)
     checks = examine(session, "b", two.with_name("b.pem"), wait=0.5)
     assert [check.detail for check in checks if not check.ok] == [
         f"Party 'a' was not reached at {session.member('a').address} in time."
@@ -235,12 +235,14 @@ def test_the_doctor_names_unknown_hosts_and_expired_certificates(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = two.read_text()
-    two.write_text(text.replace(Session.read(two).member("a").host, "host.invalid", 1))
-    bad = [check for check in examine(Session.read(two)) if not check.ok]
+    two.write_text(text.replace(PartySession.read(two).member("a").host, "host.invalid", 1))
+    bad = [check for check in examine(PartySession.read(two)) if not check.ok]
     assert {check.what for check in bad} == {"name", "port"}
     monkeypatch.setattr(keys, "dt", _ShiftedTime(5))
     assert any(
-        "expired on" in check.detail for check in examine(Session.read(two)) if check.what == "certificate"
+        "expired on" in check.detail
+        for check in examine(PartySession.read(two))
+        if check.what == "certificate"
     )
 
 
@@ -250,7 +252,7 @@ def test_the_doctor_sees_a_different_session(two: Path) -> None:
     found: dict[str, Any] = {}
 
     def visit(name: str, path: Path) -> None:
-        found[name] = examine(Session.read(path), name, two.with_name(f"{name}.pem"), wait=20)
+        found[name] = examine(PartySession.read(path), name, two.with_name(f"{name}.pem"), wait=20)
 
     threads = [threading.Thread(target=visit, args=pair) for pair in (("a", two), ("b", other))]
     for thread in threads:

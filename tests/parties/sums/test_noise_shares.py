@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 from tests.parties.inspector import assert_absent, view_bytes
-from tests.parties.test_horizontal_models import checked
+from tests.parties.mining.models.pooled import checked
 
 from discreet.core.errors import InputError, InternalError, ParameterError
 from discreet.parties import simulate

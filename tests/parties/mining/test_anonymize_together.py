@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parties.mining.models.pooled import checked
 from tests.parties.open_protocols import AnonymizeTogether
 from tests.parties.splits import by_party, n_of, split_rows
-from tests.parties.test_horizontal_models import checked
 
 from discreet import intervals
 from discreet.core.errors import HierarchyError, InfeasibleError, ParameterError

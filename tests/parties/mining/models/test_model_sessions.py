@@ -14,7 +14,7 @@ from tests.parties.sessions import meet, write_session
 
 from discreet.cli._app import app
 from discreet.mine import model_from_dict, model_to_dict
-from discreet.parties.network.session import Session
+from discreet.parties.network.session import PartySession
 
 XY = 'columns = ["x", "y"]\n'
 X = 'columns = ["x"]\ntarget = "t"\nclasses = [0, 1]\n'
@@ -47,7 +47,7 @@ def test_every_protocol_over_tls(tmp_path: Path, name: str) -> None:
     names = ("a", "b", "c") if name in HORIZONTAL else ("a", "b")
     path = write_session(tmp_path, names, f'name = "{name}"\n{described}')
     found = meet(path, dict.fromkeys(names, ROWS))
-    protocol = Session.read(path).protocol
+    protocol = PartySession.read(path).protocol
     for output in found.values():
         assert not isinstance(output, Exception), output
         for file, content in protocol.result_files(output).items():
@@ -152,7 +152,7 @@ def test_a_file_without_a_column_that_the_session_names_is_refused(tmp_path: Pat
     from discreet.core.errors import InputError
 
     path = write_session(tmp_path, ("a", "b"), f'name = "vertical-statistics"\n{SPLIT}')
-    protocol: Any = Session.read(path).protocol
+    protocol: Any = PartySession.read(path).protocol
     (tmp_path / "z.csv").write_text("z\n1\n")
     with pytest.raises(InputError, match="no column"):
         protocol.read_input(tmp_path / "z.csv")

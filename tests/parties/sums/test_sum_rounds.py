@@ -16,7 +16,7 @@ from discreet.parties.crypto.masks import add_stream
 from discreet.parties.errors import LostPartyError
 from discreet.parties.simulation import attempted
 from discreet.parties.sums import masked_sum
-from discreet.parties.sums.sum_rounds import SumRounds, round_frames
+from discreet.parties.sums.sum_rounds import RoundFrames, SumRounds
 from discreet.parties.transcript import FrameShape
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -38,7 +38,8 @@ class Sums(Protocol):
         self, names: Sequence[str], *, revealed: Mapping[str, Any] | None = None
     ) -> Iterable[FrameShape]:
         lengths = [1] + [1] * (revealed or {})["length"]
-        return round_frames(names, lengths, at_once=self.at_once)
+        frames = RoundFrames(names, at_once=self.at_once)
+        return [frame for length in lengths for frame in frames.add(length)]
 
     def _run(self, party: Party, data: list[float]) -> list[tuple[float, tuple[str, ...]]]:
         rounds = SumRounds(party, at_once=self.at_once)

@@ -23,7 +23,7 @@ from discreet.parties.channel import MAX_FRAME
 from discreet.parties.network import handshake, mesh
 from discreet.parties.network.keys import make_keys
 from discreet.parties.network.network_channel import NetworkChannel
-from discreet.parties.network.session import Session
+from discreet.parties.network.session import PartySession
 from discreet.parties.network.transport import open_session
 
 THREE = {"a": [1, 2], "b": [10, 20], "c": [100, 200]}
@@ -144,7 +144,7 @@ def test_a_default_that_is_written_out_makes_no_difference(two: Path) -> None:
 def test_a_dialing_party_with_another_certificate_is_refused(short: Path, tmp_path: Path) -> None:
     make_keys("b", tmp_path / "other")
     own = short.with_name("own.toml")
-    entry = Session.read(short).member("b")
+    entry = PartySession.read(short).member("b")
     make_other_session(short, own, tmp_path / "other" / "b.toml", entry.address)
     found = messages(
         meet(short, TWO, paths={"b": own}, keys={"b": tmp_path / "other" / "b.pem"}),
@@ -156,9 +156,11 @@ def test_a_dialing_party_with_another_certificate_is_refused(short: Path, tmp_pa
 def test_a_listening_party_with_another_certificate_is_refused(short: Path, tmp_path: Path) -> None:
     make_keys("a", tmp_path / "other")
     own = short.with_name("own.toml")
-    make_other_session(short, own, tmp_path / "other" / "a.toml", Session.read(short).member("a").address)
+    make_other_session(
+        short, own, tmp_path / "other" / "a.toml", PartySession.read(short).member("a").address
+    )
     found = messages(meet(short, TWO, paths={"a": own}, keys={"a": tmp_path / "other" / "a.pem"}))
-    address = Session.read(short).member("a").address
+    address = PartySession.read(short).member("a").address
     assert found["b"] == f"What answers at {address} does not hold the certificate of party 'a'."
 
 
@@ -176,7 +178,7 @@ def make_other_session(path: Path, target: Path, entry: Path, address: str) -> N
 
 def test_a_party_of_the_session_cannot_take_the_place_of_another(three: Path) -> None:
     """b, whom everybody trusts as b, answers at the address of a."""
-    session = Session.read(three)
+    session = PartySession.read(three)
     found: list[Any] = []
 
     def impostor() -> None:
@@ -204,7 +206,7 @@ def test_strangers_and_other_protocols_do_not_disturb(two: Path) -> None:
     listening = threading.Thread(target=lambda: found.update(meet(two, {"a": TWO["a"]})))
     listening.start()
     for talk in (b"GET / HTTP/1.0\r\n\r\n", bytes(100), b"\x16\x03\x01"):
-        with reach(Session.read(two).member("a").port) as stranger:
+        with reach(PartySession.read(two).member("a").port) as stranger:
             stranger.sendall(talk)
     found.update(meet(two, {"b": TWO["b"]}))
     listening.join()
@@ -241,7 +243,7 @@ def test_the_second_connection_of_a_party_is_refused(three: Path, monkeypatch: p
 
 def dial_as(name: str, path: Path) -> ssl.SSLSocket:
     """Connect to a with the certificate of another party, as soon as a listens."""
-    member = Session.read(path).member("a")
+    member = PartySession.read(path).member("a")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(member.certificate))
@@ -255,7 +257,7 @@ def dial_as(name: str, path: Path) -> ssl.SSLSocket:
 def test_a_recorded_session_cannot_be_replayed(short: Path, tmp_path: Path) -> None:
     """The bytes that b sent are sent again to a new run of a, which lets nobody in."""
     real = free_port()
-    member = Session.read(short).member("a")
+    member = PartySession.read(short).member("a")
     with Proxy(real) as proxy:
         path = short.with_name("proxied.toml")
         path.write_text(short.read_text().replace(member.address, f"127.0.0.1:{proxy.port}"))
@@ -282,13 +284,13 @@ def test_a_recorded_session_cannot_be_replayed(short: Path, tmp_path: Path) -> N
 
 def test_the_wire_shows_nothing_of_the_frames(two: Path) -> None:
     real = free_port()
-    member = Session.read(two).member("a")
+    member = PartySession.read(two).member("a")
     with Proxy(real) as proxy:
         path = two.with_name("proxied.toml")
         path.write_text(two.read_text().replace(member.address, f"127.0.0.1:{proxy.port}"))
         meet(path, TWO, listen={"a": ("127.0.0.1", real)})
     wire = bytes(proxy.recorded + proxy.answered)
-    session = Session.read(path)
+    session = PartySession.read(path)
     for word in (b"hello", b"masked", b"relay", b"secure-sum", session.digest().hex().encode(), b"discreet"):
         assert word not in wire
     for name in "ab":
@@ -298,7 +300,7 @@ def test_the_wire_shows_nothing_of_the_frames(two: Path) -> None:
 @pytest.mark.parametrize("change_at", [100, 400, 800, 1100, 1350])
 def test_a_changed_byte_is_refused(short: Path, change_at: int) -> None:
     real = free_port()
-    member = Session.read(short).member("a")
+    member = PartySession.read(short).member("a")
     with Proxy(real, change_at=change_at) as proxy:
         path = short.with_name("proxied.toml")
         path.write_text(short.read_text().replace(member.address, f"127.0.0.1:{proxy.port}"))
@@ -378,7 +380,7 @@ def test_signs_of_life_are_no_data(three: Path) -> None:
 
     found = meet(path, THREE, before={"a": slow, "b": slow})
     assert found["c"].values.tolist() == [111, 222]
-    shapes = list(Session.read(path).protocol.frames(("a", "b", "c")))
+    shapes = list(PartySession.read(path).protocol.frames(("a", "b", "c")))
     for name, meter in meters.items():
         frames = [shape for shape in shapes if shape.sender == name]
         assert sum(step.frames_sent for step in meter.steps) == len(frames) + 2  # and a 'ready' to each
@@ -400,7 +402,7 @@ def test_a_late_party_is_left_out_of_this_sum_and_of_the_next(tmp_path: Path) ->
         tmp_path, ("a", "b", "c", "d"), sum_of(2), head="timeout = 6\nconnect_timeout = 20\n"
     )
     four = {**THREE, "d": [1000, 2000]}
-    protocol = Session.read(path).protocol
+    protocol = PartySession.read(path).protocol
     first: dict[str, Any] = {}
 
     def earlier_sum(party: Any) -> None:
@@ -439,14 +441,14 @@ def test_a_missing_party_is_named(three: Path) -> None:
 
 
 def test_a_taken_port_is_named(two: Path) -> None:
-    member = Session.read(two).member("a")
+    member = PartySession.read(two).member("a")
     with socket.create_server((member.host, member.port)):
         found = messages(meet(two, {"a": [1, 2]}))
     assert f"The port {member.port} is taken" in found["a"]
 
 
 def test_an_unknown_host_is_named(short: Path) -> None:
-    member = Session.read(short).member("a")
+    member = PartySession.read(short).member("a")
     path = short.with_name("unknown.toml")
     path.write_text(short.read_text().replace(member.address, f"host.invalid:{member.port}"))
     found = messages(meet(path, TWO))
@@ -458,7 +460,7 @@ def test_an_unknown_host_is_named(short: Path) -> None:
 def test_a_clock_a_day_off_is_named(two: Path, monkeypatch: pytest.MonkeyPatch, off: float, way: str) -> None:
     made = handshake.make_hello
 
-    def shifted(session: Session, **given: Any) -> handshake.Hello:
+    def shifted(session: PartySession, **given: Any) -> handshake.Hello:
         hello = made(session, **given)
         return handshake.Hello(**{**vars(hello), "clock": hello.clock + off})
 
@@ -471,7 +473,7 @@ def test_a_clock_a_day_off_is_named(two: Path, monkeypatch: pytest.MonkeyPatch, 
 def test_another_version_is_named(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = handshake.make_hello
 
-    def older(session: Session, **given: Any) -> handshake.Hello:
+    def older(session: PartySession, **given: Any) -> handshake.Hello:
         return handshake.Hello(**{**vars(made(session, **given)), "version": "0.0.1"})
 
     monkeypatch.setattr("discreet.parties.network.transport.make_hello", older)
@@ -511,7 +513,7 @@ def test_a_slow_handshake_is_given_up(two: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_only_tls_1_3_is_spoken(short: Path) -> None:
-    member = Session.read(short).member("a")
+    member = PartySession.read(short).member("a")
     thread = threading.Thread(target=lambda: meet(short, {"a": [1, 2]}))
     thread.start()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -531,13 +533,13 @@ def test_a_key_that_others_can_read_is_refused(two: Path, mode: int) -> None:
     key.chmod(mode)
     with (
         pytest.raises(SessionError, match=r"can be read or changed by other users.*chmod 600"),
-        open_session(Session.read(two), "a", key),
+        open_session(PartySession.read(two), "a", key),
     ):
         pytest.fail("the session was opened")
 
 
 def test_a_wrong_key_is_refused_before_anything_is_opened(two: Path) -> None:
-    session = Session.read(two)
+    session = PartySession.read(two)
     for key, words in (
         ("b.pem", "does not fit the certificate"),
         ("none.pem", "cannot be read"),

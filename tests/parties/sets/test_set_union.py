@@ -16,7 +16,7 @@ from discreet import parties
 from discreet.core.errors import ParameterError
 from discreet.parties import Party, PartyError, simulate
 from discreet.parties.crypto.ristretto import UNIFORM, ristretto, scalar_from
-from discreet.parties.sets.private_sets import Union, shuffled
+from discreet.parties.sets.private_sets import UnitedItems, shuffled
 from discreet.parties.sets.set_union import embed
 
 CANDIDATES = tuple(f"item {n}" for n in range(20))
@@ -59,7 +59,7 @@ def test_a_drop_out_leaves_the_union_of_the_others(kind: str, union: tuple[str, 
     run = simulate(protocol, inputs, drop={"b": kind}, timeout=8.0)
     assert set(run.outputs) == {"h", "a", "c", "d"}
     covered = ("h", "a", "b", "c", "d") if kind == "reveal" else ("h", "a", "c", "d")
-    assert all(output == Union(union, covered) for output in run.outputs.values())
+    assert all(output == UnitedItems(union, covered) for output in run.outputs.values())
 
 
 # What parties see.

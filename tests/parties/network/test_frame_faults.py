@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.parties.ot.test_two_party_faults import RUNS
 from tests.parties.sessions import meet, sum_of, write_session
-from tests.parties.test_two_party_faults import RUNS
 
 from discreet.core.errors import DiscreetError
 from discreet.parties import FrameError
