@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.coarse_tables import blocks, quantile_rank
+from tests.oracles.opened_counts import OpenedTree
 from tests.parties.inspector import assert_as_revealed, assert_indistinguishable, views
 from tests.parties.splits import by_party, split_rows
 
@@ -30,6 +31,7 @@ from discreet.parties.mining import (
     VerticalTree,
 )
 from discreet.parties.mining.models import decision_tree, horizontal, naive_bayes
+from discreet.parties.mining.models.tree_protocol import TreeProtocol
 from discreet.parties.mining.rules import association_rules
 from discreet.parties.sets.private_sets import UnitedItems
 from discreet.parties.shares import coarse_tables
@@ -145,6 +147,76 @@ def test_no_small_count_follows_from_the_tables_of_three_generations(kind: str, 
     assert grandchildren
     assert {table.n_blocks for table in roots} == {2}
     assert {table.n_blocks for table in grandchildren} == {1}, "41 at the root, less 40, is 1"
+
+
+@pytest.fixture
+def grown_from(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, list[Any]]]:
+    """For each party: the nodes of its tree, and each group of them with the coarse tables that were opened for it."""
+    runs: dict[int, tuple[Any, list[Any]]] = {}
+    found: list[tuple[Any, list[Any]]] = []
+    real = TreeProtocol.split_coarse
+
+    def keep(self: Any, nodes: Any, columns: Any, group: Any, tables: Any) -> Any:
+        if id(nodes) not in runs:
+            runs[id(nodes)] = (nodes, [])
+            found.append(runs[id(nodes)])
+        runs[id(nodes)][1].append((group, tables))
+        return real(self, nodes, columns, group, tables)
+
+    for protocol in (HorizontalTree, VerticalTree):
+        monkeypatch.setattr(protocol, "split_coarse", keep)
+    return found
+
+
+TREE_SIZES = {"a": 2, "b": 3, "d": 4}
+
+
+def counts_that_follow(kind: str, seed: int, grown_from: list[Any]) -> list[Any]:
+    """Grow a tree from random cells, of which many have few rows, and return the small counts that follow."""
+    rng = np.random.default_rng(seed)
+    sizes = [*TREE_SIZES.values(), 2]
+    n_cells = 14
+    cells = rng.choice(int(np.prod(sizes)), n_cells, replace=False)
+    numbers = rng.permutation(np.repeat(cells, rng.choice([1, 2, 4, 9, 20], n_cells)))
+    values = dict(zip([*TREE_SIZES, "y"], np.unravel_index(numbers, sizes), strict=True))
+    described: dict[str, Any] = {
+        "target": "y", "classes": (0, 1), "max_depth": 3, "min_count": 3,
+        "categories": {name: tuple(range(size)) for name, size in TREE_SIZES.items()},
+    }  # fmt: skip
+    if kind == "horizontal":
+        protocol: Any = HorizontalTree(columns=tuple(TREE_SIZES), **described)
+        inputs = {
+            name: {key: v[at::3].tolist() for key, v in values.items()} for at, name in enumerate("pqr")
+        }
+    else:
+        protocol = VerticalTree(columns={"p": ("a", "b"), "q": ("d",)}, holder="q", **described)
+        inputs = {"p": {key: values[key] for key in "ab"}, "q": {key: values[key] for key in "dy"}}
+    simulate(protocol, inputs)
+    nodes, opened = grown_from[0]
+    judge = OpenedTree([*TREE_SIZES.values()], 2, nodes, opened)
+    return judge.small_that_follow(np.array(list(values.values())), 3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "seed"), [*(("horizontal", n) for n in range(8)), *(("vertical", n) for n in range(4))]
+)
+def test_no_small_count_of_a_node_follows_from_all_that_is_opened(
+    kind: str, seed: int, grown_from: Any
+) -> None:
+    assert counts_that_follow(kind, seed, grown_from) == []
+
+
+@pytest.mark.parametrize("kind", ["horizontal", "vertical"])
+def test_small_counts_follow_if_children_are_cut_where_their_parents_are_not(
+    kind: str, grown_from: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The judge sees what the nesting of tables prevents."""
+    real = coarse_tables.coarse_tables
+    for module in (horizontal, decision_tree):
+        monkeypatch.setattr(
+            module, "coarse_tables", lambda *args, within=None, **options: real(*args, **options)
+        )
+    assert counts_that_follow(kind, 1, grown_from)
 
 
 def assert_tree_is_right(model: Any, frame: dict[str, Any], labels: Any) -> None:
