@@ -112,7 +112,7 @@ def number_columns(path: str | os.PathLike[str]) -> Any:
     return np.column_stack([_numbers(path, column) for column in table.columns])
 
 
-def texts(path: str | os.PathLike[str]) -> list[str]:
+def read_texts(path: str | os.PathLike[str]) -> list[str]:
     """Return the only column of a file as texts, without nulls."""
     table = _read(path)
     if table.num_columns != 1:
