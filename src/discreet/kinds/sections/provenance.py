@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from discreet import __version__
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Column, Role
-from discreet.report.blocks import Block, Code, Section, Subsection, Table
+from discreet.kinds.blocks import Block, Code, Section, Subsection, Table
 
 _ROLES = {
     Role.IDENTIFIER: "identifier",
@@ -27,17 +27,21 @@ new.write("new-release")
 """
 
 
-def columns(release: Release, *, internal: bool = False) -> Section:
-    """Return the columns, their roles and what happened to them."""
+def columns(release: Release, cells: Callable[..., str], *, internal: bool = False) -> Section:
+    """Return the columns, their roles and, by ``cells`` of the kind of data, what became of their cells."""
     schema = release.original.schema if internal else release.schema
-    fate = _fate if internal else _shown
     unique = release.figures.public.singling_out
-    lone = {name: f"{column.n_singletons:,}" for name, column in unique.columns.items()}
+    singletons = {name: f"{column.n_singletons:,}" for name, column in unique.columns.items()}
     rows = [
-        (name, _ROLES[one.role], fate(name, one, release), lone.get(name, "–"))
-        for name, one in schema.items()
+        (
+            name,
+            _ROLES[column.role],
+            cells(name, column, release, internal=internal),
+            singletons.get(name, "–"),
+        )
+        for name, column in schema.items()
     ]
-    if len(lone) > 1:
+    if len(singletons) > 1:
         rows.append(("All other columns together", "other", "exact", f"{unique.together.n_singletons:,}"))
     return Section(
         "columns",
@@ -70,11 +74,9 @@ def method(release: Release, *, internal: bool = False) -> Section:
     return Section("method", "How it was made", "", content)
 
 
-def _shown(name: str, column: Column, release: Release) -> str:
+def generalized_cells(name: str, column: Column, release: Release) -> str:
     """Return what the cells of a released column are, by the recipe alone."""
-    if release.kind == "pseudo-data":
-        return "drawn from statistics of groups"
-    if column.role is not Role.QUASI or release.kind == "grouped-table":
+    if column.role is not Role.QUASI:
         return "exact"
     levels = release.recipe.get("levels")
     if levels is not None:
@@ -83,16 +85,10 @@ def _shown(name: str, column: Column, release: Release) -> str:
     return "generalized where needed"
 
 
-def _fate(name: str, column: Column, release: Release) -> str:
+def original_cells(name: str, column: Column, release: Release) -> str:
+    """Return what became of the cells of an original column."""
     if column.role in DROPPED:
-        kept = column.key is not None and release.kind != "pseudo-data"
-        return "replaced by keyed pseudonyms" if kept else "dropped"
-    if release.kind == "pseudo-data":
-        return (
-            "drawn from statistics of groups" if name in release.schema else "privacy levels: not published"
-        )
-    if release.kind == "grouped-table" and column.role is Role.SENSITIVE:
-        return "counted per group, in a file of its own"
+        return "dropped" if column.key is None else "replaced by keyed pseudonyms"
     if column.role is not Role.QUASI:
         return "as it was"
     levels = release.evidence.levels

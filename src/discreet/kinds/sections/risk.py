@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from discreet.core.percentages import percent
 from discreet.core.release import Release, is_counted_privately
+from discreet.kinds import charts
+from discreet.kinds.blocks import Block, Cards, Figure, Legend, Section, Table, Tiles
+from discreet.kinds.formatting import number
 from discreet.measure import Loss, Risk
-from discreet.report import charts
-from discreet.report.blocks import Block, Cards, Figure, Legend, Section, Table, Tiles
-from discreet.report.formatting import number
 
 MIN_PEOPLE = 10
 BEFORE_AND_AFTER = Legend([("before", "before"), ("after", "after")])
@@ -69,8 +69,10 @@ def _class_sizes(release: Release, largest: int, unit: str) -> Figure:
     return Figure(
         f"{unit.capitalize()} by the size of their class",
         f"An equivalence class is a set of {unit} that share all quasi-identifiers.",
-        charts.class_sizes(labels, *shares, unit=unit),
-        Table((f"{unit.capitalize()} in the class", "Before", "After"), charts.share_rows(labels, *shares)),
+        chart=charts.ClassSizes(labels, shares[0], shares[1], unit),
+        table=Table(
+            (f"{unit.capitalize()} in the class", "Before", "After"), charts.share_rows(labels, *shares)
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a report is about: the name of the data, the day, and the names of folder and file."""
+"""About: the name of the data, the day, and the names of folder and file, for what is written about a release."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from discreet.core.tables.admission import admitted, in_memory
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.groups import SensitiveCounts
 from discreet.core.tables.labels import STAR, Any_, SetOf, kind_of, parse, texts
-from discreet.report.bins import MOST, cut, ends_of, line_of
+from discreet.kinds.bins import MOST, cut, ends_of, line_of
 
 HIDDEN, MISSING, OTHER, ANOTHER = "hidden (*)", "missing", "other values", "another value"
 

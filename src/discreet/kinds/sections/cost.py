@@ -6,11 +6,11 @@ import numpy as np
 
 from discreet.core.percentages import percent
 from discreet.core.release import Release
+from discreet.kinds import charts
+from discreet.kinds.blocks import Figure, Section, Table
+from discreet.kinds.formatting import counted, number
+from discreet.kinds.nodes import BORDER, CHOSEN, Nodes, nodes_of
 from discreet.measure import Loss
-from discreet.report import charts
-from discreet.report.blocks import Figure, Section, Table
-from discreet.report.formatting import counted, number
-from discreet.report.nodes import BORDER, CHOSEN, Nodes, nodes_of
 
 _LISTED = 15
 
@@ -58,8 +58,8 @@ def lattice(release: Release) -> Section | None:
                 f"{measure} by mean risk",
                 "Hover over a node for its levels; click a legend entry to see only that kind; drag to move, scroll "
                 "with Shift to zoom, double-click to reset.",
-                charts.lattice(nodes, measure),
-                Table(("Levels", measure, "Mean risk", "Suppressed"), _rows(nodes)),
+                chart=charts.LatticeNodes(nodes, measure),
+                table=Table(("Levels", measure, "Mean risk", "Suppressed"), _rows(nodes)),
             )
         ],
     )

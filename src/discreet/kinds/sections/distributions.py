@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.report import charts
-from discreet.report.blocks import Figure, Grid, Legend, Section, Table
-from discreet.report.distributions import Bars, before_and_after, first_rows, released_shares, sensitive_bars
-from discreet.report.sections.risk import BEFORE_AND_AFTER, min_people
+from discreet.kinds import charts
+from discreet.kinds.blocks import Figure, Grid, Legend, Section, Table
+from discreet.kinds.distributions import Bars, before_and_after, first_rows, released_shares, sensitive_bars
+from discreet.kinds.sections.risk import BEFORE_AND_AFTER, min_people
 
 _EXAMPLES = 3
 _WIDE = 9
@@ -61,8 +61,8 @@ def _compared(bars: Bars | None, name: str) -> Figure:
     return Figure(
         name,
         f"The two distributions overlap by {percent(bars.overlap)}.{_omitted(bars)}",
-        charts.distribution(bars),
-        Table(("Value", "Before", "After"), charts.share_rows(bars.labels, bars.before, bars.after)),
+        chart=charts.Distribution(bars),
+        table=Table(("Value", "Before", "After"), charts.share_rows(bars.labels, bars.before, bars.after)),
     )
 
 
@@ -82,7 +82,7 @@ def sensitive(release: Release) -> Section | None:
             continue
         rows = charts.share_rows(bars.labels, bars.before, bars.after)
         table = Table(("Value", "In the release", "Highest in a class"), rows)
-        figures.append(Figure(name, _omitted(bars).strip(), charts.sensitive(bars), table))
+        figures.append(Figure(name, _omitted(bars).strip(), chart=charts.SensitiveShares(bars), table=table))
     return Section(
         "sensitive",
         "Sensitive values",

@@ -8,27 +8,28 @@ from discreet.core.arrays import FloatArray
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.report import charts
-from discreet.report.blocks import Block, Code, Section, Table, Tiles
-from discreet.report.formatting import counted, number
-from discreet.report.sections import basket_risk
+from discreet.kinds import charts
+from discreet.kinds.baskets import PublicBasketFigures
+from discreet.kinds.blocks import Block, Code, Section, Table, Tiles
+from discreet.kinds.formatting import counted, number
+from discreet.kinds.sections import basket_risk
 
 _MOST_ITEMS = 50
 _DEGREES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
 
 
-def checked(release: Release) -> str:
+def checked(figures: PublicBasketFigures) -> str:
     """Return what was checked."""
-    data = release.data
-    if isinstance(data, GroupedBaskets):
-        return f"{len(data):,} baskets in {counted(data.n_groups, 'group')} were checked."
-    return f"Every combination of items in {len(data):,} baskets was checked."
+    if figures.grouped is not None:
+        n_groups = counted(figures.grouped.n_groups, "group")
+        return f"{figures.n_released:,} baskets in {n_groups} were checked."
+    return f"Every combination of items in {figures.n_released:,} baskets was checked."
 
 
 def grouped_sections(release: Release, *, internal: bool) -> list[Block]:
     """Return the sections on groups, or (internally) on generalized items."""
-    data = release.data
-    if not isinstance(data, GroupedBaskets):
+    data = release.figures.public.grouped
+    if data is None:
         return [basket_risk.generalized(release)] if internal else []
     pictures = basket_risk.pictures(release, internal=internal)
     return [groups(data), sensitive_items(data), precision(data), *pictures]
@@ -41,7 +42,7 @@ def summary(release: Release, *, internal: bool) -> Tiles:
     counts = public.counts
     why = "" if public.left_out is None else f"; left out: {counts.suppressed:,} {public.left_out}"
     tiles = [("Baskets released", f"{counts.n_out:,}", f"of {counts.n_in:,}{why}")]
-    if isinstance(data, GroupedBaskets):
+    if public.grouped is not None:
         smallest, largest = int(data.sizes.min()), int(data.sizes.max())
         tiles += [
             ("Groups", f"{data.n_groups:,}", f"of {smallest:,} to {largest:,} baskets"),
@@ -63,7 +64,7 @@ def summary(release: Release, *, internal: bool) -> Tiles:
         ]
         if internal:
             loss = percent(float(release.figures.private.loss))
-            tiles.append(("Loss of detail", loss, f"of {release.original.n_items:,} items"))
+            tiles.append(("Loss of detail", loss, f"of {release.figures.private.n_items:,} items"))
     return Tiles(tiles)
 
 

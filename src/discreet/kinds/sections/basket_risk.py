@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,21 +9,20 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.measure import BasketRisk, Reidentification, SensitiveTie
-from discreet.report import basket_pictures
-from discreet.report.blocks import Figure, Section, Table
+from discreet.kinds.basket_estimates import kl_curve_of
+from discreet.kinds.baskets import PublicBasketFigures
+from discreet.kinds.blocks import Figure, Section, Table
+from discreet.kinds.charts import Matrices
+from discreet.measure import BasketRisk, Reidentification
 
 
 def pictures(release: Release, *, internal: bool) -> list[Section]:
     """Return how similar neighbors are, and internally how accurate estimates are; nothing for small data."""
-    data = release.data
-    if not isinstance(data, GroupedBaskets):
-        return []
+    public = release.figures.public
     queries = _estimates(release) if internal else None
-    return [part for part in (_matrix(data.baskets, release.figures.public.grids), queries) if part]
+    return [part for part in (_matrix(public.baskets, public.grids), queries) if part]
 
 
 def _matrix(baskets: Baskets, grids: tuple[FloatArray, FloatArray] | None) -> Section | None:
@@ -47,15 +45,15 @@ def _matrix(baskets: Baskets, grids: tuple[FloatArray, FloatArray] | None) -> Se
                 "Similarity of neighbors",
                 "Left, baskets in any order and items by name; right, baskets in band order and items along the band. "
                 "The closer the color to the band, the better groups of neighbors preserve which items occur together.",
-                basket_pictures.matrices(grids),
-                Table(head, rows),
+                chart=Matrices(grids),
+                table=Table(head, rows),
             )
         ],
     )
 
 
 def _estimates(release: Release) -> Section | None:
-    curve = basket_pictures.kl_curve_of(release)
+    curve = kl_curve_of(release)
     if curve is None:
         return None
     rows = [
@@ -73,8 +71,8 @@ def _estimates(release: Release) -> Section | None:
                 f"Kullback–Leibler divergence, 0 is best: the mean of {curve.n_queries} random queries for each number "
                 "of items, with two standard errors. Totals alone: if only the number of baskets with each sensitive "
                 "item had been published.",
-                basket_pictures.kl_curve(curve),
-                Table(("Items", "This release", "Standard error", "Totals alone"), rows),
+                chart=curve,
+                table=Table(("Items", "This release", "Standard error", "Totals alone"), rows),
             )
         ],
     )
@@ -118,15 +116,16 @@ def risk(risks: BasketRisk) -> Section:
     )
 
 
-def risk_left(risks: Sequence[Reidentification], tie: SensitiveTie | None) -> Section:
+def risk_left(figures: PublicBasketFigures) -> Section:
     """Return how likely a few known items identify a released basket, and what its group then reveals."""
+    tie = figures.tie
     text = "An attacker knows a few published items of a basket and looks for it; all baskets are equally likely."
     if tie is not None:
         text += (
             f" Groups and counts link an identified basket to a sensitive item with probability at most "
             f"{percent(tie.highest)}, on average {percent(tie.mean)}."
         )
-    rows = [(str(released.r), _chance(released), _unique(released)) for released in risks]
+    rows = [(str(released.r), _chance(released), _unique(released)) for released in figures.risk]
     table = Table(("Known items", "Identified", "Unique"), rows, "Probability of identification")
     return Section("risk", "Remaining re-identification risk", text, [table])
 

@@ -1,4 +1,4 @@
-"""Blocks: what a page shows, as plain data; ``templates/blocks.html`` turns each kind into HTML."""
+"""Blocks: what a page shows, as plain data; the report turns each kind into HTML."""
 
 from __future__ import annotations
 
@@ -99,7 +99,11 @@ class Legend(Block):
 
 @dataclass(frozen=True, repr=False)
 class Figure(Block):
-    """A chart or an image with its title, a caption, the numbers behind it, and links to files."""
+    """A chart or an image with its title, a caption, the numbers behind it, and links to files.
+
+    A chart is plain data that the report draws (``chart``), or a Vega-Lite specification that is drawn already
+    (``spec``).
+    """
 
     title: str
     text: str = ""
@@ -108,6 +112,7 @@ class Figure(Block):
     image: str = ""
     description: str = ""
     files: Sequence[str] = ()
+    chart: object | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,7 +150,9 @@ class Messages(Block):
 
 def has_charts(blocks: Iterable[Block]) -> bool:
     """Return whether any block, or a block inside it, is a chart."""
-    return any(isinstance(block, Figure) and block.spec is not None for block in _all(blocks))
+    return any(
+        isinstance(block, Figure) and (block.spec or block.chart) is not None for block in _all(blocks)
+    )
 
 
 def _all(blocks: Iterable[Block]) -> Iterator[Block]:

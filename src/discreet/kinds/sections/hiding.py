@@ -1,57 +1,44 @@
-"""Sections on data in which rules were hidden: the public report without the rules, the internal one with them."""
+"""Sections on data in which rules were hidden: the public report without the rules, the internal one with them.
+
+The public report says that rules were hidden and how. It names no rule, no threshold and no support, and nothing that
+was computed from the original. The internal one is the owner's and has all of that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from discreet import __version__
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.sensitive_rules import SensitiveRule
 from discreet.core.percentages import percent
 from discreet.core.release import Release
+from discreet.kinds.blocks import Block, Section, Table, Tiles
+from discreet.kinds.formatting import number
+from discreet.kinds.hidden_rules import RuleCounts
+from discreet.kinds.sections.guarantee import guarantee as verdict_of
+from discreet.kinds.sections.provenance import value_text
 from discreet.output.hiding import HidingQuality
-from discreet.report.blocks import Block, Section, Table, Tiles
-from discreet.report.formatting import number
-from discreet.report.sections.guarantee import guarantee as verdict_of
-from discreet.report.sections.provenance import value_text
 
 _TO_OTHERS = "whoever does not know them cannot recompute it, and has the owner's word."
 
 
-@dataclass(frozen=True)
-class RuleCounts:
-    """A sensitive rule, and how many baskets hold all of it and its left-hand side, before and after."""
-
-    rule: SensitiveRule
-    before: tuple[int, int]
-    after: tuple[int, int]
-
-
-def content(release: Release, *, internal: bool) -> list[Block]:
-    """Return the sections of a report.
-
-    The public report says that rules were hidden and how. It names no rule, no threshold and no support, and nothing
-    that was computed from the original. The internal one is the owner's and has all of that.
-    """
-    figures = release.figures
-    n_released = len(figures.public.baskets)
-    checked = f"{n_released:,} baskets or rows were checked by the rules, which the owner keeps: {_TO_OTHERS}"
-    return [
-        verdict_of(release.guarantee, release.verdict, checked=checked),
-        _summary(figures.public.baskets),
-        *(_private(release) if internal else []),
-        _method(release, internal=internal),
-    ]
+def verdict(release: Release, baskets: Baskets) -> Block:
+    """Return the verdict, and what was checked."""
+    checked = (
+        f"{len(baskets):,} baskets or rows were checked by the rules, which the owner keeps: {_TO_OTHERS}"
+    )
+    return verdict_of(release.guarantee, release.verdict, checked=checked)
 
 
-def _private(release: Release) -> list[Block]:
-    private = release.figures.private
-    return [_rules(release, private.rules), _cost(private.quality), _effort(private.details)]
+def private(release: Release) -> list[Block]:
+    """Return the rules, what hiding them cost, and what the method reports: for the owner alone."""
+    figures = release.figures.private
+    return [_rules(release, figures.rules), _cost(figures.quality), _effort(figures.details)]
 
 
-def _summary(after: Baskets) -> Tiles:
+def summary(after: Baskets) -> Tiles:
+    """Return the sizes of the release."""
     tiles = (
         ("Baskets or rows released", f"{len(after):,}", "in random order"),
         ("Items released", f"{after.n_items:,}", "some occur less often than before"),
@@ -119,7 +106,8 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else number(float(str(value)))
 
 
-def _method(release: Release, *, internal: bool) -> Section:
+def method(release: Release, *, internal: bool) -> Section:
+    """Return how the release was made; neither rules nor thresholds are in it."""
     recipe = release.recipe
     given: dict[str, object] = dict(recipe.get("parameters", {}))
     rows = [

@@ -21,7 +21,7 @@ from discreet.core.hierarchy.specs import (
     scale,
     tree,
 )
-from discreet.job.wording import nearest
+from discreet.kinds.wording import nearest
 
 _OPTIONS = {
     "intervals": ("origin", "bottom", "top", "unit"),

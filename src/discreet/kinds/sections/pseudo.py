@@ -6,12 +6,12 @@ from typing import Any
 
 from discreet.core.percentages import percent
 from discreet.core.release import Release
+from discreet.kinds import charts
+from discreet.kinds.blocks import Block, Section, Table, Tiles
+from discreet.kinds.formatting import number
+from discreet.kinds.sections import distributions
+from discreet.kinds.sections.risk import MIN_PEOPLE
 from discreet.measure import Closeness, Copies, Fidelity
-from discreet.report import charts
-from discreet.report.blocks import Block, Section, Table, Tiles
-from discreet.report.formatting import number
-from discreet.report.sections import distributions
-from discreet.report.sections.risk import MIN_PEOPLE
 
 _STEPS = {
     "segment": "Segment: near records of one level",

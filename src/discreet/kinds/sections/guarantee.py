@@ -5,8 +5,8 @@ from __future__ import annotations
 from discreet.core import verdict as judged
 from discreet.core.guarantee import Guarantee
 from discreet.core.release import Release
-from discreet.report.blocks import Bullets, Section, Verdict
-from discreet.report.formatting import counted, number, required
+from discreet.kinds.blocks import Bullets, Section, Verdict
+from discreet.kinds.formatting import counted, number, required
 
 _BASES = {
     judged.Basis.VERIFIED: "Recomputed from the released data alone.",

@@ -14,9 +14,9 @@ from discreet.core.release import Release
 from discreet.core.tables.encoding import overall
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
+from discreet.kinds.blocks import Block, Section, Subsection
+from discreet.kinds.blocks import Table as TableBlock
 from discreet.measure import Prediction
-from discreet.report.blocks import Block, Section, Subsection
-from discreet.report.blocks import Table as TableBlock
 
 _Places = NDArray[np.uint16]
 _MOST_LABELS = 3
