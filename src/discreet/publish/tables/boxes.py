@@ -58,7 +58,7 @@ class Box:
 
 
 def boxes(books: Sequence[Codebook], segments: Segments, overall: Mapping[str, IntArray]) -> dict[str, Box]:
-    """Describe each segment by the tightest label of each column: a value, an interval, a set or a tree's node.
+    """Return the tightest label of each segment in each column: a value, an interval, a set or a tree's node.
 
     ``overall`` counts each code of a column in the whole table.
     """
