@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal, cast
 
 from discreet.core.arrays import BoolArray
-from discreet.output.audit.auditor import Answer, Audit, Auditor, Bound, Denied, Plan, Question
+from discreet.output.audit.auditor import Answer, AnswerPlan, Audit, Auditor, Bound, Denied, Question
 from discreet.output.audit.errors import QueryError
 from discreet.output.audit.gate.predicates import Selector, kinds
 from discreet.output.audit.gate.statement import Declared, Output, Statement, read_statement
@@ -51,7 +51,7 @@ class Session:
             raise QueryError(f"A user's name has at most {_MOST_USER} characters.")
         query = self._read(sql)
         spent = self._auditor.price(epsilon) if query.aggregates else None
-        plans: dict[str, Plan] = {}
+        plans: dict[str, AnswerPlan] = {}
         denied: Denied | None = None
         for name, aggregate in query.aggregates.items():
             plan = self._audit(user, name).decide(Question(aggregate, query.sets, spent))
@@ -180,7 +180,7 @@ class Session:
             for name, aggregate in entry.body["aggregates"].items()
         }
 
-    def _settle(self, user: str, name: str, plan: Plan, number: int) -> tuple[Any, ...]:
+    def _settle(self, user: str, name: str, plan: AnswerPlan, number: int) -> tuple[Any, ...]:
         """Look at the truth, and make what is released durable where later decisions depend on it."""
         audit, column = self._audit(user, name), self._holdings.secret[name]
         truths = [column.truth(plan.question.aggregate, members) for members in plan.question.sets]
