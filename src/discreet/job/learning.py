@@ -77,9 +77,8 @@ class MineJob(VerbJob):
     }
 
     @classmethod
-    def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
+    def option_names(cls) -> Iterable[str]:
         """Return the parameters of both miners; the one that is used refuses what is not its own."""
-        del described
         return _own_options("itemsets", "masked-itemsets")
 
     def __post_init__(self) -> None:
@@ -235,9 +234,8 @@ class FitJob(VerbJob):
     }
 
     @classmethod
-    def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
+    def option_names(cls) -> Iterable[str]:
         """Return the parameters of both models; the one that is learned refuses what is not its own."""
-        del described
         return _own_options("tree", "naive-bayes")
 
     def __post_init__(self) -> None:
