@@ -37,8 +37,8 @@ from discreet.core.schema import Role
 from discreet.guarantees import EntropyDiversity, KAnonymity, TCloseness
 from discreet.guarantees.registry import guarantee_classes
 from discreet.job import Job, MissingRoleError, run
-from discreet.job.hierarchies import hierarchy_from
 from discreet.job.template import key, value
+from discreet.kinds.hierarchies import hierarchy_from
 
 PEOPLE = pa.table(
     {

@@ -167,7 +167,6 @@ def _hider(
     **fixed: Any,
 ) -> Method:
     """Return the entry of a way to hide rules; ``idle`` names parameters of the class that it has no use for."""
-    makes: dict[Data, Data] = {"baskets": "sanitized-baskets", "table": "sanitized-table"}
     only_tables = () if "table" in takes else ("levels", "cells")
     return Method(
         name,
@@ -175,7 +174,7 @@ def _hider(
         "hider",
         summary,
         takes=takes,
-        makes=tuple(makes[data] for data in takes),
+        makes=takes,
         keeping=("RulesHidden",),
         supplied=("min_support", "min_confidence", "margin", *idle, *only_tables),
         fixed=fixed,

@@ -17,7 +17,6 @@ RELEASING: tuple[Role, ...] = ("publisher", "hider")
 """The roles of methods that make a release."""
 Data = Literal[
     "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "sketches", "model",
-    "sanitized-table", "sanitized-baskets",
 ]  # fmt: skip
 """What a method takes or makes."""
 

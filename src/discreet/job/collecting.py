@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
 from discreet.core.params import BOOL, NONE, Constraint, Constraints, EachOf, FloatIn, MappingOf, OneOf
-from discreet.job.kinds import BasketKind, TableKind
 from discreet.job.verbs import PATH, SEED, TEXT, TEXTS, Made, Progress, VerbJob
+from discreet.kinds.baskets import BasketKind
+from discreet.kinds.tables import TableKind
 
 if TYPE_CHECKING:
     import duckdb

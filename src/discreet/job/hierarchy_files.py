@@ -142,6 +142,6 @@ def _filled(values: pa.Array, spec: HierarchySpec) -> pa.Array:
 
 def _require_column(relation: duckdb.DuckDBPyRelation, column: str) -> None:
     if column not in relation.columns:
-        from discreet.job.wording import nearest
+        from discreet.kinds.wording import nearest
 
         raise InputError(f"There is no column '{column}'{nearest(column, relation.columns)}")

@@ -15,8 +15,9 @@ from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import BOOL, NONE, Constraint, Constraints, FloatIn, InstanceOf, OneOf
 from discreet.core.registry import METHODS
 from discreet.job.collecting import require_columns
-from discreet.job.kinds import BasketKind, TableKind
 from discreet.job.verbs import PATH, TEXT, TEXTS, Made, Progress, VerbJob
+from discreet.kinds.baskets import BasketKind
+from discreet.kinds.tables import TableKind
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,8 +15,10 @@ from discreet.core.registry import METHODS, RELEASING, Method, methods
 from discreet.core.release import Release
 from discreet.core.schema import Column, Role
 from discreet.guarantees import AllOf, Guarantee
-from discreet.job.kinds import KINDS, BasketSection, Kind, SketchSection
-from discreet.job.wording import listed, nearest
+from discreet.kinds.baskets import BasketSection
+from discreet.kinds.kind import Input, Kind, job_kinds
+from discreet.kinds.sketches import SketchSection
+from discreet.kinds.wording import listed, nearest
 
 
 @public
@@ -67,6 +69,8 @@ class Job:
         Baskets: the sensitive items, or the tree over the items; neither for hidden rules.
     sketches
         Sketches: the key and the longest sketch.
+    sections
+        Any other kind of data: what its section says, by the name of the section.
     source
         The file that the data was read from, where it is not itself a path; only the owner sees its name.
 
@@ -109,14 +113,15 @@ class Job:
     sign: Path | None = field(default=None, repr=False)
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
+    sections: Mapping[str, Any] = field(default_factory=dict)
     source: Path | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Check what can be checked without the data, and choose the method where none is named."""
         require(self, "guarantee", self.guarantee, InstanceOf((Guarantee,), "a guarantee"))
-        described = [kind.section for kind in KINDS if getattr(self, kind.section) is not None]
+        described = [kind for kind in job_kinds() if self._section(kind) is not None]
         if len(described) != 1:
-            sections = ", ".join(kind.section for kind in KINDS)
+            sections = ", ".join(kind.section or "" for kind in job_kinds())
             raise ParameterError(
                 f"A job describes its data by exactly one of {sections}. Got {len(described)} instead."
             )
@@ -143,7 +148,7 @@ class Job:
                 raise ParameterError(
                     f"The method {method.name} has no option '{name}'{nearest(name, known_options)}"
                 )
-        self.kind.check(self, method)
+        self.kind.check(self.input, method)
 
     @classmethod
     def read(cls, path: str | Path) -> Job:
@@ -162,7 +167,18 @@ class Job:
     @property
     def kind(self) -> Kind:
         """The kind of data the job is about."""
-        return next(kind for kind in KINDS if getattr(self, kind.section) is not None)
+        return next(kind for kind in job_kinds() if self._section(kind) is not None)
+
+    @property
+    def input(self) -> Input:
+        """The data, and what the job says about it, as its kind takes them."""
+        section = self._section(self.kind)
+        return Input(self.data, section, self.reading, self.rest, self.spreadsheet_safe)
+
+    def _section(self, kind: Kind) -> Any:
+        """Return what the job says of a kind of data; None where it is about another."""
+        built_in = {"columns": self.columns, "baskets": self.baskets, "sketches": self.sketches}
+        return {**built_in, **self.sections}.get(kind.section or "")
 
     @property
     def is_file(self) -> bool:
@@ -172,18 +188,18 @@ class Job:
     @property
     def output_format(self) -> str | None:
         """The format of the written data."""
-        return self.kind.output_format(self)
+        return self.format or self.kind.output_format(self.input)
 
     @property
     def promise(self) -> Guarantee | None:
         """The guarantee about the data as the job reads it, whose items may have other names."""
-        return self.kind.promise(self)
+        return self.kind.guarantee(self.guarantee, self.input)
 
     def publisher(self) -> Any:
         """Make the publisher, or the hider."""
         method = METHODS[self.method or ""]
         seeded = {"random_state": self.seed} if "random_state" in method.parameters() else {}
-        return method.make(self.promise, **self.kind.arguments(self, method), **self.options, **seeded)
+        return method.make(self.promise, **self.kind.arguments(self.input, method), **self.options, **seeded)
 
     def release(self, data: Any) -> Release:
         """Return the release that the method makes of data."""

@@ -1,4 +1,4 @@
-"""Jobs from plain data, as job files and the command line write them; an unknown key is an error."""
+"""Jobs from document data, as job files and the command line write them; an unknown key is an error."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from discreet.core.registry import RELEASING, methods, releasable_guarantees
 from discreet.core.schema import Column, Role, quasi
 from discreet.guarantees import Guarantee, guarantee_from_dict
 from discreet.guarantees.constructed import together
-from discreet.job.kinds import KINDS, TEXT, Kind, TableKind, complete
 from discreet.job.model import Job
-from discreet.job.wording import listed, nearest, refuse_unknown
+from discreet.kinds.kind import TEXT, Kind, job_kinds
+from discreet.kinds.roles import complete
+from discreet.kinds.tables import TableKind
+from discreet.kinds.wording import listed, nearest, refuse_unknown
 
 _OUTPUT = (
     "folder",
@@ -31,6 +33,8 @@ _OUTPUT = (
     "pdf",
     "sign",
 )
+_FIELDS = ("columns", "baskets", "sketches")
+"""The sections that are fields of a job; those of other kinds stand in its sections."""
 _BOOL = InstanceOf((bool,), "true or false")
 _PATH = InstanceOf((str, Path), "a path")
 
@@ -42,7 +46,7 @@ def read_job(path: Path) -> Job:
 
 @reads("The job file")
 def toml_of(path: Path) -> dict[str, Any]:
-    """Return what a job file says, as plain data."""
+    """Return what a job file says, as document data."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -56,20 +60,21 @@ def toml_of(path: Path) -> dict[str, Any]:
 
 @reads("The job")
 def job_from_dict(document: Mapping[str, Any], *, folder: Path | None = None) -> Job:
-    """Build a job from plain data laid out as a job file."""
+    """Build a job from document data laid out as a job file."""
     folder = folder or Path()
     kind = _kind(document)
-    refuse_unknown("The job", document, ("input", kind.section, "guarantee", "method", "output"))
-    about = kind.parse(_table(document, kind.section), folder)
+    section = str(kind.section)
+    refuse_unknown("The job", document, ("input", section, "guarantee", "method", "output"))
+    about = kind.parse(_table(document, section), folder)
     source = _input(_table(document, "input"), kind)
     return Job(
         data=folder / source.pop("path"),
         rest=rest_from(source.pop("rest", None)),
         reading=source,
         guarantee=guarantee_from(
-            document.get("guarantee", []), about if kind.section == "columns" else {}, folder
+            document.get("guarantee", []), about if section == "columns" else {}, folder
         ),
-        **{kind.section: about},
+        **({section: about} if section in _FIELDS else {"sections": {section: about}}),
         **_method(_table(document, "method"), kind),
         **output_from(_table(document, "output"), folder, kind.formats),
     )
@@ -77,11 +82,12 @@ def job_from_dict(document: Mapping[str, Any], *, folder: Path | None = None) ->
 
 def _kind(document: Mapping[str, Any]) -> Kind:
     """Return the kind of data a job is about, by the section that describes it; tables by default."""
-    named = [kind for kind in KINDS if kind.section in document]
+    kinds = job_kinds()
+    named = [kind for kind in kinds if kind.section in document]
     if len(named) > 1:
         sections = " and ".join(f"[{kind.section}]" for kind in named)
         raise ParameterError(f"A job is about one kind of data, and this has {sections}.")
-    return named[0] if named else KINDS[0]
+    return named[0] if named else kinds[0]
 
 
 def _input(section: Mapping[str, Any], kind: Kind) -> dict[str, Any]:

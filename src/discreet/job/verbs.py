@@ -24,7 +24,7 @@ from discreet.core.params import (
 )
 from discreet.core.registry import VERBS
 from discreet.core.verdict import Verdict
-from discreet.job.wording import refuse_unknown
+from discreet.kinds.wording import refuse_unknown
 
 
 class _Texts:

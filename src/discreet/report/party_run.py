@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from discreet.kinds.blocks import Block, Bullets, Messages, Paragraph, Section, Table, Tiles
+from discreet.kinds.formatting import counted
 from discreet.parties.network.running import Outcome
 from discreet.parties.transcript import FrameShape, MeterStep
-from discreet.report.blocks import Block, Bullets, Messages, Paragraph, Section, Table, Tiles
-from discreet.report.formatting import counted
 from discreet.report.html import render_template
 from discreet.report.page import page
 

@@ -19,8 +19,8 @@ from discreet.cli._guarantees import guarantees_of
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
-    from discreet.job.checking import Judgment, Measure
     from discreet.job.release_checking import ReleaseJudgment
+    from discreet.kinds.judging import Judgment, Measure
 
 _WORDS = {">=": "up to", "<=": "from", "<": "above"}
 _EPILOG = """\b
@@ -88,9 +88,9 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any
         click.get_current_context().exit(0 if holds else 1)
     from discreet.cli._progress import stages
     from discreet.guarantees import RulesHidden
-    from discreet.job.checking import judge
     from discreet.job.parse import guarantee_from
-    from discreet.job.release_checking import with_reading
+    from discreet.kinds.judging import judge_table
+    from discreet.kinds.tables import with_reading
 
     chosen = _guarantees(values)
     of_job = promised(data, values)
@@ -102,7 +102,7 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any
         if isinstance(required, RulesHidden):
             required = with_reading(required, table)
         progress("Judging")
-        judgment = judge(table, required, suppressed=suppressed, population=population)
+        judgment = judge_table(table, required, suppressed=suppressed, population=population)
     _print(judgment, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(0 if judgment.ok else 1)
 
@@ -136,9 +136,10 @@ def _refuse_without_record(data: Path) -> None:
 def _check_release(data: Path, values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
     """Check the files of a release against its guarantee, or against those of the options; return the exit code."""
     from discreet.cli._progress import stages
-    from discreet.job.descriptions import read_record, release_folder, released_columns
+    from discreet.job.descriptions import read_record, release_folder
     from discreet.job.parse import guarantee_from, population
     from discreet.job.release_checking import judge_release
+    from discreet.kinds.written import released_columns
 
     folder = release_folder(data)
     chosen = _guarantees(values)
@@ -147,7 +148,7 @@ def _check_release(data: Path, values: dict[str, Any], *, as_json: bool, quiet: 
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
         record = read_record(folder)
-        is_table = record["kind"] in ("table", "sanitized-table")
+        is_table = record["kind"] == "table"
         columns = released_columns(folder, record) if chosen and is_table else {}
         required = guarantee_from(chosen, columns, Path()) if chosen else None
         people = None
@@ -177,7 +178,7 @@ def _print_release(
         return
     if quiet:
         return
-    what = {"baskets": "groups", "grouped-table": "groups"}.get(judgment.kind, "classes")
+    what = "groups" if "groups" in judgment.counts else "classes"
     counts = ", ".join(f"{number:,} {name}" for name, number in judgment.counts.items())
     lines = [
         *verdict_lines(judgment.verdict, groups=what),
@@ -254,12 +255,12 @@ def _print(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
 
     verdict = judgment.verdict
     if as_json:
-        print_json(plain_judgment(judgment, rows=judgment.n_rows, classes=judgment.n_classes))
+        print_json(plain_judgment(judgment))
     elif not quiet:
         print_lines(
             [
                 *(() if verdict is None else verdict_lines(verdict)),
-                ("rows", f"{judgment.n_rows:,} in {judgment.n_classes:,} classes"),
+                ("rows", f"{judgment.counts['rows']:,} in {judgment.counts['classes']:,} classes"),
                 ("reaches", "all guarantees this table keeps:"),
                 *(("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures),
             ]

@@ -22,20 +22,11 @@ from discreet.core.percentages import percent
 from discreet.core.registry import METHODS, methods
 
 if TYPE_CHECKING:
-    from discreet.core.release import Release
     from discreet.job import Job
     from discreet.output.hiding import Compared
 
 HIDERS = tuple(method.name for method in methods(role="hider"))
 _COMPARED_SECONDS = 30.0
-_SHOWN = {
-    "lost": "itemsets lost",
-    "changed_baskets": "baskets changed",
-    "removed_items": "entries deleted",
-    "removed_baskets": "baskets left out",
-    "added_baskets": "baskets added",
-    "unknown_items": "entries unknown",
-}
 _EPILOG = """\b
 Examples:
   discreet hide baskets.dat --rule "diapers=>beer" --min-support 0.01 --min-confidence 0.3 --out release
@@ -117,51 +108,6 @@ def _method(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": spec.name} | parameters_of(spec, {**values, **limit}, among=methods(role="hider"))
 
 
-def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
-    """Print the outcome of hiding, and where it was written."""
-    from discreet.cli._output import next_lines, plain_release, print_json, print_lines, verdict_lines
-
-    details = dict(release.evidence.details)
-    plain = plain_release(command, release, out) | {
-        "method": release.recipe["method"],
-        "parameters": release.recipe["parameters"],
-        "details": details,
-    }
-    if as_json:
-        print_json(plain)
-        return
-    print_lines(
-        [
-            *verdict_lines(release.verdict),
-            ("", "recomputed from the released data alone, by the rules, which only you know"),
-            *_rules_lines(release, details),
-            *(
-                (label, f"{details[name]:,}")
-                for name, label in _SHOWN.items()
-                if details.get(name) or (name == "lost" and name in details)
-            ),
-            *_solver_lines(details),
-            ("written", f"{out}: {', '.join(plain['files'])}"),
-            *next_lines(plain),
-        ]
-    )
-
-
-def _rules_lines(release: Any, details: Mapping[str, Any]) -> list[tuple[str, str]]:
-    hidden = len(release.guarantee.rules) - details["already_hidden"]
-    lines = [("rules", f"{hidden:,} hidden, {details['already_hidden']:,} not found before")]
-    if details.get("covered"):
-        lines.append(("", f"{details['covered']:,} of them hidden with a smaller one"))
-    return lines
-
-
-def _solver_lines(details: Mapping[str, Any]) -> list[tuple[str, str]]:
-    if "gap" not in details:
-        return []
-    bound = f"at least {details['lost_bound']:,} lost, gap {percent(details['gap'])}"
-    return [("solver", "optimal" if details["optimal"] else bound)]
-
-
 def _compare(job: Job, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Try every method on the same data, and print what each came to."""
     from discreet.cli._interruption import stop_if_interrupted
@@ -172,7 +118,7 @@ def _compare(job: Job, values: Mapping[str, Any], *, as_json: bool, quiet: bool)
     from discreet.output.hiding import compare_methods
 
     guarantee: Any = job.promise
-    data = job.kind.read(job)
+    data = job.kind.read(job.input)
     if isinstance(data, Table):
         named = [str(name) for rule in guarantee.rules for name in rule.items]
         data = row_items(data, job.options.get("levels"), named, owner="hide").baskets(data)

@@ -55,11 +55,11 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
 
     RECIPE is the folder of that release, or its release.json.
     """
-    from discreet.cli._output import outcome, print_cautions, print_outcome
+    from discreet.cli._output import print_outcome
     from discreet.cli._progress import stages
     from discreet.engines.digests import RECORD
-    from discreet.job.hierarchies import key_from
     from discreet.job.running import STAGES, finish, refuse_target
+    from discreet.kinds.hierarchies import key_from
     from discreet.publish.recipes.recipe import Recipe
 
     recipe = recipe / RECORD if recipe.is_dir() else recipe
@@ -93,9 +93,7 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
         }
         writing |= {name: values[name] for name in ("strict", "name", "pdf", "sign")} | {"source": data.name}
         finish(release, progress, out, **writing)
-    print_outcome(outcome("apply", release, out), release, as_json=as_json, quiet=quiet)
-    if not as_json and not quiet:
-        print_cautions(release, out)
+    print_outcome("apply", release, out, as_json=as_json, quiet=quiet)
 
 
 def _released(path: Path) -> Path:

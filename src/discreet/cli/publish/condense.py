@@ -15,7 +15,6 @@ from discreet.cli._spec_options import options_of, parameters_of
 from discreet.core.registry import METHODS
 
 if TYPE_CHECKING:
-    from discreet.core.release import Release
     from discreet.core.schema import Column
 
 _EPILOG = """\b
@@ -124,33 +123,3 @@ def _columns(data: Path, values: dict[str, Any]) -> tuple[Any, dict[str, Column]
     columns |= {name: identifier() for name in roles["identifier"]}
     columns |= {name: replace(columns[name], allow_unique=True) for name in roles["allow_unique"]}
     return frame, columns
-
-
-def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
-    """Print the outcome of a run, and where it was written."""
-    from discreet.cli._output import number, plain_release, print_json, print_lines, verdict_lines
-
-    alike, copied = release.figures.private.fidelity, release.figures.private.copies
-    sizes, left_out = release.evidence.sizes, release.evidence.suppressed
-    plain = plain_release(command, release, out) | {
-        "rows": {"in": alike.n_original, "out": alike.n_pseudo, "suppressed": left_out},
-        "groups": int(sizes.size),
-        "fidelity": alike.to_dict(),
-        "copies": copied.to_dict(),
-    }
-    if as_json:
-        print_json(plain)
-        return
-    besides = f", {left_out:,} left out as copies of one person" if left_out else ""
-    print_lines(
-        [
-            *verdict_lines(release.verdict),
-            ("", release.guarantee.describe()),
-            ("", "from the sizes and levels of the groups"),
-            ("rows", f"{alike.n_original:,} records, {alike.n_pseudo:,} pseudo-records{besides}"),
-            ("groups", f"{sizes.size:,}, of {sizes.min():,} to {sizes.max():,} records"),
-            ("alike", f"covariance compatibility {number(alike.covariance_compatibility)} (1 is best)"),
-            ("copies", f"{copied.equal:,} rows equal a record, {copied.unique:,} of them one that is unique"),
-            ("written", f"{out}: {', '.join(plain['files'])}"),
-        ]
-    )

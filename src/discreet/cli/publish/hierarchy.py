@@ -51,8 +51,8 @@ def init_(
     from discreet.core.errors import OutputError
     from discreet.engines.atomic import atomic_file
     from discreet.engines.files import read
-    from discreet.job.hierarchies import hierarchy_from
     from discreet.job.hierarchy_files import suggest_hierarchy, write_hierarchy
+    from discreet.kinds.hierarchies import hierarchy_from
 
     if out.exists():
         raise OutputError(

@@ -101,8 +101,8 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> 
     from discreet.cli._progress import stages
     from discreet.engines.sketches import write_sketches
     from discreet.job import Job, SketchSection, run
-    from discreet.job.kinds import SketchKind, read_records
     from discreet.job.parse import reading_from
+    from discreet.kinds.sketches import SketchKind, read_records
 
     _refuse_misfits(data, out, values)
     about = SketchSection(_key(values["key_file"]), values["components"])
@@ -125,12 +125,29 @@ def sketch(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> 
         if folder is None:
             release.verdict.enforce()
             write_sketches(release.data, out, overwrite=values["overwrite"])
-    if as_json or not quiet:
-        print_outcome("sketch", release, out, n_empty=n_empty, as_json=as_json, proposal=proposal)
-    if not as_json and not quiet:
-        from discreet.cli._output import print_cautions
+    _print(release, out, n_empty, proposal, as_json=as_json, quiet=quiet)
 
-        print_cautions(release, folder)
+
+def _print(
+    release: Release, out: Path, n_empty: int, proposal: DeltaProposal | None, *, as_json: bool, quiet: bool
+) -> None:
+    """Print the outcome, with the records that held nothing, and a delta that was proposed."""
+    from discreet.cli._output import print_outcome
+    from discreet.kinds.kind import kind_of
+
+    counts = release.figures.public.counts
+    plain: dict[str, Any] = {"records": {**counts.to_dict(), "in": counts.n_in + n_empty, "empty": n_empty}}
+    lines = kind_of(release).lines(release)
+    if proposal is not None:
+        plain["proposal"] = asdict(proposal)
+        lines = [line for line in lines if line[0] != "try"]
+        lines.insert(1, ("delta", _proposed(proposal)))
+    if n_empty:
+        published = f"{counts.suppressed:,} suppressed, {counts.n_out:,} published"
+        records = f"{counts.n_in + n_empty:,}, {n_empty:,} empty and dropped, {published}"
+        lines = [("records", records) if label == "records" else (label, text) for label, text in lines]
+    plain["written"] = str(out)
+    print_outcome("sketch", release, out, as_json=as_json, quiet=quiet, plain=plain, lines=lines)
 
 
 def _refuse_misfits(data: Path, out: Path, values: dict[str, Any]) -> None:
@@ -204,108 +221,8 @@ def _guarantee(values: dict[str, Any], proposal: DeltaProposal | None) -> Any:
     return guarantee_from(chosen, {}, Path())
 
 
-def _plain(command: str, release: Release, n_empty: int, out: Path) -> dict[str, Any]:
-    import numpy as np
-
-    from discreet.cli._output import plain_verdict
-
-    lengths = release.data.lengths
-    shares = np.percentile(lengths, [0, 25, 50, 75, 100]).tolist()
-    return {
-        "command": command,
-        "ok": release.verdict.ok,
-        "promise": release.guarantee.describe(),
-        **plain_verdict(release.verdict),
-        "records": {
-            "in": release.evidence.n_rows + n_empty,
-            "empty": n_empty,
-            "suppressed": release.evidence.suppressed,
-            "out": len(release.data),
-        },
-        "lengths": dict(zip(("least", "quarter", "median", "three_quarters", "most"), shares, strict=True)),
-        "distance_error": asdict(release.figures.public.distance_error),
-        "details": dict(release.evidence.details),
-        "cautions": [caution.to_dict() for caution in release.cautions],
-        "family": release.data.family,
-        "written": str(out),
-    }
-
-
-def print_outcome(
-    command: str,
-    release: Release,
-    out: Path,
-    *,
-    as_json: bool,
-    n_empty: int = 0,
-    proposal: DeltaProposal | None = None,
-) -> None:
-    """Print the outcome of a run, and where it was written."""
-    from discreet.cli._output import print_json, print_lines, verdict_lines
-
-    plain = _plain(command, release, n_empty, out)
-    suggested = _suggested(release) if proposal is None else None
-    if as_json:
-        found = proposal or suggested
-        print_json(plain | {"proposal": None if found is None else asdict(found)})
-        return
-    records, lengths, error = plain["records"], plain["lengths"], plain["distance_error"]
-    empty = f", {records['empty']:,} empty and dropped" if records["empty"] else ""
-    outcome = f"{records['suppressed']:,} suppressed, {records['out']:,} published"
-    span = f"{lengths['least']:.0f} to {lengths['most']:.0f} components"
-    off = f"squared distances are off by about {error['relative']:.0%}"
-    print_lines(
-        [
-            *verdict_lines(release.verdict),
-            ("", "from the lengths, and what is kept of the records"),
-            *([] if proposal is None else [("delta", _proposed(proposal))]),
-            ("records", f"{records['in']:,}{empty}, {outcome}"),
-            ("lengths", f"{span}, the median {lengths['median']:g}"),
-            ("error", f"{off}; half of the pairs share {error['shared']:,} components or more"),
-            *_near(plain["details"]),
-            *([] if suggested is None else [("try", _suggestion(suggested))]),
-            ("written", plain["written"]),
-            ("next", "keep the key secret: whoever has it can estimate what the records hold"),
-        ]
-    )
-
-
-def _suggested(release: Release) -> DeltaProposal | None:
-    """Propose another delta, where the one that was given leaves little."""
-    from discreet.guarantees import DeltaAnonymity
-    from discreet.publish import propose_delta
-
-    guarantee = release.guarantee
-    if not isinstance(guarantee, DeltaAnonymity) or not release.cautions:
-        return None
-    proposal = propose_delta(release.original, components=int(release.recipe["parameters"]["components"]))
-    better = proposal.delta < guarantee.delta or proposal.hopeless
-    return proposal if better else None
-
-
 def _proposed(proposal: DeltaProposal) -> str:
     return (
         f"{proposal.delta:g}, proposed from the records: the error of an estimated value is about "
         f"{proposal.relative_error:.0%} of a typical largest value; --delta sets another"
     )
-
-
-def _suggestion(proposal: DeltaProposal) -> str:
-    """Return what another delta would suppress, and what none can change."""
-    words = f"--delta {proposal.delta:g} (median {proposal.median_length:g} components, "
-    words += f"{proposal.suppressed:,} suppressed)"
-    if proposal.hopeless:
-        words += (
-            f"; {proposal.hopeless:,} records of a single item are suppressed at any delta, --k-variance 10 "
-        )
-        words += "keeps them"
-    return words
-
-
-def _near(details: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return how neighbors were searched, where it matters."""
-    if "neighbors" not in details:
-        return []
-    if details["neighbors"] == "exact":
-        return [("near", "exact nearest neighbors")]
-    return [("near", f"neighbors inside {details['partitions']} partitions, a stand-in for the true ones")]
