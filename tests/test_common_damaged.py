@@ -16,7 +16,7 @@ import pytest
 
 from discreet import Recipe, Table, intervals, masked, quasi, sensitive, tree
 from discreet.collect import AdditiveNoise, Channels, Histogram, Laplace, RandomizedResponse, noise_from_dict
-from discreet.collect.saved_channels import channels_from_dict
+from discreet.collect.channels import channels_from_dict
 from discreet.core.baskets.row_items import RowItems
 from discreet.core.errors import DiscreetError
 from discreet.core.hierarchy.specs import spec_from_dict

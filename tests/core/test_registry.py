@@ -60,7 +60,7 @@ def test_guarantees_are_named_as_their_classes() -> None:
 
 def test_options_leave_out_what_is_supplied() -> None:
     assert list(METHODS["mondrian"].options()) == ["strict", "summary", "weights"]
-    assert list(METHODS["cahd"].options()) == ["alpha", "order", "randomize_groups", "keep_empty"]
+    assert list(METHODS["cahd"].options()) == ["keep_empty", "alpha", "order", "randomize_groups"]
     assert list(METHODS["apriori"].options()) == ["fan_out"]
     assert list(METHODS["k-variance-sketch"].options()) == ["partition"]
     strict = METHODS["mondrian"].options()["strict"]

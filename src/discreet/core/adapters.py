@@ -42,11 +42,11 @@ WRITER = "discreet.report.folder:write_release"
 
 
 @cache
-def load(place: str) -> Any:
+def load(path: str) -> Any:
     """Return the object at ``package.module:name``.
 
     >>> load("discreet.core.verdict:Verdict").__name__
     'Verdict'
     """
-    module, _, name = place.partition(":")
+    module, _, name = path.partition(":")
     return getattr(import_module(module), name)

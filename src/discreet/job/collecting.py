@@ -442,10 +442,10 @@ def require_columns(names: Any, required: Sequence[str], data: Any) -> None:
 def _channel(
     job: PerturbJob | ReconstructJob, low: float | None, high: float | None, column: str
 ) -> AdditiveNoise:
-    from discreet.collect.saved_channels import noise_channel
+    from discreet.collect.channels import noise_channel
 
     width = {name: getattr(job, name) for name in ("spread", "privacy", "epsilon")}
-    return noise_channel(job.noise, **width, low=low, high=high, shown=column)
+    return noise_channel(job.noise, **width, low=low, high=high, column=column)
 
 
 def _chance(seed: int | None, owner: str) -> np.random.Generator | None:

@@ -28,7 +28,7 @@ _NO_COUNTS = {"in": 0, "out": 0, "suppressed": 0}
 
 @dataclass(frozen=True)
 class Description:
-    """The roles of a table's columns, how its file is read, and what was promised.
+    """The roles of a table's columns, how its file is read, and the guarantee.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Description:
     reading
         How the file is read.
     guarantee
-        What was promised; None where that needs more than the description holds.
+        The guarantee; None where that needs more than the description holds.
     data
         The file that the description is about.
     job
@@ -139,14 +139,14 @@ def _is_whole(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_verdict(plain: Any) -> bool:
+def _is_verdict(stated: Any) -> bool:
     """Return whether plain data is a verdict: yes or no, about a guarantee that reads as one line."""
     return (
-        isinstance(plain, dict)
-        and isinstance(plain.get("ok"), bool)
-        and _is_line(plain.get("guarantee"))
-        and isinstance(plain.get("parts", []), list)
-        and all(map(_is_verdict, plain.get("parts", [])))
+        isinstance(stated, dict)
+        and isinstance(stated.get("ok"), bool)
+        and _is_line(stated.get("guarantee"))
+        and isinstance(stated.get("parts", []), list)
+        and all(map(_is_verdict, stated.get("parts", [])))
     )
 
 
@@ -162,11 +162,11 @@ def _is_file(name: str, entry: Any) -> bool:
     )
 
 
-def _are_counts(plain: Any) -> bool:
+def _are_counts(counts: Any) -> bool:
     return (
-        isinstance(plain, dict)
-        and set(plain) == {"in", "out", "suppressed"}
-        and all(type(number) is int and number >= 0 for number in plain.values())
+        isinstance(counts, dict)
+        and set(counts) == {"in", "out", "suppressed"}
+        and all(type(number) is int and number >= 0 for number in counts.values())
     )
 
 

@@ -112,25 +112,25 @@ class MineJob(VerbJob):
         if grouped and self.p is not None:
             raise ParameterError("Probabilities are for distorted baskets; these are published in groups.")
         begin("Mining")
-        found = self.miner(baskets.sensitive_names if grouped else baskets.names).mine(baskets)
-        table = self._rules(found) if self.rules else found.table
+        itemsets = self.miner(baskets.sensitive_names if grouped else baskets.names).mine(baskets)
+        table = self._rules(itemsets) if self.rules else itemsets.table
         figures = {
-            "baskets": found.n,
-            "itemsets": len(found),
-            "by_length": _by_length(found),
-            "kind": found.kind,
+            "baskets": itemsets.n,
+            "itemsets": len(itemsets),
+            "by_length": _by_length(itemsets),
+            "kind": itemsets.kind,
             "written": None if self.out is None else str(self.out),
         }
-        if self.p is not None and len(found):
-            uncertain = int((~found.frequent).sum()), int(found.ill_conditioned.sum())
+        if self.p is not None and len(itemsets):
+            uncertain = int((~itemsets.frequent).sum()), int(itemsets.ill_conditioned.sum())
             figures["unsure"] = dict(zip(("only_may_be_frequent", "ill_conditioned"), uncertain, strict=True))
         if self.rules:
             figures["rules"] = table.num_rows
             if not table.num_rows:
-                figures["highest"] = self._highest(found)
+                figures["highest"] = self._highest(itemsets)
         figures["top"] = self._top(table).to_pylist()
         kind = "rules" if self.rules else "itemsets"
-        return Made(kind, table if self.rules else found, figures, self.written(self._writable(table)))
+        return Made(kind, table if self.rules else itemsets, figures, self.written(self._writable(table)))
 
     def _baskets(self) -> Any:
         """Read the baskets; bit columns are mined as they lie in their file, a folder is a release of baskets."""
@@ -146,22 +146,22 @@ class MineJob(VerbJob):
             return read_bits(path)
         return read_baskets(path, **self.reading)
 
-    def _rules(self, found: FoundItemsets) -> pa.Table:
+    def _rules(self, itemsets: FoundItemsets) -> pa.Table:
         from discreet.mine import rules
 
         threshold = 0.8 if self.min_threshold is None else self.min_threshold
         metric = self.metric or "confidence"
-        table = rules(found, metric=metric, min_threshold=threshold)
+        table = rules(itemsets, metric=metric, min_threshold=threshold)
         return table.sort_by([(metric, "descending"), ("support", "descending")])
 
-    def _highest(self, found: FoundItemsets) -> float | None:
+    def _highest(self, itemsets: FoundItemsets) -> float | None:
         """Return the highest metric that any rule reaches; None where there is no rule at all."""
         import pyarrow.compute as pc
 
         from discreet.mine import rules
 
         metric = self.metric or "confidence"
-        every = rules(found, metric=metric, min_threshold=-1e9)
+        every = rules(itemsets, metric=metric, min_threshold=-1e9)
         return pc.max(every[metric]).as_py() if every.num_rows else None
 
     def _top(self, table: pa.Table) -> pa.Table:
@@ -245,7 +245,7 @@ class FitJob(VerbJob):
 
     def learner(self) -> Any:
         """Return the classifier that will be fitted."""
-        from discreet.collect.saved_channels import channels_from_dict
+        from discreet.collect.channels import channels_from_dict
 
         if self.channels is None:
             channels = None
@@ -401,14 +401,14 @@ def plain_of(path: Path) -> dict[str, Any]:
     """Read a file of plain data, JSON or, where its name ends so, TOML; its contents are never shown."""
     try:
         text = path.read_text(encoding="utf-8")
-        plain = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+        record = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except FileNotFoundError:
         raise InputError(f"There is no file {path}.") from None
     except (OSError, ValueError, RecursionError):
         raise InputError(f"{path} cannot be read as JSON, or as TOML where its name ends in .toml.") from None
-    if not isinstance(plain, dict):
+    if not isinstance(record, dict):
         raise InputError(f"{path} holds no table of names and values.")
-    return plain
+    return record
 
 
 def _rows(data: Any, reading: Mapping[str, Any]) -> pa.Table:
@@ -457,9 +457,9 @@ def _finite(table: pa.Table) -> pa.Table:
     return table
 
 
-def _by_length(found: FoundItemsets) -> dict[str, int]:
+def _by_length(itemsets: FoundItemsets) -> dict[str, int]:
     """Count the sets of each length."""
-    counts = dict.fromkeys(map(str, sorted(set(found.lengths.tolist()))), 0)
-    for length in found.lengths.tolist():
+    counts = dict.fromkeys(map(str, sorted(set(itemsets.lengths.tolist()))), 0)
+    for length in itemsets.lengths.tolist():
         counts[str(length)] += 1
     return counts

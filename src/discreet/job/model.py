@@ -36,7 +36,7 @@ class Job:
     columns
         Tables: the roles of the columns, made by `identifier`, `quasi`, `sensitive` and `other`.
     guarantee
-        What the release promises.
+        The guarantee that the release must keep.
     method
         The name of a method in the registry; None takes the first that can keep the guarantee.
     options
@@ -121,9 +121,9 @@ class Job:
         require(self, "guarantee", self.guarantee, InstanceOf((Guarantee,), "a guarantee"))
         described = [kind for kind in job_kinds() if self._section(kind) is not None]
         if len(described) != 1:
-            known = ", ".join(kind.section or "" for kind in job_kinds())
+            sections = ", ".join(kind.section or "" for kind in job_kinds())
             raise ParameterError(
-                f"A job describes its data by exactly one of {known}. Got {len(described)} instead."
+                f"A job describes its data by exactly one of {sections}. Got {len(described)} instead."
             )
         require(self, "rest", self.rest, OneOf((None, Role.OTHER, Role.IDENTIFIER)))
         require(self, "format", self.format, OneOf((None, *self.kind.formats)))
@@ -138,8 +138,8 @@ class Job:
             require(
                 self, name, getattr(self, name), InstanceOf((str, os.PathLike, type(None)), "None or a path")
             )
-        given = self.data if self.is_file else self.source
-        object.__setattr__(self, "source", None if given is None else Path(given))
+        source = self.data if self.is_file else self.source
+        object.__setattr__(self, "source", None if source is None else Path(source))
         method = self._chosen()
         object.__setattr__(self, "method", method.name)
         known_options = method.options()
@@ -216,9 +216,9 @@ class Job:
         if self.method is None:
             keeping = [method for method in fitting if method.keeps(names)]
             if not keeping:
-                kept = dict.fromkeys(name for method in fitting for name in method.guarantees)
+                guarantees = dict.fromkeys(name for method in fitting for name in method.guarantees)
                 raise ParameterError(
-                    f"No method for {kind.noun} keeps {' & '.join(names)}; they keep {', '.join(kept)}."
+                    f"No method for {kind.noun} keeps {' & '.join(names)}; they keep {', '.join(guarantees)}."
                 )
             return keeping[0]
         require(self, "method", self.method, OneOf(tuple(method.name for method in fitting)))

@@ -84,9 +84,9 @@ def _release(job: Job, begin: Progress) -> Release:
 def finish(release: Release, begin: Progress, out: Path | None, **writing: Any) -> Release:
     """Check a release and, with an output folder, write it."""
     begin("Judging")
-    kept = release.verdict.ok
+    holds = release.verdict.ok
     if out is not None:
-        if kept:
+        if holds:
             begin("Writing")
         release.write(out, **writing)
     return release

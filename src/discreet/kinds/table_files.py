@@ -66,22 +66,23 @@ def _typed(relation: Any, release: Release, decimal: str) -> Any:
 
     books = {name: release.table.encoded[name] for name in release.table.judged}
     empty = pa.table({name: pa.array([], book.type) for name, book in books.items()})
-    wanted = [str(type_) for type_ in run(relation, "SELECT * FROM mapping", empty).types]
-    found = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
+    types = [str(type_) for type_ in run(relation, "SELECT * FROM mapping", empty).types]
+    read_types = {name: str(type_) for name, type_ in zip(relation.columns, relation.types, strict=True)}
     try:
         return relation.project(
             ", ".join(
-                _cell(name, found[name], type_, decimal) for name, type_ in zip(books, wanted, strict=True)
+                _cell(name, read_types[name], type_, decimal)
+                for name, type_ in zip(books, types, strict=True)
             )
         )
     except (duckdb.Error, KeyError) as error:
         raise OutputError(f"The written columns cannot be typed again ({type(error).__name__}).") from None
 
 
-def _cell(name: str, found: str, wanted: str, decimal: str) -> str:
+def _cell(name: str, read_type: str, type_: str, decimal: str) -> str:
     """Write one column as SQL; durations become numbers, since only those have an order."""
     column = identifier(name)
-    text = column if wanted == "VARCHAR" or decimal == "." else f"replace({column}, '{decimal}', '.')"
-    cell = f"CAST({text} AS {wanted})" if found == "VARCHAR" else column
-    interval = "INTERVAL" in (found, wanted if found == "VARCHAR" else "")
+    text = column if type_ == "VARCHAR" or decimal == "." else f"replace({column}, '{decimal}', '.')"
+    cell = f"CAST({text} AS {type_})" if read_type == "VARCHAR" else column
+    interval = "INTERVAL" in (read_type, type_ if read_type == "VARCHAR" else "")
     return f"{f'epoch_us({cell})' if interval else cell} AS {column}"

@@ -32,14 +32,15 @@ def published_formulas(published: Any) -> int:
 
 def formula_cautions(*published: Any) -> tuple[Caution, ...]:
     """Return what to say of published data that a spreadsheet would run; nothing where there is none."""
-    found = sum(map(published_formulas, published))
-    if not found:
+    n_formulas = sum(map(published_formulas, published))
+    if not n_formulas:
         return ()
     return (
         Caution(
             "formula-cells",
-            f"{found:,} cells, items or names of columns start as a formula of a spreadsheet does, and would be run by "
-            "one. A spreadsheet-safe release puts an apostrophe before cells and items; columns are to be renamed.",
+            f"{n_formulas:,} cells, items or names of columns start as a formula of a spreadsheet does, and would be "
+            "run by one. A spreadsheet-safe release puts an apostrophe before cells and items; columns are to be "
+            "renamed.",
         ),
     )
 

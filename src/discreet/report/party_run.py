@@ -58,11 +58,11 @@ def merged(frames: Iterable[FrameShape]) -> list[FrameShape]:
 
 def _arrows(frames: Iterable[FrameShape], names: Sequence[str], *, in_order: bool = False) -> Messages:
     """Return the places of the parties and of an arrow for each frame, with its label beside the sender."""
-    rows, place = list(frames), {name: at for at, name in enumerate(names)}
+    rows, position = list(frames), {name: at for at, name in enumerate(names)}
     if not in_order:
         kinds = list(dict.fromkeys(frame.kind for frame in rows))
-        rows.sort(key=lambda f: (kinds.index(f.kind), place[f.sender], place[f.receiver]))
-    x = {name: _SIDE + _COLUMN * at for name, at in place.items()}
+        rows.sort(key=lambda f: (kinds.index(f.kind), position[f.sender], position[f.receiver]))
+    x = {name: _SIDE + _COLUMN * at for name, at in position.items()}
     arrows = []
     for at, frame in enumerate(rows, start=1):
         start, end = x[frame.sender], x[frame.receiver]
@@ -134,13 +134,13 @@ def _cost(outcome: Outcome) -> Section:
 
 
 def _by_name(steps: list[Step]) -> Iterator[Step]:
-    found: dict[str, Step] = {}
+    totals: dict[str, Step] = {}
     for step in steps:
-        whole = found.setdefault(step.name, Step(step.name))
+        total = totals.setdefault(step.name, Step(step.name))
         for key, value in vars(step).items():
             if key != "name":
-                setattr(whole, key, getattr(whole, key) + value)
-    yield from found.values()
+                setattr(total, key, getattr(total, key) + value)
+    yield from totals.values()
 
 
 def parameter_text(value: Any) -> str:

@@ -47,28 +47,28 @@ The miner must know p and q; discreet choose-pq proposes them."""
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.spreadsheet_safe
 @options.printing
-def distort(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def distort(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Report every item of the baskets in FILE with the given probabilities, and write the reports in random order."""
     from discreet.job import DistortJob
 
     output = section(
-        {**given, "format": given["out_format"]}, "overwrite", "format", "keep_order", "spreadsheet_safe"
+        {**values, "format": values["out_format"]}, "overwrite", "format", "keep_order", "spreadsheet_safe"
     )
     job = DistortJob.from_dict(
         {
-            "input": {"path": data, **reading_of(given)},
-            "distort": {"p": given["p"], "q": given["q"]},
-            "output": {"file": out, "seed": given["seed"], **output},
+            "input": {"path": data, **reading_of(values)},
+            "distort": {"p": values["p"], "q": values["q"]},
+            "output": {"file": out, "seed": values["seed"], **output},
         }
     )
     perform_verb("distort", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print how much the distortion hides, and by which probabilities it is mined."""
     from discreet.cli._output import number, print_figures
 
-    figures = made.figures
+    figures = result.figures
     epsilon, privacy, entries = (figures[name] for name in ("epsilon", "basic_privacy", "entries"))
     bit, record, of_longest = (number(epsilon[name]) for name in ("bit", "record", "record_of_longest"))
     print_figures(

@@ -57,29 +57,29 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
 @options.spreadsheet_safe
 @options.reading
 @options.printing
-def perturb(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def perturb(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Add noise to columns of FILE and write the rows with their noisy numbers, in random order."""
     from discreet.job import PerturbJob
 
-    lists = {name: gather.names_in(given[name]) for name in ("columns", "drop")}
-    ranges = gather.pairs("--range", given["ranges"], last=True)
+    lists = {name: gather.names_in(values[name]) for name in ("columns", "drop")}
+    ranges = gather.pairs("--range", values["ranges"], last=True)
     job = PerturbJob.from_dict(
         {
-            "input": {"path": data, **gather.reading(given)},
-            "perturb": section(given, "noise", "spread", "privacy", "epsilon")
+            "input": {"path": data, **gather.reading(values)},
+            "perturb": section(values, "noise", "spread", "privacy", "epsilon")
             | lists
             | {"ranges": {name: noise_options.ends(text) for name, text in ranges.items()}},
-            "output": {"file": out, **section(given, "overwrite", "keep_order", "seed", "spreadsheet_safe")},
+            "output": {"file": out, **section(values, "overwrite", "keep_order", "seed", "spreadsheet_safe")},
         }
     )
     perform_verb("perturb", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print which noise hides each column, and what a whole row is worth."""
     from discreet.cli._output import number, print_figures
 
-    figures = made.figures
+    figures = result.figures
     print_figures(
         figures,
         [

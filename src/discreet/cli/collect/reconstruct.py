@@ -49,31 +49,31 @@ Examples:
 @click.option("--overwrite", is_flag=True, help="Replace the files that are there.")
 @options.reading
 @options.printing
-def reconstruct(data: Path, out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def reconstruct(data: Path, out: Path | None, as_json: bool, quiet: bool, **values: Any) -> None:
     """Recover the distribution of the true values of a column of FILE; memory does not grow with FILE."""
     from discreet.job import ReconstructJob
 
     named = section(
-        given, "column", "noise", "spread", "privacy", "epsilon", "intervals", "method", "stop", "tolerance",
+        values, "column", "noise", "spread", "privacy", "epsilon", "intervals", "method", "stop", "tolerance",
         "max_steps", "band", "seed",
     )  # fmt: skip
-    if given["range_"] is not None:
-        named["low"], named["high"] = noise_options.ends(given["range_"])
+    if values["range_"] is not None:
+        named["low"], named["high"] = noise_options.ends(values["range_"])
     job = ReconstructJob.from_dict(
         {
-            "input": {"path": data, **gather.reading(given)},
+            "input": {"path": data, **gather.reading(values)},
             "reconstruct": named,
-            "output": {"file": out, **section(given, "picture", "overwrite")},
+            "output": {"file": out, **section(values, "picture", "overwrite")},
         }
     )
     perform_verb("reconstruct", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print the shape of the distribution, and whether its steps converged."""
     from discreet.cli._output import number, print_lines
 
-    figures = made.figures
+    figures = result.figures
     settled = "" if figures["converged"] else ", not settled: the best so far"
     files = (("written", figures["file"]), ("picture", figures["picture"]))
     print_lines(

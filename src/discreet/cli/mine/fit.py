@@ -74,37 +74,37 @@ def _models() -> list[Method]:
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.reading
 @options.printing
-def fit(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def fit(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Learn a classifier from the noisy rows of FILE through reconstructed distributions; save it without any row."""
     from discreet.job import FitJob
 
-    if given["kind"] != "tree" and given["strategy"] is not None:
+    if values["kind"] != "tree" and values["strategy"] is not None:
         raise gather.mistake("--strategy is for a tree.", "--model tree")
     parameters = parameters_of(
-        METHODS[given["kind"]], given, among=_models(), choice="--model", without=("channels", "strategy")
+        METHODS[values["kind"]], values, among=_models(), choice="--model", without=("channels", "strategy")
     )
-    described = {"model": given["kind"], "drop": gather.names_in(given["drop"]), **parameters}
+    described = {"model": values["kind"], "drop": gather.names_in(values["drop"]), **parameters}
     job = FitJob.from_dict(
         {
-            "input": {"path": data, **gather.reading(given)},
-            "fit": described | section(given, "target", "channels", "strategy", "test"),
-            "output": {"file": out, **section(given, "overwrite")},
+            "input": {"path": data, **gather.reading(values)},
+            "fit": described | section(values, "target", "channels", "strategy", "test"),
+            "output": {"file": out, **section(values, "overwrite")},
         }
     )
     perform_verb("fit", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print the size of the model, the first levels of a tree, and how it did on the test rows."""
     from discreet.cli._output import print_lines
 
-    figures, accuracy = made.figures, made.figures["accuracy"]
+    figures, accuracy = result.figures, result.figures["accuracy"]
     hidden = f"{figures['columns']} columns, {len(figures['hidden'])} of them hidden"
     print_lines(
         [
             ("rows", f"{figures['rows']:,}, {hidden}"),
             ("classes", f"{figures['classes']:,}"),
-            *(_tree_lines(made.data) if figures["model"] == "tree" else []),
+            *(_tree_lines(result.data) if figures["model"] == "tree" else []),
             *([] if accuracy is None else [("accuracy", f"{percent(accuracy)} on the test rows")]),
             ("written", str(job.out)),
             ("next", f"discreet predict {job.out} new.csv --out predicted.csv"),

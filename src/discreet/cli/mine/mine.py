@@ -46,7 +46,7 @@ def _miners() -> list[Method]:
     "--min-support", required=True, metavar="SUPPORT", help="The least support: 0.01, or 100 baskets."
 )
 @options_of(_miners, without=("min_support", "channel"), group="Itemsets")
-@click.option("--rules", is_flag=True, help="Give association rules instead of itemsets.")
+@click.option("--rules", is_flag=True, help="Return association rules instead of itemsets.")
 @click.option(
     "--metric",
     metavar="MEASURE",
@@ -64,40 +64,40 @@ def _miners() -> list[Method]:
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.printing
-def mine(data: Path, out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def mine(data: Path, out: Path | None, as_json: bool, quiet: bool, **values: Any) -> None:
     """Find the itemsets, or the rules, of the baskets in DATA."""
     from discreet.job import MineJob
 
-    named = section(given, "rules", "metric", "min_threshold", "p", "q", "kind", "max_length", "margin")
-    named |= {name: gather.names_in(given[name]) for name in ("include", "exclude") if given[name]}
+    named = section(values, "rules", "metric", "min_threshold", "p", "q", "kind", "max_length", "margin")
+    named |= {name: gather.names_in(values[name]) for name in ("include", "exclude") if values[name]}
     job = MineJob.from_dict(
         {
-            "input": {"path": data, **reading_of(given)},
-            "mine": {"min_support": gather.support(given["min_support"]), **named},
-            "output": {"file": out, **section(given, "overwrite")},
+            "input": {"path": data, **reading_of(values)},
+            "mine": {"min_support": gather.support(values["min_support"]), **named},
+            "output": {"file": out, **section(values, "overwrite")},
         }
     )
     perform_verb("mine", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print the number of sets or rules and the first of them; for rules their metric, too."""
     from discreet.cli._output import print_lines
 
-    figures = made.figures
+    figures = result.figures
     lengths = ", ".join(f"{count:,} of {length}" for length, count in figures["by_length"].items())
     lines = [
         ("baskets", f"{figures['baskets']:,}"),
         ("itemsets", f"{figures['itemsets']:,} {figures['kind']}: {lengths or 'none'}"),
     ]
-    lines += [("rules", f"{figures['rules']:,}")] if made.kind == "rules" else []
+    lines += [("rules", f"{figures['rules']:,}")] if result.kind == "rules" else []
     lines += [("unsure", text)] if (text := _unsure(figures)) else []
     lines += [] if job.out is None else [("written", str(job.out))]
     print_lines(lines)
     metric = getattr(job, "metric", None) or "confidence"
     if figures["top"]:
-        _print_table(figures["top"], metric if made.kind == "rules" else None)
-    elif made.kind == "rules":
+        _print_table(figures["top"], metric if result.kind == "rules" else None)
+    elif result.kind == "rules":
         _print_none(metric, figures["highest"])
 
 

@@ -28,22 +28,22 @@ Examples:
 @click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @options.reading
 @options.printing
-def predict(model: Path, data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def predict(model: Path, data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Predict the class of every true row of FILE by MODEL, and how likely it is."""
     from discreet.job import PredictJob
 
     job = PredictJob.from_dict(
         {
-            "input": {"path": data, **gather.reading(given)},
-            "predict": {"model": model, "keep": gather.names_in(given["keep"])},
-            "output": {"file": out, **section(given, "overwrite")},
+            "input": {"path": data, **gather.reading(values)},
+            "predict": {"model": model, "keep": gather.names_in(values["keep"])},
+            "output": {"file": out, **section(values, "overwrite")},
         }
     )
     perform_verb("predict", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print how many rows were predicted, and where they are."""
     from discreet.cli._output import print_figures
 
-    print_figures(made.figures, [("rows", f"{made.figures['rows']:,}"), ("written", str(job.out))])
+    print_figures(result.figures, [("rows", f"{result.figures['rows']:,}"), ("written", str(job.out))])

@@ -108,10 +108,10 @@ def _fill(neighbors, keys, n, same):
         row = 0
         n_sharing = count
         while count < k and row < n:
-            taken = same and row == query
+            is_neighbor = same and row == query
             for rank in range(n_sharing):
-                taken |= neighbors[query, rank] == row
-            if not taken:
+                is_neighbor |= neighbors[query, rank] == row
+            if not is_neighbor:
                 neighbors[query, count] = row
                 keys[query, count] = 0.0
                 count += 1

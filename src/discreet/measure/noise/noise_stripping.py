@@ -97,8 +97,8 @@ def covariance_of(noise: Any, width: int) -> FloatArray:
         array = np.asarray(noise)
     except ValueError:
         array = np.empty((0, 0, 0))
-    whole = np.diag(np.broadcast_to(array, width)) if array.shape in ((), (width,)) else array
-    matrix = symmetric_matrix(whole)
+    square = np.diag(np.broadcast_to(array, width)) if array.shape in ((), (width,)) else array
+    matrix = symmetric_matrix(square)
     if matrix is None or matrix.shape != (width, width) or not least_variance(matrix) > LEAST:
         raise ParameterError(
             f"The 'noise' parameter must be a variance, {width} of them, or a positive definite matrix of covariances."

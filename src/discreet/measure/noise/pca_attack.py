@@ -67,8 +67,8 @@ def pca_attack(
     if method == "components":
         data = directions[:, kept]
         return judged(mean + away @ data @ data.T, int(kept.sum()), rows, added=added, truth=true)
-    known = (directions * np.where(kept, np.maximum(values, 0.0), 0.0)) @ directions.T
-    estimate = mean + away @ np.linalg.solve(known + added, known)
+    covariance = (directions * np.where(kept, np.maximum(values, 0.0), 0.0)) @ directions.T
+    estimate = mean + away @ np.linalg.solve(covariance + added, covariance)
     return judged(estimate, int(kept.sum()), rows, added=added, truth=true)
 
 

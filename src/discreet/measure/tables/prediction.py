@@ -123,13 +123,13 @@ def _features(table: Table, name: str, chosen: IntArray) -> FloatArray:
     """Return what a column says of the chosen tuples, as numbers."""
     book, counts = table.encoded[name], table.overall(name)
     middles = _middles(book)
-    known = np.isfinite(middles)
-    if counts[known].sum() >= 0.5 * counts.sum():
-        weights = counts[known]
-        mean = np.average(middles[known], weights=weights)
-        spread = np.sqrt(np.average((middles[known] - mean) ** 2, weights=weights)) or 1.0
-        scaled = np.where(known, (np.nan_to_num(middles) - mean) / spread, 0.0)
-        described = np.stack([scaled, (~known).astype(np.float64)], axis=1)
+    numeric = np.isfinite(middles)
+    if counts[numeric].sum() >= 0.5 * counts.sum():
+        weights = counts[numeric]
+        mean = np.average(middles[numeric], weights=weights)
+        spread = np.sqrt(np.average((middles[numeric] - mean) ** 2, weights=weights)) or 1.0
+        scaled = np.where(numeric, (np.nan_to_num(middles) - mean) / spread, 0.0)
+        described = np.stack([scaled, (~numeric).astype(np.float64)], axis=1)
     else:
         described = _members(book, counts)
     return np.asarray(described[table.codes(name)[chosen]], np.float64)
@@ -156,19 +156,19 @@ def _middles(book: Codebook) -> FloatArray:
 
 def _members(book: Codebook, counts: IntArray) -> FloatArray:
     """Return a column for each of the commonest values; a set has equal parts of its members."""
-    said = [_items(label) for label in texts(book.values).to_pylist()]
-    held: dict[str, float] = {}
-    for items, count in zip(said, counts[1:].tolist(), strict=True):
+    items_of = [_items(label) for label in texts(book.values).to_pylist()]
+    shares: dict[str, float] = {}
+    for items, count in zip(items_of, counts[1:].tolist(), strict=True):
         for item in items:
-            held[item] = held.get(item, 0.0) + count / len(items)
-    common = sorted(held, key=lambda item: (-held[item], item))[:_MOST_FEATURES]
-    place = {item: at for at, item in enumerate(common)}
-    found = np.zeros((book.n_codes, len(common) + 1))
-    found[0, -1] = 1.0
-    for code, items in enumerate(said, start=1):
+            shares[item] = shares.get(item, 0.0) + count / len(items)
+    common = sorted(shares, key=lambda item: (-shares[item], item))[:_MOST_FEATURES]
+    column = {item: at for at, item in enumerate(common)}
+    features = np.zeros((book.n_codes, len(common) + 1))
+    features[0, -1] = 1.0
+    for code, items in enumerate(items_of, start=1):
         for item in items:
-            found[code, place.get(item, len(common))] += 1 / len(items)
-    return found
+            features[code, column.get(item, len(common))] += 1 / len(items)
+    return features
 
 
 def _items(label: str) -> tuple[str, ...]:

@@ -105,10 +105,10 @@ def split_atoms(
     atom twice its old label, plus 1 for one in the set, and the sizes of the new atoms.
     """
     filled = labels >= 0
-    found, places = np.unique(2 * labels[filled] + members[filled], return_inverse=True)
+    occupied, places = np.unique(2 * labels[filled] + members[filled], return_inverse=True)
     fresh = np.full(labels.size, -1, np.int64)
     fresh[filled] = places
-    return fresh, found, np.bincount(places, element_sizes[filled], found.size).astype(np.int64)
+    return fresh, occupied, np.bincount(places, element_sizes[filled], occupied.size).astype(np.int64)
 
 
 def set_key(members: BoolArray, sizes: IntArray) -> bytes:
@@ -228,4 +228,4 @@ class Auditor(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the auditor as plain data for JSON."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every auditor is a dataclass
-        return {"auditor": self.name} | {one.name: getattr(self, one.name) for one in fields}
+        return {"auditor": self.name} | {field.name: getattr(self, field.name) for field in fields}

@@ -178,8 +178,8 @@ class PrivateAudit(Audit):
         return self.auditor.cost(epsilon)
 
     def _known(self, members: BoolArray, epsilon: float) -> _Drawn | None:
-        found = self.drawn.get(self._key(members))
-        return found if found is not None and found.epsilon >= epsilon else None
+        drawn = self.drawn.get(self._key(members))
+        return drawn if drawn is not None and drawn.epsilon >= epsilon else None
 
     def _key(self, members: BoolArray) -> bytes:
         return set_key(members, self.sizes)
@@ -187,9 +187,9 @@ class PrivateAudit(Audit):
     def _released(self, members: BoolArray, truth: Fraction | None, epsilon: float) -> Fraction | None:
         if truth is None:
             return None
-        known = self._known(members, epsilon)
-        if known is not None:
-            return known.value
+        drawn = self._known(members, epsilon)
+        if drawn is not None:
+            return drawn.value
         low, high = Fraction(self.auditor.low), Fraction(self.auditor.high)
         step, offset = (high - low) / _GRID, low * int(self.sizes[members].sum())
         return offset + step * noisy(self.auditor, round((truth - offset) / step), epsilon)

@@ -65,16 +65,16 @@ def _database_table(path: Path, table: str | None) -> Any:
     require_file(path)
     connection = connect()
     connection.execute(f"ATTACH {literal(str(path))} AS held (READ_ONLY)")
-    found = [
+    tables = [
         str(name)
         for (name,) in connection.execute(
             "SELECT table_name FROM duckdb_tables() WHERE database_name = 'held' AND schema_name = 'main'"
         ).fetchall()
     ]
-    if table is None and len(found) != 1:
-        raise SchemaError(f"{path} has {len(found)} tables; name one of them.")
-    chosen = table or found[0]
-    if chosen not in found:
+    if table is None and len(tables) != 1:
+        raise SchemaError(f"{path} has {len(tables)} tables; name one of them.")
+    chosen = table or tables[0]
+    if chosen not in tables:
         raise SchemaError(f"{path} has no table {chosen!r}.")
     return connection.sql(f"SELECT * FROM held.main.{identifier(chosen)} ORDER BY rowid")  # noqa: S608
 

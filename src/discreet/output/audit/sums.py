@@ -226,11 +226,11 @@ class SumAudit(Audit):
         if self.auditor.max_overlap is None:
             return _State(space, ())
         packed = np.packbits(members).tobytes()
-        known = state.answered if packed in state.answered else (*state.answered, packed)
-        return _State(space, known)
+        answered = state.answered if packed in state.answered else (*state.answered, packed)
+        return _State(space, answered)
 
 
-def _remember(known: set[bytes], key: bytes) -> None:
-    if len(known) >= _MOST_REMEMBERED:
-        known.clear()
-    known.add(key)
+def _remember(keys: set[bytes], key: bytes) -> None:
+    if len(keys) >= _MOST_REMEMBERED:
+        keys.clear()
+    keys.add(key)

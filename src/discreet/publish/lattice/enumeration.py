@@ -25,7 +25,7 @@ def visit_all(lattice: Lattice, weights: FloatArray, smallest: int, limit: int) 
     keys = pack_fields(columns, fields.shift)
     first, _, counts = distinct(keys, lattice.table.tuples.counts)
     n_nodes = lattice.n_nodes
-    found = Found(
+    results = Found(
         np.zeros(n_nodes, np.int64),
         np.zeros(n_nodes),
         np.zeros(n_nodes, np.int64),
@@ -34,12 +34,12 @@ def visit_all(lattice: Lattice, weights: FloatArray, smallest: int, limit: int) 
     outermost = range(int(fields.dims[0])) if len(order) > 1 else range(1)
     with ThreadPoolExecutor(processors()) as pool:
         jobs = [
-            pool.submit(visit, keys[first], counts, fields, level, smallest, limit, found)
+            pool.submit(visit, keys[first], counts, fields, level, smallest, limit, results)
             for level in outermost
         ]
         for job in jobs:
             job.result()
-    return found
+    return results
 
 
 def _order(lattice: Lattice) -> list[int]:
@@ -63,19 +63,19 @@ def _fields(lattice: Lattice, weights: FloatArray, order: list[int]) -> Fields:
     at = 0
     for row, column in enumerate(order):
         levels = lattice.trees[column].levels
-        for place in range(lattice.dims[column]):
-            level = lattice.bottom[column] + place
-            own = np.zeros(lattice.card(column, level), np.int64)
+        for step in range(lattice.dims[column]):
+            level = lattice.bottom[column] + step
+            parent = np.zeros(lattice.card(column, level), np.int64)
             if level < lattice.top[column]:
-                own[levels[level]] = levels[level + 1]
-            start[row, place] = at
-            at += own.size
-            parents.append(own)
+                parent[levels[level]] = levels[level + 1]
+            start[row, step] = at
+            at += parent.size
+            parents.append(parent)
             losses.append(weights[column] * lattice.losses(column, level))
     inner = order[-1]
     tree = lattice.trees[inner]
     nodes = np.zeros((lattice.dims[inner], lattice.card(inner, lattice.bottom[inner])), np.int64)
-    for place in range(lattice.dims[inner]):
-        nodes[place, tree.levels[lattice.bottom[inner]]] = tree.levels[lattice.bottom[inner] + place]
+    for step in range(lattice.dims[inner]):
+        nodes[step, tree.levels[lattice.bottom[inner]]] = tree.levels[lattice.bottom[inner] + step]
     shift = np.cumsum(bits[::-1])[::-1] - bits
     return Fields(shift, bits, dims, strides, start, np.concatenate(parents), np.concatenate(losses), nodes)

@@ -1,7 +1,7 @@
 """Best-first search of a lattice: nodes in the order of what they must cost at least, until the best is certain.
 
 A node passes three stages. Its floor follows from its levels. Its relaxed cost follows from suppressing classes too
-small for any promise; the number of rows in such classes falls on the way up, so a node that would suppress too many
+small for any guarantee; the number of rows in such classes falls on the way up, so a node that would suppress too many
 rules out everything below it. Its exact cost follows from asking the guarantee. Each stage costs more work and can
 only raise the bound; a node whose exact cost comes first in the queue is the best of all.
 """
@@ -42,7 +42,7 @@ class Search:
         self._all_relaxed = False
 
     def best(self) -> Score | None:
-        """Find the node with the least cost among those that keep the promise; the best so far at the deadline."""
+        """Find the node with the least cost among those that keep the guarantee; the best so far at the deadline."""
         self._start()
         floors = self._floors.reshape(-1)
         queue: list[tuple[float, int, Node]] = []
@@ -68,11 +68,11 @@ class Search:
         """Put a node that is not ruled out into the queue, by the best bound that is known of it."""
         if self._is_ruled_out(node):
             return
-        known = self.scorer.scores.get(node)
-        if known is None:
+        score = self.scorer.scores.get(node)
+        if score is None:
             heapq.heappush(queue, (self._relaxed(node), _RELAXED, node))
-        elif known.feasible:
-            heapq.heappush(queue, (known.cost, _EXACT, node))
+        elif score.feasible:
+            heapq.heappush(queue, (score.cost, _EXACT, node))
 
     def _by_floor(self) -> Iterator[int]:
         """Return the nodes not ruled out by then, lowest floor first; a large lattice is sorted band by band."""
@@ -94,10 +94,10 @@ class Search:
         if scorer.limit >= self.lattice.table.n_rows:
             self._ruled[...] = _OPEN
         if not scorer.measure.prunes and scorer.is_packed:
-            found = visit_all(self.lattice, scorer.measure.weights, scorer.smallest, scorer.limit)
-            ruled = np.where(found.suppressed <= scorer.limit, _OPEN, _OUT)
+            visited = visit_all(self.lattice, scorer.measure.weights, scorer.smallest, scorer.limit)
+            ruled = np.where(visited.suppressed <= scorer.limit, _OPEN, _OUT)
             self._ruled = ruled.astype(np.int8).reshape(self.lattice.dims)
-            relaxed = scorer.measure.relaxed(self._floors.reshape(-1), found)
+            relaxed = scorer.measure.relaxed(self._floors.reshape(-1), visited)
             self._floors = relaxed.reshape(self.lattice.dims)
             self._all_relaxed = True
 
@@ -161,9 +161,9 @@ def score_all(scorer: Scorer) -> Visited:
         for number in range(lattice.n_nodes):
             scorer.exact(lattice.node(number))
         return scorer.visited()
-    found = visit_all(lattice, measure.weights, scorer.smallest, scorer.limit)
-    feasible = (found.suppressed <= scorer.limit) & (found.kept > 0)
-    cost = np.where(feasible, measure.relaxed(measure.floors().reshape(-1), found), np.inf)
+    results = visit_all(lattice, measure.weights, scorer.smallest, scorer.limit)
+    feasible = (results.suppressed <= scorer.limit) & (results.kept > 0)
+    cost = np.where(feasible, measure.relaxed(measure.floors().reshape(-1), results), np.inf)
     levels = np.stack(np.unravel_index(np.arange(cost.size), lattice.dims), axis=1) + np.array(lattice.bottom)
     exact = np.ones(cost.size, np.bool_)
-    return Visited(lattice.names, levels, cost, found.suppressed, feasible, exact, found.kept)
+    return Visited(lattice.names, levels, cost, results.suppressed, feasible, exact, results.kept)

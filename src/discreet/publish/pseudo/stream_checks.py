@@ -14,9 +14,9 @@ from discreet.publish.pseudo.stream_window import Window
 
 def require_takeable(window: Window, levels: IntArray, n: int) -> None:
     """Refuse records before any of them is taken: those for the window, and those that would join afterwards."""
-    own = np.broadcast_to(levels, n)
-    window.require_feasible(own[: window.room])
-    require_enough(own[window.room :], window.n_rows + window.room)
+    of_rows = np.broadcast_to(levels, n)
+    window.require_feasible(of_rows[: window.room])
+    require_enough(of_rows[window.room :], window.n_rows + window.room)
 
 
 def require_enough(levels: IntArray, rows: int) -> None:

@@ -48,9 +48,9 @@ class Window:
 
     def take(self, values: FloatArray, levels: IntArray) -> None:
         """Keep records; there is room for them."""
-        place = slice(self.n_rows, self.n_rows + len(values))
-        self._values[place] = values
-        self._levels[place] = levels
+        rows = slice(self.n_rows, self.n_rows + len(values))
+        self._values[rows] = values
+        self._levels[rows] = levels
         self.n_rows += len(values)
 
     def condensed(
@@ -61,10 +61,10 @@ class Window:
         points = Vectors((), values, (), np.empty((len(values), 0), np.int32)).points()
         grouping = construct_groups(points, levels, method=method, rng=rng)
         statistics = GroupStatistics.of(values, grouping.labels, levels, grouping.n_groups)
-        whole = np.asarray((values == np.floor(values)).all(axis=0))
+        integral = np.asarray((values == np.floor(values)).all(axis=0))
         self._values.fill(0)
         self._levels.fill(0)
-        return statistics, whole
+        return statistics, integral
 
     def __getstate__(self) -> NoReturn:
         raise OutputError(unsaved(self.n_rows))

@@ -113,33 +113,33 @@ def branches(book: Codebook, column: int, segments: Segments) -> tuple[CodeArray
     tree = book.hierarchy
     if tree is None:
         raise TypeError("the column has no tree")
-    indptr, found, _ = values_of(
+    indptr, values, _ = values_of(
         segments.codes, segments.weights, segments.low, segments.high, column, book.n_codes
     )
-    levels, _ = tree.lowest_common(found[indptr[:-1]], found[indptr[1:] - 1])
+    levels, _ = tree.lowest_common(values[indptr[:-1]], values[indptr[1:] - 1])
     below = np.maximum(levels - 1, 0)
     numbers: dict[tuple[int, bytes], int] = {}
     lists: list[list[str | None]] = []
-    seen: dict[tuple[int, bytes], int] = {}
+    list_of: dict[tuple[int, bytes], int] = {}
     index = np.empty(below.size, np.int32)
     for segment, (level, low, high) in enumerate(
         zip(below.tolist(), indptr[:-1].tolist(), indptr[1:].tolist(), strict=True)
     ):
-        members = found[low:high]
+        members = values[low:high]
         same = (level, members.tobytes())
-        if same not in seen:
+        if same not in list_of:
             nodes = np.unique(tree.levels[level][members])
-            seen[same] = numbers.setdefault((level, nodes.tobytes()), len(lists))
-            if seen[same] == len(lists):
+            list_of[same] = numbers.setdefault((level, nodes.tobytes()), len(lists))
+            if list_of[same] == len(lists):
                 lists.append([tree.labels[level][node] for node in nodes])
-        index[segment] = seen[same]
+        index[segment] = list_of[same]
     return index, lists
 
 
 def is_exact(book: Codebook, box: Box) -> bool:
     """Return whether every cell of the column is still one exact value, so that the column may stay as it was."""
-    own = labels.texts(book.values)
-    exact = pc.is_in(box.labels.drop_null(), value_set=own)
+    values = labels.texts(book.values)
+    exact = pc.is_in(box.labels.drop_null(), value_set=values)
     return not box.loss.any() and bool(pc.all(exact).as_py() is not False)
 
 
@@ -178,9 +178,11 @@ def _range(book: Codebook, values: list[object], low: int, high: int) -> str | N
     if low == 0:
         return labels.STAR
     if book.kind is Kind.ORDERED:
-        whole = high - low + 1 == book.n_codes - 1 or high - low >= LARGEST_SET
+        too_wide = high - low + 1 == book.n_codes - 1 or high - low >= LARGEST_SET
         return (
-            labels.STAR if whole else labels.set_of([labels.text(value) for value in values[low : high + 1]])
+            labels.STAR
+            if too_wide
+            else labels.set_of([labels.text(value) for value in values[low : high + 1]])
         )
     return labels.interval(values[low], values[high])
 
@@ -188,7 +190,7 @@ def _range(book: Codebook, values: list[object], low: int, high: int) -> str | N
 def _sets(book: Codebook, column: int, segments: Segments, counts: IntArray) -> Box:
     from discreet.kernels.tables.partition import values_of
 
-    indptr, found, _ = values_of(
+    indptr, values, _ = values_of(
         segments.codes, segments.weights, segments.low, segments.high, column, book.n_codes
     )
     names: list[str | None] = [None, *labels.texts(book.values).to_pylist()]
@@ -196,7 +198,7 @@ def _sets(book: Codebook, column: int, segments: Segments, counts: IntArray) -> 
     sets: list[CodeArray] = []
     index = np.empty(indptr.size - 1, np.int32)
     for segment in range(index.size):
-        members = found[indptr[segment] : indptr[segment + 1]]
+        members = values[indptr[segment] : indptr[segment + 1]]
         number = numbers.setdefault(members.tobytes(), len(sets))
         if number == len(sets):
             sets.append(members)

@@ -16,7 +16,7 @@ from discreet.collect import (
     UnaryResponse,
     Uniform,
 )
-from discreet.collect.saved_channels import channel_from_dict, channels_from_dict
+from discreet.collect.channels import channel_from_dict, channels_from_dict
 from discreet.core.errors import DiscreetError
 
 
