@@ -22,8 +22,6 @@ from discreet.kinds.written import roles_of_record
 
 _FORMAT = 1
 _DIGEST = re.compile("[0-9a-f]{64}")
-_NO_COUNTS = {"in": 0, "out": 0, "suppressed": 0}
-"""What stands for counts that a record lacks; they are missed when it is compared with the data."""
 
 
 @dataclass(frozen=True)
@@ -131,11 +129,12 @@ def read_record(folder: Path) -> dict[str, Any]:
 def _is_whole(record: Mapping[str, Any]) -> bool:
     """Return whether the verdict, the files and the counts of a record have the shape that was written."""
     files = record["files"]
+    counted = {kind_named(name).records_name for name in KINDS}
     return (
         _is_verdict(record["verdict"])
         and isinstance(files, dict)
         and all(_is_file(name, entry) for name, entry in files.items())
-        and _are_counts(record.get(kind_named(current_name(record["kind"])).records_name, _NO_COUNTS))
+        and all(_are_counts(record[name]) for name in counted if name in record)
     )
 
 
