@@ -172,7 +172,7 @@ def test_every_guarantee_has_a_name_in_kebab_case() -> None:
         ({"columns": {"age": {"role": "quasi", "wieght": 2}}}, ParameterError, "did you mean 'weight'?"),
         ({"columns": {"age": {"role": "quasi", "pseudonym": "env:X"}}}, ParameterError, "'pseudonym'"),
         ({"columns": {"age": {"role": "quasi", "weight": 0}}}, ParameterError, "weight"),
-        ({"guarantee": []}, ParameterError, "promises nothing"),
+        ({"guarantee": []}, ParameterError, "has no guarantee"),
         ({"guarantee": [{"kind": "k-anonimity", "k": 3}]}, ParameterError, "did you mean 'k-anonymity'?"),
         ({"guarantee": [{"k": 3}]}, ParameterError, "needs a kind"),
         ({"guarantee": [{"kind": "k-anonymity", "l": 3}]}, ParameterError, "'l'"),

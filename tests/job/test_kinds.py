@@ -239,7 +239,7 @@ def test_what_does_not_fit_together_is_refused_by_name(changes: dict[str, Any], 
             "'p' parameter of PrivacyDegree is missing",
         ),
         ({"guarantee": [{"kind": "privacy-degree", "k": 2}]}, ParameterError, "'k'"),
-        ({"guarantee": []}, ParameterError, "promises nothing"),
+        ({"guarantee": []}, ParameterError, "has no guarantee"),
         ({"output": {"format": "jsonl"}}, ParameterError, "'format'"),
     ],
 )

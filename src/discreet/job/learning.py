@@ -39,12 +39,16 @@ class MineJob(VerbJob):
     ----------
     min_support
         The least support: a share of the baskets, or a whole number of them.
-    p, q
-        The probabilities by which the baskets were distorted; None for true ones.
+    p
+        The baskets were distorted: the probability that an item in the basket stayed.
+    q
+        The probability that an item not in the basket stayed away.
     rules
-        Whether to return association rules instead of itemsets.
-    metric, min_threshold
-        The measure of a rule, confidence by default, and the least that a rule has of it, 0.8 by default.
+        Return association rules instead of itemsets.
+    metric
+        The measure of a rule: confidence (the default), lift, leverage, conviction, jaccard, …
+    min_threshold
+        The least measure of a rule; 0.8 by default.
     options
         The other parameters of `Itemsets`, or of `MaskedItemsets` for distorted baskets, by name.
 
@@ -412,9 +416,10 @@ def plain_of(path: Path) -> dict[str, Any]:
 
 
 def _rows(data: Any, reading: Mapping[str, Any]) -> pa.Table:
+    from discreet.core.engine import arrow_table
     from discreet.engines.files import read
 
-    return read(data, **reading).to_arrow_table()
+    return arrow_table(read(data, **reading))
 
 
 def _features(model: Any, rows: pa.Table) -> Any:

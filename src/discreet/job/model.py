@@ -36,7 +36,7 @@ class Job:
     columns
         Tables: the roles of the columns, made by `identifier`, `quasi`, `sensitive` and `other`.
     guarantee
-        The guarantee that the release must keep.
+        What the release guarantees.
     method
         The name of a method in the registry; None takes the first that can keep the guarantee.
     options
@@ -138,8 +138,8 @@ class Job:
             require(
                 self, name, getattr(self, name), InstanceOf((str, os.PathLike, type(None)), "None or a path")
             )
-        source = self.data if self.is_file else self.source
-        object.__setattr__(self, "source", None if source is None else Path(source))
+        path = self.data if self.is_file else self.source
+        object.__setattr__(self, "source", None if path is None else Path(path))
         method = self._chosen()
         object.__setattr__(self, "method", method.name)
         known_options = method.options()
@@ -158,11 +158,11 @@ class Job:
         return read_job(Path(path))
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
+    def from_dict(cls, document: Mapping[str, Any], *, folder: Path | None = None) -> Job:
         """Build a job from plain data laid out as a job file; relative paths are relative to the folder."""
         from discreet.job.parse import job_from_dict
 
-        return job_from_dict(plain, folder=folder)
+        return job_from_dict(document, folder=folder)
 
     @property
     def kind(self) -> Kind:
@@ -216,9 +216,9 @@ class Job:
         if self.method is None:
             keeping = [method for method in fitting if method.keeps(names)]
             if not keeping:
-                guarantees = dict.fromkeys(name for method in fitting for name in method.guarantees)
+                keepable = dict.fromkeys(name for method in fitting for name in method.guarantees)
                 raise ParameterError(
-                    f"No method for {kind.noun} keeps {' & '.join(names)}; they keep {', '.join(guarantees)}."
+                    f"No method for {kind.noun} keeps {' & '.join(names)}; they keep {', '.join(keepable)}."
                 )
             return keeping[0]
         require(self, "method", self.method, OneOf(tuple(method.name for method in fitting)))

@@ -47,59 +47,57 @@ _KINDS = {
 }
 
 
-def hierarchy_from(section: object, *, column: str, folder: Path) -> HierarchySpec:
+def hierarchy_from(details: object, *, column: str, folder: Path) -> HierarchySpec:
     """Build a hierarchy from ``{intervals = [5, 10]}``, ``{mask = "right"}``, ``{file = "age.csv"}`` and so on.
 
     >>> hierarchy_from({"mask": "right", "levels": 3}, column="zip", folder=Path())
     Masked(char='*', from_='right', levels=3, width=None)
     """
     where = f"The hierarchy of column '{column}'"
-    if not isinstance(section, Mapping):
+    if not isinstance(details, Mapping):
         raise HierarchyError(f"{where} must be a table such as {{intervals = [5, 10, 20]}}.")
-    entries = _renamed(dict(section), where) if "kind" in section else dict(section)
-    named = [name for name in entries if name in _OPTIONS]
+    section = _renamed(dict(details), where) if "kind" in details else dict(details)
+    named = [name for name in section if name in _OPTIONS]
     if len(named) != 1:
-        unknown = [name for name in entries if name not in _OPTIONS]
+        unknown = [name for name in section if name not in _OPTIONS]
         hint = nearest(unknown[0], _OPTIONS) if unknown and not named else "."
         raise HierarchyError(f"{where} must have exactly one of {', '.join(_OPTIONS)}{hint}")
     way = named[0]
-    options = {name: value for name, value in entries.items() if name != way}
+    options = {name: value for name, value in section.items() if name != way}
     for name in options:
         if name not in _OPTIONS[way]:
             raise HierarchyError(f"{where}: {way} has no option '{name}'{nearest(name, _OPTIONS[way])}")
     try:
-        return _MAKERS[way](entries[way], options, folder)
+        return _MAKERS[way](section[way], options, folder)
     except (TypeError, KeyError, IndexError, AttributeError):
         raise HierarchyError(f"{where}: {way} is not written as it should be.") from None
 
 
 def key_from(text: object, *, column: str, folder: Path) -> bytes:
     """Find a pseudonym key by ``env:NAME`` or ``file:PATH``; the key itself never stands in a job or a command."""
-    way, _, location = text.partition(":") if isinstance(text, str) else ("", "", "")
-    if way not in ("env", "file") or not location:
+    way, _, source = text.partition(":") if isinstance(text, str) else ("", "", "")
+    if way not in ("env", "file") or not source:
         raise InputError(
             f"The pseudonym of column '{column}' must say where its key is: env:NAME or file:PATH, never the key."
         )
     if way == "env":
-        if location not in os.environ:
-            raise InputError(
-                f"The environment variable {location}, the key for column '{column}', is not set."
-            )
-        return os.environ[location].encode("utf-8", "surrogateescape")
+        if source not in os.environ:
+            raise InputError(f"The environment variable {source}, the key for column '{column}', is not set.")
+        return os.environ[source].encode("utf-8", "surrogateescape")
     try:
-        return (folder / location).read_bytes().rstrip(b"\r\n")
+        return (folder / source).read_bytes().rstrip(b"\r\n")
     except OSError:
-        raise InputError(f"The key file for column '{column}' cannot be read: {location}.") from None
+        raise InputError(f"The key file for column '{column}' cannot be read: {source}.") from None
 
 
-def _renamed(entries: dict[str, Any], where: str) -> dict[str, Any]:
+def _renamed(options: dict[str, Any], where: str) -> dict[str, Any]:
     """Bring what a specification's ``to_dict`` gives into the short form."""
-    kind = entries.pop("kind")
+    kind = options.pop("kind")
     if kind not in _KINDS:
         raise HierarchyError(f"{where}: its kind must be one of {', '.join(_KINDS)}.")
     way, first = _KINDS[kind]
-    value = entries.pop(first, "right" if way == "mask" else True)
-    return {way: value} | {name: option for name, option in entries.items() if option is not None}
+    value = options.pop(first, "right" if way == "mask" else True)
+    return {way: value} | {name: option for name, option in options.items() if option is not None}
 
 
 def _intervals(widths: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:

@@ -8,21 +8,21 @@ from collections.abc import Iterable, Sequence
 from discreet.core.errors import ParameterError
 
 
-def refuse_unknown(where: str, keys: Iterable[str], allowed: Iterable[str]) -> None:
+def refuse_unknown(where: str, keys: Iterable[str], names: Iterable[str]) -> None:
     """Raise a ParameterError for a key that is not known, and name the one that may have been meant."""
-    options = list(allowed)
+    options = list(names)
     for name in keys:
         if name not in options:
             raise ParameterError(f"{where} has an unknown key '{name}'{nearest(name, options)}")
 
 
-def nearest(name: str, allowed: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """End a sentence with the known name that may have been meant, or with all of them.
 
     >>> nearest("strickt", ["strict", "summary"])
     "; did you mean 'strict'?"
     """
-    options = list(allowed)
+    options = list(names)
     folded = {option.casefold(): option for option in reversed(options)}
     close = difflib.get_close_matches(str(name).casefold(), folded, n=1, cutoff=0.6)
     if close:
@@ -32,5 +32,5 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """List names for a message, the first few of many."""
-    first = ", ".join(f"'{name}'" for name in names[:8])
-    return first if len(names) <= 8 else f"{first} and {len(names) - 8} more"
+    quoted = ", ".join(f"'{name}'" for name in names[:8])
+    return quoted if len(names) <= 8 else f"{quoted} and {len(names) - 8} more"

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 from discreet.core.arrays import BoolArray
 from discreet.output.audit.auditor import Answer, Audit, Auditor, Bound, Denied, Plan, Question
 from discreet.output.audit.errors import QueryError
-from discreet.output.audit.gate.predicates import Engine, kinds
+from discreet.output.audit.gate.predicates import Selector, kinds
 from discreet.output.audit.gate.statement import Declared, Output, Statement, read_statement
 from discreet.output.audit.holdings import Holdings, Layout, pack_sets, unpack_sets
 from discreet.output.audit.log import Entry, Log, now
@@ -42,7 +42,7 @@ class Session:
         self._audits: dict[str, dict[str, Audit]] = {}
         self._shared: dict[str, Any] = {}
         self._layouts = [holdings.layout]
-        self._engine = Engine(holdings.public, holdings.n_elements, timeout=timeout)
+        self._engine = Selector(holdings.public, holdings.n_elements, timeout=timeout)
         self._declared = Declared(kinds(holdings.public), tuple(holdings.secret))
 
     def ask(self, sql: str, *, user: str, epsilon: float | None) -> Answer | Denied:
@@ -105,7 +105,7 @@ class Session:
         self._holdings = holdings
         self._follow(holdings.layout)
         self._engine.close()
-        self._engine = Engine(holdings.public, holdings.n_elements, timeout=timeout)
+        self._engine = Selector(holdings.public, holdings.n_elements, timeout=timeout)
 
     def close(self) -> None:
         """Close the engine."""
