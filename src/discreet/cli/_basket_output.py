@@ -27,29 +27,29 @@ def print_judgment(judgment: Judgment, *, as_json: bool) -> None:
         [
             *(() if verdict is None else verdict_lines(verdict, groups=what, rows="baskets")),
             ("baskets", f"{counts['baskets']:,}{where}"),
-            ("reaches", "the promises these baskets keep, asked for or not:"),
+            ("reaches", "all guarantees these baskets keep:"),
             *(("", f"{measure.name:<30} up to {number(measure.worst)}") for measure in judgment.measures),
         ]
     )
 
 
 def print_risk(
-    found: Sequence[Reidentification], n_baskets: int, tie: SensitiveTie | None, *, as_json: bool
+    risks: Sequence[Reidentification], n_baskets: int, tie: SensitiveTie | None, *, as_json: bool
 ) -> None:
-    """Describe how likely baskets are to be found again."""
+    """Print how likely baskets are to be found again."""
     if as_json:
-        plain = [one.to_dict() for one in found]
+        content = [risk.to_dict() for risk in risks]
         tied = None if tie is None else {"highest": tie.highest, "mean": tie.mean}
-        print_json({"command": "risk", "ok": True, "baskets": n_baskets, "known": plain, "tie": tied})
+        print_json({"command": "risk", "ok": True, "baskets": n_baskets, "known": content, "tie": tied})
         return
     lines = [("baskets", f"{n_baskets:,}")]
-    for one in found:
-        low, high = one.probability_interval
-        how = "exact" if one.exact else f"{percent(low)} to {percent(high)}, {one.n_samples:,} drawn"
+    for risk in risks:
+        low, high = risk.probability_interval
+        how = "exact" if risk.exact else f"{percent(low)} to {percent(high)}, {risk.n_samples:,} drawn"
         lines.append(
             (
-                f"{one.r} known",
-                f"found with a chance of {percent(one.probability)} ({how}); {percent(one.unique)} are the only ones",
+                f"{risk.r} known",
+                f"found with a chance of {percent(risk.probability)} ({how}); {percent(risk.unique)} are the only ones",
             )
         )
     if tie is not None:

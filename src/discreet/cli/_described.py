@@ -26,18 +26,18 @@ def description(data: Path, given: Mapping[str, Any]) -> Description | None:
     return describe(data) if is_job(data) or is_release(data) else None
 
 
-def data_file(data: Path, known: Description | None) -> Path:
+def data_file(data: Path, described: Description | None) -> Path:
     """Return the file of the data: the one that a job names, or a release holds."""
     from discreet.job.descriptions import is_job, is_release, release_folder
 
-    if is_job(data) and known is not None and known.data is not None:
-        return known.data
+    if is_job(data) and described is not None and described.data is not None:
+        return described.data
     if is_release(data):
         folder = release_folder(data)
-        found = sorted(folder.glob("data.*"))
-        if not found:
+        paths = sorted(folder.glob("data.*"))
+        if not paths:
             raise gather.mistake(f"{folder} holds no table.")
-        return found[0]
+        return paths[0]
     return data
 
 
@@ -50,11 +50,11 @@ def table_of(data: Path, given: Mapping[str, Any], *, judged: bool = True) -> Ta
     from discreet.job.parse import rest_from
     from discreet.kinds.roles import complete
 
-    known = description(data, given)
-    frame, reading_roles = frame_of(data, given, known, judged=judged)
+    described = description(data, given)
+    frame, reading_roles = frame_of(data, given, described, judged=judged)
     if not any(column.role.value == "quasi" for column in reading_roles.values()):
         raise gather.mistake("Say which columns others may know.", "--quasi age,zip")
-    rest = rest_from(given["rest"]) if known is None or known.rest is None else known.rest
+    rest = rest_from(given["rest"]) if described is None or described.rest is None else described.rest
     return Table(frame, complete(reading_roles, frame.columns, rest=rest))
 
 
@@ -64,14 +64,14 @@ def with_roles(job: Job, given: Mapping[str, Any]) -> Job:
         return job
     from discreet.job.descriptions import describe
 
-    known = describe(given["roles"])
-    rest = known.rest if job.rest is None else job.rest
-    reading = {**known.reading, **job.reading}
-    return replace(job, columns={**known.columns, **(job.columns or {})}, rest=rest, reading=reading)
+    described = describe(given["roles"])
+    rest = described.rest if job.rest is None else job.rest
+    reading = {**described.reading, **job.reading}
+    return replace(job, columns={**described.columns, **(job.columns or {})}, rest=rest, reading=reading)
 
 
 def frame_of(
-    data: Path, given: Mapping[str, Any], known: Description | None, *, judged: bool
+    data: Path, options: Mapping[str, Any], described: Description | None, *, judged: bool
 ) -> tuple[Any, dict[str, Column]]:
     """Read a file, and the roles of its columns; those of the options come before those described."""
     from discreet.engines.files import read
@@ -79,29 +79,29 @@ def frame_of(
     from discreet.job.parse import reading_from
     from discreet.kinds.roles import column_from
 
-    plain = gather.columns(given)
-    named = {name: column_from(name, column, Path()) for name, column in plain.items()}
-    reading = dict(reading_from(gather.reading(given)))
-    if known is None:
+    columns = gather.columns(options)
+    named = {name: column_from(name, column, Path()) for name, column in columns.items()}
+    reading = dict(reading_from(gather.reading(options)))
+    if described is None:
         if not any(column.role.value == "quasi" for column in named.values()):
             raise gather.mistake("Say which columns others may know.", "--quasi age,zip")
         return read(data, **reading), named
-    path = data_file(data, known)
+    path = data_file(data, described)
     if is_release(data):
-        labels = [name for name, column in known.columns.items() if column.role.value == "quasi"]
+        labels = [name for name, column in described.columns.items() if column.role.value == "quasi"]
         reading = {"nulls": ("",), "text": labels} | reading if path.suffix in _TEXT else reading
     else:
-        reading = {**known.reading, **reading}
+        reading = {**described.reading, **reading}
     frame = read(path, **reading)
-    return frame, (known.judged(frame.columns) if judged else dict(known.columns)) | named
+    return frame, (described.judged(frame.columns) if judged else dict(described.columns)) | named
 
 
 _TEXT = (".csv", ".tsv")
 
 
 def promised(data: Path, given: Mapping[str, Any]) -> Guarantee | None:
-    """Return what the job promises that is named as the data, None for other data."""
+    """Return the guarantee of the job that is named as the data, None for other data."""
     from discreet.job.descriptions import is_job
 
-    known = description(data, given)
-    return known.guarantee if known is not None and is_job(data) else None
+    described = description(data, given)
+    return described.guarantee if described is not None and is_job(data) else None

@@ -30,11 +30,11 @@ _COLORS = {
 """Only what was recomputed from the data is green."""
 
 
-def print_json(plain: Mapping[str, Any]) -> None:
+def print_json(content: Mapping[str, Any]) -> None:
     """Print one JSON object; a number that is not finite is null."""
     from discreet.engines.results import finite
 
-    click.echo(json.dumps(finite(plain), ensure_ascii=False, allow_nan=False))
+    click.echo(json.dumps(finite(content), ensure_ascii=False, allow_nan=False))
 
 
 def print_lines(rows: Iterable[tuple[str, str]]) -> None:
@@ -91,7 +91,7 @@ def plain_verdict(verdict: Verdict | None) -> dict[str, Any]:
 
 
 def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "rows") -> list[tuple[str, str]]:
-    """Describe each guarantee by its word, and by how much it is kept; ``groups`` and ``rows`` name what fails."""
+    """Return a line for each guarantee: its word, and by how much it holds; ``groups`` and ``rows`` name what fails."""
     from discreet.core.verdict import Basis
 
     lines = []

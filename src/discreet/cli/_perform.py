@@ -24,9 +24,9 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
     try:
         with (
             stages(len(STAGES), quiet=quiet or as_json) as progress,
-            watched(job, progress, anytime=anytime) as seen,
+            watched(job, progress, anytime=anytime) as watched_job,
         ):
-            release = run(seen, progress)
+            release = run(watched_job, progress)
     except SchemaError as error:
         if isinstance(error, MissingRoleError):
             error.remedy = _missing(command, job, error.names)
@@ -37,7 +37,7 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
 
 
 def _unique(command: str, columns: tuple[str, ...]) -> str:
-    """Describe what to do about columns that single rows out."""
+    """Return what to do about columns that single rows out."""
     from discreet.job.template import key
 
     if command == "run":
@@ -50,7 +50,7 @@ def _unique(command: str, columns: tuple[str, ...]) -> str:
 
 
 def _missing(command: str, job: Job, names: tuple[str, ...]) -> str:
-    """Describe what to add for columns that have no role, guessed as `discreet init` would."""
+    """Return what to add for columns that have no role, guessed as `discreet init` would."""
     from discreet.core.engine import engine_of
     from discreet.engines.files import read
     from discreet.job.roles import role_of
@@ -59,11 +59,11 @@ def _missing(command: str, job: Job, names: tuple[str, ...]) -> str:
     frame = read(job.data, **job.reading)
     guesses = {facts.name: role_of(facts).role.value for facts in engine_of(frame).facts(frame)}
     roles = {role: [name for name in names if guesses[name] == role] for role in gather.ROLES}
-    guessed = [(role, found) for role, found in roles.items() if found]
+    guessed = [(role, columns) for role, columns in roles.items() if columns]
     if command == "run":
         tables = " ".join(
-            f'[columns.{key(name)}] role = "{role}"' for role, found in guessed for name in found
+            f'[columns.{key(name)}] role = "{role}"' for role, columns in guessed for name in columns
         )
         return f"{tables} (a guess; the roles are your decision)"
-    flags = " ".join(f"--{role} {gather.as_flag(found)}" for role, found in guessed)
+    flags = " ".join(f"--{role} {gather.as_flag(columns)}" for role, columns in guessed)
     return f"{flags} (a guess; the roles are your decision), or --rest identifier to drop what is not named"

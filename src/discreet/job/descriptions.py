@@ -22,13 +22,11 @@ from discreet.kinds.written import roles_of_record
 
 _FORMAT = 1
 _DIGEST = re.compile("[0-9a-f]{64}")
-_NO_COUNTS = {"in": 0, "out": 0, "suppressed": 0}
-"""What stands for counts that a record lacks; they are missed when it is compared with the data."""
 
 
 @dataclass(frozen=True)
 class Description:
-    """The roles of a table's columns, how its file is read, and what was promised.
+    """The roles of a table's columns, how its file is read, and the guarantee.
 
     Attributes
     ----------
@@ -37,7 +35,7 @@ class Description:
     reading
         How the file is read.
     guarantee
-        What was promised; None where that needs more than the description holds.
+        The guarantee; None where that needs more than the description holds.
     data
         The file that the description is about.
     job
@@ -131,22 +129,23 @@ def read_record(folder: Path) -> dict[str, Any]:
 def _is_whole(record: Mapping[str, Any]) -> bool:
     """Return whether the verdict, the files and the counts of a record have the shape that was written."""
     files = record["files"]
+    counted = {kind_named(name).records_name for name in KINDS}
     return (
         _is_verdict(record["verdict"])
         and isinstance(files, dict)
         and all(_is_file(name, entry) for name, entry in files.items())
-        and _are_counts(record.get(kind_named(current_name(record["kind"])).records_name, _NO_COUNTS))
+        and all(_are_counts(record[name]) for name in counted if name in record)
     )
 
 
-def _is_verdict(plain: Any) -> bool:
+def _is_verdict(stated: Any) -> bool:
     """Return whether plain data is a verdict: yes or no, about a guarantee that reads as one line."""
     return (
-        isinstance(plain, dict)
-        and isinstance(plain.get("ok"), bool)
-        and _is_line(plain.get("guarantee"))
-        and isinstance(plain.get("parts", []), list)
-        and all(map(_is_verdict, plain.get("parts", [])))
+        isinstance(stated, dict)
+        and isinstance(stated.get("ok"), bool)
+        and _is_line(stated.get("guarantee"))
+        and isinstance(stated.get("parts", []), list)
+        and all(map(_is_verdict, stated.get("parts", [])))
     )
 
 
@@ -162,11 +161,11 @@ def _is_file(name: str, entry: Any) -> bool:
     )
 
 
-def _are_counts(plain: Any) -> bool:
+def _are_counts(counts: Any) -> bool:
     return (
-        isinstance(plain, dict)
-        and set(plain) == {"in", "out", "suppressed"}
-        and all(type(number) is int and number >= 0 for number in plain.values())
+        isinstance(counts, dict)
+        and set(counts) == {"in", "out", "suppressed"}
+        and all(type(number) is int and number >= 0 for number in counts.values())
     )
 
 

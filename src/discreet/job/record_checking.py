@@ -151,11 +151,11 @@ def _other_columns(written: Written, data: Any) -> Iterator[Field]:
     read = None if data is None else written.kind.columns(data)
     if read is None:
         return
-    columns, made = read
+    columns, added = read
     entries = written.record["columns"]
     named = [entry["name"] for entry in entries]
     released = {entry["name"] for entry in entries if entry["role"] not in _DROPPED or entry.get("pseudonym")}
-    if len(named) != len(set(named)) or released - made != columns - made:
+    if len(named) != len(set(named)) or released - added != columns - added:
         yield ("columns",)
 
 
@@ -172,19 +172,17 @@ def _plain(value: Any) -> Any:
     return json.loads(json_text({"value": value}))["value"]
 
 
-def _is_same(stated: Any, shown: Any) -> bool:
+def _is_same(stated: Any, recomputed: Any) -> bool:
     """Return whether two values of JSON are the same: 1, 1.0 and true are not, and numbers may differ by rounding."""
-    if type(stated) is float and type(shown) is float:
-        return is_near(stated, shown)
-    return bool(stated == shown) and type(stated) is type(shown)
+    if type(stated) is float and type(recomputed) is float:
+        return is_near(stated, recomputed)
+    return bool(stated == recomputed) and type(stated) is type(recomputed)
 
 
-def _leaves(plain: Any, path: Field = ()) -> Iterator[tuple[Field, Any]]:
-    inner = (
-        plain.items() if isinstance(plain, dict) else enumerate(plain) if isinstance(plain, list) else None
-    )
-    if not inner or not plain:
-        yield path, plain
+def _leaves(tree: Any, path: Field = ()) -> Iterator[tuple[Field, Any]]:
+    inner = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else None
+    if not inner or not tree:
+        yield path, tree
         return
     for key, value in inner:
         yield from _leaves(value, (*path, key))
@@ -192,13 +190,13 @@ def _leaves(plain: Any, path: Field = ()) -> Iterator[tuple[Field, Any]]:
 
 def _joined(paths: set[Field], stated: Mapping[Field, Any]) -> tuple[str, ...]:
     """Write fields by the part of release.json they are all of, else one by one."""
-    found: set[Field] = set()
+    joined: set[Field] = set()
     for path in paths:
         for length in range(1, len(path) + 1):
             if all(leaf in paths for leaf in stated if leaf[:length] == path[:length]):
-                found.add(path[:length])
+                joined.add(path[:length])
                 break
-    return tuple(sorted(map(_written, found)))
+    return tuple(sorted(map(_written, joined)))
 
 
 def _written(path: Field) -> str:

@@ -1,4 +1,4 @@
-"""Judging a written release: its files, from the folder alone, by what release.json says was promised."""
+"""Judging a written release: its files, from the folder alone, by the guarantee that release.json states."""
 
 from __future__ import annotations
 
@@ -85,15 +85,15 @@ def judge_release(
     folder
         The folder of the release.
     guarantee
-        What to judge it by; what release.json says was promised by default.
+        What to judge it by; the guarantee that release.json states by default.
     population
         The population of a k-map guarantee, which no release holds.
     signed_by
         The public key of whoever must have signed release.json; None verifies no signature.
     """
-    place = private_place(folder.resolve())
-    has_owners = has_files(place.parent)
-    untied = altered(folder / RECORD, place.parent) if has_owners else ()
+    owners_record = private_place(folder.resolve())
+    has_owners = has_files(owners_record.parent)
+    untied = altered(folder / RECORD, owners_record.parent) if has_owners else ()
     record = read_record(folder)
     owners = _private(folder) if has_owners and not untied else {}
     changed = (*_changed(folder, record), *untied)
@@ -108,7 +108,7 @@ def judge_release(
     )
 
 
-def _promised(written: Written) -> Guarantee | None:
+def _stated(written: Written) -> Guarantee | None:
     """Return the guarantee that release.json states; None where only the owner knows it."""
     if isinstance(written.kind, HiddenRules):
         return _rules(written.owners)
@@ -133,18 +133,18 @@ def _judged(written: Written, guarantee: Guarantee | None) -> ReleaseJudgment:
 
 
 def _judged_as(written: Written, guarantee: Guarantee | None, *, texts: bool) -> ReleaseJudgment:
-    promised = _promised(written)
+    stated = _stated(written)
     is_named = guarantee is not None
     try:
         data = written.kind.read_released(written, texts=texts)
         judgment = written.kind.judge_written(
-            written, data, promised if guarantee is None else guarantee, is_named=is_named
+            written, data, stated if guarantee is None else guarantee, is_named=is_named
         )
     except DiscreetError:
         if not written.is_changed:
             raise
         data, judgment = None, Judgment({}, written.claims(), why=_UNREADABLE)
-    record = judge_record(written, data, None if is_named else judgment.verdict, promised)
+    record = judge_record(written, data, None if is_named else judgment.verdict, stated)
     return ReleaseJudgment(
         judgment.counts,
         # A verdict is false where the guarantee is broken, so it is compared with None.
@@ -162,10 +162,10 @@ def hidden_rules(folder: Path) -> RulesHidden | None:
 
 
 def _rules(owners: Mapping[str, Any]) -> RulesHidden | None:
-    plain = owners.get("guarantee")
-    if plain is None:
+    stated = owners.get("guarantee")
+    if stated is None:
         return None
-    rules = guarantee_from_dict(plain)
+    rules = guarantee_from_dict(stated)
     if not isinstance(rules, RulesHidden):
         raise InputError("The owner's folder holds another guarantee than hidden rules.")
     return rules
@@ -177,8 +177,8 @@ def _private(folder: Path) -> Mapping[str, Any]:
     if owners is None:
         return {}
     require("check", PRIVATE, owners, InstanceOf((Mapping,), "a JSON object"))
-    plain: Mapping[str, Any] = owners
-    return plain
+    record: Mapping[str, Any] = owners
+    return record
 
 
 def _changed(folder: Path, record: Mapping[str, Any]) -> tuple[str, ...]:

@@ -25,12 +25,12 @@ class About:
 
     def to_dict(self) -> dict[str, str]:
         """Return what is published, as plain data for JSON."""
-        plain = {} if self.name is None else {"name": self.name}
-        return plain | ({} if self.date is None else {"date": self.date.isoformat()})
+        published = {} if self.name is None else {"name": self.name}
+        return published | ({} if self.date is None else {"date": self.date.isoformat()})
 
 
 def today() -> dt.date:
     """Return the day in UTC, or that of SOURCE_DATE_EPOCH, for reproducible builds."""
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    moment = dt.datetime.fromtimestamp(int(given), dt.UTC) if given.isdigit() else dt.datetime.now(dt.UTC)
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = dt.datetime.fromtimestamp(int(epoch), dt.UTC) if epoch.isdigit() else dt.datetime.now(dt.UTC)
     return moment.date()

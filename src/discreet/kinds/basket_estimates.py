@@ -48,9 +48,9 @@ def density(
     down[rows] = np.arange(n) * height // n
     across[items] = np.arange(m) * width // m
     fields = down[baskets.rows()] * width + across[baskets.items]
-    held = np.bincount(fields, minlength=height * width).reshape(height, width)
+    field_counts = np.bincount(fields, minlength=height * width).reshape(height, width)
     sizes = np.outer(np.bincount(down, minlength=height), np.bincount(across, minlength=width))
-    return np.asarray(held / np.maximum(sizes, 1))
+    return np.asarray(field_counts / np.maximum(sizes, 1))
 
 
 def band_of(baskets: Baskets) -> tuple[CodeArray, IntArray]:
@@ -58,9 +58,9 @@ def band_of(baskets: Baskets) -> tuple[CodeArray, IntArray]:
     from discreet.kernels.baskets.cuthill_mckee import band_order
 
     rows = band_order(baskets.indptr, baskets.items, baskets.n_items)
-    place = np.empty(rows.size)
-    place[rows] = np.arange(rows.size)
-    sums = np.bincount(baskets.items, weights=place[baskets.rows()], minlength=baskets.n_items)
+    position = np.empty(rows.size)
+    position[rows] = np.arange(rows.size)
+    sums = np.bincount(baskets.items, weights=position[baskets.rows()], minlength=baskets.n_items)
     mean = np.where(baskets.counts > 0, sums / np.maximum(baskets.counts, 1), np.inf)
     return rows, np.argsort(mean, kind="stable")
 
@@ -99,13 +99,16 @@ def kl_curve_of(release: Release) -> Curve | None:
     n_queries = int(np.clip(_WORK / max(data.baskets.items.size, 1), *_QUERIES))
     rng = generator(_QUERY_SEED)
     occurring, original = np.flatnonzero(data.sensitive.overall), published_part(release)
-    found = np.empty((len(lengths), n_queries, 2))
+    divergences = np.empty((len(lengths), n_queries, 2))
     for at, r in enumerate(lengths):
         for query in range(n_queries):
             sensitive = data.sensitive_names[int(rng.choice(occurring))].as_py()
             chosen = rng.choice(data.baskets.n_items, r, replace=False)
             items = [data.baskets.names[int(code)].as_py() for code in chosen]
             actual = true_cells(original, sensitive, items)
-            found[at, query] = kl(actual, data.cells(sensitive, items)), kl(actual, data.cells(None, items))
-    mean, error = found.mean(axis=1), found.std(axis=1, ddof=1) / np.sqrt(n_queries)
+            divergences[at, query] = (
+                kl(actual, data.cells(sensitive, items)),
+                kl(actual, data.cells(None, items)),
+            )
+    mean, error = divergences.mean(axis=1), divergences.std(axis=1, ddof=1) / np.sqrt(n_queries)
     return Curve(lengths, mean[:, 0], error[:, 0], mean[:, 1], n_queries)

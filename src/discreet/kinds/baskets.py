@@ -316,11 +316,11 @@ class BasketKind(Kind):
         """Return code that reads the baskets and publishes them again; a tree over the items is not in the release."""
         from discreet.kinds.sections.rerun import code, constructor, expression, set_parameters
 
-        given = {**release.recipe.get("parameters", {})}
-        if given.pop("hierarchy", "even ranges") != "even ranges":
+        values = {**release.recipe.get("parameters", {})}
+        if values.pop("hierarchy", "even ranges") != "even ranges":
             return None
-        given.pop("m", None)
-        parameters = set_parameters(given, method.parameters(), release)
+        values.pop("m", None)
+        parameters = set_parameters(values, method.parameters(), release)
         grouped = release.figures.public.grouped
         if grouped is not None:
             parameters["sensitive"] = grouped.sensitive_names.to_pylist()
@@ -372,9 +372,9 @@ def _risk_lines(risk: BasketRisk) -> Iterator[Line]:
     """Say how likely a basket is found by a few known items, and is tied to a sensitive one."""
     printed = risk.up_to(_MOST_PRINTED)
     for before, after in zip(printed.before, printed.after, strict=False):
-        known = "1 known item" if before.r == 1 else f"{before.r} known items"
+        items = "1 known item" if before.r == 1 else f"{before.r} known items"
         chance = f"{percent(before.probability)} → {percent(after.probability)}"
-        yield "risk" if before.r == 1 else "", f"{chance}, the chance to find a basket by {known}"
+        yield "risk" if before.r == 1 else "", f"{chance}, the chance to find a basket by {items}"
     if risk.tie is not None:
         certain = f"{percent(risk.tie.before)} → {percent(risk.tie.highest)} at the most"
         tied = "the probability by groups and counts that ties a found basket to a sensitive item"

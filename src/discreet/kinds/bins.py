@@ -59,11 +59,11 @@ def cut(values: pa.Array, counts: IntArray, fewest: int) -> Bins | None:
         return None
     low, high = _middle(line, counts)
     dates = value_kind(values.type) == "date"
-    whole = pa.types.is_integer(values.type) or pa.types.is_date(values.type)
-    edges, unit = _date_edges(low, high) if dates else (_number_edges(low, high, whole=whole), "")
+    is_integer = pa.types.is_integer(values.type) or pa.types.is_date(values.type)
+    edges, unit = _date_edges(low, high) if dates else (_number_edges(low, high, is_integer=is_integer), "")
     edges = _merged(edges, line, counts, fewest)
-    labels = _date_labels(edges, unit) if dates else _number_labels(edges, whole=whole)
-    return Bins(edges, labels, low, high, whole)
+    labels = _date_labels(edges, unit) if dates else _number_labels(edges, is_integer=is_integer)
+    return Bins(edges, labels, low, high, is_integer)
 
 
 def ends_of(labels: list[str], bins: Bins, *, dates: bool) -> tuple[FloatArray, FloatArray] | None:
@@ -103,21 +103,21 @@ def _middle(line: FloatArray, counts: IntArray) -> tuple[float, float]:
     return float(line[order][low]), float(line[order][high])
 
 
-def _number_edges(low: float, high: float, *, whole: bool) -> FloatArray:
+def _number_edges(low: float, high: float, *, is_integer: bool) -> FloatArray:
     rough = (high - low) / (MOST - 2)
     if not rough > 0:
         return np.empty(0)
     power = 10.0 ** np.floor(np.log10(rough))
     step = power * next(step for step in (1, 2, 5, 10) if step * power >= rough * (1 - 1e-9))
-    step = max(step, 1.0) if whole else step
+    step = max(step, 1.0) if is_integer else step
     first, last = np.floor(low / step) + 1, np.floor(high / step)
     return np.asarray(np.arange(first, last + 1) * step)
 
 
 def _date_edges(low: float, high: float) -> tuple[FloatArray, str]:
-    days, unit, count = next((one for one in _UNITS if high - low <= one[0]), (0, "Y", 0))
+    days, unit, count = next((span for span in _UNITS if high - low <= span[0]), (0, "Y", 0))
     if not days:
-        count = int(_number_edges(0.0, (high - low) / 365.25, whole=True)[0])
+        count = int(_number_edges(0.0, (high - low) / 365.25, is_integer=True)[0])
     calendar = np.array([low, high]).astype("datetime64[D]").astype(f"datetime64[{unit}]").astype(np.int64)
     shift = 4 if unit == "D" and count == 7 else 1970 if unit == "Y" else 0
     first, last = (calendar + shift) // count
@@ -129,30 +129,30 @@ def _date_edges(low: float, high: float) -> tuple[FloatArray, str]:
 def _merged(edges: FloatArray, line: FloatArray, counts: IntArray, fewest: int) -> FloatArray:
     """Drop edges until no bin holds between one and ``fewest`` people."""
     while edges.size:
-        held = np.bincount(
+        n_in_bin = np.bincount(
             np.searchsorted(edges, line, side="right"), weights=counts, minlength=edges.size + 1
         )
-        few = np.flatnonzero((held > 0) & (held < fewest))
+        few = np.flatnonzero((n_in_bin > 0) & (n_in_bin < fewest))
         if not few.size:
             break
-        bin_ = int(few[np.argmin(held[few])])
-        before = held[bin_ - 1] if bin_ > 0 else np.inf
-        after = held[bin_ + 1] if bin_ < edges.size else np.inf
+        bin_ = int(few[np.argmin(n_in_bin[few])])
+        before = n_in_bin[bin_ - 1] if bin_ > 0 else np.inf
+        after = n_in_bin[bin_ + 1] if bin_ < edges.size else np.inf
         edges = np.delete(edges, bin_ - 1 if before <= after else bin_)
     return edges
 
 
-def _number_labels(edges: FloatArray, *, whole: bool) -> tuple[str, ...]:
+def _number_labels(edges: FloatArray, *, is_integer: bool) -> tuple[str, ...]:
     if not edges.size:
         return ("all values",)
-    shown = [f"{edge:,.10g}" for edge in edges]
+    written = [f"{edge:,.10g}" for edge in edges]
     inner = []
     for low, high in pairwise(edges):
-        if whole:
+        if is_integer:
             inner.append(f"{low:,.10g}" if high - low == 1 else f"{low:,.10g}–{high - 1:,.10g}")
         else:
             inner.append(f"{low:,.10g} to {high:,.10g}")
-    return (f"under {shown[0]}", *inner, f"{shown[-1]} or more")
+    return (f"under {written[0]}", *inner, f"{written[-1]} or more")
 
 
 def _date_labels(edges: FloatArray, unit: str) -> tuple[str, ...]:

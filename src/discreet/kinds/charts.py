@@ -87,7 +87,7 @@ def share_rows(labels: Iterable[str], *shares: Iterable[float]) -> list[tuple[st
     >>> share_rows(["a", "b"], [0.5, 0.25])
     [('a', '50%'), ('b', '25%')]
     """
-    return list(zip(labels, *(map(percent, one) for one in shares), strict=True))
+    return list(zip(labels, *(map(percent, column) for column in shares), strict=True))
 
 
 def class_size_bins(k: int, largest: int) -> IntArray:
@@ -103,8 +103,8 @@ def class_size_bins(k: int, largest: int) -> IntArray:
 def shares_by_class_size(sizes: IntArray, starts: IntArray) -> FloatArray:
     """Return the share of rows or people in classes of each bin of sizes."""
     bin_ = np.searchsorted(starts, sizes, side="right") - 1
-    found = np.bincount(bin_, weights=sizes, minlength=starts.size)
-    return np.asarray(found / max(found.sum(), 1))
+    bin_counts = np.bincount(bin_, weights=sizes, minlength=starts.size)
+    return np.asarray(bin_counts / max(bin_counts.sum(), 1))
 
 
 def class_size_labels(starts: IntArray) -> tuple[str, ...]:

@@ -181,21 +181,21 @@ def _categories(book: Codebook, counts: IntArray) -> _Slots:
 
 def _pooled(slots: _Slots, counts: IntArray, fewest: int, *, most: int, ordered: bool) -> _Slots:
     """Keep the bars of many people, up to ``most``, and pool the rest, or omit it where it is few people."""
-    held = np.bincount(slots.slot, weights=counts, minlength=len(slots.labels))
-    falling = np.argsort(-held, kind="stable")
-    kept = [int(one) for one in falling[:most] if held[one] >= max(fewest, 1)]
-    rest = held.sum() - held[kept].sum()
-    n_rest = int((held > 0).sum()) - len(kept)
+    bar_counts = np.bincount(slots.slot, weights=counts, minlength=len(slots.labels))
+    falling = np.argsort(-bar_counts, kind="stable")
+    bars = [int(bar) for bar in falling[:most] if bar_counts[bar] >= max(fewest, 1)]
+    rest = bar_counts.sum() - bar_counts[bars].sum()
+    n_rest = int((bar_counts > 0).sum()) - len(bars)
     if ordered:
-        kept.sort()
-    if 0 in kept and slots.labels[0] == MISSING:
-        kept.append(kept.pop(kept.index(0)))
-    number = np.full(len(slots.labels), len(kept), np.int32)
-    number[kept] = np.arange(len(kept), dtype=np.int32)
-    labels = tuple(slots.labels[one] for one in kept)
+        bars.sort()
+    if 0 in bars and slots.labels[0] == MISSING:
+        bars.append(bars.pop(bars.index(0)))
+    number = np.full(len(slots.labels), len(bars), np.int32)
+    number[bars] = np.arange(len(bars), dtype=np.int32)
+    labels = tuple(slots.labels[bar] for bar in bars)
     pooled = rest >= fewest
-    whole = (*labels, OTHER if n_rest > 1 else ANOTHER) if pooled and rest else labels
-    return _Slots(number[slots.slot], whole, undrawn=bool(rest) and not pooled)
+    all_labels = (*labels, OTHER if n_rest > 1 else ANOTHER) if pooled and rest else labels
+    return _Slots(number[slots.slot], all_labels, undrawn=bool(rest) and not pooled)
 
 
 def _spread(book: Codebook, released: Codebook, weights: IntArray) -> tuple[FloatArray, float]:
@@ -207,12 +207,12 @@ def _spread(book: Codebook, released: Codebook, weights: IntArray) -> tuple[Floa
     runs = _runs(book)
     top = None if book.hierarchy is None else book.hierarchy.labels[-1][0]
     for label, weight in zip(texts(released.values).to_pylist(), weights[1:].tolist(), strict=True):
-        found = list(_found(label, runs, book))
-        if not found:
+        covered = list(_found(label, runs, book))
+        if not covered:
             hidden += weight if isinstance(parse(label), Any_) or label == top else 0.0
             continue
-        total = sum(stop - start for start, stop in found)
-        for start, stop in found:
+        total = sum(stop - start for start, stop in covered)
+        for start, stop in covered:
             steps[start] += weight / total
             steps[stop] -= weight / total
     return np.maximum(np.cumsum(steps[:-1]), 0.0), hidden
@@ -247,22 +247,22 @@ def _found(label: str, runs: dict[str, tuple[int, int]], book: Codebook) -> Iter
 
 def _unique_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
     """Add numbers to equal labels, so that a value named "missing" differs from a missing value."""
-    found: list[str] = []
+    unique: list[str] = []
     for label in labels:
         fresh, number = label, 2
-        while fresh in found:
+        while fresh in unique:
             fresh, number = f"{label} ({number})", number + 1
-        found.append(fresh)
-    return tuple(found)
+        unique.append(fresh)
+    return tuple(unique)
 
 
 def _highest(slots: _Slots, counts: SensitiveCounts) -> FloatArray:
     """Return each bar's largest share in any class; of pooled values, that of any one of them."""
     n = len(slots.labels) + 1
     slot = slots.slot[counts.values]
-    held = np.bincount(counts.group * n + slot, weights=counts.counts, minlength=counts.n_groups * n)
-    held = held.reshape(-1, n)
-    highest = np.asarray((held / held.sum(axis=1, keepdims=True)).max(axis=0, initial=0.0))[
+    class_counts = np.bincount(counts.group * n + slot, weights=counts.counts, minlength=counts.n_groups * n)
+    class_counts = class_counts.reshape(-1, n)
+    highest = np.asarray((class_counts / class_counts.sum(axis=1, keepdims=True)).max(axis=0, initial=0.0))[
         : len(slots.labels)
     ]
     if slots.labels and slots.labels[-1] in (OTHER, ANOTHER):

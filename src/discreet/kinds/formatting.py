@@ -27,10 +27,10 @@ def required(relation: str, bound: float) -> str:
     return f"{_RELATIONS.get(relation, relation)} {number(bound)}"
 
 
-def counted(n: int, one: str, many: str | None = None) -> str:
+def counted(n: int, singular: str, many: str | None = None) -> str:
     """Format a count with its noun.
 
     >>> counted(1, "row"), counted(2000, "class", "classes")
     ('1 row', '2,000 classes')
     """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {singular if n == 1 else many or singular + 's'}"

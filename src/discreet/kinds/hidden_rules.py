@@ -52,10 +52,10 @@ class RuleCounts:
 class PublicHidingFigures(PublicFigures):
     """What released data shows in which rules are hidden: its size, and nothing about the rules."""
 
-    def __init__(self, release: Release, records_name: str, shown: Any) -> None:
+    def __init__(self, release: Release, records_name: str, of_data: Any) -> None:
         super().__init__(release)
         self._records_name = records_name
-        self.data = shown
+        self.data = of_data
         """The public figures of the kind of data itself."""
 
     @property

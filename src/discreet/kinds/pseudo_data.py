@@ -160,11 +160,11 @@ class PseudoKind(TableKind):
         """Return code that condenses the table again; levels that stood apart, and a stream's records, are gone."""
         from discreet.kinds.sections.rerun import constructor, set_parameters, table_code
 
-        given = {**release.recipe.get("parameters", {})}
-        k = given.pop("k", None)
+        parameters = {**release.recipe.get("parameters", {})}
+        k = parameters.pop("k", None)
         if release.original is None or k is None or k == "given apart":
             return None
-        call = constructor(method, repr(k), set_parameters(given, method.parameters(), release))
+        call = constructor(method, repr(k), set_parameters(parameters, method.parameters(), release))
         return table_code(release, about, method, "", call)
 
     def outcome(self, release: Release) -> dict[str, Any]:
@@ -240,8 +240,10 @@ def _guessed(table: Table, name: str, secret: str) -> tuple[int, float]:
     """Count the rows with a rare category, and the share of them whose value the others of the category have most."""
     width = table.encoded[secret].n_codes
     keys = table.codes(name).astype(np.int64) * width + table.codes(secret)
-    held = np.bincount(keys, weights=table.tuples.counts, minlength=table.encoded[name].n_codes * width)
-    counts = held.reshape(-1, width)
+    cell_counts = np.bincount(
+        keys, weights=table.tuples.counts, minlength=table.encoded[name].n_codes * width
+    )
+    counts = cell_counts.reshape(-1, width)
     sizes = counts.sum(axis=1)
     rare = (sizes > 1) & (sizes <= RARE)
     counts = counts[rare]

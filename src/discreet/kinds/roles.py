@@ -29,30 +29,30 @@ class MissingRoleError(SchemaError):
         super().__init__(f"Every column needs a role; {listed(names)} {verb} none.")
 
 
-def column_from(name: str, given: object, folder: Path) -> Column:
+def column_from(name: str, entry: object, folder: Path) -> Column:
     """Read one column's role and how it may be published."""
     where = f"[columns.{name}]"
-    if not isinstance(given, Mapping) or "role" not in given:
+    if not isinstance(entry, Mapping) or "role" not in entry:
         raise SchemaError(
             f'{where} needs a role: role = "identifier", "person", "quasi", "sensitive" or "other".'
         )
     roles = [role.value for role in Role]
-    if given["role"] not in roles:
-        raise SchemaError(f"{where} has an unknown role{nearest(given['role'], roles)}")
-    role = Role(given["role"])
-    refuse_unknown(where, given, ("role", *_KEYS[role]))
-    hierarchy = given.get("hierarchy")
+    if entry["role"] not in roles:
+        raise SchemaError(f"{where} has an unknown role{nearest(entry['role'], roles)}")
+    role = Role(entry["role"])
+    refuse_unknown(where, entry, ("role", *_KEYS[role]))
+    hierarchy = entry.get("hierarchy")
     spec = None if hierarchy is None else hierarchy_from(hierarchy, column=name, folder=folder)
-    ordered = given.get("ordered")
+    ordered = entry.get("ordered")
     require(where, "ordered", ordered, InstanceOf((list, tuple, type(None)), "a list of the column's values"))
     if role in DROPPED:
-        place = given.get("pseudonym")
-        made = identifier if role is Role.IDENTIFIER else person
-        return made(pseudonym=None if place is None else key_from(place, column=name, folder=folder))
-    unique = given.get("allow_unique", False)
+        key = entry.get("pseudonym")
+        dropped = identifier if role is Role.IDENTIFIER else person
+        return dropped(pseudonym=None if key is None else key_from(key, column=name, folder=folder))
+    unique = entry.get("allow_unique", False)
     require(where, "allow_unique", unique, InstanceOf((bool,), "true or false"))
     if role is Role.QUASI:
-        return quasi(spec, weight=given.get("weight", 1.0), ordered=ordered, allow_unique=unique)
+        return quasi(spec, weight=entry.get("weight", 1.0), ordered=ordered, allow_unique=unique)
     return other(allow_unique=unique) if role is Role.OTHER else sensitive(spec, ordered=ordered)
 
 
@@ -62,7 +62,7 @@ def _hint(name: str, columns: Iterable[str], names: Sequence[str]) -> str:
     Where none is, the first line may be a record, which must not be shown.
     """
     hint = nearest(name, names)
-    if "did you mean" in hint or any(one in names for one in columns):
+    if "did you mean" in hint or any(column in names for column in columns):
         return hint
     return ", nor any other column that was named. Does its first line hold the names of the columns?"
 

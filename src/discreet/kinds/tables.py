@@ -101,7 +101,9 @@ class PrivateTableFigures(PrivateFigures):
     @cached_property
     def predictions_before(self) -> tuple[Prediction, ...]:
         """How well the same columns are predicted from the original."""
-        return tuple(prediction(self.release.original, made.column) for made in self._public.predictions)
+        return tuple(
+            prediction(self.release.original, predicted.column) for predicted in self._public.predictions
+        )
 
     @property
     def levels(self) -> dict[str, int] | None:
@@ -299,8 +301,8 @@ class TableKind(Kind):
         """Return what the cells of a column became, in words; publicly, by the recipe alone."""
         from discreet.kinds.sections.provenance import generalized_cells, original_cells
 
-        made = original_cells if internal else generalized_cells
-        return made(name, column, release)
+        describe = original_cells if internal else generalized_cells
+        return describe(name, column, release)
 
     def terms(self, release: Release) -> Mapping[str, str]:
         """Return the terms of reports on tables."""
@@ -316,13 +318,13 @@ class TableKind(Kind):
         """Return code that reads the table and publishes it again; a population is not in the release."""
         from discreet.kinds.sections.rerun import constructor, expression, set_parameters, table_code
 
-        parameters, given = method.parameters(), {**release.recipe.get("parameters", {})}
+        parameters, values = method.parameters(), {**release.recipe.get("parameters", {})}
         if "levels" in parameters:
-            given["levels"] = dict(release.recipe.get("levels", {}))
+            values["levels"] = dict(release.recipe.get("levels", {}))
         guarantee = expression(release.guarantee)
         if "KMap(" in guarantee:
             return None
-        call = constructor(method, guarantee, set_parameters(given, parameters, release))
+        call = constructor(method, guarantee, set_parameters(values, parameters, release))
         return table_code(release, about, method, guarantee, call)
 
     def outcome(self, release: Release) -> dict[str, Any]:
@@ -345,7 +347,9 @@ class TableKind(Kind):
         person = release.original.schema.person
         counted = "rows" if person is None else f"different {person}"
         sizes = f"{private.risk.smallest_class:,} to {private.risk.largest_class:,} {counted}"
-        before, after = (percent(made.prosecutor.highest) for made in (private.risk_before, private.risk))
+        before, after = (
+            percent(measured.prosecutor.highest) for measured in (private.risk_before, private.risk)
+        )
         by_people = "by the released data and whose rows they are, which is not published"
         return [
             ("", by_people if is_counted_privately(release) else self.basis),

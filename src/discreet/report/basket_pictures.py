@@ -17,12 +17,12 @@ RELEASED, TOTALS = "this release", "totals alone"
 
 def shades(grids: Sequence[FloatArray]) -> list[FloatArray]:
     """Turn densities into shades from 0 to 1 that compare with each other: the root, so that thin fields show."""
-    held = np.concatenate([grid[grid > 0] for grid in grids]) if grids else np.empty(0)
-    full = float(np.quantile(held, 0.995)) if held.size else 1.0
+    filled = np.concatenate([grid[grid > 0] for grid in grids]) if grids else np.empty(0)
+    full = float(np.quantile(filled, 0.995)) if filled.size else 1.0
     return [np.asarray(np.sqrt(np.minimum(grid / full, 1.0)), np.float64).round(3) for grid in grids]
 
 
-def shaded(data: str, place: Mapping[str, str], x: Any, y: Any, *, color: str) -> Any:
+def shaded(data: str, position: Mapping[str, str], x: Any, y: Any, *, color: str) -> Any:
     """Draw the fields of the named shades, each where ``place`` puts the i-th one, the fuller the darker."""
     import altair as alt
 
@@ -30,7 +30,7 @@ def shaded(data: str, place: Mapping[str, str], x: Any, y: Any, *, color: str) -
         alt.Chart(alt.NamedData(data))
         .transform_window(i="row_number()")
         .transform_filter("datum.data > 0")
-        .transform_calculate(**place)
+        .transform_calculate(**position)
         .transform_calculate(x2="datum.x + 1.06", y2="datum.y + 1.06")
         .mark_rect(color=color, strokeWidth=0)
         .encode(
@@ -61,11 +61,11 @@ def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, 2 * width + _GAP], nice=False))
     frames = [{"x": left, "x2": left + width, "y": 0, "y2": height} for left in (0, width + _GAP)]
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, height], reverse=True, nice=False))
-    place = {
+    position = {
         "x": f"(datum.i - 1) % {width} + (datum.i > {width * height} ? {width + _GAP} : 0)",
         "y": f"floor(((datum.i - 1) % {width * height}) / {width})",
     }
-    field = shaded("grids", place, x, y, color=PAGE["after"])
+    field = shaded("grids", position, x, y, color=PAGE["after"])
     frame = framed(frames, x, y, color=PAGE["line"])
     titles = (
         altair_chart(words)

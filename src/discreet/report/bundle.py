@@ -22,8 +22,8 @@ def javascript() -> str:
 
 def cache_folder() -> Path | None:
     """Find the user's cache folder: DISCREET_CACHE, else as the platform has it; None where there is no home."""
-    if given := os.environ.get(CACHE_VARIABLE):
-        return Path(given)
+    if folder := os.environ.get(CACHE_VARIABLE):
+        return Path(folder)
     try:
         home = Path.home()
     except RuntimeError:
@@ -32,22 +32,22 @@ def cache_folder() -> Path | None:
         return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "discreet" / "cache"
     if sys.platform == "darwin":
         return home / "Library" / "Caches" / "discreet"
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(given) if Path(given).is_absolute() else home / ".cache") / "discreet"
+    folder = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(folder) if Path(folder).is_absolute() else home / ".cache") / "discreet"
 
 
 @cache
 def _javascript(release: str, folder: Path | None) -> str:
     if folder is None:
         return _made()
-    kept = folder / f"vega-{release}.js"
+    cached = folder / f"vega-{release}.js"
     with contextlib.suppress(OSError, UnicodeError):
-        script = kept.read_text(encoding="utf-8")
+        script = cached.read_text(encoding="utf-8")
         if len(script) > _SHORTEST:
             return script
     script = _made()
     with contextlib.suppress(OSError):
-        _keep(script, kept)
+        _keep(script, cached)
     return script
 
 
@@ -58,13 +58,13 @@ def _made() -> str:
     return re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE).replace("<!--", r"<\!--")
 
 
-def _keep(script: str, kept: Path) -> None:
+def _keep(script: str, cached: Path) -> None:
     """Write the script under its name in one step, so that nobody ever reads half of it."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    temporary = kept.with_name(f".{kept.name}.{secrets.token_hex(6)}")
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    temporary = cached.with_name(f".{cached.name}.{secrets.token_hex(6)}")
     try:
         temporary.write_text(script, encoding="utf-8")
-        temporary.replace(kept)
+        temporary.replace(cached)
     except OSError:
         temporary.unlink(missing_ok=True)
         raise

@@ -120,7 +120,7 @@ def _lattice(chart: LatticeNodes) -> dict[str, Any]:
     nodes, measure = chart.nodes, chart.measure
     columns = [f"datum.l[{at}] + ' of {height}'" for at, height in enumerate(nodes.heights)]
     base = altair_chart(_points(nodes)).transform_calculate(
-        **{f"c{at}": one for at, one in enumerate(columns)}
+        **{f"c{at}": expression for at, expression in enumerate(columns)}
     )
     wide = nodes.cost.min() > 0 and nodes.cost.max() > 1000 * nodes.cost.min()
     colors = alt.Scale(domain=list(_NODE_KINDS), range=[look["color"] for look in _NODE_KINDS.values()])
@@ -163,7 +163,10 @@ def _points(nodes: Nodes) -> list[dict[str, Any]]:
             "l": levels,
         }
         for kind, risk, cost, left_out, levels in zip(
-            *(one.tolist() for one in (nodes.kind, nodes.risk, nodes.cost, nodes.left_out, nodes.levels)),
+            *(
+                column.tolist()
+                for column in (nodes.kind, nodes.risk, nodes.cost, nodes.left_out, nodes.levels)
+            ),
             strict=True,
         )
     ]

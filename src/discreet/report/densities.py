@@ -70,8 +70,8 @@ def _band(density: Density, lower: FloatArray, upper: FloatArray) -> Any:
 
     low, high, ends = lower / density.widths, upper / density.widths, density.edges
     rows = [
-        {"at": _short(at), "low": _short(low[place]), "high": _short(high[place])}
-        for at, place in zip(ends, [*range(low.size), low.size - 1], strict=True)
+        {"at": _short(at), "low": _short(low[position]), "high": _short(high[position])}
+        for at, position in zip(ends, [*range(low.size), low.size - 1], strict=True)
     ]
     return (
         altair_chart(rows)
@@ -83,7 +83,8 @@ def _band(density: Density, lower: FloatArray, upper: FloatArray) -> Any:
 def _steps(what: str, edges: FloatArray, shares: FloatArray) -> list[dict[str, Any]]:
     height = np.append(shares / np.diff(edges), 0.0)
     return [
-        {"what": what, "at": _short(at), "height": _short(one)} for at, one in zip(edges, height, strict=True)
+        {"what": what, "at": _short(at), "height": _short(step)}
+        for at, step in zip(edges, height, strict=True)
     ]
 
 

@@ -46,7 +46,7 @@ def write_release(
 ) -> Path:
     """Write a release into a folder, and what stays with the owner into another, all or nothing; return the first.
 
-    The data is read back and judged before the folder gets its name, so that what lies on disk keeps the promise, and
+    The data is read back and judged before the folder gets its name, so that what lies on disk keeps the guarantee, and
     not only what was in memory. Where it does not, nothing is left, and what stood there before is untouched. The
     digest of release.json, in which are those of all public files, stays with the owner and ties the two folders.
     """
@@ -58,12 +58,12 @@ def write_release(
     about = About(name, today(), folder.resolve().name, source)
     private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
-    with atomic_folders({folder: RELEASE, private: PRIVATE}, overwrite=overwrite) as (public, kept):
-        _write_private(release, kept, about, report=report)
+    with atomic_folders({folder: RELEASE, private: PRIVATE}, overwrite=overwrite) as (public, owners):
+        _write_private(release, owners, about, report=report)
         _write_public(release, kind, public, format or kind.formats[0], about, report=report, pdf=pdf)
         if key is not None:
             write_signature(public / RECORD, key)
-        write_text(kept / DIGESTS, json_text(digests(public / RECORD, kept))).chmod(0o600)
+        write_text(owners / DIGESTS, json_text(digests(public / RECORD, owners))).chmod(0o600)
     return folder
 
 
@@ -92,7 +92,7 @@ def refuse_folder(folder: Path, *, overwrite: bool) -> None:
 def _write_public(
     release: Release,
     kind: Kind,
-    place: Path,
+    folder: Path,
     format: str,  # noqa: A002
     about: About,
     *,
@@ -101,20 +101,20 @@ def _write_public(
 ) -> None:
     """Write what is handed on, and judge the data as it lies on disk."""
     record = public_record(release) | about.to_dict()
-    written = kind.write(release, place, format)
-    write_text(place / RECORD, json_text(record))
-    _judge_again(release, kind, place, format)
+    written = kind.write(release, folder, format)
+    write_text(folder / RECORD, json_text(record))
+    _judge_again(release, kind, folder, format)
     if report:
         from discreet.report.page import render
 
-        written.append(write_text(place / REPORT, render(release, about=about)))
+        written.append(write_text(folder / REPORT, render(release, about=about)))
         if pdf:
-            written.append(print_page(place / REPORT, place / PDF))
+            written.append(print_page(folder / REPORT, folder / PDF))
     files = {path.name: described_file(path) for path in written}
-    write_text(place / RECORD, json_text(record | {"files": files}))
+    write_text(folder / RECORD, json_text(record | {"files": files}))
 
 
-def _write_private(release: Release, place: Path, about: About, *, report: bool) -> None:
+def _write_private(release: Release, folder: Path, about: About, *, report: bool) -> None:
     """Write what stays with the owner; nobody else may read it."""
     figures = release.figures
     record = {
@@ -129,11 +129,11 @@ def _write_private(release: Release, place: Path, about: About, *, report: bool)
         "cautions": [caution.to_dict() for caution in release.cautions],
         "measures": {} if figures.comparison is None else figures.comparison.to_dict(),
     }
-    written = [write_text(place / PRIVATE_RECORD, json_text(record))]
+    written = [write_text(folder / PRIVATE_RECORD, json_text(record))]
     if report:
         from discreet.report.page import render
 
-        written.append(write_text(place / PRIVATE_REPORT, render(release, internal=True, about=about)))
+        written.append(write_text(folder / PRIVATE_REPORT, render(release, internal=True, about=about)))
     for path in written:
         path.chmod(0o600)
 
@@ -153,34 +153,34 @@ def public_record(release: Release) -> dict[str, Any]:
 
 def public_verdict(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as it may be published: figures that rest on kept evidence stay with the owner."""
-    plain = verdict.to_dict()
+    published = verdict.to_dict()
     if verdict.basis is not Basis.VERIFIED:
-        plain = {name: plain[name] for name in ("ok", "guarantee", "basis")}
+        published = {name: published[name] for name in ("ok", "guarantee", "basis")}
     if verdict.parts:
-        plain["parts"] = [public_verdict(part) for part in verdict.parts]
-    return plain
+        published["parts"] = [public_verdict(part) for part in verdict.parts]
+    return published
 
 
-def _judge_again(release: Release, kind: Kind, place: Path, format: str) -> None:  # noqa: A002
+def _judge_again(release: Release, kind: Kind, folder: Path, format: str) -> None:  # noqa: A002
     """Judge what was written, from the files alone, and see that all of it is there."""
     try:
-        found = kind.read_back(release, place, format)
+        subject = kind.read_back(release, folder, format)
         verdict = release.verdict
-        if found is not None:
-            verdict = release.guarantee.check(found)
+        if subject is not None:
+            verdict = release.guarantee.check(subject)
             # Cells that a file cannot tell apart, such as nulls and empty texts in CSV, make other classes of it.
             if verdict.ok and not verdict.agrees_with(release.verdict):
-                found = None
+                subject = None
     except DiscreetError:
-        found = None
-    if found is None:
+        subject = None
+    if subject is None:
         raise OutputError(
             f"The released data cannot be read back from {format} files as it was, so nothing was written; write "
             "another format, such as parquet."
         )
     if not verdict.ok:
         raise PromiseBrokenError(
-            f"The files that were written do not keep the promise, so they were removed. {verdict}"
+            f"The files that were written do not keep the guarantee, so they were removed. {verdict}"
         )
 
 

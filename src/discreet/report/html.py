@@ -69,9 +69,9 @@ def plain_json(value: Any) -> Any:
     {'a': [None, 1.5]}
     """
     if isinstance(value, Mapping):
-        return {str(key): plain_json(one) for key, one in value.items()}
+        return {str(key): plain_json(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain_json(one) for one in value]
+        return [plain_json(inner) for inner in value]
     if hasattr(value, "tolist"):
         return plain_json(value.tolist())
     if isinstance(value, float):

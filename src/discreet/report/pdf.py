@@ -35,12 +35,12 @@ _SECONDS = 120
 def browser() -> str:
     """Return the path of a browser that can print; raise an OutputError where there is none."""
     named = os.environ.get(BROWSER)
-    found = (
+    path = (
         [shutil.which(named)] if named else [*map(shutil.which, _BROWSERS), *filter(os.path.isfile, _PLACES)]
     )
-    for one in found:
-        if one:
-            return one
+    for name in path:
+        if name:
+            return name
     raise OutputError(
         "A PDF is printed by Chromium, Chrome or Edge, and none of them was found. Install one, name it in the "
         f"variable {BROWSER}, or open report.html and print it from there."

@@ -23,32 +23,32 @@ def without_metadata(pdf: bytes) -> bytes:
     >>> b"Kept" in new, b"Browser" in new, len(new) == len(old)
     (True, False, True)
     """
-    made = bytearray(pdf)
-    for found in re.finditer(_REFERENCE % b"Info", pdf):
-        start, end = _object(pdf, *found.groups())
+    cleaned = bytearray(pdf)
+    for match in re.finditer(_REFERENCE % b"Info", pdf):
+        start, end = _object(pdf, *match.groups())
         title = _TITLE.search(pdf, start, end)
-        _overwrite(made, start, end, b"<<" + (title[0] if title else b""), b">>")
-    for found in re.finditer(_REFERENCE % b"Metadata", pdf):
-        stream = _STREAM.search(pdf, *_object(pdf, *found.groups()))
+        _overwrite(cleaned, start, end, b"<<" + (title[0] if title else b""), b">>")
+    for match in re.finditer(_REFERENCE % b"Metadata", pdf):
+        stream = _STREAM.search(pdf, *_object(pdf, *match.groups()))
         if stream is not None:
-            _overwrite(made, *stream.span(1), b"", b"\n")
-        _overwrite(made, *found.span(), b"", b"")
-    for found in _ID.finditer(pdf):
+            _overwrite(cleaned, *stream.span(1), b"", b"\n")
+        _overwrite(cleaned, *match.span(), b"", b"")
+    for match in _ID.finditer(pdf):
         for part in (1, 2):
-            made[found.start(part) : found.end(part)] = b"0" * len(found[part])
-    return bytes(made)
+            cleaned[match.start(part) : match.end(part)] = b"0" * len(match[part])
+    return bytes(cleaned)
 
 
 def _object(pdf: bytes, number: bytes, generation: bytes) -> tuple[int, int]:
     """Return where the content of an object begins and ends."""
-    found = re.search(rb"(?<!\d)%b\s+%b\s+obj\b(.*?)endobj" % (number, generation), pdf, re.DOTALL)
-    if found is None:
+    match = re.search(rb"(?<!\d)%b\s+%b\s+obj\b(.*?)endobj" % (number, generation), pdf, re.DOTALL)
+    if match is None:
         raise OutputError(
             "The browser wrote a PDF whose metadata cannot be removed; open report.html and print it from there."
         )
-    return found.span(1)
+    return match.span(1)
 
 
-def _overwrite(made: bytearray, start: int, end: int, first: bytes, last: bytes) -> None:
+def _overwrite(cleaned: bytearray, start: int, end: int, first: bytes, last: bytes) -> None:
     """Write new bytes at the beginning and the end of a part, and blanks between them."""
-    made[start:end] = first + b" " * (end - start - len(first) - len(last)) + last
+    cleaned[start:end] = first + b" " * (end - start - len(first) - len(last)) + last

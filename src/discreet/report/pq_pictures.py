@@ -33,7 +33,7 @@ def privacy_plane(support: float) -> dict[str, Any]:
 def _plane(support: float, lowest: float) -> Any:
     import altair as alt
 
-    whole = {"nice": False, "zero": False}
+    domain = {"nice": False, "zero": False}
     return (
         altair_chart(_fields(support, lowest))
         .mark_rect()
@@ -41,11 +41,13 @@ def _plane(support: float, lowest: float) -> Any:
             x=alt.X(
                 "p:Q",
                 title=_P,
-                scale=alt.Scale(domain=[0, 1], **whole),
+                scale=alt.Scale(domain=[0, 1], **domain),
                 axis=alt.Axis(tickCount=5, grid=False),
             ),
             x2="p2:Q",
-            y=alt.Y("q:Q", title=_Q, scale=alt.Scale(domain=[lowest, 1], **whole), axis=alt.Axis(grid=False)),
+            y=alt.Y(
+                "q:Q", title=_Q, scale=alt.Scale(domain=[lowest, 1], **domain), axis=alt.Axis(grid=False)
+            ),
             y2="q2:Q",
             color=alt.Color(
                 "band:N",
@@ -62,18 +64,18 @@ def _fields(support: float, lowest: float) -> list[dict[str, Any]]:
     """Arrange a grid over the plane from the lowest q on, and name the band of every field's middle."""
     across, up = np.arange(_CELLS) / _CELLS, lowest + np.arange(_CELLS) / _CELLS * (1 - lowest)
     right, top = 1 / _CELLS, (1 - lowest) / _CELLS
-    p, q = (one.ravel() for one in np.meshgrid(across, up))
+    p, q = (point.ravel() for point in np.meshgrid(across, up))
     privacy = 100 * (1 - reconstruction(support, p=p + right / 2, q=q + top / 2))
     band = np.searchsorted(_STEPS, privacy, side="right") - 1
     return [
         {
-            "p": round(float(one), 4),
-            "p2": round(min(float(one) + 1.15 * right, 1.0), 5),
+            "p": round(float(point), 4),
+            "p2": round(min(float(point) + 1.15 * right, 1.0), 5),
             "q": round(float(other), 5),
             "q2": round(min(float(other) + 1.15 * top, 1.0), 5),
             "band": _BANDS[which],
         }
-        for one, other, which in zip(p, q, band, strict=True)
+        for point, other, which in zip(p, q, band, strict=True)
     ]
 
 
@@ -81,7 +83,7 @@ def acceptable_points(choices: Choices) -> dict[str, Any]:
     """Draw which grid points are private (circles) and which are accurate (crosses), as figure 3 does."""
     import altair as alt
 
-    base = _grid([one for one in choices.points if one.q >= _SHOWN_FROM - 1e-9])
+    base = _grid([point for point in choices.points if point.q >= _SHOWN_FROM - 1e-9])
     neither = base.transform_filter("!datum.private && !datum.accurate")
     dots = neither.mark_point(shape="circle", size=8, filled=True, color=SOFT, opacity=0.5)
     return picture(
@@ -103,18 +105,18 @@ def _grid(points: Sequence[Choice]) -> Any:
 
     rows = [
         {
-            "p": one.p,
-            "q": one.q,
-            "private": one.private,
-            "accurate": one.accurate,
-            "good": one.good,
-            "privacy": round(one.basic_privacy, 2),
-            "ratio": round(one.error_ratio, 3),
-            "epsilon": round(one.epsilon, 2),
+            "p": point.p,
+            "q": point.q,
+            "private": point.private,
+            "accurate": point.accurate,
+            "good": point.good,
+            "privacy": round(point.basic_privacy, 2),
+            "ratio": round(point.error_ratio, 3),
+            "epsilon": round(point.epsilon, 2),
         }
-        for one in points
+        for point in points
     ]
-    known = {"privacy": "basic privacy, %", "ratio": "error over MASK's", "epsilon": "epsilon of a bit"}
+    values = {"privacy": "basic privacy, %", "ratio": "error over MASK's", "epsilon": "epsilon of a bit"}
     return altair_chart(rows).encode(
         x=alt.X("p:Q", title=_P, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(grid=True)),
         y=alt.Y(
@@ -123,7 +125,7 @@ def _grid(points: Sequence[Choice]) -> Any:
             scale=alt.Scale(domain=[_SHOWN_FROM - 0.005, 0.995], nice=False, zero=False),
             axis=alt.Axis(format=".2f", values=[round(_SHOWN_FROM + step / 100, 2) for step in range(10)]),
         ),
-        tooltip=["p:Q", "q:Q", *(alt.Tooltip(f"{field}:Q", title=word) for field, word in known.items())],
+        tooltip=["p:Q", "q:Q", *(alt.Tooltip(f"{field}:Q", title=word) for field, word in values.items())],
     )
 
 
@@ -141,7 +143,7 @@ def _marked(base: Any, at_least: float) -> list[Any]:
         ),
         "accurate": ("accurate enough", "cross", OCHRE, {"size": 70, "angle": 45, "filled": True}),
     }
-    words, symbols, colors, _ = (list(one) for one in zip(*drawn.values(), strict=True))
+    words, symbols, colors, _ = (list(point) for point in zip(*drawn.values(), strict=True))
     legend = alt.Legend(title=None, orient="bottom", symbolSize=140)
     return [
         base.transform_filter(f"datum.{field}")

@@ -66,10 +66,10 @@ def signature_bytes(record: Path) -> bytes | None:
     if not is_regular(path):
         return None
     try:
-        found = base64.b64decode(path.read_bytes().removesuffix(b"\n"), validate=True)
+        signature = base64.b64decode(path.read_bytes().removesuffix(b"\n"), validate=True)
     except (OSError, binascii.Error):
         return None
-    return found if len(found) == _LENGTH else None
+    return signature if len(signature) == _LENGTH else None
 
 
 def is_signed_by(folder: str | os.PathLike[str], signer: str | os.PathLike[str]) -> bool:
@@ -88,11 +88,11 @@ def is_signed_by(folder: str | os.PathLike[str], signer: str | os.PathLike[str])
     from cryptography.exceptions import InvalidSignature
 
     key, record = verifying_key(signer), Path(folder) / RECORD
-    found = signature_bytes(record)
-    if found is None or not is_regular(record):
+    signature = signature_bytes(record)
+    if signature is None or not is_regular(record):
         return False
     try:
-        key.verify(found, record.read_bytes())
+        key.verify(signature, record.read_bytes())
     except InvalidSignature:
         return False
     return True

@@ -76,9 +76,9 @@ def groups(data: GroupedBaskets) -> Section:
     n_groups = np.bincount(bins, minlength=starts.size)
     baskets = np.bincount(bins, weights=data.sizes, minlength=starts.size)
     rows = [
-        (label, f"{one:,}", f"{int(two):,}", percent(two / len(data)))
-        for label, one, two in zip(labels, n_groups.tolist(), baskets, strict=True)
-        if one
+        (label, f"{n_in_bin:,}", f"{int(two):,}", percent(two / len(data)))
+        for label, n_in_bin, two in zip(labels, n_groups.tolist(), baskets, strict=True)
+        if n_in_bin
     ]
     return Section(
         "groups",
@@ -109,25 +109,25 @@ def _degree_rows(data: GroupedBaskets) -> list[tuple[str, str, str]]:
 
 def _degrees(data: GroupedBaskets) -> FloatArray:
     share = np.zeros(data.n_groups)
-    held = data.sensitive
-    np.maximum.at(share, held.group, held.counts / data.effective_sizes[held.group])
+    counts = data.sensitive
+    np.maximum.at(share, counts.group, counts.counts / data.effective_sizes[counts.group])
     with np.errstate(divide="ignore"):
         return np.asarray(1 / share)
 
 
 def sensitive_items(data: GroupedBaskets) -> Section:
     """Return the sensitive items: in how many baskets and groups they are, and their largest share in a group."""
-    held = data.sensitive
-    share = held.counts / data.effective_sizes[held.group]
-    highest = np.zeros(held.overall.size)
-    np.maximum.at(highest, held.values, share)
-    in_groups = np.bincount(held.values, minlength=held.overall.size)
-    order = np.argsort(-held.overall, kind="stable")
+    counts = data.sensitive
+    share = counts.counts / data.effective_sizes[counts.group]
+    highest = np.zeros(counts.overall.size)
+    np.maximum.at(highest, counts.values, share)
+    in_groups = np.bincount(counts.values, minlength=counts.overall.size)
+    order = np.argsort(-counts.overall, kind="stable")
     rows = [
         (
             str(data.sensitive_names[int(code)].as_py()),
-            f"{held.overall[code]:,}",
-            percent(held.overall[code] / len(data)),
+            f"{counts.overall[code]:,}",
+            percent(counts.overall[code] / len(data)),
             f"{in_groups[code]:,}",
             percent(highest[code]),
         )
@@ -145,11 +145,11 @@ def sensitive_items(data: GroupedBaskets) -> Section:
 
 def precision(data: GroupedBaskets) -> Section:
     """Return what is exact and what is estimated: ordinary items are exact, the sensitive ones are not."""
-    held = data.sensitive
-    occurrences = int(held.counts.sum())
-    certain = int(held.counts[held.counts == data.effective_sizes[held.group]].sum())
+    counts = data.sensitive
+    occurrences = int(counts.counts.sum())
+    certain = int(counts.counts[counts.counts == data.effective_sizes[counts.group]].sum())
     mean = (
-        float((held.counts * held.counts / data.effective_sizes[held.group]).sum() / occurrences)
+        float((counts.counts * counts.counts / data.effective_sizes[counts.group]).sum() / occurrences)
         if occurrences
         else 1.0
     )

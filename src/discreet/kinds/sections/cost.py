@@ -71,8 +71,8 @@ def _described(nodes: Nodes) -> str:
         if nodes.n_seen >= nodes.n_nodes
         else f"{counted(nodes.n_seen, 'node')} of {nodes.n_nodes:,} were evaluated, enough to find the best"
     )
-    shown = nodes.kind.size
-    sampled = f" An even sample of {shown:,} is shown." if shown < nodes.n_seen else ""
+    n_points = nodes.kind.size
+    sampled = f" An even sample of {n_points:,} is shown." if n_points < nodes.n_seen else ""
     return (
         f"A node generalizes every column to one level of its hierarchy. {evaluated}; {nodes.n_keeping:,} keep the "
         f"guarantee, {nodes.n_border:,} of them minimal: one level less in any column breaks it.{sampled} Risk falls "

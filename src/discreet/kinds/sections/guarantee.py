@@ -16,14 +16,14 @@ _BASES = {
 }
 
 
-def guarantee(promise: Guarantee, verdict: judged.Verdict, *, checked: str | None = None) -> Verdict:
+def guarantee(stated: Guarantee, verdict: judged.Verdict, *, checked: str | None = None) -> Verdict:
     """Return the guarantee and its verdict; ``checked`` says what was checked, where it is not rows in classes."""
     parts = [(_look(part), _measures(part)) for part in verdict.parts or (verdict,)]
     checked = checked or (
         f"{counted(verdict.n_rows, 'row')} in {counted(verdict.n_groups, 'class', 'classes')} were checked."
     )
     return Verdict(
-        verdict.word, _look(verdict), promise.describe(), parts, f"{_BASES[verdict.basis]} {checked}"
+        verdict.word, _look(verdict), stated.describe(), parts, f"{_BASES[verdict.basis]} {checked}"
     )
 
 
@@ -52,5 +52,5 @@ def _measures(part: judged.Verdict) -> list[tuple[str, str, str]]:
 
 def cautions(release: Release, *, internal: bool) -> Section | None:
     """Return the cautions; those that compare with the original only in the internal report."""
-    found = [caution.text for caution in release.cautions if internal or caution.public]
-    return Section("cautions", "Before you hand it on", "", [Bullets(found)]) if found else None
+    texts = [caution.text for caution in release.cautions if internal or caution.public]
+    return Section("cautions", "Before you hand it on", "", [Bullets(texts)]) if texts else None

@@ -109,10 +109,10 @@ def _shown(value: object) -> str:
 def method(release: Release, *, internal: bool) -> Section:
     """Return how the release was made; neither rules nor thresholds are in it."""
     recipe = release.recipe
-    given: dict[str, object] = dict(recipe.get("parameters", {}))
+    parameters: dict[str, object] = dict(recipe.get("parameters", {}))
     rows = [
         ("Method", str(recipe.get("method", "–"))),
-        *((f"Parameter {name}", value_text(value)) for name, value in given.items()),
+        *((f"Parameter {name}", value_text(value)) for name, value in parameters.items()),
         ("Order", "shuffled"),
         ("This page", "for the owner only" if internal else "may be published"),
         ("Discreet", __version__),

@@ -105,10 +105,10 @@ def _kind(hierarchy: Hierarchy | HierarchySpec) -> str:
 
 
 def _parameters(recipe: Mapping[str, Any]) -> dict[str, object]:
-    given = {
+    parameters = {
         name: value for name, value in dict(recipe.get("parameters", {})).items() if value not in (None, {})
     }
-    return given | ({"levels": dict(recipe["levels"])} if "levels" in recipe else {})
+    return parameters | ({"levels": dict(recipe["levels"])} if "levels" in recipe else {})
 
 
 def seed_text(seed: object, *, internal: bool) -> str:
@@ -127,5 +127,7 @@ def value_text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {one}" for name, one in value.items() if one is not None and one != {})
+        return ", ".join(
+            f"{name}: {inner}" for name, inner in value.items() if inner is not None and inner != {}
+        )
     return str(value)

@@ -52,14 +52,14 @@ def _summary(release: Release, similarity: Fidelity) -> Tiles:
     return Tiles(tiles)
 
 
-def _closeness(found: Closeness, exact: Copies) -> Section:
+def _closeness(closeness: Closeness, exact: Copies) -> Section:
     rows = [
-        ("Median distance of a pseudo-record to the closest record", number(found.distance)),
-        ("Median distance of a record to the closest other record", number(found.spacing)),
-        ("Ratio of the two", number(found.ratio)),
+        ("Median distance of a pseudo-record to the closest record", number(closeness.distance)),
+        ("Median distance of a record to the closest other record", number(closeness.spacing)),
+        ("Ratio of the two", number(closeness.ratio)),
         (
             "Pseudo-records closer to a record than 95% of the records are to each other",
-            percent(found.nearer),
+            percent(closeness.nearer),
         ),
         ("Pseudo-records that equal a record", f"{exact.equal:,} of {exact.n_rows:,}"),
         ("Pseudo-records that equal a record that is unique in the original", f"{exact.unique:,}"),
@@ -70,7 +70,7 @@ def _closeness(found: Closeness, exact: Copies) -> Section:
         "closeness",
         "Closeness to real records",
         "Pseudo-records are random, but one may equal a real record or come so close that it reveals the person. "
-        f"Distances are between standardized columns, of {found.n_looked_at:,} rows; copies are counted over all.",
+        f"Distances are between standardized columns, of {closeness.n_looked_at:,} rows; copies are counted over all.",
         [Table(("Measure", "Value"), rows, "Closeness")],
     )
 

@@ -67,13 +67,13 @@ def expression(guarantee: Guarantee) -> str:
 
 
 def set_parameters(
-    given: Mapping[str, Any], parameters: Mapping[str, Any], release: Release
+    values: Mapping[str, Any], parameters: Mapping[str, Any], release: Release
 ) -> dict[str, Any]:
     """Return the parameters that the constructor has and that differ from its defaults."""
     first = next(iter(parameters))
     chosen = {
         name: value
-        for name, value in given.items()
+        for name, value in values.items()
         if name in parameters
         and name != first
         and value not in (None, {})

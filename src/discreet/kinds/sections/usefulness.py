@@ -30,7 +30,10 @@ def predictions(after: Sequence[Prediction], before: Sequence[Prediction] | None
     if not after:
         return None
     head = ["Column", "How", "From the release", "Without any column"]
-    cells = [[made.column, _KINDS[made.kind], percent(made.score), percent(made.baseline)] for made in after]
+    cells = [
+        [predicted.column, _KINDS[predicted.kind], percent(predicted.score), percent(predicted.baseline)]
+        for predicted in after
+    ]
     if before is not None:
         head.insert(2, "From the original")
         for row, original in zip(cells, before, strict=True):
@@ -56,13 +59,14 @@ def pairs(release: Release, fewest: int, *, internal: bool) -> Section | None:
     if not chosen:
         return None
     content: list[Block] = [
-        Subsection(f"{one.row} and {one.column}", [_crossed(release.table, one, fewest)]) for one in chosen
+        Subsection(f"{pair.row} and {pair.column}", [_crossed(release.table, pair, fewest)])
+        for pair in chosen
     ]
     if internal:
-        before = {(one.row, one.column): one.strength for one in _all_pairs(release.original, fewest)}
+        before = {(pair.row, pair.column): pair.strength for pair in _all_pairs(release.original, fewest)}
         rows = [
-            (f"{one.row} and {one.column}", percent(before[one.row, one.column]), percent(one.strength))
-            for one in _all_pairs(release.table, fewest)
+            (f"{pair.row} and {pair.column}", percent(before[pair.row, pair.column]), percent(pair.strength))
+            for pair in _all_pairs(release.table, fewest)
         ]
         table = TableBlock(("Columns", "Before", "After"), rows, "Association of pairs")
         content.append(Subsection("All pairs", [table]))
@@ -82,48 +86,48 @@ class _Pair:
     strength: float
 
 
-def _chosen(one: Table, fewest: int) -> list[_Pair]:
-    return sorted(_all_pairs(one, fewest), key=lambda pair: -pair.strength)[:_MOST_PAIRS]
+def _chosen(table: Table, fewest: int) -> list[_Pair]:
+    return sorted(_all_pairs(table, fewest), key=lambda pair: -pair.strength)[:_MOST_PAIRS]
 
 
-def _all_pairs(one: Table, fewest: int) -> list[_Pair]:
+def _all_pairs(table: Table, fewest: int) -> list[_Pair]:
     """Return pairs of a quasi-identifier and a sensitive column, or of quasi-identifiers where none is sensitive."""
-    quasi, sensitive = one.schema.quasi, one.schema.sensitive[:_MOST_LABELS]
+    quasi, sensitive = table.schema.quasi, table.schema.sensitive[:_MOST_LABELS]
     couples = (
         [(row, column) for column in sensitive for row in quasi]
         if sensitive
         else [(row, column) for at, row in enumerate(quasi) for column in quasi[at + 1 :]]
     )
     pooled = {
-        name: _pooled(one, name, _MOST_ROWS, fewest)[0]
+        name: _pooled(table, name, _MOST_ROWS, fewest)[0]
         for name in {name for pair in couples for name in pair}
     }
     return [
-        _Pair(row, column, _strength(_counts(one, pooled[row], pooled[column]))) for row, column in couples
+        _Pair(row, column, _strength(_counts(table, pooled[row], pooled[column]))) for row, column in couples
     ]
 
 
-def _pooled(one: Table, name: str, most: int, fewest: int) -> tuple[_Places, tuple[str, ...]]:
+def _pooled(table: Table, name: str, most: int, fewest: int) -> tuple[_Places, tuple[str, ...]]:
     """Return the place of each tuple among the commonest cells of a column, and their names; the rest comes last."""
-    book, counts = one.encoded[name], one.overall(name)
+    book, counts = table.encoded[name], table.overall(name)
     order = np.argsort(-counts, kind="stable")
-    kept = order[: most if (counts > 0).sum() <= most else most - 1]
-    kept = np.sort(kept[counts[kept] >= fewest])
-    place = np.full(book.n_codes, kept.size, np.uint16)
-    place[kept] = np.arange(kept.size)
+    common = order[: most if (counts > 0).sum() <= most else most - 1]
+    common = np.sort(common[counts[common] >= fewest])
+    position = np.full(book.n_codes, common.size, np.uint16)
+    position[common] = np.arange(common.size)
     names = ["missing", *texts(book.values).to_pylist()]
-    labels = [names[code] for code in kept]
-    n_rest = int(((counts > 0) & (place == kept.size)).sum())
+    labels = [names[code] for code in common]
+    n_rest = int(((counts > 0) & (position == common.size)).sum())
     if n_rest:
         labels.append("others" if labels else "all values")
-    return place[one.codes(name)], tuple(labels)
+    return position[table.codes(name)], tuple(labels)
 
 
-def _counts(one: Table, rows: _Places, columns: _Places) -> FloatArray:
+def _counts(table: Table, rows: _Places, columns: _Places) -> FloatArray:
     height, width = int(rows.max()) + 1, int(columns.max()) + 1
     keys = (rows * np.uint16(width) + columns).astype(np.int32)
-    held = overall(keys, one.tuples.counts, height * width)
-    return held.reshape(height, width).astype(np.float64)
+    cell_counts = overall(keys, table.tuples.counts, height * width)
+    return cell_counts.reshape(height, width).astype(np.float64)
 
 
 def _strength(counts: FloatArray) -> float:
@@ -136,10 +140,10 @@ def _strength(counts: FloatArray) -> float:
     return float(np.sqrt(squared / (min(counts.shape) - 1)))
 
 
-def _crossed(one: Table, pair: _Pair, fewest: int) -> TableBlock:
+def _crossed(table: Table, pair: _Pair, fewest: int) -> TableBlock:
     """Return the rows of a table by two of its columns."""
-    rows, row_names = _pooled(one, pair.row, _MOST_ROWS, fewest)
-    columns, column_names = _pooled(one, pair.column, _MOST_COLUMNS, fewest)
-    counts = _counts(one, rows, columns)
+    rows, row_names = _pooled(table, pair.row, _MOST_ROWS, fewest)
+    columns, column_names = _pooled(table, pair.column, _MOST_COLUMNS, fewest)
+    counts = _counts(table, rows, columns)
     cells = [(name, *(f"{int(n):,}" for n in line)) for name, line in zip(row_names, counts, strict=True)]
     return TableBlock((pair.row, *column_names), cells, f"{pair.row} and {pair.column}", numbers=True)
