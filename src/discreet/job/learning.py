@@ -254,9 +254,10 @@ def plain_of(path: Path) -> dict[str, Any]:
 
 
 def _rows(data: Any, reading: Mapping[str, Any]) -> pa.Table:
+    from discreet.core.engine import arrow_table
     from discreet.engines.files import read
 
-    return read(data, **reading).to_arrow_table()
+    return arrow_table(read(data, **reading))
 
 
 def _features(model: Any, rows: pa.Table) -> Any:

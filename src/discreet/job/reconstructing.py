@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
 from discreet.core.params import NONE, Constraint, Constraints, FloatIn, OneOf
-from discreet.job.collecting import channel_of, require_columns
+from discreet.job.collecting import NUMBERS, channel_of, require_columns
 from discreet.job.verbs import PATH, SEED, TEXT, Made, Progress, VerbJob
 from discreet.kinds.tables import TableKind
 
 if TYPE_CHECKING:
-    import duckdb
-
     from discreet.core.arrays import FloatArray
 
 
@@ -137,16 +135,17 @@ class ReconstructJob(VerbJob):
             files[Path(self.picture)] = lambda path: _draw(density, counted, path)
         return Made("density", density, self._figures(density), files)
 
-    def _numbers(self, relation: duckdb.DuckDBPyRelation) -> Iterator[FloatArray]:
+    def _numbers(self, relation: Any) -> Iterator[FloatArray]:
         """Return the column batch by batch."""
-        from discreet.engines.duckdb.numbers import doubles, is_numeric
-        from discreet.engines.files import describe
+        from discreet.core.engine import engine_of
 
-        types = dict(describe(relation))
+        engine = engine_of(relation)
+        types = engine.value_types(relation)
         require_columns(types, [self.column], self.data)
-        if not is_numeric(types[self.column]):
+        if types[self.column] not in NUMBERS:
             raise SchemaError(f"Column '{self.column}' must hold noisy numbers.")
-        for values in doubles(relation, self.column):
+        for batch in engine.batches(engine.select(relation, [self.column], numbers=[self.column])):
+            values = batch.column(0)
             if values.null_count:
                 raise InputError(f"Some noisy values of '{self.column}' are null; drop the rows first.")
             yield values.to_numpy()
