@@ -491,8 +491,8 @@ VERBS: dict[str, Spec] = {
     for name, home in {
         "perturb": "collecting:PerturbJob",
         "distort": "collecting:DistortJob",
-        "reconstruct": "collecting:ReconstructJob",
-        "mine": "learning:MineJob",
+        "reconstruct": "reconstructing:ReconstructJob",
+        "mine": "mining:MineJob",
         "fit": "learning:FitJob",
         "predict": "learning:PredictJob",
         "audit": "auditing:VaultJob",

@@ -5,13 +5,13 @@ from discreet.kinds.sketches import SketchSection as SketchSection
 from .auditing import VaultJob as VaultJob
 from .collecting import DistortJob as DistortJob
 from .collecting import PerturbJob as PerturbJob
-from .collecting import ReconstructJob as ReconstructJob
 from .descriptions import roles_of as roles_of
 from .learning import FitJob as FitJob
-from .learning import MineJob as MineJob
 from .learning import PredictJob as PredictJob
+from .mining import MineJob as MineJob
 from .model import Job as Job
 from .party_runs import PartyJob as PartyJob
+from .reconstructing import ReconstructJob as ReconstructJob
 from .running import open_job as open_job
 from .running import run as run
 from .verbs import Made as Made

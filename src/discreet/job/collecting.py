@@ -1,4 +1,4 @@
-"""Jobs of collection: hide numbers behind noise, flip the bits of baskets, recover a distribution."""
+"""Jobs of collection: hide numbers behind noise, flip the bits of baskets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
 from discreet.core.params import BOOL, NONE, Constraint, Constraints, EachOf, FloatIn, MappingOf, OneOf
-from discreet.job.verbs import PATH, SEED, TEXT, TEXTS, Made, Progress, VerbJob
+from discreet.job.verbs import SEED, TEXTS, Made, Progress, VerbJob
 from discreet.kinds.baskets import BasketKind
 from discreet.kinds.tables import TableKind
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.collect import AdditiveNoise, Channels
-    from discreet.core.arrays import FloatArray
 
 NUMBERS = ("whole", "real")
 """What the values of columns are that noise can hide."""
@@ -111,7 +110,7 @@ class PerturbJob(VerbJob):
 
     def _channel(self, name: str) -> AdditiveNoise:
         low, high = self.ranges.get(name, (None, None))
-        return _channel(self, low, high, name)
+        return channel_of(self, low, high, name)
 
     def make(self, begin: Progress) -> Made:
         """Return the noisy rows as a stream of record batches, which is gone through once."""
@@ -316,156 +315,6 @@ class DistortJob(VerbJob):
         }
 
 
-@public
-@dataclass(frozen=True, kw_only=True)
-class ReconstructJob(VerbJob):
-    """Recover the distribution of a column's true values from a file of noisy ones, in memory that does not grow.
-
-    Parameters
-    ----------
-    column
-        The column of noisy numbers.
-    noise
-        The kind of noise: uniform, gaussian or laplace.
-    spread
-        Its half width (uniform), standard deviation (gaussian) or scale (laplace).
-    privacy
-        In place of it, the width of the 95 % interval as a share of the range; 1.0 is the whole range.
-    epsilon
-        In place of it, the local differential privacy; laplace only.
-    low, high
-        The range of the true values, where it is known.
-    intervals
-        How many intervals there are.
-    method
-        The steps: those of expectation maximization, or of Bayes' rule as first published.
-    stop
-        The rule that ends the steps.
-    tolerance
-        The threshold of that rule.
-    max_steps
-        The most steps.
-    band
-        Also a confidence band, such as 0.95.
-    seed
-        Make the band repeatable.
-    picture
-        A file for a picture of the density: .html, .svg, .png or .json.
-
-    Examples
-    --------
-    >>> job = ReconstructJob("noisy.csv", column="age", noise="gaussian", spread=12, low=0, high=100)
-    >>> job.reconstruction().intervals
-    50
-    """
-
-    column: str
-    noise: str
-    spread: float | None = None
-    privacy: float | None = None
-    epsilon: float | None = None
-    low: float | None = None
-    high: float | None = None
-    intervals: int = 50
-    method: str = "em"
-    stop: str = "chi2"
-    tolerance: float | None = None
-    max_steps: int = 5_000
-    band: float | None = None
-    seed: int | None = None
-    picture: Path | None = None
-
-    verb = "reconstruct"
-    stages = ("Counting", "Reconstructing", "Writing")
-    reading_keys: ClassVar[Mapping[str, Constraint]] = TableKind.reading
-    output_keys = ("picture",)
-    path_keys = ("picture",)
-    constraints: ClassVar[Constraints] = {
-        "column": TEXT,
-        "noise": OneOf(("uniform", "gaussian", "laplace")),
-        "spread": (FloatIn(), NONE),
-        "privacy": (FloatIn(), NONE),
-        "epsilon": (FloatIn(), NONE),
-        "method": OneOf(("em", "bayes")),
-        "stop": OneOf(("chi2", "change", "likelihood")),
-        "picture": (PATH, NONE),
-        "seed": SEED,
-    }
-
-    def reconstruction(self) -> Any:
-        """Return the reconstruction that undoes the noise."""
-        if self.spread is None and (self.low is None or self.high is None):
-            raise ParameterError(
-                "The range of the true values is not known; pass it, or the noise's spread.",
-                fix={"spread": "SPREAD"},
-            )
-        channel = _channel(self, self.low, self.high, self.column)
-        named = {name: getattr(self, name) for name in ("method", "stop", "tolerance", "max_steps")}
-        return channel.reconstruction(self.intervals, **named)
-
-    def targets(self) -> tuple[Path, ...]:
-        """Return the file of the intervals and that of the picture."""
-        from discreet.report.pictures import KINDS
-
-        if self.picture is None:
-            return super().targets()
-        picture = Path(self.picture)
-        if picture.suffix.lower() not in KINDS:
-            raise OutputError(f"A picture's name must end in {', '.join(KINDS)}.")
-        return (*super().targets(), picture)
-
-    def make(self, begin: Progress) -> Made:
-        """Return the density."""
-        import warnings
-
-        from discreet.engines.files import read
-
-        reconstruction = self.reconstruction()
-        with warnings.catch_warnings():
-            # Whether the steps converged is among the figures.
-            warnings.simplefilter("ignore")
-            begin("Counting")
-            counted = reconstruction.histogram(self._numbers(read(self.data, **self.reading)))
-            begin("Reconstructing")
-            density = reconstruction.reconstruct(counted, band=self.band, random_state=self.seed)
-        files = self.written(density.frame())
-        if self.picture is not None:
-            files[Path(self.picture)] = lambda path: _draw(density, counted, path)
-        return Made("density", density, self._figures(density), files)
-
-    def _numbers(self, relation: Any) -> Iterator[FloatArray]:
-        """Return the column batch by batch."""
-        from discreet.core.engine import engine_of
-
-        engine = engine_of(relation)
-        types = engine.value_types(relation)
-        require_columns(types, [self.column], self.data)
-        if types[self.column] not in NUMBERS:
-            raise SchemaError(f"Column '{self.column}' must hold noisy numbers.")
-        for batch in engine.batches(engine.select(relation, [self.column], numbers=[self.column])):
-            values = batch.column(0)
-            if values.null_count:
-                raise InputError(f"Some noisy values of '{self.column}' are null; drop the rows first.")
-            yield values.to_numpy()
-
-    def _figures(self, density: Any) -> dict[str, Any]:
-        return {
-            "values": density.n,
-            "intervals": int(density.shares.size),
-            "steps": density.iterations,
-            "converged": density.converged,
-            "mean": density.mean,
-            "sd": density.variance**0.5,
-            "quartiles": [float(value) for value in density.ppf([0.25, 0.5, 0.75])],
-            "edges": density.edges.tolist(),
-            "shares": density.shares.tolist(),
-            "lower": None if density.lower is None else density.lower.tolist(),
-            "upper": None if density.upper is None else density.upper.tolist(),
-            "file": None if self.out is None else str(self.out),
-            "picture": None if self.picture is None else str(self.picture),
-        }
-
-
 def require_columns(names: Any, required: Sequence[str], data: Any) -> None:
     """Refuse names of columns that a file does not have."""
     missing = [name for name in required if name not in names]
@@ -473,9 +322,8 @@ def require_columns(names: Any, required: Sequence[str], data: Any) -> None:
         raise SchemaError(f"{data} has no column {', '.join(repr(name) for name in missing)}.")
 
 
-def _channel(
-    job: PerturbJob | ReconstructJob, low: float | None, high: float | None, column: str
-) -> AdditiveNoise:
+def channel_of(job: Any, low: float | None, high: float | None, column: str) -> AdditiveNoise:
+    """Return the channel of a column by the keys of a job that name the noise and its width."""
     from discreet.collect.channels import noise_channel
 
     width = {name: getattr(job, name) for name in ("spread", "privacy", "epsilon")}
@@ -514,10 +362,3 @@ def _described(channel: Any) -> dict[str, Any]:
         "privacy": channel.privacy() if has_range else None,
         "epsilon": channel.epsilon,
     }
-
-
-def _draw(density: Any, counted: Any, path: Path) -> None:
-    from discreet.report.densities import chart
-    from discreet.report.pictures import write_picture
-
-    write_picture(chart(density, noisy=counted), path)
