@@ -28,6 +28,7 @@ from discreet.parties.mining import (
     VerticalKMeans,
     VerticalNaiveBayes,
     VerticalRules,
+    VerticalStatistics,
     VerticalTree,
 )
 from discreet.parties.mining.models import decision_tree, horizontal, naive_bayes
@@ -243,6 +244,41 @@ def assert_tree_is_right(model: Any, frame: dict[str, Any], labels: Any) -> None
         expected = np.bincount(labels[inside], minlength=shares.shape[1]) / inside.sum()
         assert expected.tolist() == pytest.approx(leaf.tolist())
         assert inside.sum() >= 5
+
+
+FEW = {
+    name: {"x": [0, 1, 2] + [0, 1] * 9, "z": [at / 7 for at in range(21)], "y": [0, 1, 0] * 7}
+    for name in "abc"
+}
+
+
+@pytest.mark.parametrize("kind", ["statistics", "vertical-statistics", "naive-bayes", "vertical-naive-bayes"])
+def test_columns_of_few_values_are_declared_and_have_a_caution(kind: str) -> None:
+    """Their counts follow from the moments, here three rows with a 2, so nobody is told that they are held back."""
+    ranges = {"x": (0, 3), "z": (0, 3)}
+    described: dict[str, Any] = {"target": "y", "classes": (0, 1)}
+    columns = {"a": ("x",), "b": ("z",)}
+    protocol: Any = {
+        "statistics": HorizontalStatistics(columns=("x", "z"), ranges=ranges, bins=3),
+        "vertical-statistics": VerticalStatistics(columns=columns, ranges=ranges),
+        "naive-bayes": HorizontalNaiveBayes(columns=("x", "z"), **described),
+        "vertical-naive-bayes": VerticalNaiveBayes(columns=columns, ranges=ranges, holder="a", **described),
+    }[kind]
+    vertical = {"a": {key: FEW["a"][key] for key in "xy"}, "b": {"z": FEW["b"]["z"]}}
+    run = simulate(protocol, vertical if "vertical" in kind else FEW)
+    assert any("few distinct values, however small" in sentence for sentence in protocol.leaks)
+    told = [caution for caution in run.cautions["a"] if "few distinct values" in caution]
+    assert len(told) == 1
+    assert "('x')" in told[0]
+    if kind == "statistics":
+        model = run.outputs["b"].model
+        n, mean, variance = model.n, model.mean[0], model.covariance[0, 0] * (model.n - 1) / model.n
+        assert round((n * (variance + mean**2) - n * mean) / 2) == 3
+        assert 3 not in model.histograms["x"][1]
+        noisy = HorizontalStatistics(columns=("x",), ranges={"x": (0, 3)}, epsilon=1.0)
+        assert not any("few distinct" in caution for caution in simulate(noisy, FEW).cautions["a"])
+    elif "naive" in kind:
+        assert any("in it" in sentence for sentence in protocol.leaks)
 
 
 def test_a_class_of_one_row_is_not_opened() -> None:
