@@ -30,6 +30,7 @@ from discreet.parties.mining import (
     VerticalRules,
     VerticalStatistics,
     VerticalTree,
+    model_to_dict,
 )
 from discreet.parties.mining.models import decision_tree, horizontal, naive_bayes
 from discreet.parties.mining.models.tree_protocol import TreeProtocol
@@ -279,6 +280,37 @@ def test_columns_of_few_values_are_declared_and_have_a_caution(kind: str) -> Non
         assert not any("few distinct" in caution for caution in simulate(noisy, FEW).cautions["a"])
     elif "naive" in kind:
         assert any("in it" in sentence for sentence in protocol.leaks)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "learned"),
+    [((20, 21, 1), [1]), ((20, 21, 0), [0, 1]), ((20, 21, 3, 3), [0, 1]), ((20, 3), []), ((20, 21), [0, 1])],
+)
+def test_rows_of_a_class_left_out_are_not_what_the_others_lack(
+    sizes: tuple[int, ...], learned: list[int]
+) -> None:
+    """All know the number of rows; less those of the classes in the model it is the number of those left out."""
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    described: dict[str, Any] = {
+        "columns": {"shop": ("age",), "bank": ()}, "target": "d", "holder": "bank", "ranges": {"age": (0, 128)},
+        "classes": tuple(range(len(sizes))),
+    }  # fmt: skip
+    inputs = {"shop": {"age": np.arange(labels.size)}, "bank": {"d": labels}}
+    bayes, tree = VerticalNaiveBayes(**described), VerticalTree(**described, bins=4)
+    if not learned:
+        for protocol in (bayes, tree):
+            with pytest.raises(InputError, match="too few for 'min_count'"):
+                simulate(protocol, inputs)
+        return
+    run = simulate(bayes, inputs)
+    model = run.outputs["shop"].model
+    assert model.classes_.tolist() == learned
+    missing = labels.size - model.class_count_.sum()
+    assert missing == 0 or missing >= 5
+    root = model_to_dict(simulate(tree, inputs).outputs["shop"].model)["tree"]["nodes"][0]["counts"]
+    assert root == [size if at in learned else 0 for at, size in enumerate(sizes)]
+    assert any("left out" in caution for caution in run.cautions["shop"]) == (len(learned) < len(sizes))
+    assert any("the classes left out have together" in sentence for sentence in bayes.leaks + tree.leaks)
 
 
 def test_a_class_of_one_row_is_not_opened() -> None:

@@ -228,8 +228,9 @@ class VerticalNaiveBayes(VerticalClassifier):
 
     The holder of the classes and each other party compute the scalar products of the indicators of the classes with
     the values and their squares, or with the indicators of the categories. These are the learned parameters, and
-    nothing else is opened. The holder leaves out the rows of classes with fewer than ``min_count``, and neighboring
-    categories are joined until no class has fewer rows of them, but for none at all. The output has a fitted
+    nothing else is opened. The holder leaves out the rows of classes with fewer than ``min_count``, and where these are
+    fewer together those of the smallest other class, as the number of rows is known. Neighboring categories are joined
+    until no class has fewer rows of them, but for none at all. The output has a fitted
     ``GaussianNB`` or ``CategoricalNB``.
 
     Parameters
@@ -282,6 +283,7 @@ class VerticalNaiveBayes(VerticalClassifier):
         joined = f"Every party learns which categories are joined because a count is below {self.min_count}."
         return (
             "Every party learns the number of rows.",
+            *self._class_leaks,
             (
                 f"The holder of the classes knows who is in which class; of a class with {self.min_count} rows "
                 "the model "
@@ -328,7 +330,7 @@ class VerticalNaiveBayes(VerticalClassifier):
         added, indicators = data
         agree_on_rows(party, added.shape[0], self.min_count)
         if indicators is not None and self.holds_back:
-            indicators = indicators * (indicators.sum(axis=0) >= self.min_count)
+            indicators = indicators * self.learned_classes(indicators.argmax(axis=1))
         sums: list[int] = []
         for name in self._featured(party.names):
             if party.name in (name, self.holder):
