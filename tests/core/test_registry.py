@@ -87,4 +87,4 @@ def test_a_name_may_stand_for_values_of_parameters() -> None:
     assert list(METHODS["1.a"].options()) == []
     made = METHODS["inline"].make(["a"], min_support=1, time_limit=2)
     assert (made.formulation, made.time_limit) == ("inline", 2)
-    assert METHODS["bba"].makes_of("table") == "sanitized-table"
+    assert METHODS["bba"].makes_of("table") == "table"

@@ -12,8 +12,8 @@ from click import testing
 
 from discreet.cli._app import app
 from discreet.core.errors import DiscreetError, OutputError, ParameterError
+from discreet.core.registry import specs
 from discreet.job import Job, Made, Result, VerbJob, open_job, run
-from discreet.job.verbs import VERBS
 
 JOBS = {
     "perturb": (
@@ -188,11 +188,8 @@ def test_a_release_and_hidden_rules_are_jobs_as_before(folder: Path) -> None:
 
 
 def test_every_verb_has_a_class_of_its_own() -> None:
-    from importlib import import_module
-
-    for verb, home in VERBS.items():
-        module, _, name = home.partition(":")
-        declared = getattr(import_module(f"discreet.job.{module}"), name)
+    for verb, spec in specs("verb").items():
+        declared = spec.load()
         assert issubclass(declared, VerbJob)
         assert declared.verb == verb
         assert declared.stages

@@ -9,7 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.cli._runs import perform_verb, section
+from discreet.cli._runs import perform_verb, verb_job
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -112,9 +112,9 @@ def explain_session(session: Path, two_parties_see_each_other: bool, as_json: bo
     """Say what the SESSION computes, what each party learns, who collects, and whom it trusts; nothing is sent."""
     from discreet.cli._output import print_result
     from discreet.parties.network.explanation import explain
-    from discreet.parties.network.session import Session
+    from discreet.parties.network.session import PartySession
 
-    agreed = Session.read(session, two_parties_see_each_other=two_parties_see_each_other)
+    agreed = PartySession.read(session, two_parties_see_each_other=two_parties_see_each_other)
     explanation = explain(agreed)
     print_result("party explain", explanation, explained(explanation), as_json=as_json, quiet=quiet)
 
@@ -142,11 +142,11 @@ def doctor(
     from discreet.parties.network.doctor import examine
     from discreet.parties.network.explanation import explain
     from discreet.parties.network.running import find_key
-    from discreet.parties.network.session import Session
+    from discreet.parties.network.session import PartySession
 
     if name is None and (key or listen):
         raise gather.mistake("--key and --listen say nothing without --as.", "--as NAME")
-    agreed = Session.read(session, two_parties_see_each_other=two_parties_see_each_other)
+    agreed = PartySession.read(session, two_parties_see_each_other=two_parties_see_each_other)
     private_file = None if name is None else key or find_key(session, agreed.member(name).name)
     explanation = explain(agreed)
     if not as_json and not quiet:
@@ -177,19 +177,8 @@ def doctor(
 @options.printing
 def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Run the protocol of the SESSION with the other parties and write the common result."""
-    from discreet.job import PartyJob
-
-    job = PartyJob.from_dict(
-        {
-            "input": {} if values["data"] is None else {"path": values["data"]},
-            "party": {
-                "session": session,
-                "name": name,
-                **section(values, "key", "listen", "two_parties_see_each_other"),
-            },
-            "output": {"folder": out, **section(values, "overwrite")},
-        }
-    )
+    keys = {key: values[key] for key in ("key", "listen", "two_parties_see_each_other", "overwrite")}
+    job = verb_job("party", {}, data=values["data"], out=out, session=session, name=name, **keys)
     perform_verb("party run", job, as_json=as_json, quiet=quiet)
 
 

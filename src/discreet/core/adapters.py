@@ -14,15 +14,22 @@ SOURCES = {"duckdb": "discreet.engines.duckdb.small:relation_source"}
 """What reads a frame, by the package its type comes from; any other frame is read through Narwhals."""
 
 KINDS = {
-    "table": "discreet.report.kinds.tables:TableKind",
-    "grouped-table": "discreet.report.kinds.tables:GroupedTableKind",
-    "baskets": "discreet.report.kinds.baskets:BasketKind",
-    "pseudo-data": "discreet.report.kinds.pseudo:PseudoKind",
-    "sanitized-baskets": "discreet.report.kinds.sanitized:SanitizedBasketKind",
-    "sanitized-table": "discreet.report.kinds.sanitized:SanitizedTableKind",
-    "sketches": "discreet.report.kinds.sketches:SketchKind",
+    "table": "discreet.kinds.tables:TableKind",
+    "baskets": "discreet.kinds.baskets:BasketKind",
+    "sketches": "discreet.kinds.sketches:SketchKind",
+    "grouped-table": "discreet.kinds.grouped_tables:GroupedTableKind",
+    "pseudo-data": "discreet.kinds.pseudo_data:PseudoKind",
 }
-"""What lays out, reads back and pictures each kind of released data."""
+"""Every kind of data: from its section of a job to the blocks of its report."""
+
+KIND_OF = "discreet.kinds.kind:kind_of"
+"""What returns the kind of a release, with what its guarantee adds."""
+
+WHY_NOT_FOR_ROWS = "discreet.kinds.kind:why_not_for_rows"
+"""What says why the recipe of a release cannot protect new records, where it cannot."""
+
+ADDED_BY_GUARANTEE = {"RulesHidden": "discreet.kinds.hidden_rules:HiddenRules"}
+"""What a guarantee, by the name of its class, adds to the figures and the report of any kind of data."""
 
 FORMULAS = {"duckdb": "discreet.engines.duckdb.spreadsheet:formula_cells"}
 """What counts the formulas in a frame, by the package its type comes from."""

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
 from discreet.core.params import BOOL, NONE, Constraint, Constraints, EachOf, FloatIn, MappingOf, OneOf
-from discreet.job.kinds import BasketKind, TableKind
 from discreet.job.verbs import PATH, SEED, TEXT, TEXTS, Made, Progress, VerbJob
+from discreet.kinds.baskets import BasketKind
+from discreet.kinds.tables import TableKind
 
 if TYPE_CHECKING:
     import duckdb
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
 
     from discreet.collect import AdditiveNoise, Channels
     from discreet.core.arrays import FloatArray
-
-_NOISE: Constraints = {
-    "noise": OneOf(("uniform", "gaussian", "laplace")),
-    "spread": (FloatIn(), NONE),
-    "privacy": (FloatIn(), NONE),
-    "epsilon": (FloatIn(), NONE),
-}
 
 
 @public
@@ -42,19 +36,22 @@ class PerturbJob(VerbJob):
         The columns to hide.
     noise
         The kind of noise: uniform, gaussian or laplace.
-    spread, privacy, epsilon
-        How wide the noise is, in one of three ways: its half width, standard deviation or scale; the width of the 95 %
-        interval as a share of the range; or, for Laplace noise, the local differential privacy.
+    spread
+        Its half width (uniform), standard deviation (gaussian) or scale (laplace).
+    privacy
+        In place of it, the width of the 95 % interval as a share of the range; 1.0 is the whole range.
+    epsilon
+        In place of it, the local differential privacy; laplace only.
     ranges
         The public range of columns, as pairs of a lower and a higher number; a value outside is refused.
     drop
         Columns to leave out; the others are written as they are.
     keep_order
-        Whether the rows keep the order of the input.
+        Keep the order of the input; shuffled otherwise, since a place in a list is as good as a name.
     seed
-        Repeats an experiment; whoever knows it can remove the noise.
+        Repeat an experiment; never for real data: who knows it undoes it.
     spreadsheet_safe
-        Whether texts that a spreadsheet would run as a formula get an apostrophe before them.
+        Put an apostrophe before texts that a spreadsheet would run as a formula.
 
     Examples
     --------
@@ -79,8 +76,11 @@ class PerturbJob(VerbJob):
     reading_keys: ClassVar[Mapping[str, Constraint]] = TableKind.reading
     output_keys = ("keep_order", "seed", "spreadsheet_safe")
     constraints: ClassVar[Constraints] = {
-        **_NOISE,
         "columns": TEXTS,
+        "noise": OneOf(("uniform", "gaussian", "laplace")),
+        "spread": (FloatIn(), NONE),
+        "privacy": (FloatIn(), NONE),
+        "epsilon": (FloatIn(), NONE),
         "ranges": MappingOf(
             EachOf(FloatIn(), "two numbers"), "a mapping from columns to a lower and a higher number"
         ),
@@ -199,12 +199,18 @@ class DistortJob(VerbJob):
 
     Parameters
     ----------
-    p, q
-        The probability that an item of the basket is reported, and that another one is not; q is p by default.
+    p
+        The probability that an item of the basket is reported.
+    q
+        The probability that another item is not reported; p by default (MASK).
     format
-        How the baskets are written; by default the ending of the file decides.
-    keep_order, seed, spreadsheet_safe
-        As in `PerturbJob`.
+        How the baskets are written; by default the ending of the file decides. A long table cannot hold empty baskets.
+    keep_order
+        Keep the order of the input; shuffled otherwise, since a place in a list is as good as a name.
+    seed
+        Repeat an experiment; never for real data: who knows it undoes the distortion.
+    spreadsheet_safe
+        Put an apostrophe before texts that a spreadsheet would run as a formula.
 
     Examples
     --------
@@ -317,14 +323,30 @@ class ReconstructJob(VerbJob):
     ----------
     column
         The column of noisy numbers.
-    noise, spread, privacy, epsilon
-        As in `PerturbJob`.
+    noise
+        The kind of noise: uniform, gaussian or laplace.
+    spread
+        Its half width (uniform), standard deviation (gaussian) or scale (laplace).
+    privacy
+        In place of it, the width of the 95 % interval as a share of the range; 1.0 is the whole range.
+    epsilon
+        In place of it, the local differential privacy; laplace only.
     low, high
         The range of the true values, where it is known.
-    intervals, method, stop, tolerance, max_steps
-        As in `discreet.collect.Reconstruction`.
-    band, seed
-        The confidence of a band around the shares, where one is drawn, and its seed.
+    intervals
+        How many intervals there are.
+    method
+        The steps: those of expectation maximization, or of Bayes' rule as first published.
+    stop
+        The rule that ends the steps.
+    tolerance
+        The threshold of that rule.
+    max_steps
+        The most steps.
+    band
+        Also a confidence band, such as 0.95.
+    seed
+        Make the band repeatable.
     picture
         A file for a picture of the density: .html, .svg, .png or .json.
 
@@ -356,7 +378,17 @@ class ReconstructJob(VerbJob):
     reading_keys: ClassVar[Mapping[str, Constraint]] = TableKind.reading
     output_keys = ("picture",)
     path_keys = ("picture",)
-    constraints: ClassVar[Constraints] = {**_NOISE, "column": TEXT, "picture": (PATH, NONE), "seed": SEED}
+    constraints: ClassVar[Constraints] = {
+        "column": TEXT,
+        "noise": OneOf(("uniform", "gaussian", "laplace")),
+        "spread": (FloatIn(), NONE),
+        "privacy": (FloatIn(), NONE),
+        "epsilon": (FloatIn(), NONE),
+        "method": OneOf(("em", "bayes")),
+        "stop": OneOf(("chi2", "change", "likelihood")),
+        "picture": (PATH, NONE),
+        "seed": SEED,
+    }
 
     def reconstruction(self) -> Any:
         """Return the reconstruction that undoes the noise."""

@@ -89,24 +89,26 @@ def look(relation: duckdb.DuckDBPyRelation) -> list[Facts]:
     columns = describe(relation)
     (n_rows,) = relation.aggregate("count(*)").fetchall()[0]
     exact = n_rows <= _EXACT_ROWS
-    found: list[Facts] = []
+    facts: list[Facts] = []
     for part in _parts(columns, n_rows if exact else 1):
-        queried = [one for name, type_ in part for one in _questions(identifier(name), type_, exact=exact)]
+        queried = [
+            column for name, type_ in part for column in _questions(identifier(name), type_, exact=exact)
+        ]
         answers = iter(relation.aggregate(", ".join(queried)).fetchall()[0])
         for name, type_ in part:
             n_known, n_distinct, *rest = (next(answers) for _ in range(5))
-            found.append(Facts(name, type_, n_rows, n_rows - n_known, n_distinct, *rest))
-    return found
+            facts.append(Facts(name, type_, n_rows, n_rows - n_known, n_distinct, *rest))
+    return facts
 
 
 def value_sets(relation: duckdb.DuckDBPyRelation, names: Sequence[str]) -> dict[str, frozenset[Any]]:
     """Return the different values of columns that have few of them."""
-    found: dict[str, frozenset[Any]] = {}
+    sets: dict[str, frozenset[Any]] = {}
     for part in _parts(names, 1):
         queried = ", ".join(f"list(DISTINCT {identifier(name)})" for name in part)
         lists = relation.aggregate(queried).fetchall()[0]
-        found |= {name: frozenset(values or ()) - {None} for name, values in zip(part, lists, strict=True)}
-    return found
+        sets |= {name: frozenset(values or ()) - {None} for name, values in zip(part, lists, strict=True)}
+    return sets
 
 
 def _parts(columns: Sequence[Any], n_rows: int) -> Iterator[Sequence[Any]]:

@@ -103,23 +103,23 @@ def check_hierarchy(
         return HierarchyCheck(nodes)
     _require_column(relation, column)
     values, counts = values_of(relation, column)
-    held = texts(values).to_pylist()
-    known = set(spec.columns[0])
-    covered = np.array([value in known for value in held], np.bool_)
+    column_texts = texts(values).to_pylist()
+    leaf_texts = set(spec.columns[0])
+    covered = np.array([value in leaf_texts for value in column_texts], np.bool_)
     return HierarchyCheck(
         nodes,
-        n_values=len(held),
+        n_values=len(column_texts),
         n_uncovered=int((~covered).sum()),
         n_rows_uncovered=int(counts[~covered].sum()),
         n_unused=tree.n_leaves - int(covered.sum()),
-        n_naming_rare=_naming_rare(spec, dict(zip(held, counts.tolist(), strict=True))),
+        n_naming_rare=_naming_rare(spec, dict(zip(column_texts, counts.tolist(), strict=True))),
     )
 
 
 def _naming_rare(spec: Rows, counts: dict[str, int]) -> int:
     """Count labels of several values that name a value which few rows have."""
     rare = {value for value, count in counts.items() if count < FEW}
-    found = set()
+    labels = set()
     for level in spec.columns[1:]:
         below: dict[str, int] = {}
         for label in level:
@@ -128,8 +128,8 @@ def _naming_rare(spec: Rows, counts: dict[str, int]) -> int:
             read = parse(label)
             named = set(read.items) if isinstance(read, SetOf) else {label}
             if n_leaves > 1 and named & rare:
-                found.add(label)
-    return len(found)
+                labels.add(label)
+    return len(labels)
 
 
 def _filled(values: pa.Array, spec: HierarchySpec) -> pa.Array:
@@ -142,6 +142,6 @@ def _filled(values: pa.Array, spec: HierarchySpec) -> pa.Array:
 
 def _require_column(relation: duckdb.DuckDBPyRelation, column: str) -> None:
     if column not in relation.columns:
-        from discreet.job.wording import nearest
+        from discreet.kinds.wording import nearest
 
         raise InputError(f"There is no column '{column}'{nearest(column, relation.columns)}")

@@ -15,8 +15,9 @@ from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import BOOL, NONE, Constraint, Constraints, FloatIn, InstanceOf, OneOf
 from discreet.core.registry import METHODS
 from discreet.job.collecting import require_columns
-from discreet.job.kinds import BasketKind, TableKind
 from discreet.job.verbs import PATH, TEXT, TEXTS, Made, Progress, VerbJob
+from discreet.kinds.baskets import BasketKind
+from discreet.kinds.tables import TableKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,12 +39,16 @@ class MineJob(VerbJob):
     ----------
     min_support
         The least support: a share of the baskets, or a whole number of them.
-    p, q
-        The probabilities by which the baskets were distorted; None for true ones.
+    p
+        The baskets were distorted: the probability that an item in the basket stayed.
+    q
+        The probability that an item not in the basket stayed away.
     rules
-        Whether to return association rules instead of itemsets.
-    metric, min_threshold
-        The measure of a rule, confidence by default, and the least that a rule has of it, 0.8 by default.
+        Return association rules instead of itemsets.
+    metric
+        The measure of a rule: confidence (the default), lift, leverage, conviction, jaccard, …
+    min_threshold
+        The least measure of a rule; 0.8 by default.
     options
         The other parameters of `Itemsets`, or of `MaskedItemsets` for distorted baskets, by name.
 

@@ -106,20 +106,20 @@ def may_be_records(facts: Sequence[Facts]) -> bool:
     which each comes again and again, where a record's own would too. Otherwise half of them must be words that name
     columns.
     """
-    if any(not one.is_text or one.n_distinct * _OFTEN_REPEATED <= one.n_known for one in facts):
+    if any(not word.is_text or word.n_distinct * _OFTEN_REPEATED <= word.n_known for word in facts):
         return False
-    known = sum(
-        any(word.fullmatch(token) for token in tokens(one.name) for word in _HEADINGS) for one in facts
+    n_recognized = sum(
+        any(word.fullmatch(token) for token in tokens(word.name) for word in _HEADINGS) for word in facts
     )
-    return 2 * known < len(facts)
+    return 2 * n_recognized < len(facts)
 
 
 def is_person(facts: Facts) -> bool:
     """Return whether a column looks like the id of a person, or of another unit, that has several rows."""
-    plain = facts.is_whole or facts.is_text or facts.type == "UUID"
+    word = facts.is_whole or facts.is_text or facts.type == "UUID"
     repeated = facts.n_distinct < 0.98 * facts.n_known
     return (
-        names_units(facts.name) and plain and repeated and facts.n_distinct > _MOST_NAMED and facts.words < 1
+        names_units(facts.name) and word and repeated and facts.n_distinct > _MOST_NAMED and facts.words < 1
     )
 
 
@@ -132,16 +132,16 @@ def is_label(facts: Facts) -> bool:
 def blocks(proposals: Sequence[Proposal], values: Mapping[str, frozenset[Any]]) -> list[Proposal]:
     """Mark many columns with the same few values, such as answers or drugs; beside a diagnosis they are sensitive."""
     open_ones = [
-        one.name for one in proposals if one.role is Role.QUASI and one.cautious and one.name in values
+        word.name for word in proposals if word.role is Role.QUASI and word.cautious and word.name in values
     ]
     widest = sorted((values[name] for name in open_ones), key=len, reverse=True)
     for shared in dict.fromkeys(widest):
         inside = {name for name in open_ones if values[name] <= shared}
         if len(inside) >= _SMALLEST_BLOCK:
-            medical = any(one.role is Role.SENSITIVE for one in proposals)
+            medical = any(word.role is Role.SENSITIVE for word in proposals)
             return [
-                _blocked(one, len(inside), medical=medical) if one.name in inside else one
-                for one in proposals
+                _blocked(word, len(inside), medical=medical) if word.name in inside else word
+                for word in proposals
             ]
     return list(proposals)
 
@@ -149,9 +149,9 @@ def blocks(proposals: Sequence[Proposal], values: Mapping[str, frozenset[Any]]) 
 def few_values(proposals: Sequence[Proposal]) -> list[str]:
     """Return the columns whose values could make them part of a block."""
     return [
-        one.name
-        for one in proposals
-        if one.cautious and one.facts.is_text and one.facts.n_distinct <= _LARGEST_BLOCK_SET
+        value.name
+        for value in proposals
+        if value.cautious and value.facts.is_text and value.facts.n_distinct <= _LARGEST_BLOCK_SET
     ]
 
 

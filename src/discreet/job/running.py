@@ -61,7 +61,7 @@ def _release(job: Job, begin: Progress) -> Release:
 
         signing_key(job.sign)
     begin("Reading")
-    data = job.kind.read(job)
+    data = job.kind.read(job.input)
     begin("Protecting")
     release = job.release(data)
     if job.out is not None:

@@ -6,7 +6,6 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -23,8 +22,9 @@ from discreet.core.params import (
     listed,
     require,
 )
+from discreet.core.registry import VERBS
 from discreet.core.verdict import Verdict
-from discreet.job.wording import refuse_unknown
+from discreet.kinds.wording import refuse_unknown
 
 
 class _Texts:
@@ -229,19 +229,6 @@ class VerbJob(ABC):
         return {} if self.out is None else {Path(self.out): content}
 
 
-VERBS = {
-    "perturb": "collecting:PerturbJob",
-    "distort": "collecting:DistortJob",
-    "reconstruct": "collecting:ReconstructJob",
-    "mine": "learning:MineJob",
-    "fit": "learning:FitJob",
-    "predict": "learning:PredictJob",
-    "audit": "auditing:VaultJob",
-    "party": "party_runs:PartyJob",
-}
-"""The class of each verb, by the table that describes it in a job file."""
-
-
 def verb_job(record: Mapping[str, Any], *, folder: Path | None = None) -> VerbJob | None:
     """Build the job of the verb that plain data describes; None where it describes a release."""
     named = [verb for verb in VERBS if verb in record]
@@ -251,8 +238,7 @@ def verb_job(record: Mapping[str, Any], *, folder: Path | None = None) -> VerbJo
         )
     if not named:
         return None
-    module, _, name = VERBS[named[0]].partition(":")
-    job: VerbJob = getattr(import_module(f"discreet.job.{module}"), name).from_dict(record, folder=folder)
+    job: VerbJob = VERBS[named[0]].load().from_dict(record, folder=folder)
     return job
 
 

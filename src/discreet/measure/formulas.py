@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.adapters import KIND_OF, load
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.figures import Caution
@@ -47,7 +48,8 @@ def formula_cautions(*published: Any) -> tuple[Caution, ...]:
 def _frames(data: Any) -> Iterator[Any]:
     """Return the frames that hold every text of published data."""
     if isinstance(data, Release):
-        yield from _frames(data.table.source.rows if data.kind == "table" else data.data)
+        for part in load(KIND_OF)(data).published_texts(data):
+            yield from _frames(part)
     elif isinstance(data, Sketches):
         return
     elif isinstance(data, GroupedTable):

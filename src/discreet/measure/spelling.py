@@ -17,7 +17,6 @@ from discreet.core.figures import Caution
 from discreet.core.release import Release
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.labels import kind_of
-from discreet.core.tables.table import Table
 
 _BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
 _MOST_VALUES = 100_000
@@ -79,8 +78,8 @@ def twins_of_rules(release: Release) -> Iterator[Caution]:
     guarantee: Any = release.guarantee
     if not hasattr(guarantee, "rules"):
         return
-    data = release.table if release.kind == "sanitized-table" else release.data
-    baskets: Baskets = guarantee.reading.baskets(data) if isinstance(data, Table) else data
+    data = release.data
+    baskets: Baskets = data if isinstance(data, Baskets) else guarantee.reading.baskets(release.table)
     named = {str(name) for rule in guarantee.rules for name in rule.items}
     secret = set(map(spelling, named))
     items = _held(baskets.names, np.flatnonzero(baskets.counts))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from discreet.kinds.blocks import Block, Bullets, Messages, Paragraph, Section, Table, Tiles
+from discreet.kinds.formatting import counted
 from discreet.parties.network.running import Outcome
-from discreet.parties.transcript import FrameShape, Step
-from discreet.report.blocks import Block, Bullets, Messages, Paragraph, Section, Table, Tiles
-from discreet.report.formatting import counted
+from discreet.parties.transcript import FrameShape, MeterStep
 from discreet.report.html import render_template
 from discreet.report.page import page
 
@@ -128,15 +128,15 @@ def _cost(outcome: Outcome) -> Section:
         )
         for step in _by_name(outcome.meter.steps)
     ]
-    head = ("Step", "Rounds", "Bytes sent", "Bytes received", "Elapsed, s", "CPU, s")
+    head = ("MeterStep", "Rounds", "Bytes sent", "Bytes received", "Elapsed, s", "CPU, s")
     text = "Each step of the protocol, all its rounds together."
     return Section("cost", "Cost", text, [Table(head, rows, "Cost", numbers=True)])
 
 
-def _by_name(steps: list[Step]) -> Iterator[Step]:
-    totals: dict[str, Step] = {}
+def _by_name(steps: list[MeterStep]) -> Iterator[MeterStep]:
+    totals: dict[str, MeterStep] = {}
     for step in steps:
-        total = totals.setdefault(step.name, Step(step.name))
+        total = totals.setdefault(step.name, MeterStep(step.name))
         for key, value in vars(step).items():
             if key != "name":
                 setattr(total, key, getattr(total, key) + value)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.guarantees import NoValueDisclosed
+from discreet.kinds.blocks import Section, Table, Tiles
+from discreet.kinds.charts import share_figure
+from discreet.kinds.formatting import counted, number
+from discreet.kinds.sections.guarantee import guarantee, headline
 from discreet.output.audit.attacking import Attacked
 from discreet.output.audit.vault import Asked, Vault
 from discreet.report import theme
-from discreet.report.blocks import Section, Table, Tiles
-from discreet.report.charts import share_figure
-from discreet.report.formatting import counted, number
 from discreet.report.page import page
-from discreet.report.sections.guarantee import guarantee, headline
 
 _MAX_STATEMENTS, _MAX_LENGTH = 200, 300
 UNAUDITED, AUDITED = "without auditor", "with auditor"

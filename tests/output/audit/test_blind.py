@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -28,7 +29,8 @@ from discreet.output.audit import (
     SumAuditor,
     Vault,
 )
-from discreet.output.audit.auditor import Auditor, Question
+from discreet.output.audit.auditor import Auditor, Bound, Question
+from discreet.output.audit.bounds import decimal
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 N_QUESTIONS = 9
@@ -54,7 +56,7 @@ def ordered(n: int) -> list[PublicColumn]:
 
 def run(auditor: Auditor, values: Sequence[Any], questions: Sequence[tuple[str, np.ndarray]]) -> list[Any]:
     """What a vault over these values answers to each question: a release, or None for a denial."""
-    column = SecretColumn.of(list(values))
+    column = SecretColumn.of(list(values), step=decimal(getattr(auditor, "step", None)))
     audit = auditor.over(column, public=ordered(len(values)), shared=auditor.shared())
     results: list[Any] = []
     for aggregate, members in questions:
@@ -79,6 +81,28 @@ class Case:
     tries: int = 25
     answers: int = 25
     """How many questions are answered at least: an auditor that denies everything promises nothing."""
+    unit: str | None = None
+    """What the drawn whole numbers are counted in: values are this decimal times them. None for themselves."""
+    decimals: bool = False
+    """Whether values are decimals, whose last place is the unit; otherwise doubles with a declared step."""
+
+    def table(self, steps: Sequence[Any]) -> list[Any]:
+        """The values that stand for these numbers of steps."""
+        if self.unit is None:
+            return list(steps)
+        if self.decimals:
+            return [Decimal(self.unit) * step for step in steps]
+        return [float(Fraction(self.unit) * step) for step in steps]
+
+    def in_steps(self, released: Any) -> Any:
+        """A release about the values as one about their numbers of steps, exactly."""
+        if self.unit is None or released is None:
+            return released
+        if isinstance(released, Bound):
+            return Bound(released.relation, float(decimal(released.value) / Fraction(self.unit)))
+        steps = Fraction(released) / Fraction(self.unit)
+        assert steps.denominator == 1
+        return steps
 
 
 def small(low: int, high: int) -> Callable[[np.random.Generator, int], list[Any]]:
@@ -125,9 +149,69 @@ CASES = [
 ]
 
 
+def in_units_of(unit: str, *, decimals: bool = False) -> list[Case]:
+    """The auditors with bounds, over values that are multiples of a number below 1, and bounds close to the data."""
+    written = {} if decimals else {"step": float(unit)}
+
+    def at(steps: int) -> float:
+        return float(Fraction(unit) * steps)
+
+    def case(name: str, auditor: Auditor, low: int, high: int, tables: range, *, answers: int = 1) -> Case:
+        named = f"{name} of {unit}{' as decimals' if decimals else ''}"
+        n = 4 if len(tables) > 7 else 5
+        return Case(named, auditor, n, small(low, high), tables, 1, 12, answers, unit=unit, decimals=decimals)
+
+    loose = {"minimum_set_size": 0, **written}
+    summing = {**loose, "group": 2}
+    return [
+        case("sum, 0 to 3", SumAuditor(**summing, low=0, high=at(3)), 0, 3, range(4)),
+        case("sum, 1 to 9", SumAuditor(**summing, low=at(1), high=at(9)), 1, 9, range(1, 10)),
+        case("sum, 0 or more", SumAuditor(**summing, low=0), 0, 4, range(13)),
+        case("sum, 9 or less", SumAuditor(**summing, high=at(9)), 5, 9, range(-3, 10)),
+        case("extrema, 0 to 4", ExtremaAuditor(**loose, low=0, high=at(4)), 0, 4, range(5)),
+        case("extrema, 1 to 3", ExtremaAuditor(**loose, low=at(1), high=at(3)), 1, 3, range(1, 4)),
+        case("extrema, -1 to 9", ExtremaAuditor(**loose, low=at(-1), high=at(9)), -1, 9, range(-1, 10)),
+        case("extrema, 0 or more", ExtremaAuditor(**loose, low=0), 0, 3, range(7)),
+        case("extrema, 4 or less", ExtremaAuditor(**loose, high=at(4)), 1, 4, range(-2, 5)),
+        case(
+            "interval", IntervalAuditor(low=0, high=at(9), width=at(1), **loose), 0, 9, range(10), answers=0
+        ),
+    ]
+
+
+UNITS = [in_units_of(unit) for unit in ("0.1", "0.25", "0.5", "0.01", "3")]
+CASES += [
+    case
+    for cases in (*UNITS, in_units_of("0.1", decimals=True), in_units_of("0.01", decimals=True))
+    for case in cases
+]
+
+
 def test_every_auditor_is_attacked() -> None:
     attacked = {case.auditor.name for case in CASES} | {PrivateAnswers.name}
     assert attacked == set(AUDITORS)
+
+
+@pytest.mark.parametrize(
+    ("unit", "low", "high", "first", "last"),
+    [
+        ("0.5", 1, 10, 9, 10),
+        ("0.1", 4, 7, 6, 7),
+        ("0.01", 0, 40, 39, 40),
+        ("0.25", 0, 4, 3, 4),
+        ("1", 0, 4, 3, 4),
+        ("3", 0, 4, 3, 4),
+    ],
+)
+def test_the_bound_itself_is_a_possible_answer(unit: str, low: int, high: int, first: int, last: int) -> None:
+    """Six records below the bound by a step, then a seventh at it: only the seventh could attain the maximum."""
+    scale, records = Fraction(unit), np.arange(7)
+    for sign, aggregate in ((1, "max"), (-1, "min")):
+        ends = sorted([float(sign * scale * low), float(sign * scale * high)])
+        auditor = ExtremaAuditor(low=ends[0], high=ends[1], step=float(unit))
+        values = [float(sign * scale * first)] * 6 + [float(sign * scale * last)]
+        questions = [(aggregate, records < 6), (aggregate, records < 7)]
+        assert run(auditor, values, questions) == [sign * scale * first, None]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -137,13 +221,13 @@ def test_no_sequence_breaks_the_promise(case: Case) -> None:
     answered = 0
     for attempt in range(case.tries):
         style = ("random", "ranges", "small", "complements")[attempt % 4]
-        values = case.values(rng, case.n)
+        values = case.table(case.values(rng, case.n))
         kinds = sorted(case.auditor.aggregates)
         kinds = kinds if rng.random() < 0.5 else [str(rng.choice(kinds))]
         styles = [style if rng.random() < 0.7 else "random" for _ in range(N_QUESTIONS)]
         questions = [(str(rng.choice(kinds)), sets_by(one, rng, case.n)) for one in styles]
         results = run(case.auditor, values, questions)
-        transcript = [(*question, one) for question, one in zip(questions, results, strict=True)]
+        transcript = [(*asked, case.in_steps(one)) for asked, one in zip(questions, results, strict=True)]
         transcript = [one for one in transcript if one[1].any() and one[2] is not None]
         answered += len(transcript)
         other = (
@@ -151,7 +235,9 @@ def test_no_sequence_breaks_the_promise(case: Case) -> None:
             if tables is None
             else judged(case, tables, transcript, rng)
         )
-        assert run(case.auditor, other, questions) == results, "a decision shows more than the answers"
+        assert run(case.auditor, case.table(other), questions) == results, (
+            "a decision shows more than the answers"
+        )
     assert answered >= case.answers
 
 

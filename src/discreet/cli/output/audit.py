@@ -10,7 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._command import Command
-from discreet.cli._runs import perform_verb, section
+from discreet.cli._runs import perform_verb, verb_job, verb_options
 from discreet.cli._spec_options import options_of
 from discreet.core.registry import AUDITORS
 
@@ -49,40 +49,22 @@ def audit() -> None:
 
 @audit.command(cls=Command, short_help="Make a vault for data.", epilog=_INIT)
 @click.argument("data", type=options.DATA)
-@click.option(
-    "--sensitive", multiple=True, required=True, metavar="COLUMNS", help="Columns to aggregate: numbers."
-)
-@click.option("--public", multiple=True, metavar="COLUMNS", help="Columns for WHERE and GROUP BY.")
-@click.option(
-    "--auditor",
-    type=click.Choice(list(AUDITORS)),
-    default="sum",
-    help="What is answered: sums and averages (sum, the default; interval; private with noise), maxima and "
-    "minima (extrema), counts of a 0/1 column over ranges (boolean).",
-)
+@verb_options("audit", only=("sensitive", "public", "auditor", "key"))
 @click.option(
     "--vault", type=options.DATA, metavar="DIR", help="The folder to make; DATA's name with .vault."
 )
 @options_of(AUDITORS.values, group="Auditor")
 @click.option("--null-public", is_flag=True, help="It is no secret whose sensitive values are missing.")
 @click.option("--per-user", is_flag=True, help="One history for each user; users who collude defeat it.")
-@click.option("--key", metavar="COLUMN", help="The column that names each person once; needed for update.")
 @click.option("--table", metavar="NAME", help="The table of a DuckDB file.")
 @options.printing
 def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **values: Any) -> None:
     """Make a vault for DATA: a file, a folder of Parquet files, or a DuckDB file. It stays where it is."""
-    from discreet.job import VaultJob
-
-    described = {"auditor": values["auditor"], **section(values, *VaultJob.option_names({}), "key")}
-    described |= {name: gather.names_in(values[name]) for name in ("sensitive", "public")}
-    job = VaultJob.from_dict(
-        {
-            "input": {"path": data, **section(values, "table")},
-            "audit": described
-            | {"nulls": "public" if values["null_public"] else "refuse", "pooled": not values["per_user"]},
-            "output": {"folder": vault or data.with_suffix(".vault")},
-        }
-    )
+    auditor = {name: values[name] for spec in AUDITORS.values() for name in spec.options()}
+    history = {"nulls": "public" if values["null_public"] else "refuse", "pooled": not values["per_user"]}
+    reading = {} if values["table"] is None else {"table": values["table"]}
+    folder = vault or data.with_suffix(".vault")
+    job = verb_job("audit", values, data=data, out=folder, reading=reading, **auditor, **history)
     perform_verb("audit init", job, as_json=as_json, quiet=quiet)
 
 

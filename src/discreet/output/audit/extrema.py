@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -56,8 +57,9 @@ class ExtremaAuditor(Auditor):
     """Answers maxima and minima as long as no possible answer could determine a record's value.
 
     Before the true answer is looked at, every answer that the earlier ones leave possible is tried: each earlier
-    answer, a value between any two of them, and one beyond them. If for any of them a record's value could be
-    determined, the question is denied. So a denial depends on earlier answers alone.
+    answer and each declared bound, a value between any two of them, and one beyond them where there is no bound. If
+    for any of them a record's value could be determined, the question is denied. So a denial depends on earlier
+    answers alone.
 
     An answered maximum bounds its records from above, and some record attains it; minima likewise. A question is safe
     if every earlier answer keeps two records that may attain it, no record being counted for both a maximum and a
@@ -241,23 +243,30 @@ class ExtremaAudit(Audit):
     def _candidates(self) -> Iterator[Fraction]:
         """Yield trial answers that stand for all: each threshold, one between any two neighbors, one beyond each end.
 
-        Thresholds are the answers of all sets, also of those that share no record with the question, and the ends of
-        the bounds. They suffice: for two trial answers between the same neighbors there is an increasing map of the
-        numbers onto themselves that takes one to the other and leaves every threshold where it is. It takes the
-        tables that agree with all answers and the one trial answer to those that agree with the other. So the same
-        records are determined by both, and both are contradictions, or none is. At a threshold itself that fails: an
-        answer equal to another set's can contradict it, where all values differ, while those on both sides of it do
-        not.
+        Thresholds are the answers of all sets, also of those that share no record with the question, the bounds of the
+        column, and where inequalities begin. They suffice: for two trial answers between the same neighbors there is an
+        increasing map of the numbers onto themselves that takes one to the other and leaves every threshold where it
+        is. It takes the tables that agree with all answers and the one trial answer to those that agree with the
+        other. So the same records are determined by both, and both are contradictions, or none is. At a threshold
+        itself that fails: an answer equal to another set's can contradict it, where all values differ, while those on
+        both sides of it do not. A bound is a threshold like any other, since the map must not lead beyond it; there
+        is no possible answer on its far side, and none is tried there.
         """
+        least, most = self.domain.least, self.domain.most
         ends = [end.value for end in (self._end("max"), self._end("min")) if end is not None]
-        values = sorted({answer.value for answer in self.state.answers} | {*ends})
+        bounds = [bound for bound in (least, most) if bound is not None]
+        values = sorted({answer.value for answer in self.state.answers} | {*ends, *bounds})
         if not values:
             yield Fraction(0)
             return
-        yield values[0] - 1
-        for low, high in zip(values, [*values[1:], values[-1] + 2], strict=True):
+        if least is None:
+            yield values[0] - self.domain.step
+        for low, high in itertools.pairwise(values):
             yield low
             yield (low + high) / 2
+        yield values[-1]
+        if most is None:
+            yield values[-1] + self.domain.step
 
     def _safe(self, answers: _Answers, state: _State) -> bool | None:
         """Whether answers leave every value open; None if they contradict each other."""

@@ -92,8 +92,9 @@ class IntervalAuditor(Auditor):
         """Refuse values outside the bounds, floating-point numbers without a step, and steps too coarse."""
         del public
         require_exact(name, column)
-        require_between(name, column, decimal(self.low), decimal(self.high))
-        if Fraction(self.high) - Fraction(self.low) < Fraction(self.width) + 4 * column.unit:
+        low, high = Fraction(str(self.low)), Fraction(str(self.high))
+        require_between(name, column, low, high)
+        if high - low < Fraction(str(self.width)) + 4 * column.unit:
             raise SchemaError(
                 f"The column {name!r} has too few steps between its bounds for that width. Use a smaller width, or the "
                 "boolean auditor for a 0/1 column."

@@ -191,7 +191,7 @@ def released(hider: Hider, original: Baskets, sanitized: Sanitized, rng: np.rand
             details=dict(sanitized.details),
         ),
         recipe={**recipe_of(hider), "items": items},
-        kind="sanitized-baskets",
+        kind="baskets",
         original=original,
         private={"guarantee": guarantee.to_private_dict()},
     )

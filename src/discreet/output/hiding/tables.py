@@ -85,7 +85,6 @@ def hide_table(hider: Hider, table: Table) -> Release:
         )
     release = Release(
         data=frame,
-        kind="sanitized-table",
         schema=released_columns.schema.released(),
         guarantee=promise,
         evidence=_evidence(released_columns, columns, sanitized, gone, order),

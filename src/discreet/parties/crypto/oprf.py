@@ -34,6 +34,7 @@ def evaluate_blinded(key: bytes, blinded: bytes) -> bytes:
 def finalize(data: bytes, scalar: bytes, evaluated: bytes) -> bytes:
     """Return the 64 bytes of the function from the answer."""
     group = ristretto()
+    # (k · r · H(x)) / r = k · H(x): the blinding scalar r cancels, and the holder of k saw r · H(x), which is uniform.
     return _output(data, group.multiply(group.invert(scalar), evaluated))
 
 

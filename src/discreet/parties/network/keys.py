@@ -177,8 +177,8 @@ def check_key(name: str, path: Path, der: bytes) -> None:
     except InputError as error:
         raise SessionError(str(error)) from None
     form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-    wanted = x509.load_der_x509_certificate(der).public_key().public_bytes(*form)
-    if key.public_key().public_bytes(*form) != wanted:
+    expected = x509.load_der_x509_certificate(der).public_key().public_bytes(*form)
+    if key.public_key().public_bytes(*form) != expected:
         raise SessionError(
             f"The key file {path} does not fit the certificate of party '{name}' in the session file."
         )

@@ -15,7 +15,7 @@ from discreet.engines.atomic import require_replaceable
 from discreet.engines.folder_kinds import FolderKind, require_outside
 from discreet.engines.results import write_folder
 from discreet.parties.errors import SessionError
-from discreet.parties.network.session import Session
+from discreet.parties.network.session import PartySession
 from discreet.parties.network.transport import open_session
 from discreet.parties.transcript import FrameShape, Meter, Transcript
 
@@ -32,7 +32,7 @@ _REMEDIES = {
 class Outcome:
     """What one party holds after a run: its output, what the run cost it, and the shapes of its frames."""
 
-    session: Session
+    session: PartySession
     name: str
     output: Any
     meter: Meter
@@ -76,7 +76,7 @@ def find_key(session_file: str | os.PathLike[str], name: str) -> Path:
 
 
 def run_party(
-    session: Session,
+    session: PartySession,
     name: str,
     key: Path,
     data: str | os.PathLike[str] | None,
@@ -104,7 +104,7 @@ def run_party(
     return Outcome(session, name, output, party.meter, transcript.shapes(), party.revealed, cautions)
 
 
-def _read_input(session: Session, data: str | os.PathLike[str]) -> Any:
+def _read_input(session: PartySession, data: str | os.PathLike[str]) -> Any:
     """Return a party's data from its file; a mistake in it has a remedy that a run admits.
 
     Other commands have options for a file without column names or of another encoding. A run has none: what all parties

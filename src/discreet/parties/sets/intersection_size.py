@@ -86,8 +86,8 @@ class IntersectionSize(TwoSets):
 
     def _count(self, party: Party, power: bytes, raised: list[bytes]) -> int:
         _send(party, _FIRST, raised)
-        own = set(_received(party, _BOTH, self.max_first))
-        size = len(own & set(_raised_received(power, party, _SECOND, self.max_second)))
+        raised_twice = set(_received(party, _BOTH, self.max_first))
+        size = len(raised_twice & set(_raised_received(power, party, _SECOND, self.max_second)))
         if self.output == "both":
             party.send(party.peer, _SIZE, size.to_bytes(8, "big"))
         return size

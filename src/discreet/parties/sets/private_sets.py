@@ -29,6 +29,7 @@ def shuffled(items: Sequence[T], random_bytes: Callable[[int], bytes]) -> list[T
     >>> sorted(shuffled([3, 1, 2], os.urandom))
     [1, 2, 3]
     """
+    # Two keys are equal with a chance of n²/2**129, so every order has the same chance but for that.
     keys = random_bytes(_KEY_BYTES * len(items))
     order = sorted(range(len(items)), key=lambda at: keys[at * _KEY_BYTES : (at + 1) * _KEY_BYTES])
     return [items[at] for at in order]
@@ -36,8 +37,12 @@ def shuffled(items: Sequence[T], random_bytes: Callable[[int], bytes]) -> list[T
 
 @public
 @dataclass(frozen=True)
-class Union:
-    """The output of a secure set union: the items, and the parties whose sets are in it."""
+class UnitedItems:
+    """The output of a secure set union: the items, and the parties whose sets are in it.
+
+    >>> UnitedItems(("beer", "bread"), ("a", "b", "c")).items
+    ('beer', 'bread')
+    """
 
     items: tuple[str, ...]
     parties: tuple[str, ...]
@@ -54,9 +59,9 @@ class SetProtocol(Protocol):
 
 
 class UnionProtocol(SetProtocol):
-    """A protocol whose output is a :class:`Union`."""
+    """A protocol whose output is a :class:`UnitedItems`."""
 
-    def result_files(self, output: Union) -> dict[str, Any]:
+    def result_files(self, output: UnitedItems) -> dict[str, Any]:
         """Return the union as a column of texts."""
         import pyarrow as pa
 

@@ -109,14 +109,14 @@ class SetIntersection(TwoSets):
 
     def _receive(self, party: Party, elements: list[bytes]) -> list[bytes]:
         coins = KeyStream(party.random(SEED))
-        own = TagReceiver(party, padded(elements, self.max_first, coins), size=self._tag)
+        receiver = TagReceiver(party, padded(elements, self.max_first, coins), size=self._tag)
         with party.step("tags"):
-            return self._matched(party, elements, own)
+            return self._matched(party, elements, receiver)
 
-    def _matched(self, party: Party, elements: list[bytes], own: TagReceiver) -> list[bytes]:
+    def _matched(self, party: Party, elements: list[bytes], receiver: TagReceiver) -> list[bytes]:
         common, matches = [], np.zeros(self.max_second, np.bool_)
         position = [self._received_tags(party) for _ in range(N_PLACES)]
-        for number, (tag, which) in enumerate(zip(own.tags, own.place.tolist(), strict=True)):
+        for number, (tag, which) in enumerate(zip(receiver.tags, receiver.place.tolist(), strict=True)):
             at = position[which].get(tag.tobytes())
             # Elements beyond the own ones are padding.
             if at is not None and number < len(elements):

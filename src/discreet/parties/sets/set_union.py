@@ -19,7 +19,7 @@ from discreet.parties.channel import MAX_PAYLOAD
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, received_elements, ristretto, scalar_from
 from discreet.parties.errors import PartyError
 from discreet.parties.protocol import Party
-from discreet.parties.sets.private_sets import Union, UnionProtocol, encoded_items, shuffled
+from discreet.parties.sets.private_sets import UnionProtocol, UnitedItems, encoded_items, shuffled
 from discreet.parties.transcript import FrameShape
 
 BLOCK = 30
@@ -115,14 +115,14 @@ class SetUnion(UnionProtocol):
         for receiver in names[:-1]:
             yield FrameShape(names[-1], receiver, "union", n * self.max_items * (self.max_item_bytes + 2))
 
-    def _run(self, party: Party, items: list[bytes]) -> Union:
+    def _run(self, party: Party, items: list[bytes]) -> UnitedItems:
         secret = scalar_from(party.random(UNIFORM))
         with party.step("encryption"):
             full = self._encrypt_around(party, items, secret)
         with party.step("merging"):
             merged = self._merge(party, full)
         with party.step("decryption"):
-            return Union(self._decrypt_around(party, merged, ristretto().invert(secret)), party.names)
+            return UnitedItems(self._decrypt_around(party, merged, ristretto().invert(secret)), party.names)
 
     def checked(self, data: Any, names: Sequence[str], name: str) -> list[bytes]:
         """Return the party's set in UTF-8; refuse what is no text, too long or too much."""

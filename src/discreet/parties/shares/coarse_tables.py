@@ -61,6 +61,11 @@ class CoarseTable:
     counts: Counts
     last: NDArray[np.int64]
 
+    @classmethod
+    def whole(cls, counts: Counts) -> CoarseTable:
+        """Return a table none of whose places are joined."""
+        return cls(counts, np.arange(len(counts)))
+
     @property
     def spread(self) -> NDArray[np.float64]:
         """The counts with those of a block divided evenly among its places."""

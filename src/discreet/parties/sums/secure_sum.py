@@ -30,6 +30,9 @@ class Sum:
 
     ``values`` is None at a party to which the sum is not opened. ``late`` are the parties without which the others went
     on because they did not answer in time; those that closed their connection are not among them.
+
+    >>> Sum(np.array([60, 6]), ("a", "b", "c")).late
+    ()
     """
 
     values: np.ndarray[Any, Any] | None
@@ -252,8 +255,8 @@ def encode(values: Any, *, kind: str, length: int, n_parties: int, fraction_bits
     except ValueError:
         raise ParameterError("The vector of a secure sum must be a sequence of numbers.") from None
     if array.ndim != 1 or len(array) != length:
-        found = f"{len(array)} values" if array.ndim == 1 else f"{array.ndim} dimensions"
-        raise ParameterError(f"The vector of a secure sum must have {length} values. Got {found}.")
+        shape = f"{len(array)} values" if array.ndim == 1 else f"{array.ndim} dimensions"
+        raise ParameterError(f"The vector of a secure sum must have {length} values. Got {shape}.")
     if kind == "modular":
         return _modular(array)
     if kind == "real":

@@ -234,8 +234,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         rng = self._checked()
         require(self, "n", n, IntIn(0), NONE)
         statistics = self.statistics_
-        n_known = np.repeat(statistics.n[:, None], statistics.n_columns, axis=1)
-        condensed = Condensed(statistics, self.scale_, n_known)
+        condensed = Condensed.of_numbers(statistics, self.scale_)
         count = round(self.alpha * statistics.n_rows) if n is None else int(n)
         ends = (*self.range_, np.ones(statistics.n_columns))
         drawn = self._bounded(self._draw(condensed, count, ends, rng), ends)

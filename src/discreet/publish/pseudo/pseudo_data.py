@@ -68,6 +68,11 @@ class Condensed:
         )
         return cls(statistics, vectors.scale, n_known, tuple(frequencies))
 
+    @classmethod
+    def of_numbers(cls, statistics: GroupStatistics, scale: FloatArray) -> Condensed:
+        """Return statistics of a matrix: numbers alone, of which none is missing."""
+        return cls(statistics, scale, np.repeat(statistics.n[:, None], statistics.n_columns, axis=1))
+
 
 @dataclass(frozen=True, repr=False)
 class Drawn:

@@ -37,9 +37,17 @@ from discreet.measure.tables.singling_out import refuse_keys
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import levels_of
 from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw, pseudo_release
-from discreet.publish.pseudo.stream_checks import Bounds, Names, OneLevel, require_enough, require_takeable
 from discreet.publish.pseudo.stream_state import StreamState
-from discreet.publish.pseudo.stream_window import Window, is_plain, unsaved
+from discreet.publish.pseudo.stream_window import (
+    Bounds,
+    Names,
+    OneLevel,
+    Window,
+    needs_no_conversion,
+    require_enough,
+    require_takeable,
+    unsaved,
+)
 
 _IN_RECIPE = ("init_number", "segment", "spread", "noise", "max_groups")
 _WIDEST_WHOLE = 2.0**62
@@ -192,7 +200,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         """
         del y
         state = self._state
-        if state is not None and is_plain(X, state.n_columns):
+        if state is not None and needs_no_conversion(X, state.n_columns):
             from discreet.kernels.points.streaming import usable
 
             if usable(X, WIDEST):
@@ -250,9 +258,8 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         require(self, "n", n, IntIn(0), NONE)
         state = self._begun()
         statistics = state.statistics()
-        n_known = np.repeat(statistics.n[:, None], statistics.n_columns, axis=1)
         count = statistics.n_rows if n is None else int(n)
-        condensed = Condensed(statistics, state.scale, n_known)
+        condensed = Condensed.of_numbers(statistics, state.scale)
         places = draw(
             condensed,
             count,
@@ -262,7 +269,9 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         ).places
         if self.bounds is None:
             return places
-        low, high = (np.broadcast_to(np.asarray(end, np.float64), n_known.shape[1:]) for end in self.bounds)
+        low, high = (
+            np.broadcast_to(np.asarray(end, np.float64), statistics.n_columns) for end in self.bounds
+        )
         return bounded(places, low, high)
 
     def release(self, n: int | None = None) -> Release:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from discreet.core.adapters import WHY_NOT_FOR_ROWS, load
 from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchy.bound import type_named
@@ -59,16 +60,6 @@ def private_part(record: Path, given_path: Path | None = None) -> Any:
     return _read(path)
 
 
-_NOT_FOR_ROWS = {
-    "pseudo-data": "pseudo-data, which is drawn anew from a whole table",
-    "baskets": "baskets, which are published anew as a whole: the groups and levels are those of the baskets at hand",
-    "sketches": "sketches: new records need no recipe, but the same key",
-    "sanitized-baskets": "baskets with hidden rules: whether a rule is found depends on all baskets together",
-    "sanitized-table": "a table with hidden rules: whether a rule is found depends on all rows together",
-}
-"""The kinds of data of which no new record can be protected by a recipe."""
-
-
 @public
 class Recipe:
     """A release's recipe, read back.
@@ -89,9 +80,9 @@ class Recipe:
     """
 
     def __init__(self, data: Mapping[str, Any], private: Mapping[str, Any] | None = None) -> None:
-        kind = data.get("kind") if isinstance(data, Mapping) else None
-        if isinstance(kind, str) and kind in _NOT_FOR_ROWS:
-            raise InputError(f"The recipe is one of {_NOT_FOR_ROWS[kind]}.")
+        why_not = load(WHY_NOT_FOR_ROWS)(data) if isinstance(data, Mapping) else None
+        if why_not is not None:
+            raise InputError(f"The recipe is one of {why_not}.")
         if not isinstance(data, Mapping) or data.get("format") != FORMAT or not _is_public_part(data):
             raise InputError(f"The recipe is not one this version can read (format {FORMAT}).")
         if private and not _is_private_part(private):

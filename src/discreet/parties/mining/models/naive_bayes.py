@@ -41,9 +41,9 @@ from discreet.parties.mining.models.vertical import (
 )
 from discreet.parties.ot.extension import setup_frames
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.shares.bit_products import pair_frames
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_local, coarse_tables, n_opened
 from discreet.parties.shares.scalar_product import ScalarProduct
+from discreet.parties.shares.thresholds import ThresholdFrames
 from discreet.parties.transcript import FrameShape
 
 _IN_CLASSES = (
@@ -304,9 +304,10 @@ class VerticalNaiveBayes(VerticalClassifier):
             if not self._joins:
                 yield from product.frames(pair)
                 continue
-            yield from setup_frames(*pair) + shared_frames(pair, product) + pair_frames(pair)
+            thresholds = ThresholdFrames(pair)
+            yield from setup_frames(*pair) + shared_frames(pair, product) + thresholds.setup()
             shapes = [(len(self.categories[column]), len(self.classes)) for column in self.columns[name]]
-            yield from coarse_frames(pair, shapes, facts["opened counts"].get(name, 0), n)
+            yield from coarse_frames(thresholds, shapes, facts["opened counts"].get(name, 0), n)
         yield from broadcast_frames(names, "class sums", self._n_sent(names))
 
     def read(self, data: Any, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
@@ -444,4 +445,4 @@ class VerticalNaiveBayes(VerticalClassifier):
 def _flat(tables: Sequence[CoarseTable]) -> list[int]:
     """Return the counts of coarse tables, and the last places of their blocks, as integers one after the other."""
     counts = [value for table in tables for value in table.counts.reshape(-1).tolist()]
-    return [*counts, *(place for table in tables for place in table.last.tolist())]
+    return [*counts, *(last for table in tables for last in table.last.tolist())]

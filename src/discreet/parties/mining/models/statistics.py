@@ -73,6 +73,10 @@ class Statistics:
     """What is known of the rows of all parties: their number, the mean of each column, and the covariances.
 
     ``covariance`` divides by n − 1. ``histograms`` holds the edges and counts of columns that have a public range.
+
+    >>> found = Statistics(("x", "y"), 9.0, np.zeros(2), np.array([[4.0, 3.0], [3.0, 9.0]]))
+    >>> found.deviation.tolist(), found.correlation.tolist()
+    ([2.0, 3.0], [[1.0, 0.5], [0.5, 1.0]])
     """
 
     columns: tuple[str, ...]

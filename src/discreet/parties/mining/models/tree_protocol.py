@@ -125,10 +125,10 @@ def _orders(table: Counts, *, numbers: bool) -> list[list[int]]:
     if numbers:
         return [list(range(len(table)))]
     sizes = table.sum(axis=1).tolist()
-    here = [place for place, size in enumerate(sizes) if size > 0]
+    here = [position for position, size in enumerate(sizes) if size > 0]
     tried = range(1 if table.shape[1] == 2 else table.shape[1])
     return [
-        sorted(here, key=lambda place: (Fraction(int(table[place, label]), sizes[place]), place))
+        sorted(here, key=lambda position: (Fraction(int(table[position, label]), sizes[position]), position))
         for label in tried
     ]
 
@@ -184,6 +184,17 @@ class TreeProtocol(ModelProtocol):
     def worth_splitting(self, node: Node) -> bool:
         """Whether a node has two classes and rows enough for two leaves."""
         return worth_splitting(node.counts.tolist(), min_leaf=self.min_leaf)
+
+    def groups_below(self, nodes: Sequence[Node], node: Node) -> list[tuple[int, ...]]:
+        """Return which children of a node are opened next, those of a group in one table.
+
+        The table of a node less that of one child is that of the other one. So where small counts are held back, both
+        children are opened, and join their places alike.
+        """
+        worth = [child for child in node.children if self.worth_splitting(nodes[child])]
+        if not self.holds_back:
+            return [(child,) for child in worth]
+        return [tuple(node.children)] if worth else []
 
     def split_coarse(
         self,

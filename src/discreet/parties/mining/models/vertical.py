@@ -25,8 +25,7 @@ from discreet.parties.protocol import Party
 from discreet.parties.shares.coarse_tables import TableShape, cut_groups
 from discreet.parties.shares.opening import other_share
 from discreet.parties.shares.scalar_product import ScalarProduct
-from discreet.parties.shares.thresholds import Thresholds, none_small_frames
-from discreet.parties.shares.thresholds import opened_frames as threshold_opened_frames
+from discreet.parties.shares.thresholds import ThresholdFrames, Thresholds
 from discreet.parties.transcript import FrameShape
 
 _WIDE_BYTES = 16
@@ -264,8 +263,7 @@ def shared_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameSh
 
 
 def coarse_frames(
-    pair: tuple[str, str], shapes: Sequence[TableShape], n_counts: int, n_rows: int
+    thresholds: ThresholdFrames, shapes: Sequence[TableShape], n_counts: int, n_rows: int
 ) -> list[FrameShape]:
-    """Return the frames by which two parties join places of shared tables and open so many counts."""
-    frames = none_small_frames(pair, cut_groups(shapes), n_rows)
-    return frames + threshold_opened_frames(pair, n_counts)
+    """Return the frames by which two parties join places of shared tables and open ``n_counts`` counts."""
+    return thresholds.none_small(cut_groups(shapes), largest=n_rows) + thresholds.opened(n_counts)
