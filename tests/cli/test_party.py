@@ -121,6 +121,21 @@ def test_wrong_data_is_refused_before_anybody_is_met(two: Path, content: str, wo
 
 
 @pytest.mark.parametrize(
+    ("content", "remedy"),
+    [(b"5,7\n1,2\n", "names of the columns in its first line"), (b"value\n1\n\xff\xe9\n", "saved as UTF-8")],
+)
+def test_the_remedy_for_a_data_file_is_one_that_a_run_admits(two: Path, content: bytes, remedy: str) -> None:
+    two.with_name("a.csv").write_bytes(content)
+    result = run(
+        "party", "run", two, "--as", "a", "--data", two.with_name("a.csv"), "--out", two.parent / "out"
+    )
+    assert result.exit_code == 2
+    assert remedy in result.output
+    assert "--no-header" not in result.output
+    assert "--encoding" not in result.output
+
+
+@pytest.mark.parametrize(
     "content", ["label,value\nflu,1\nflu,2\n", "label,value\nflu,1\nSECRET,2\n", "value\n1\n2\n"]
 )
 def test_labels_that_do_not_fit_are_refused(two: Path, content: str) -> None:

@@ -195,7 +195,9 @@ class MemoryChannel(FrameChannel):
             item = self._inbox.get(timeout=max(timeout, 0.0))
         except queue.Empty:
             raise PeerLostError(
-                self.peer, f"did not answer within {timeout:.3g} seconds", late=True
+                self.peer,
+                f"did not answer within {timeout:.3g} seconds (it may itself wait for another party)",
+                late=True,
             ) from None
         if item is None:
             self._inbox.put(None)

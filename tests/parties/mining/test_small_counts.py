@@ -28,7 +28,9 @@ from discreet.parties.mining import (
     VerticalKMeans,
     VerticalNaiveBayes,
     VerticalRules,
+    VerticalStatistics,
     VerticalTree,
+    model_to_dict,
 )
 from discreet.parties.mining.models import decision_tree, horizontal, naive_bayes
 from discreet.parties.mining.models.tree_protocol import TreeProtocol
@@ -229,6 +231,72 @@ def assert_tree_is_right(model: Any, frame: dict[str, Any], labels: Any) -> None
         expected = np.bincount(labels[inside], minlength=shares.shape[1]) / inside.sum()
         assert expected.tolist() == pytest.approx(leaf.tolist())
         assert inside.sum() >= 5
+
+
+FEW = {
+    name: {"x": [0, 1, 2] + [0, 1] * 9, "z": [at / 7 for at in range(21)], "y": [0, 1, 0] * 7}
+    for name in "abc"
+}
+
+
+@pytest.mark.parametrize("kind", ["statistics", "vertical-statistics", "naive-bayes", "vertical-naive-bayes"])
+def test_columns_of_few_values_are_declared_and_have_a_caution(kind: str) -> None:
+    """Their counts follow from the moments, here three rows with a 2, so nobody is told that they are held back."""
+    ranges = {"x": (0, 3), "z": (0, 3)}
+    described: dict[str, Any] = {"target": "y", "classes": (0, 1)}
+    columns = {"a": ("x",), "b": ("z",)}
+    protocol: Any = {
+        "statistics": HorizontalStatistics(columns=("x", "z"), ranges=ranges, bins=3),
+        "vertical-statistics": VerticalStatistics(columns=columns, ranges=ranges),
+        "naive-bayes": HorizontalNaiveBayes(columns=("x", "z"), **described),
+        "vertical-naive-bayes": VerticalNaiveBayes(columns=columns, ranges=ranges, holder="a", **described),
+    }[kind]
+    vertical = {"a": {key: FEW["a"][key] for key in "xy"}, "b": {"z": FEW["b"]["z"]}}
+    run = simulate(protocol, vertical if "vertical" in kind else FEW)
+    assert any("few distinct values, however small" in sentence for sentence in protocol.leaks)
+    told = [caution for caution in run.cautions["a"] if "few distinct values" in caution]
+    assert len(told) == 1
+    assert "('x')" in told[0]
+    if kind == "statistics":
+        model = run.outputs["b"].model
+        n, mean, variance = model.n, model.mean[0], model.covariance[0, 0] * (model.n - 1) / model.n
+        assert round((n * (variance + mean**2) - n * mean) / 2) == 3
+        assert 3 not in model.histograms["x"][1]
+        noisy = HorizontalStatistics(columns=("x",), ranges={"x": (0, 3)}, epsilon=1.0)
+        assert not any("few distinct" in caution for caution in simulate(noisy, FEW).cautions["a"])
+    elif "naive" in kind:
+        assert any("in it" in sentence for sentence in protocol.leaks)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "learned"),
+    [((20, 21, 1), [1]), ((20, 21, 0), [0, 1]), ((20, 21, 3, 3), [0, 1]), ((20, 3), []), ((20, 21), [0, 1])],
+)
+def test_rows_of_a_class_left_out_are_not_what_the_others_lack(
+    sizes: tuple[int, ...], learned: list[int]
+) -> None:
+    """All know the number of rows; less those of the classes in the model it is the number of those left out."""
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    described: dict[str, Any] = {
+        "columns": {"shop": ("age",), "bank": ()}, "target": "d", "holder": "bank", "ranges": {"age": (0, 128)},
+        "classes": tuple(range(len(sizes))),
+    }  # fmt: skip
+    inputs = {"shop": {"age": np.arange(labels.size)}, "bank": {"d": labels}}
+    bayes, tree = VerticalNaiveBayes(**described), VerticalTree(**described, bins=4)
+    if not learned:
+        for protocol in (bayes, tree):
+            with pytest.raises(InputError, match="too few for 'min_count'"):
+                simulate(protocol, inputs)
+        return
+    run = simulate(bayes, inputs)
+    model = run.outputs["shop"].model
+    assert model.classes_.tolist() == learned
+    missing = labels.size - model.class_count_.sum()
+    assert missing == 0 or missing >= 5
+    root = model_to_dict(simulate(tree, inputs).outputs["shop"].model)["tree"]["nodes"][0]["counts"]
+    assert root == [size if at in learned else 0 for at, size in enumerate(sizes)]
+    assert any("left out" in caution for caution in run.cautions["shop"]) == (len(learned) < len(sizes))
+    assert any("the classes left out have together" in sentence for sentence in bayes.leaks + tree.leaks)
 
 
 def test_a_class_of_one_row_is_not_opened() -> None:

@@ -139,7 +139,9 @@ class NetworkChannel(FrameChannel):
             deadline = min(max(started + timeout, self._stream.heard + self.timeout / 2), last)
         if now < last:
             raise PeerLostError(
-                self.peer, f"did not answer within {max(timeout, 0.0):.3g} seconds", late=True
+                self.peer,
+                f"did not answer within {max(timeout, 0.0):.3g} seconds (it may itself wait for another party)",
+                late=True,
             )
         raise PeerLostError(
             self.peer, f"has computed for {last - started:.3g} seconds and sent nothing", late=True

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.core.errors import InputError, ParameterError
+from discreet.core.errors import DiscreetError, InputError, ParameterError
 from discreet.core.release import Release
 from discreet.engines.atomic import require_replaceable
 from discreet.engines.folder_kinds import FolderKind, require_outside
@@ -21,6 +21,11 @@ from discreet.parties.transcript import FrameShape, Meter, Transcript
 
 RESULT = FolderKind("result of a party", "transcript.json", lists_files=True)
 """The folder that a run writes."""
+_REMEDIES = {
+    "header": "a file with the names of the columns in its first line",
+    "encoding": "the same file saved as UTF-8",
+}
+"""What mends a data file, by the parameter that would mend it elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ def run_party(
     The data is read before any connection is made, so that a mistake in it reaches nobody else.
     """
     session.member(name)
-    private = None if data is None else session.protocol.read_input(data)
+    private = None if data is None else _read_input(session, data)
     try:
         session.protocol.check_input(private, session.names, name)
     except (InputError, ParameterError):
@@ -97,6 +102,20 @@ def run_party(
         output = session.protocol.run(party, private)
     cautions = session.protocol.cautions_of_run(output, party)
     return Outcome(session, name, output, party.meter, transcript.shapes(), party.revealed, cautions)
+
+
+def _read_input(session: PartySession, data: str | os.PathLike[str]) -> Any:
+    """Return a party's data from its file; a mistake in it has a remedy that a run admits.
+
+    Other commands have options for a file without column names or of another encoding. A run has none: what all parties
+    agree on is in the session, and a file is brought into that form.
+    """
+    try:
+        return session.protocol.read_input(data)
+    except DiscreetError as error:
+        remedies = [remedy for fix, remedy in _REMEDIES.items() if fix in error.fix]
+        error.remedy = error.remedy or ", ".join(remedies) or None
+        raise
 
 
 def check_folder(

@@ -218,7 +218,7 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
 
     A party knows which rows meet the questions about its own columns on the way to a node. The counts of a node are
     scalar products of such indicators, and are opened for every column at every node that may split. The holder leaves
-    out the rows of classes with fewer than ``min_count``, and places are joined as in :class:`HorizontalTree`. The tree
+    out classes as in :class:`VerticalNaiveBayes`, and places are joined as in :class:`HorizontalTree`. The tree
     equals the one of the joined rows by these places. The output has the same estimator as :class:`HorizontalTree`.
 
     Parameters
@@ -260,6 +260,7 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         """What the parties learn beyond the model."""
         return (
             "Every party learns the number of rows.",
+            *self._class_leaks,
             (
                 "Every party learns the counts of classes by place of every column, at each node that may split"
                 f"{' and at its sibling' if self.holds_back else ''}."
@@ -268,7 +269,9 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
                 "A party whose own questions leave few rows of a node learns the others' places and classes of these "
                 "rows from the counts."
                 if self.min_count == 1
-                else f"Every party learns which places are joined because a count is below {self.min_count}."
+                else f"Every party learns which places are joined because a count is below {self.min_count}. What it "
+                "knows of its own columns it can add to the counts: where these are zero, the places and classes of "
+                "fewer rows, or of one, may follow."
             ),
         )
 
@@ -309,7 +312,7 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         comparer = ends.judge() if self.holds_back else None
         everyone = np.ones(n, np.bool_)
         if labels is not None and self.holds_back:
-            everyone = np.bincount(labels, minlength=len(self.classes))[labels] >= self.min_count
+            everyone = self.learned_classes(labels)[labels]
         nodes, opened = [Node(np.zeros(len(self.classes)))], []
         waiting: list[tuple[tuple[int, ...], int, list[Bits], list[CoarseTable] | None]]
         waiting = [((0,), 0, [everyone], None)]

@@ -15,7 +15,7 @@ from discreet.core.params import POSITIVE, IntIn, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import codes, finite_numbers, own_columns, sort_classes
 from discreet.parties.mining.models.horizontal import WIDE, HorizontalProtocol, TotalFrames, Totals
-from discreet.parties.mining.models.model_protocol import Fitted
+from discreet.parties.mining.models.model_protocol import VALUE_COUNTS, Fitted
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.transcript import FrameShape
 
@@ -90,6 +90,8 @@ class HorizontalLogistic(HorizontalProtocol):
         return (
             "Every party learns the loss, the gradient and the Hessian of all rows at the coefficients of all rounds.",
             "Every party learns the number of rows of each class with rows enough, and the number of rounds.",
+            "The first Hessian has the sums of values and of their products.",
+            VALUE_COUNTS,
             *self._sum_leaks,
         )
 

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.core.boundary import public
 from discreet.core.params import IntIn, require
 from discreet.mine.saved_models import model_to_dict
@@ -17,6 +20,15 @@ from discreet.parties.shares.coarse_tables import CoarseTable, n_joined
 
 MOST_LEAST = 1 << 20
 """The largest ``min_count``."""
+VALUE_COUNTS = (
+    "The number of rows, the mean and the variance show counts of a column with few distinct values, however small: "
+    "how many ones a column of zeros and ones has, how many rows have each of three values, and often of more where "
+    "these are whole numbers, also where a histogram joins them. A covariance shows how many rows have two ones."
+)
+"""What sums of values and of their products show; ``min_count`` cannot prevent it, as models are made of these sums."""
+_FEW_VALUES = 10
+"""As many distinct values are few. Three sums are three equations for the counts of values, so they determine those of
+three; counts are whole and not negative, so that in practice they determine those of several more."""
 
 
 @public
@@ -64,6 +76,23 @@ class ModelProtocol(Protocol):
         """Return how many places were joined with others; empty if none was."""
         n = n_joined(tables)
         return f"{n} {of} were joined with others, as counts of them are below {self.min_count}." if n else ""
+
+    def few_values_caution(self, values: NDArray[Any], names: Sequence[str]) -> str:
+        """Return which columns of the party's own rows have few distinct values, whose sums show counts.
+
+        What the other parties have stays unknown, so each party is cautioned by its own rows alone.
+        """
+        few = [
+            f"'{name}'"
+            for name, column in zip(names, values.T, strict=True)
+            if 0 < np.unique(column).size <= min(_FEW_VALUES, len(column) - 1)
+        ]
+        return (
+            f"Means and variances of columns with few distinct values were opened ({', '.join(few)}); they can show "
+            f"how many rows have a value, also where these are fewer than {self.min_count}."
+            if few
+            else ""
+        )
 
     def count_cautions(self, *held_back: str) -> tuple[str, ...]:
         """Return what was held back because its counts are small, or that nothing was."""

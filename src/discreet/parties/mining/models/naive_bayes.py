@@ -28,7 +28,7 @@ from discreet.parties.mining.models.columns import (
     sort_classes,
 )
 from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
-from discreet.parties.mining.models.model_protocol import Fitted
+from discreet.parties.mining.models.model_protocol import VALUE_COUNTS, Fitted
 from discreet.parties.mining.models.vertical import (
     PairProducts,
     VerticalClassifier,
@@ -45,6 +45,10 @@ from discreet.parties.shares.coarse_tables import CoarseTable, coarse_local, coa
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.shares.thresholds import ThresholdFrames
 from discreet.parties.transcript import FrameShape
+
+_IN_CLASSES = (
+    "The model has the number of rows, the mean and the variance of each class, which show such counts in it."
+)
 
 
 @public
@@ -104,6 +108,12 @@ class HorizontalNaiveBayes(NumbersProtocol):
         all_of = bool(self.epsilon) and not self.categories
         require_ranges(self, self.ranges, self.columns, all_of=all_of)
 
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the parties learn beyond their outputs."""
+        exact = not (self.categories or self.epsilon)
+        return (*((VALUE_COUNTS, _IN_CLASSES) if exact else ()), *self._sum_leaks)
+
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a complete run."""
         n, d, frames = len(self.classes), len(self.columns), TotalFrames(names, self)
@@ -120,13 +130,15 @@ class HorizontalNaiveBayes(NumbersProtocol):
     def _run(self, party: Party, rows: tuple[Any, Placed | list[Any]]) -> Fitted:
         labels, features = rows
         totals = Totals(party, self)
+        few_values = ""
         if isinstance(features, Placed):
             model, counts = self._gaussian(totals, labels, features)
+            few_values = self.few_values_caution(features.rows, self.columns) if self.holds_back else ""
         elif self.holds_back:
             return self._coarse(party, totals, labels, features)
         else:
             model, counts = self._categorical(totals, labels, features)
-        return totals.fitted(model, self.count_cautions(self.class_caution(counts)))
+        return totals.fitted(model, self.count_cautions(self.class_caution(counts), few_values))
 
     def read(self, data: Any) -> tuple[Any, Placed | list[Any]]:
         """Return the classes of the party's rows, and their numbers on a grid or the codes of their categories."""
@@ -216,8 +228,9 @@ class VerticalNaiveBayes(VerticalClassifier):
 
     The holder of the classes and each other party compute the scalar products of the indicators of the classes with
     the values and their squares, or with the indicators of the categories. These are the learned parameters, and
-    nothing else is opened. The holder leaves out the rows of classes with fewer than ``min_count``, and neighboring
-    categories are joined until no class has fewer rows of them, but for none at all. The output has a fitted
+    nothing else is opened. The holder leaves out the rows of classes with fewer than ``min_count``, and where these are
+    fewer together those of the smallest other class, as the number of rows is known. Neighboring categories are joined
+    until no class has fewer rows of them, but for none at all. The output has a fitted
     ``GaussianNB`` or ``CategoricalNB``.
 
     Parameters
@@ -270,13 +283,15 @@ class VerticalNaiveBayes(VerticalClassifier):
         joined = f"Every party learns which categories are joined because a count is below {self.min_count}."
         return (
             "Every party learns the number of rows.",
+            *self._class_leaks,
             (
                 f"The holder of the classes knows who is in which class; of a class with {self.min_count} rows "
                 "the model "
                 f"shows it {'that person' if self.min_count == 1 else 'the mean and the variance of these people'}'s "
                 "values."
             ),
-            *((joined,) if self.holds_back and self.categories else ()),
+            *((joined,) if self._joins else ()),
+            *(() if self.categories else (VALUE_COUNTS, _IN_CLASSES)),
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
@@ -316,7 +331,7 @@ class VerticalNaiveBayes(VerticalClassifier):
         added, indicators = data
         agree_on_rows(party, added.shape[0], self.min_count)
         if indicators is not None and self.holds_back:
-            indicators = indicators * (indicators.sum(axis=0) >= self.min_count)
+            indicators = indicators * self.learned_classes(indicators.argmax(axis=1))
         sums: list[int] = []
         for name in self._featured(party.names):
             if party.name in (name, self.holder):
@@ -336,7 +351,10 @@ class VerticalNaiveBayes(VerticalClassifier):
         if self._joins:
             return self._coarse_model(party, received)
         model = self._model(party.names, received)
-        return Fitted(model, party.names, cautions=self.count_cautions(self.class_caution(counts)))
+        own = self.names_of(party.name)
+        few_values = "" if self.categories else self.few_values_caution(added[:, : len(own)], own)
+        cautions = self.count_cautions(self.class_caution(counts), few_values)
+        return Fitted(model, party.names, cautions=cautions)
 
     @property
     def _joins(self) -> bool:

@@ -15,13 +15,8 @@ from discreet.core.params import FloatIn, require
 from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import Placed, own_columns, require_ranges
 from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
-from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.statistics import (
-    INDICATORS,
-    VerticalProducts,
-    gram_length,
-    summed_products,
-)
+from discreet.parties.mining.models.model_protocol import VALUE_COUNTS, Fitted
+from discreet.parties.mining.models.statistics import VerticalProducts, gram_length, summed_products
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.transcript import FrameShape
 
@@ -74,7 +69,7 @@ class HorizontalRidge(NumbersProtocol):
         """What the parties learn beyond the model."""
         return (
             "Every party learns the number of rows, and the means and covariances of all columns and the target.",
-            INDICATORS,
+            *(() if self.epsilon else (VALUE_COUNTS,)),
             *self._sum_leaks,
         )
 
@@ -88,7 +83,8 @@ class HorizontalRidge(NumbersProtocol):
         totals = Totals(party, self)
         products = summed_products(totals, placed, share=Fraction(1))
         model = fitted.ridge(products.mean, products.centered, self.columns, alpha=self.alpha)
-        return totals.fitted(model, self.count_cautions())
+        few_values = self.few_values_caution(placed.rows, self.names_read) if self.holds_back else ""
+        return totals.fitted(model, self.count_cautions(few_values))
 
     def read(self, data: Any) -> Placed:
         """Return the party's values on a grid, in their ranges where noise is added."""
@@ -143,4 +139,5 @@ class VerticalRidge(VerticalProducts):
         centered = products.centered[np.ix_(order, order)]
         columns = [names[at] for at in order[:-1]]
         model = fitted.ridge(products.mean[order], centered, columns, alpha=self.alpha)
-        return Fitted(model, party.names, cautions=self.count_cautions())
+        few_values = self.few_values_caution(placed.rows, self.names_of(party.name))
+        return Fitted(model, party.names, cautions=self.count_cautions(few_values))

@@ -28,7 +28,7 @@ from discreet.parties.mining.models.columns import (
     require_ranges,
 )
 from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
-from discreet.parties.mining.models.model_protocol import Fitted
+from discreet.parties.mining.models.model_protocol import VALUE_COUNTS, Fitted
 from discreet.parties.mining.models.vertical import (
     PairProducts,
     VerticalProtocol,
@@ -43,11 +43,6 @@ from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.transcript import FrameShape
 
 Floats = NDArray[np.float64]
-INDICATORS = (
-    "The mean of a column of zeros and ones shows how many ones it has, and a covariance how many rows have both; such "
-    "counts are opened, however small."
-)
-"""What sums of values show where these are indicators."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +130,7 @@ class HorizontalStatistics(NumbersProtocol):
     Secure sums have the number of rows, the sums of values and of products of two, and the counts of histograms. They
     are exact for values rounded to multiples of 2^−``fraction_bits``. The output has a :class:`Statistics`. Neighboring
     intervals of a histogram are joined until none has fewer than ``min_count`` rows, but for those with none at all.
+    The sums are opened all the same, and show smaller counts of a column with few distinct values; see ``leaks``.
 
     Parameters
     ----------
@@ -181,19 +177,19 @@ class HorizontalStatistics(NumbersProtocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
-        return (INDICATORS, *self._sum_leaks)
+        return (*(() if self.epsilon else (VALUE_COUNTS,)), *self._sum_leaks)
 
     def _run(self, party: Party, rows: tuple[Placed, NDArray[np.int64]]) -> Fitted:
         placed, counts = rows
         totals = Totals(party, self)
         half = Fraction(1, 2)
         products = summed_products(totals, placed, share=half if self.ranges else Fraction(1))
-        histograms = {}
+        histograms, joined = {}, ""
         if self.ranges and self.holds_back:
             tables = totals.tables([column[:, None] for column in counts.reshape(-1, self.bins)])
             party.reveal("opened counts", n_opened(tables))
             histograms = dict(zip(self.ranges, map(self._joined, self.ranges, tables), strict=True))
-            cautions = self.count_cautions(self.joined_caution(tables, "intervals of histograms"))
+            joined = self.joined_caution(tables, "intervals of histograms")
         else:
             d = len(self.ranges)
             cells = totals.add(counts, share=half, sensitivity=d, touched=d) if d else []
@@ -201,7 +197,8 @@ class HorizontalStatistics(NumbersProtocol):
             histograms = {
                 name: (self._edges(name), part) for name, part in zip(self.ranges, parts, strict=True)
             }
-            cautions = self.count_cautions()
+        few_values = self.few_values_caution(placed.rows, self.columns) if self.holds_back else ""
+        cautions = self.count_cautions(joined, few_values)
         return totals.fitted(statistics_of(products, self.columns, histograms), cautions)
 
     def _edges(self, name: str) -> Floats:
@@ -250,7 +247,7 @@ class VerticalProducts(VerticalProtocol):
                 "part of another's column that its own columns determine, which is all of it where it has as many as "
                 "rows."
             ),
-            INDICATORS,
+            VALUE_COUNTS,
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
@@ -351,7 +348,8 @@ class VerticalStatistics(VerticalProducts):
 
     def _run(self, party: Party, placed: Placed) -> Fitted:
         model = statistics_of(self.products(party, placed), self.all_names(party.names), {})
-        return Fitted(model, party.names, cautions=self.count_cautions())
+        few_values = self.few_values_caution(placed.rows, self.names_of(party.name))
+        return Fitted(model, party.names, cautions=self.count_cautions(few_values))
 
     def result_files(self, output: Fitted) -> dict[str, Any]:
         """Return the statistics as plain data."""

@@ -111,6 +111,41 @@ class VerticalClassifier(VerticalProtocol):
         require_names(self, "target", (self.target, *self.all_names()))
         sort_classes(self)
 
+    def learned_classes(self, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which classes are learned: those with ``min_count`` rows, and where others are left out, not too few.
+
+        All parties know the number of rows, so the rows left out are those that the learned classes lack. Where they
+        are fewer than ``min_count`` together, the smallest learned class is left out as well.
+        """
+        counts = np.bincount(labels, minlength=len(self.classes))
+        learned = counts >= self.min_count
+        if 0 < counts[~learned].sum() < self.min_count and learned.any():
+            learned[np.where(learned, counts, len(labels) + 1).argmin()] = False
+        return learned
+
+    def class_caution(self, counts: Sequence[float]) -> str:
+        """Return how many classes are left out; empty if none is."""
+        n = sum(count <= 0 for count in counts)
+        left_out = (
+            f"{n} of {len(counts)} classes were left out: they have no row or fewer than {self.min_count}, or "
+            "the rows left out would be fewer in all."
+        )
+        return left_out if n and self.holds_back else ""
+
+    @property
+    def _class_leaks(self) -> tuple[str, ...]:
+        """What the number of rows and a party's own columns show of classes that are left out."""
+        if not self.holds_back:
+            return ()
+        return (
+            (
+                "Every party learns how many rows the classes left out have together, none or at least "
+                f"{self.min_count}. A party that subtracts what is opened of its own columns from their totals learns "
+                "the same sums of the rows left out, and in how many of them a column of its own has a value, however "
+                "few."
+            ),
+        )
+
     def read_classes(self, data: Any, name: str) -> tuple[list[NDArray[Any]], NDArray[np.int64] | None]:
         """Return a party's columns, and the classes of the rows at their holder."""
         names = self.names_of(name)
